@@ -1,0 +1,76 @@
+"""urnscan finds URNs in text, brings them to canonical form and groups them into equivalence classes.
+
+>>> import urnscan
+>>> urnscan.parse("URN:ISBN:0-395-36341-1").canonical
+'urn:isbn:0-395-36341-1'
+>>> urnscan.equivalent("urn:foo:a123%2C456", "URN:FOO:a123%2c456")
+True
+>>> [found.text for found in urnscan.find("See urn:isbn:0451450523 (or URN:ISBN:0451450523).", trim=True)]
+['urn:isbn:0451450523', 'URN:ISBN:0451450523']
+
+Importing it is light: what scans and makes tables (Numba, pyarrow) is loaded at the first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from urnscan.equivalence import LEVELS, canonical, equivalent
+from urnscan.errors import FatalError, InvalidURN, SourceError, UrnscanError
+from urnscan.explanation import Explanation, explain
+from urnscan.namespaces import nid_status
+from urnscan.syntax import RESOLUTION_SERVICES, SYNTAXES, URN, encode_nss, parse
+
+if TYPE_CHECKING:
+    from urnscan.finding import Occurrence, find
+    from urnscan.library import Scan, scan, scan_batches
+    from urnscan.pipeline import Options, Report
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "LEVELS",
+    "RESOLUTION_SERVICES",
+    "SYNTAXES",
+    "URN",
+    "Explanation",
+    "FatalError",
+    "InvalidURN",
+    "Occurrence",
+    "Options",
+    "Report",
+    "Scan",
+    "SourceError",
+    "UrnscanError",
+    "canonical",
+    "encode_nss",
+    "equivalent",
+    "explain",
+    "find",
+    "nid_status",
+    "parse",
+    "scan",
+    "scan_batches",
+]
+
+_LATER = {
+    "Occurrence": "finding",
+    "find": "finding",
+    "Options": "pipeline",
+    "Report": "pipeline",
+    "Scan": "library",
+    "scan": "library",
+    "scan_batches": "library",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 (whatever it is)
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LATER])

@@ -1,0 +1,7 @@
+"""`python -m urnscan` is the command."""
+
+import sys
+
+from urnscan.cli import main
+
+sys.exit(main())

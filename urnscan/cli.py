@@ -1,0 +1,318 @@
+"""The command: arguments -> options -> run -> exit status. The only room that prints."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import regex
+
+from urnscan import __version__
+from urnscan.equivalence import LEVELS
+from urnscan.errors import FatalError, UrnscanError
+from urnscan.syntax import SYNTAXES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from urnscan.pipeline import Options, Report
+
+__all__ = ["main"]
+
+DONE, SOME_FAILED, NOTHING_DONE, INTERRUPTED = 0, 1, 2, 130
+
+_SIZE = regex.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(|[kmgt]i?)b?", regex.IGNORECASE)
+_CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments (by default the process's own); returns the exit status.
+
+    0: done, also with nothing found; 1: done, but some inputs failed; 2: wrong usage, or nothing could be done;
+    130: interrupted.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        if words[:1] == ["explain"]:
+            status = _explain(_explain_parser().parse_args(words[1:]))
+        else:
+            status = _scan(_parser().parse_args(words))
+        sys.stdout.flush()
+    except (UrnscanError, ValueError) as error:
+        _say(error)
+        return NOTHING_DONE
+    except BrokenPipeError:
+        # `| head` has seen enough. What the interpreter would flush at its end goes nowhere, quietly.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return INTERRUPTED
+    return status
+
+
+def _terminate(number: int, _frame: object) -> NoReturn:
+    """Clean up when asked to end, as for an interruption."""
+    raise SystemExit(128 + number)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="urnscan",
+        usage="urnscan INPUT... [-o CLASSES.parquet] [--occurrences OCCURRENCES.parquet] [options]\n"
+        "       urnscan explain URN... [options]",
+        description="Find URNs in text, tell which are the same, and write them to Parquet. "
+        "Without an output, print each occurrence as source:line:text.",
+        epilog="Exit status: 0 done, 1 done but some inputs failed, 2 wrong usage or nothing could be done, "
+        "130 interrupted. An INPUT named explain is written ./explain.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "inputs",
+        metavar="INPUT",
+        nargs="*",
+        help="a file, a folder (walked, sorted, links not followed), a glob, or - for standard input, "
+        "which is also what is read when there is no INPUT and it is no terminal",
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument("-o", dest="classes", metavar="FILE", help="write the equivalence classes, one row each")
+    output.add_argument("--occurrences", metavar="FILE", help="write every occurrence, one row each")
+    output.add_argument("--force", action="store_true", help="replace outputs that exist")
+    output.add_argument("--json", action="store_true", help="print occurrences as JSON objects, one a line")
+    _add_meaning(parser.add_argument_group("what is a URN, and which are the same"), scan=True)
+    which = parser.add_argument_group("which files of a folder")
+    which.add_argument(
+        "--include", metavar="GLOB", action="append", default=[], help="only files that match (repeatable)"
+    )
+    which.add_argument(
+        "--exclude", metavar="GLOB", action="append", default=[], help="no files or folders that match (repeatable)"
+    )
+    which.add_argument("--follow", action="store_true", help="follow symbolic links")
+    which.add_argument(
+        "--encoding", metavar="NAME", help="what inputs are in that have no byte order mark (default: read as octets)"
+    )
+    running = parser.add_argument_group("running")
+    running.add_argument("-j", dest="jobs", metavar="N", type=int, help="threads (default: the cores)")
+    running.add_argument(
+        "--memory",
+        metavar="SIZE",
+        type=_size,
+        default=10**9,
+        help="what grouping may take before it spills to disk (default: 1GB)",
+    )
+    running.add_argument("--strict", action="store_true", help="end the run at the first input that fails")
+    running.add_argument("--quiet", action="store_true", help="no summary; failures are still named")
+    running.add_argument("--no-progress", action="store_true", help="no progress bar")
+    running.add_argument("--version", action="version", version=f"urnscan {__version__}")
+    return parser
+
+
+def _explain_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="urnscan explain",
+        description="Take URNs apart, or say where and why a text is none.",
+        epilog="Exit status: 0 all are URNs, 1 some are not, 2 wrong usage.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("texts", metavar="URN", nargs="+")
+    _add_meaning(parser, scan=False)
+    parser.add_argument("--json", action="store_true", help="print a JSON object a line")
+    return parser
+
+
+def _add_meaning(group: argparse._ActionsContainer, *, scan: bool) -> None:
+    group.add_argument("--syntax", choices=list(SYNTAXES), default="rfc2141", help="the standard (default: rfc2141)")
+    group.add_argument(
+        "--equivalence", choices=list(LEVELS), default="lexical", help="what makes two the same (default: lexical)"
+    )
+    if scan:
+        group.add_argument(
+            "--trim", action="store_true", help="cut closing punctuation and unmatched brackets off the ends"
+        )
+        group.add_argument(
+            "--max-length", metavar="N", type=int, default=65_536, help="cut longer matches (default: 65536 octets)"
+        )
+
+
+def _size(text: str) -> int:
+    """A number of octets, as in 500MB or 2GiB."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; write it like 500MB or 2GiB")
+    unit = match[2].lower()
+    return int(float(match[1]) * (1024 if unit.endswith("i") else 1000) ** " kmgt".index(unit[:1] or " "))
+
+
+def _scan(arguments: argparse.Namespace) -> int:
+    from urnscan.pipeline import Options, run  # noqa: PLC0415 (heavy: --help and explain do without)
+
+    inputs = arguments.inputs or _standard_input()
+    given = {} if arguments.jobs is None else {"jobs": arguments.jobs}
+    options = Options(
+        syntax=arguments.syntax,
+        equivalence=arguments.equivalence,
+        trim=arguments.trim,
+        max_length=arguments.max_length,
+        include=tuple(arguments.include),
+        exclude=tuple(arguments.exclude),
+        follow=arguments.follow,
+        encoding=arguments.encoding,
+        memory=arguments.memory,
+        strict=arguments.strict,
+        **given,
+    )
+    outputs = [path for path in (arguments.classes, arguments.occurrences) if path]
+    if arguments.json and outputs:
+        raise FatalError("--json is for printing: leave it out, or leave out -o and --occurrences")
+    if len({os.path.realpath(path) for path in outputs}) < len(outputs):
+        raise FatalError(f"{outputs[0]}: named as both outputs")
+    with contextlib.ExitStack() as stack:
+        files = _open_outputs(arguments, stack)
+        progress = _progress(arguments, inputs, options, outputs, stack)
+        report = run(
+            inputs,
+            options,
+            classes=files["classes"].write if "classes" in files else None,
+            occurrences=(
+                files["occurrences"].write if "occurrences" in files else None if outputs else _printer(arguments.json)
+            ),
+            outputs=outputs,
+            spill_folder=files["classes"].folder if "classes" in files else None,
+            on_failure=_say,
+            on_progress=progress,
+        )
+        for file in files.values():
+            file.commit(report.metadata(options))
+    if not arguments.quiet:
+        _summarise(report, options)
+    return SOME_FAILED if report.failures else DONE
+
+
+def _standard_input() -> list[str]:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise FatalError("nothing to read: name files or folders, or - for standard input (urnscan --help tells more)")
+    return ["-"]
+
+
+def _open_outputs(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> dict[str, Any]:
+    from urnscan.output import ParquetOutput  # noqa: PLC0415
+    from urnscan.tables import CLASSES, OCCURRENCES, REPEATING  # noqa: PLC0415
+
+    files = {}
+    if arguments.classes:
+        output = ParquetOutput(arguments.classes, CLASSES, dictionaries=REPEATING, force=arguments.force)
+        files["classes"] = stack.enter_context(output)
+    if arguments.occurrences:
+        output = ParquetOutput(arguments.occurrences, OCCURRENCES, force=arguments.force)
+        files["occurrences"] = stack.enter_context(output)
+    return files
+
+
+def _progress(
+    arguments: argparse.Namespace,
+    inputs: Sequence[str],
+    options: Options,
+    outputs: Sequence[str],
+    stack: contextlib.ExitStack,
+) -> Callable[[int], object]:
+    """What to call with octets read: a bar on standard error, where that is a terminal."""
+    both_on_screen = not outputs and sys.stdout.isatty()  # the occurrences run over the screen
+    if arguments.no_progress or arguments.quiet or both_on_screen or not sys.stderr.isatty():
+        return lambda _: None
+    from tqdm import tqdm  # noqa: PLC0415
+
+    from urnscan.pipeline import plan_size  # noqa: PLC0415
+
+    total = None if "-" in inputs else plan_size(inputs, options, outputs)
+    return stack.enter_context(tqdm(total=total, unit="B", unit_scale=True, leave=False, dynamic_ncols=True)).update
+
+
+def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
+    """A sink that prints occurrences, as `source:line:text` or as JSON."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    out = sys.stdout.buffer
+
+    def print_json(rows: pa.RecordBatch) -> None:
+        for row in rows.to_pylist():
+            out.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        out.flush()
+
+    def print_lines(rows: pa.RecordBatch) -> None:
+        source, line = rows.column("source").cast(pa.string()), rows.column("line").cast(pa.string())
+        lines = pc.binary_join_element_wise(source, line, rows.column("text"), ":")
+        for text in lines.to_pylist():
+            out.write(text.encode() + b"\n")
+        out.flush()
+
+    return print_json if as_json else print_lines
+
+
+def _summarise(report: Report, options: Options) -> None:
+    """One line of what was done, and one about trimming where it would have changed something."""
+    parts = [
+        _counted(report.inputs, "input"),
+        _counted(report.octets, "octet"),
+        _counted(report.occurrences, "occurrence"),
+    ]
+    if report.classes is not None:
+        parts.append(_counted(report.classes, "class", "classes"))
+    parts.append(f"{report.seconds:.1f} s")
+    if report.failures:
+        parts.append(f"{len(report.failures):,} failed")
+    _say(", ".join(parts))
+    if report.trimmable and not options.trim:
+        _say(
+            f"{_counted(report.trimmable, 'occurrence')} end in punctuation or run into the next; --trim cuts that off"
+        )
+
+
+def _counted(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _explain(arguments: argparse.Namespace) -> int:
+    from urnscan.explanation import explain  # noqa: PLC0415
+
+    status = DONE
+    for number, text in enumerate(arguments.texts):
+        found = explain(text, syntax=arguments.syntax, equivalence=arguments.equivalence)
+        if not found.is_urn:
+            status = SOME_FAILED
+        if arguments.json:
+            print(json.dumps(found.as_dict(), ensure_ascii=False))
+            continue
+        if number:
+            print()
+        print(_printable(text))
+        for name, value in found.as_dict().items():
+            if name == "directives":
+                rows = [(name, f"{keyword} = {directive}") for keyword, directive in value.items()]
+            elif name in ("text", "is_urn") or value is None or value == ():
+                rows = []
+            else:
+                rows = [(name, ", ".join(value) if isinstance(value, tuple) else str(value))]
+            for label, shown in rows:
+                print(f"  {label.replace('_', ' '):<12} {_printable(shown)}")
+        if found.position is not None:
+            print(f"  {'':<12} {_printable(text)}")
+            print(f"  {'':<12} {' ' * len(_printable(text[: found.position]))}^")
+    return status
+
+
+def _say(message: object) -> None:
+    """One line on standard error."""
+    print(f"urnscan: {_printable(str(message))}", file=sys.stderr)
+
+
+def _printable(text: str) -> str:
+    """The text with control characters escaped: names of files and what they hold must not command a terminal."""
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

@@ -1,0 +1,98 @@
+"""Canonical forms. Two URNs are equivalent at a level if and only if their canonical forms at that level are equal.
+
+RFC 2141 §5; RFC 8141 §3; draft-ietf-urnbis-rfc2141bis-urn-03 §5.
+
+>>> canonical("URN:FOO:a123%2c456")
+'urn:foo:a123%2C456'
+>>> equivalent("urn:example:a?=x#y", "URN:Example:a", syntax="rfc8141")
+True
+>>> canonical("urn:example:a?s=I2L&c=ToC#p1", syntax="rfc2141bis-03", equivalence="resolution")
+'urn:example:a?c=ToC&s=I2L'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from urnscan.syntax import SYNTAXES, URN, get_syntax, parse
+
+__all__ = ["LEVELS", "Level", "canonical", "equivalent", "get_level"]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level of equivalence: what the scanner keeps of a URN, and what is left to do with that."""
+
+    name: str
+    title: str
+    syntaxes: tuple[str, ...]
+    """The syntaxes that define it."""
+    keep_query: bool
+    """The query of rfc2141bis-03 belongs to the canonical form."""
+    refine: Callable[[str], str] | None
+    """From what the scanner writes (case normalised, components dropped but such a query) to the canonical form."""
+    refines: str
+    """`refine` changes nothing that does not hold this string."""
+
+    def form(self, urn: URN) -> str:
+        """The canonical form of a parsed URN."""
+        kept = str(urn).partition("#")[0] if self.keep_query else urn.canonical
+        return self.refine(kept) if self.refine else kept
+
+
+def _sort_directives(urn: str) -> str:
+    """The directives in the order of their keywords, equal ones as they stand (rfc2141bis-03 §5, step 5b)."""
+    name, mark, query = urn.partition("?")
+    return name + mark + "&".join(sorted(query.split("&"), key=lambda directive: directive.partition("=")[0]))
+
+
+LEVELS: Mapping[str, Level] = MappingProxyType(
+    {
+        level.name: level
+        for level in (
+            Level(
+                name="lexical",
+                title="scheme, NID and the hex digits of %HH in one case; components dropped",
+                syntaxes=tuple(SYNTAXES),
+                keep_query=False,
+                refine=None,
+                refines="",
+            ),
+            Level(
+                name="resolution",
+                title="the same, but the query kept with its directives sorted by keyword (rfc2141bis-03 §5, step 5b)",
+                syntaxes=("rfc2141bis-03",),
+                keep_query=True,
+                refine=_sort_directives,
+                refines="&",
+            ),
+        )
+    }
+)
+
+
+def get_level(name: str, syntax: str) -> Level:
+    """The level of that name; raises ValueError for an unknown one and for one that the syntax does not define."""
+    get_syntax(syntax)
+    if name not in LEVELS:
+        raise ValueError(f"unknown equivalence {name!r}: choose from {', '.join(LEVELS)}")
+    level = LEVELS[name]
+    if syntax not in level.syntaxes:
+        raise ValueError(f"{syntax} defines no {name} equivalence: only {', '.join(level.syntaxes)} does")
+    return level
+
+
+def canonical(text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "lexical") -> str:
+    """The canonical form of a URN: RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5.
+
+    Raises InvalidURN where `text` is none in that syntax, ValueError for an unknown syntax or equivalence.
+    """
+    level = get_level(equivalence, syntax)
+    return level.form(parse(text, syntax))
+
+
+def equivalent(a: str | bytes, b: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "lexical") -> bool:
+    """Whether two URNs are the same name; raises what `canonical` raises."""
+    return canonical(a, syntax=syntax, equivalence=equivalence) == canonical(b, syntax=syntax, equivalence=equivalence)

@@ -1,0 +1,52 @@
+"""Everything that can go wrong, and what it means for the run: the policy is in the type.
+
+Exception
+├── UrnscanError
+│   ├── SourceError      one input, or a part of it, could not be read: reported and counted, the run goes on
+│   └── FatalError       the run ends: wrong usage, or an output that cannot be written
+└── ValueError
+    └── InvalidURN       a text is not a URN: why, and at which position
+"""
+
+__all__ = ["FatalError", "InvalidURN", "SourceError", "UrnscanError"]
+
+
+class UrnscanError(Exception):
+    """What urnscan raises on purpose; `str()` is one clear line."""
+
+
+class SourceError(UrnscanError):
+    """An input, or a part of it, that could not be read; the others are.
+
+    `source` is the input as named or walked, `reason` says why and, where something helps, what to do.
+    """
+
+    def __init__(self, source: str, reason: str) -> None:
+        super().__init__(f"{source}: {reason}")
+        self.source = source
+        self.reason = reason
+
+    @classmethod
+    def from_os(cls, source: str, error: OSError) -> "SourceError":
+        """The same for an error of the operating system, in its own words."""
+        return cls(source, error.strerror or str(error))
+
+
+class FatalError(UrnscanError):
+    """The run cannot begin or cannot go on."""
+
+
+class InvalidURN(ValueError):  # noqa: N818 (the name is what it says)
+    """A text that is no URN in the chosen syntax.
+
+    `reason` says why; `position` is the index (of octets or characters, from 0) at which it stops being one.
+    """
+
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(f"{reason} (at position {position})")
+        self.reason = reason
+        self.position = position
+
+    def __reduce__(self) -> tuple[type["InvalidURN"], tuple[str, int]]:
+        # Exceptions are pickled by their args, which hold the message alone; worker processes of other engines pickle.
+        return type(self), (self.reason, self.position)

@@ -1,0 +1,132 @@
+"""Scanning from Python: a notebook's corpus, or a column of text that any engine hands over in batches."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.pipeline import Options, Report, run
+from urnscan.scanner import Scanner
+from urnscan.tables import CLASSES, OCCURRENCES, Found, canonical_column, octet_strings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Scan", "scan", "scan_batches"]
+
+_SHOWN = 20  # classes that a notebook shows
+_ROWS = 1 << 14  # values of a column that are scanned as one text
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a scan found; in a notebook it shows itself as a table of the most frequent classes."""
+
+    classes: pa.Table = field(repr=False)
+    """One row per equivalence class, sorted by `urn`."""
+    occurrences: pa.Table = field(repr=False)
+    """One row per occurrence, in the order of the inputs, then by offset."""
+    report: Report
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The classes as a pandas frame."""
+        frame: pd.DataFrame = self.classes.to_pandas()
+        return frame
+
+    def _repr_html_(self) -> str:
+        report = self.report
+        head = f"{report.occurrences:,} occurrences, {report.classes:,} classes, {report.inputs:,} inputs"
+        if report.failures:
+            head += f", {len(report.failures):,} failed"
+        top = self.classes.select(["urn", "nid", "nid_status", "count", "source_count", "variant_count"])
+        top = top.take(pc.sort_indices(top, [("count", "descending"), ("urn", "ascending")])[:_SHOWN])
+        rows = [f"<tr>{''.join(f'<th>{name}</th>' for name in top.column_names)}</tr>"]
+        rows += [
+            f"<tr>{''.join(f'<td>{html.escape(str(value))}</td>' for value in row.values())}</tr>"
+            for row in top.to_pylist()
+        ]
+        failures = "".join(f"<li>{html.escape(str(failure))}</li>" for failure in report.failures[:_SHOWN])
+        more = f"<p>the {_SHOWN} most frequent of {report.classes:,}</p>" if self.classes.num_rows > _SHOWN else ""
+        return f"<p><b>{head}</b></p><table>{''.join(rows)}</table>{more}" + (failures and f"<ul>{failures}</ul>")
+
+
+def scan(*inputs: str | os.PathLike[str], **options: Any) -> Scan:  # noqa: ANN401 (those of Options)
+    """Scan files, folders, globs or standard input (`-`) and hold what is found in memory.
+
+    `options` are the fields of `Options`, named as on the command line: `syntax`, `equivalence`, `trim`, `max_length`
+    (octets), `include`, `exclude`, `follow`, `encoding`, `jobs` (threads), `memory` (octets), `strict`. Inputs that
+    fail are in `report.failures`. Raises FatalError where none could be read, ValueError and TypeError for options
+    that are none. For more than memory holds use the command.
+    """
+    found: list[pa.RecordBatch] = []
+    grouped: list[pa.RecordBatch] = []
+    report = run(
+        [os.fspath(path) for path in inputs], Options(**options), occurrences=found.append, classes=grouped.append
+    )
+    return Scan(
+        classes=pa.Table.from_batches(grouped, CLASSES).unify_dictionaries(),
+        occurrences=pa.Table.from_batches(found, OCCURRENCES).unify_dictionaries(),
+        report=report,
+    )
+
+
+def scan_batches(
+    batches: Iterable[pa.RecordBatch],
+    column: str,
+    **options: Any,  # noqa: ANN401 (those of Options)
+) -> Iterator[pa.RecordBatch]:
+    """The occurrences in a column of text or octets, a batch for each batch that holds any.
+
+    Rows are those of the occurrence table: `source` is empty, `member` is `row/column` with the rows of all batches
+    counted from 0, `offset` counts octets within the value, and so does `line`. null holds nothing. `options` are
+    those of `scan` that say what is found: `syntax`, `equivalence`, `trim`, `max_length`. Raises KeyError for a column
+    that is not there, TypeError for one that is not text.
+    """
+    rules = Options(**options)
+    scanner = Scanner(rules.grammar(count_lines=True))
+    first_row = 0
+    for batch in batches:
+        if column not in batch.schema.names:
+            raise KeyError(f"no column {column!r} among {', '.join(batch.schema.names)}")
+        for start in range(0, batch.num_rows, _ROWS):
+            values = _octets(batch.column(column).slice(start, _ROWS), column)
+            yield from _scan_values(scanner, rules, values, column, first_row + start)
+        first_row += batch.num_rows
+
+
+def _octets(values: pa.Array, column: str) -> pa.BinaryArray:
+    """The values as octets, each followed by an octet that no URN holds."""
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    try:
+        values = values.cast(pa.binary())
+    except pa.ArrowException as error:
+        raise TypeError(f"column {column!r} is {values.type}, not text") from error
+    return pc.binary_join_element_wise(values.fill_null(b""), b"", b"\0")
+
+
+def _scan_values(
+    scanner: Scanner, options: Options, values: pa.BinaryArray, column: str, first_row: int
+) -> Iterator[pa.RecordBatch]:
+    octets, offsets = octet_strings(values)
+    starts, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64) - 1
+    line_ends = np.flatnonzero(octets == ord("\n"))
+    for matches in scanner.scan_octets(octets[: offsets[-1]]):
+        which = matches.locate(starts, ends)
+        found = Found(
+            matches=matches,
+            offset=matches.start - starts[which],
+            line=matches.line - np.searchsorted(line_ends, starts[which]),
+            source=np.zeros(len(matches), np.int32),
+            names=[""],
+            member=pa.array([f"{first_row + row}/{column}" for row in which.tolist()], pa.string()),
+            urn=canonical_column(matches, options.level),
+        )
+        yield found.occurrences()

@@ -1,0 +1,170 @@
+"""The one Parquet writer: the same octets for the same rows, and a file that exists whole or not at all.
+
+While a file is written it lies, with what is spilled for it, in a work folder beside its place. The folder is locked
+by the process that uses it, so that whoever writes the same file later can tell a dead run's folder and remove it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import glob
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from urnscan.errors import FatalError
+
+__all__ = ["TEMPORARY", "ParquetOutput", "work_folder"]
+
+TEMPORARY = ".urnscan-tmp"
+"""What the names of work folders end in."""
+
+_ROW_GROUP = 1 << 17  # rows
+
+
+class ParquetOutput:
+    """A Parquet file that appears by rename when `commit` is called, and not at all otherwise; a context manager.
+
+    `dictionaries` are the leaf columns whose values repeat, so that a dictionary of them pays; True is all.
+    Raises FatalError where the file exists already (but for `force`), where its folder does not or cannot be written
+    to, and later when the disk is full.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        schema: pa.Schema,
+        *,
+        dictionaries: Sequence[str] | bool = True,
+        force: bool = False,
+    ) -> None:
+        self.path = Path(path)
+        self.schema = schema
+        self._place = Path(os.path.realpath(path))  # a link stays, what it leads to is replaced
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows = 0
+        self._clean_up = contextlib.ExitStack()
+        if self.path.is_dir():
+            raise FatalError(f"{path}: is a folder; name a file in it")
+        if self._place.exists() and not self._place.is_file():
+            raise FatalError(f"{path}: is no regular file; name one that can be replaced")
+        if not force and os.path.lexists(self.path):
+            raise FatalError(f"{path}: exists already; --force replaces it")
+        with _as_fatal(self.path), contextlib.ExitStack() as stack:
+            self.folder = stack.enter_context(work_folder(self._place))
+            self._writer = pq.ParquetWriter(
+                self.folder / "output.parquet",
+                schema,
+                compression="zstd",
+                use_dictionary=dictionaries,
+            )
+            stack.callback(self._close)
+            self._clean_up = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._clean_up.close()
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        """Append rows of the schema. Row groups are cut at the same rows however the rows arrive."""
+        self._waiting.append(rows)
+        self._rows += rows.num_rows
+        if self._rows >= _ROW_GROUP:
+            self._write_groups(last=False)
+
+    def commit(self, metadata: Mapping[str, Any]) -> None:
+        """Complete the file, with `metadata` as a JSON object under the key `urnscan`, and put it in its place."""
+        self._write_groups(last=True)
+        with _as_fatal(self.path):
+            self._writer.add_key_value_metadata({"urnscan": json.dumps(metadata)})
+            self._writer.close()
+            written = self.folder / "output.parquet"
+            with written.open("rb") as file:
+                os.fsync(file.fileno())
+            written.replace(self._place)
+
+    def _write_groups(self, *, last: bool) -> None:
+        table = pa.Table.from_batches(self._waiting, self.schema)
+        start = 0
+        while self._rows - start >= _ROW_GROUP or (last and start < self._rows):
+            group = table.slice(start, _ROW_GROUP)
+            with _as_fatal(self.path):
+                self._writer.write_table(_same_dictionaries(group.combine_chunks()))
+            start += group.num_rows
+        self._waiting = table.slice(start).to_batches()
+        self._rows -= start
+
+    def _close(self) -> None:
+        with contextlib.suppress(OSError, pa.ArrowException):  # an unfinished file is thrown away
+            self._writer.close()
+
+
+@contextlib.contextmanager
+def work_folder(path: Path) -> Iterator[Path]:
+    """A folder for what is written on the way to the file `path`, beside it; gone afterwards, and so are those of runs
+    that died while they wrote the same file. Raises OSError where there can be none.
+    """
+    for stale in glob.iglob(f".{glob.escape(path.name)}.*{TEMPORARY}", root_dir=path.parent, include_hidden=True):
+        _remove_if_dead(path.parent / stale)
+    with contextlib.ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(TEMPORARY, f".{path.name}.", path.parent))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
+        stack.callback(os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+
+
+def _remove_if_dead(folder: Path) -> None:
+    """Remove a work folder whose process is gone: nobody holds its lock."""
+    try:
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        # No lock yet: being made this moment, or its process died in that moment. Younger than a minute, it is left.
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > 60:
+                shutil.rmtree(folder, ignore_errors=True)
+        return
+    except OSError:
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    except OSError:  # alive
+        pass
+    finally:
+        os.close(lock)
+
+
+@contextlib.contextmanager
+def _as_fatal(path: Path) -> Iterator[None]:
+    """An error of the operating system as a FatalError that names the output."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FatalError(f"{path}: the folder {path.parent} does not exist") from error
+    except OSError as error:
+        raise FatalError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _same_dictionaries(group: pa.Table) -> pa.Table:
+    """Dictionaries of just the values in the group, in their order there, wherever the rows came from."""
+    for number, field in enumerate(group.schema):
+        if pa.types.is_dictionary(field.type):
+            values = group.column(number).cast(field.type.value_type).dictionary_encode()
+            group = group.set_column(number, field, values)
+    return group

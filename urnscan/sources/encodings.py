@@ -1,0 +1,196 @@
+"""Encodings other than UTF-8: how one is recognised or named, and the reader that turns it into UTF-8.
+
+UTF-8 and what is like it (ASCII, and mostly any superset of ASCII) is not touched: URNs are ASCII.
+"""
+
+import codecs
+import functools
+import re
+import threading
+from collections.abc import Callable
+
+from urnscan.errors import FatalError, SourceError
+from urnscan.sources.files import Reader
+
+__all__ = ["Transcoder", "check_encoding", "find_codec"]
+
+_BOMS = {
+    codecs.BOM_UTF32_LE: "utf-32-le",  # before UTF-16, whose mark is the beginning of this one
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+    codecs.BOM_UTF8: "utf-8",
+}
+_BEGUN = frozenset(mark[:count] for mark in _BOMS for count in range(1, len(mark)))
+_AS_IT_IS = ("utf-8", "utf-8-sig", "ascii")
+# Without a mark Python takes the order of the machine, on which no result may depend. Most such files are from Windows.
+_BYTE_ORDER = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+
+# What these make of a text depends on how it is cut.
+_NO_STREAMS = ("punycode", "unicode-escape")
+
+_BLOCK = 1 << 17  # octets decoded at a time
+_LONGEST_HELD = 1 << 20  # octets that a decoder may keep for later
+_REPLACEMENT = "\ufffd"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@functools.cache
+def check_encoding(name: str) -> str:
+    """The canonical name of an encoding of text; raises FatalError for any other name.
+
+    >>> check_encoding("Latin1")
+    'iso8859-1'
+    >>> check_encoding("rot13")
+    Traceback (most recent call last):
+        ...
+    urnscan.errors.FatalError: no encoding of text is called 'rot13': name one that Python has, such as utf-16-le, \
+cp1252, latin-1, shift_jis, gb18030 or cp037
+    """
+    try:
+        canonical = codecs.lookup(name).name
+        b"a".decode(name, "replace")  # LookupError where it is a codec of something else, such as base64
+    except (LookupError, ValueError):
+        canonical = ""
+    if canonical in ("", *_NO_STREAMS):
+        raise FatalError(
+            f"no encoding of text is called {name!r}: name one that Python has, such as utf-16-le, cp1252, latin-1, "
+            "shift_jis, gb18030 or cp037"
+        )
+    return canonical
+
+
+def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str | None, int]:
+    """The codec that an input must be decoded with, None where it is read as it is, and how many octets its mark has.
+
+    `peek(count)` gives the first octets. A byte order mark wins over `encoding`; that of UTF-8 belongs to the text.
+    Raises FatalError for an unknown encoding, and what `peek` raises.
+    """
+    head = peek(1)  # no more than needed: a pipe may have no more to give yet
+    while head in _BEGUN:
+        longer = peek(len(head) + 1)
+        if len(longer) == len(head):
+            break
+        head = longer
+    for mark, codec in _BOMS.items():
+        if head.startswith(mark):
+            return (None, 0) if codec in _AS_IT_IS else (codec, len(mark))
+    codec = "utf-8" if encoding is None else check_encoding(encoding)
+    return (None if codec in _AS_IT_IS else _BYTE_ORDER.get(codec, codec)), 0
+
+
+class _Replaced(threading.local):
+    """What the error handler has replaced in this thread since `count` was last set to 0."""
+
+    count = 0
+    start = 0  # of the first one in what was decoded
+    length = 0  # of what was decoded, in octets
+
+
+_replaced = _Replaced()
+
+
+def _replace(error: UnicodeError) -> tuple[str, int]:
+    """The error handler "replace", but that it takes notes: decoders have no other way to tell."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    if not _replaced.count:
+        _replaced.start, _replaced.length = error.start, len(error.object)
+    _replaced.count += 1
+    return _REPLACEMENT, error.end
+
+
+codecs.register_error("urnscan.replace", _replace)
+
+
+class Transcoder(Reader):
+    """Gives in UTF-8 what another reader gives in another encoding.
+
+    What cannot be decoded is U+FFFD, and at the end of the input `read_into` raises SourceError once to say so.
+    """
+
+    def __init__(self, reader: Reader, name: str, codec: str, mark: int = 0) -> None:
+        """`reader` is closed with this one; it stands behind a byte order mark of `mark` octets, 0 where there is none.
+
+        `name` is that of the input, `codec` that of a codec of text.
+        """
+        self._reader = reader
+        self._name = name
+        self._codec = codec
+        self._mark = mark
+        self._decoder = codecs.getincrementaldecoder(codec)("urnscan.replace")
+        self._block = memoryview(bytearray(_BLOCK))
+        self._put_back = b""  # what the decoder did not take
+        self._decoded = memoryview(b"")  # still to be given
+        self._position = mark  # in the input, of what is to be decoded next
+        self._ended = False
+        self._bad = 0
+        self._first_bad: int | None = None
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the front of the view with what one read gives, so that nothing of a slow pipe is held back."""
+        while not self._decoded and not self._ended:
+            got = self._reader.read_into(self._block)
+            self._ended = got == 0
+            decoded = self._decode(self._put_back + self._block[:got], final=self._ended)
+            held = len(self._decoder.getstate()[0])
+            if held > _LONGEST_HELD:
+                # UTF-7 keeps a Base64 sequence until it ends, however long. One so long is none.
+                self._note(1, self._position - held)
+                decoded += self._decode(b"", final=True) + _REPLACEMENT.encode()
+                self._decoder.reset()
+            self._decoded = memoryview(decoded)
+        got = min(len(self._decoded), len(view))
+        view[:got] = self._decoded[:got]
+        self._decoded = self._decoded[got:]
+        if not got and self._bad:
+            error = self._error()
+            self._bad = 0
+            raise error
+        return got
+
+    def close(self) -> None:
+        """Close the reader below."""
+        self._reader.close()
+
+    def _decode(self, octets: bytes, *, final: bool) -> bytes:
+        """Decode what comes next, with what the decoder kept of the octets before; some may be kept or put back."""
+        state = self._decoder.getstate()
+        length = len(state[0]) + len(octets)
+        _replaced.count = 0
+        try:
+            text = self._decoder.decode(octets, final)
+        except UnicodeError as error:
+            # The decoders of ISO 2022 keep up to 8 octets, but may need more to be sure of an escape sequence.
+            if final or len(octets) > _LONGEST_HELD:
+                raise SourceError(self._name, f"cannot be decoded as {self._codec.upper()}: {error}") from error
+            self._decoder.setstate(state)
+            self._put_back = octets
+            return b""
+        self._put_back = b""
+        count = _replaced.count
+        first = self._position - len(state[0]) + _replaced.start if _replaced.length == length else None
+        try:
+            decoded = text.encode()
+        except UnicodeEncodeError:  # UTF-7 can spell half a surrogate pair; there is no telling where
+            text, surrogates = _SURROGATE.subn(_REPLACEMENT, text)
+            decoded = text.encode()
+            count += surrogates
+            first = None
+        self._note(count, first)
+        self._position += len(octets)
+        return decoded
+
+    def _note(self, count: int, first: int | None) -> None:
+        """Count places that could not be decoded; `first` is where the first of them is in the input, if known."""
+        if count and not self._bad:
+            self._first_bad = first
+        self._bad += count
+
+    def _error(self) -> SourceError:
+        where = "" if self._first_bad is None else f" at octet {self._first_bad}"
+        places = f" ({self._bad} such places)" if self._bad > 1 else ""
+        # A mark wins over the option, so where there is one it would not help.
+        remedy = "" if self._mark else "; name the right one with --encoding"
+        reason = f"not valid {self._codec.upper()}{where}: read with U+FFFD in its place{places}{remedy}"
+        return SourceError(self._name, reason)

@@ -1,0 +1,199 @@
+"""Octets as they are: from files, ranges of files, pipes and standard input.
+
+The readers are thin over the system's own calls, which release the GIL: no buffer between the file and the scanner's.
+"""
+
+import contextlib
+import fcntl
+import os
+import re
+import select
+import stat
+from typing import Protocol, Self
+
+from urnscan.errors import SourceError
+from urnscan.sources.walk import Input
+
+__all__ = ["File", "Pipe", "Range", "Reader", "open_file", "open_range"]
+
+_PIPE_SIZE = 1 << 20  # what Linux lets everyone ask for
+_SEARCHED = 1 << 16  # octets searched for a separator at a time
+
+
+class Reader(Protocol):
+    """Gives the octets of an input, front to back; a context manager that closes it. One thread's own."""
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the front of a writable view of at least one octet; how many octets were filled, 0 at the end.
+
+        Raises SourceError.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what the system holds for it; a second time does nothing."""
+        ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class File(Reader):
+    """A file: fills the view as far as the file goes, so that fewer octets than fit mean that the end is near."""
+
+    def __init__(self, name: str, descriptor: int) -> None:
+        """`descriptor` is open for reading and is closed with this reader, but for 0, which is standard input."""
+        self.name = name
+        self._descriptor = descriptor
+        self._head = b""  # octets that were looked at and are still to be given
+        self._ended = False
+
+    def peek(self, count: int) -> bytes:
+        """The next `count` octets, fewer only at the end, and `read_into` will give them too.
+
+        Raises SourceError.
+        """
+        try:
+            while len(self._head) < count and not self._ended and self._is_ready(0):
+                more = os.read(self._descriptor, count - len(self._head))
+                self._ended = not more
+                self._head += more
+        except OSError as error:
+            raise SourceError.from_os(self.name, error) from error
+        return self._head
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the view, or its front at the end of the file."""
+        got = 0
+        if self._head:
+            got = min(len(self._head), len(view))
+            view[:got] = self._head[:got]
+            self._head = self._head[got:]
+        try:
+            # Once at the end it stays there: a terminal would ask for more, and a growing file may never end.
+            while got < len(view) and not self._ended and self._is_ready(got):
+                more = os.readv(self._descriptor, [view[got:]])
+                self._ended = not more
+                got += more
+        except OSError as error:
+            raise SourceError.from_os(self.name, error) from error
+        return got
+
+    def close(self) -> None:
+        """Close the descriptor; standard input stays open."""
+        if self._descriptor > 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+    def _is_ready(self, got: int) -> bool:  # noqa: ARG002 (for pipes it counts)
+        """Whether to read on when there are `got` octets to be given; may wait where there are none."""
+        return True
+
+
+class Pipe(File):
+    """A pipe, a socket, a terminal: waits for the first octet, then gives what is there at once.
+
+    So a busy pipe fills the view, and what a slow one says is not held back.
+    """
+
+    def __init__(self, name: str, descriptor: int) -> None:
+        super().__init__(name, descriptor)
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN)
+        if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux: fewer and larger reads
+            with contextlib.suppress(OSError):
+                if fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ) < _PIPE_SIZE:
+                    fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
+
+    def _is_ready(self, got: int) -> bool:
+        # Waiting here and not in the read does for a pipe, too, that someone else made non-blocking.
+        events = self._poll.poll(0 if got else None)
+        return not got or any(event & select.POLLIN for _, event in events)
+
+
+class Range(File):
+    """A range of a regular file, moved to where no URN is cut: see `open_range`."""
+
+    offset: int
+    """Where in the file it begins, in octets."""
+
+    def __init__(self, name: str, descriptor: int, start: int, end: int, separators: bytes) -> None:
+        """Raises OSError."""
+        super().__init__(name, descriptor)
+        self._separator = re.compile(b"[%b]" % re.escape(separators) if separators else b"(?!)")
+        self._end = end
+        self.offset = self._at = self._begin(start)
+        os.lseek(descriptor, self.offset, os.SEEK_SET)
+
+    def _begin(self, start: int) -> int:
+        """The first separator in the range; where there is none, `start`, and the range is at its end."""
+        if start == 0 and self._end > 0:
+            return 0
+        at = start
+        while at < self._end:
+            block = os.pread(self._descriptor, min(_SEARCHED, self._end - at), at)
+            if not block:
+                break
+            separator = self._separator.search(block)
+            if separator:
+                return at + separator.start()
+            at += len(block)
+        self._ended = True
+        return start
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the view, or its front at the end of the range."""
+        got = super().read_into(view)
+        if self._at + got > self._end:
+            separator = self._separator.search(view, max(0, self._end - self._at), got)
+            if separator:
+                got = separator.start()
+                self._ended = True
+        self._at += got
+        return got
+
+
+def open_file(source: Input) -> File:
+    """A reader of the octets of an input as they are; of a FIFO, it waits for one who writes.
+
+    Raises SourceError for what cannot be opened, and for a folder.
+    """
+    descriptor, mode = _open(source)
+    if stat.S_ISREG(mode) or stat.S_ISBLK(mode):
+        return File(source.name, descriptor)
+    return Pipe(source.name, descriptor)
+
+
+def open_range(source: Input, start: int, end: int, separators: bytes) -> Range:
+    """A reader of one of the ranges into which a regular file is split, with a descriptor of its own.
+
+    `start` and `end` are octets, `separators` the octets that no URN holds. The range goes from the first separator at
+    or after `start` (from 0 where that is 0) to just before the first one at or after `end`; it is empty where there
+    is none from `start` up to `end`. So ranges that follow each other, the first from 0, the last to sys.maxsize, hold
+    each octet once, and every URN is whole in one of them. Raises SourceError.
+    """
+    descriptor, _ = _open(source)
+    try:
+        return Range(source.name, descriptor, start, end, separators)
+    except OSError as error:
+        os.close(descriptor)
+        raise SourceError.from_os(source.name, error) from error
+
+
+def _open(source: Input) -> tuple[int, int]:
+    """A descriptor and the mode of what it leads to."""
+    descriptor = 0
+    try:
+        if source.path is not None:
+            descriptor = os.open(source.path, os.O_RDONLY | os.O_NOCTTY)
+        mode = os.fstat(descriptor).st_mode
+    except OSError as error:
+        raise SourceError.from_os(source.name, error) from error
+    if stat.S_ISDIR(mode):
+        if descriptor:
+            os.close(descriptor)
+        raise SourceError(source.name, "a folder cannot be read as a file")
+    return descriptor, mode

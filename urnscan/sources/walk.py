@@ -1,0 +1,287 @@
+"""Which inputs the arguments of a run name: files as they are, folders walked, patterns expanded.
+
+The order is that of the arguments; inside a folder that of the octets of the names, whatever the file system gives,
+so that a run on the same files is the same run. What was named is always read; only what was met is filtered.
+"""
+# A Path for each of a million files would cost more than all the rest of a walk.
+# ruff: noqa: PTH112, PTH114, PTH116, PTH119
+
+import os
+import re
+import stat
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from errno import ENAMETOOLONG, ENOENT, ENOTDIR
+from fnmatch import fnmatchcase
+
+from urnscan.errors import SourceError
+
+__all__ = ["TEMPORARY_SUFFIX", "Input", "Selection", "find_inputs"]
+
+TEMPORARY_SUFFIX = ".urnscan-tmp"
+"""What the names of a run's temporary files and folders end in."""
+
+_URL = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
+_MAGIC = re.compile(r"[*?\[]")
+
+Identity = tuple[int, int]  # st_dev, st_ino
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One thing to be read."""
+
+    name: str
+    """The input as named or walked, "/" between folders and "-" for standard input; always encodable as UTF-8.
+
+    Octets of the path that are not UTF-8 are written as in `\\xff`.
+    """
+    path: str | None
+    """What to open, None for standard input; octets that are not UTF-8 are surrogate escapes, as everywhere in `os`."""
+    size: int | None
+    """The octets of a regular file when it was found, None where not known: standard input, a FIFO, a device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which files of a walked folder are inputs; what was named is one in any case.
+
+    A pattern with a "/" in it is matched on the path from the walked folder on, where `*` crosses "/" too; any other on
+    the base name; one that ends in "/" matches folders only. Case counts.
+    """
+
+    include: tuple[str, ...] = ()
+    """A file must match one of these, if there are any."""
+    exclude: tuple[str, ...] = ()
+    """A file must match none of these; a folder that matches one is not entered."""
+    follow: bool = False
+    """Whether links that are met are followed; a link to a folder that is being walked never is."""
+
+
+_EVERYTHING = Selection()
+
+
+def find_inputs(
+    arguments: Iterable[str], selection: Selection = _EVERYTHING, skip: Collection[str] = ()
+) -> Iterator[Input | SourceError]:
+    """The inputs that the arguments name, found as they are asked for; in place of one that cannot be, its error.
+
+    * "-" is standard input; an existing path that is no folder is an input, whatever it is.
+    * A folder is walked, depth first, hidden files included. FIFOs, sockets and devices in it are passed over, and so
+      are files whose real path is in `skip` (a run's own outputs) and names that end in TEMPORARY_SUFFIX.
+    * Anything else is a pattern, if it has `*`, `?` or `[` in it: `**` stands for any number of folders, hidden names
+      match like others. What it matches counts as named, in the order of a walk. Nothing matched is an error.
+    """
+    finder = _Finder(selection, skip)
+    for argument in arguments:
+        if argument == "-":
+            yield Input("-", None, None)
+        else:
+            yield from finder.find(argument)
+
+
+class _Finder:
+    def __init__(self, selection: Selection, skip: Collection[str]) -> None:
+        self._selection = selection
+        self._skip = frozenset(skip)
+        self._skip_names = frozenset(os.path.basename(path) for path in skip)
+
+    def find(self, path: str) -> Iterator[Input | SourceError]:
+        """The inputs of a path or pattern that was named."""
+        try:
+            status = os.stat(path)
+        except ValueError:
+            yield SourceError(path.encode("unicode_escape").decode(), "no file can have such a name")
+        except OSError as error:
+            if error.errno not in (ENOENT, ENOTDIR, ENAMETOOLONG):
+                yield SourceError.from_os(_name(path), error)
+            elif _URL.match(path):
+                reason = "remote inputs are not read yet: fetch it first, then name the file or pipe it in"
+                yield SourceError(_name(path), reason)
+            elif not _MAGIC.search(path):
+                yield SourceError(_name(path), "no such file or folder")
+            else:
+                yield from self._expand(path)
+        else:
+            yield from self._existing(path, status)
+
+    def _existing(self, path: str, status: os.stat_result) -> Iterator[Input | SourceError]:
+        if stat.S_ISDIR(status.st_mode):
+            yield from self._walk(path.rstrip("/") or "/", _identity(status))
+        else:
+            yield _input(path, status)
+
+    def _walk(self, root: str, identity: Identity) -> Iterator[Input | SourceError]:
+        """The inputs in a folder and in those below it."""
+        follow = self._selection.follow
+        try:
+            way = [(iter(_entries(root)), identity)]  # the folders on the way down, each with what is left of it
+        except OSError as error:
+            yield SourceError.from_os(_name(root), error)
+            return
+        root_length = len(root.rstrip("/")) + 1
+        while way:
+            entry = next(way[-1][0], None)
+            if entry is None:
+                way.pop()
+                continue
+            try:
+                if entry.name.endswith(TEMPORARY_SUFFIX) or (entry.is_symlink() and not follow):
+                    continue
+                relative = entry.path[root_length:]
+                is_folder = _is_folder(entry)
+                if _fits(self._selection.exclude, entry.name, relative, is_folder=is_folder):
+                    continue
+                if is_folder:
+                    # Only links make loops, so only with them is it worth a stat to know a folder again.
+                    identity = _identity(entry.stat()) if follow else (0, 0)
+                    if not follow or all(identity != above for _, above in way):
+                        way.append((iter(_entries(entry.path)), identity))
+                elif self._is_included(entry.name, relative) and (entry.is_file() or entry.is_symlink()):
+                    status = entry.stat()
+                    if stat.S_ISREG(status.st_mode) and not self._is_own(entry.path, is_link=entry.is_symlink()):
+                        yield _input(entry.path, status)
+            except OSError as error:
+                yield SourceError.from_os(_name(entry.path), error)
+
+    def _expand(self, pattern: str) -> Iterator[Input | SourceError]:
+        """The inputs of everything that matches a pattern."""
+        found = False
+        for match in self._matches(pattern):
+            found = True
+            if isinstance(match, SourceError):
+                yield match
+                continue
+            try:
+                status = os.stat(match)
+            except OSError as error:
+                yield SourceError.from_os(_name(match), error)
+            else:
+                yield from self._existing(match, status)
+        if not found:
+            yield SourceError(_name(pattern), "no such file or folder, and no file matches it as a pattern")
+
+    def _matches(self, pattern: str) -> Iterator[str | SourceError]:
+        """The paths that match a pattern, in the order of a walk, and the errors on the way.
+
+        `glob` would do but for three things: it follows links, so two links to a folder above them make it try 2**40
+        paths; it gives what is in a folder beside the folder itself, which would be read twice; and it sorts nothing,
+        so that all paths would have to be in memory. Here the folders are walked once, with the set of the parts of the
+        pattern that an entry may match; a folder that matches is left to the walk.
+        """
+        parts = pattern.split("/")
+        first = next(at for at, part in enumerate(parts) if _MAGIC.search(part))
+        top = "".join(part + "/" for part in parts[:first])  # as it was written, to begin the paths with
+        folder = top.rstrip("/") or top[:1] or "."
+        only_folders = parts[-1] == ""
+        parts = [part for part in parts[first:] if part]
+
+        wanted = _with_next(parts, {0})
+        if len(parts) in wanted:
+            if os.path.isdir(folder):
+                yield folder
+            return
+        follow = self._selection.follow
+        try:
+            way = [(self._candidates(top, parts, wanted), wanted, _identity(os.stat(folder)))]
+        except OSError as error:
+            if error.errno not in (ENOENT, ENOTDIR):
+                yield SourceError.from_os(_name(folder), error)
+            return
+        while way:
+            candidates, wanted, _ = way[-1]
+            candidate = next(candidates, None)
+            if candidate is None:
+                way.pop()
+                continue
+            path, is_folder, is_link = candidate
+            name = os.path.basename(path)
+            reached = {at + 1 for at in wanted if parts[at] != "**" and fnmatchcase(name, parts[at])}
+            if is_folder:
+                reached = _with_next(parts, reached)
+            if len(parts) in reached:
+                if is_folder or not (only_folders or self._is_own(path, is_link=is_link)):
+                    yield path
+            elif is_folder:
+                try:
+                    identity = _identity(os.stat(path)) if follow else (0, 0)
+                    # Only `**` goes round in circles, and only by links.
+                    if all(identity != above for _, _, above in way) if follow else not is_link:
+                        reached |= {at for at in wanted if parts[at] == "**"}
+                    if reached:
+                        reached = _with_next(parts, reached)
+                        way.append((self._candidates(path + "/", parts, reached), reached, identity))
+                except OSError as error:
+                    yield SourceError.from_os(_name(path), error)
+
+    def _candidates(self, folder: str, parts: list[str], wanted: Collection[int]) -> Iterator[tuple[str, bool, bool]]:
+        """What in a folder can match one of the wanted parts: path, whether it is a folder, whether it is a link.
+
+        `folder` ends in "/" or is empty. It is listed only where a name is not known, as it may be closed to listing.
+        """
+        names = {parts[at] for at in wanted}
+        if any(map(_MAGIC.search, names)):
+            entries = _entries(folder or ".")
+            return (
+                (folder + entry.name, _is_folder(entry), entry.is_symlink())
+                for entry in entries
+                if not entry.name.endswith(TEMPORARY_SUFFIX)
+            )
+        paths = (folder + name for name in sorted(names, key=os.fsencode))
+        return ((path, os.path.isdir(path), os.path.islink(path)) for path in paths if os.path.lexists(path))
+
+    def _is_included(self, name: str, relative: str) -> bool:
+        include = self._selection.include
+        return not include or _fits(include, name, relative, is_folder=False)
+
+    def _is_own(self, path: str, *, is_link: bool) -> bool:
+        """Whether a file is one of the run's outputs; the real path is looked up only where it can be one."""
+        return (
+            bool(self._skip)
+            and (is_link or os.path.basename(path) in self._skip_names)
+            and os.path.realpath(path) in self._skip
+        )
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    """What is in a folder, sorted by the octets of the names; raises OSError."""
+    with os.scandir(folder) as entries:
+        return sorted(entries, key=lambda entry: os.fsencode(entry.name))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder or a link to one; a link that goes round in a circle is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: bool) -> bool:
+    """Whether an entry matches one of the patterns of a Selection."""
+    for pattern in patterns:
+        wanted = pattern.removesuffix("/")
+        if (is_folder or wanted == pattern) and fnmatchcase(relative if "/" in wanted else name, wanted):
+            return True
+    return False
+
+
+def _with_next(parts: list[str], wanted: Collection[int]) -> set[int]:
+    """The wanted parts of a pattern and those that can be next, as a `**` may stand for no folder at all."""
+    closed = set(wanted)
+    for at, part in enumerate(parts):
+        if at in closed and part == "**":
+            closed.add(at + 1)
+    return closed
+
+
+def _identity(status: os.stat_result) -> Identity:
+    return status.st_dev, status.st_ino
+
+
+def _input(path: str, status: os.stat_result) -> Input:
+    return Input(_name(path), path, status.st_size if stat.S_ISREG(status.st_mode) else None)
+
+
+def _name(path: str) -> str:
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -1,0 +1,276 @@
+"""The two tables that urnscan writes, as Arrow schemas, and the way from columns of matches to batches of their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.compiled import compiled, read_only
+from urnscan.equivalence import Level
+from urnscan.namespaces import nid_status
+from urnscan.scanner import END, Matches
+from urnscan.strings import Octets, Offsets, cut, same
+from urnscan.syntax import parse
+
+__all__ = [
+    "CLASSES",
+    "GROUPED",
+    "OCCURRENCES",
+    "PARTIAL",
+    "REPEATING",
+    "Found",
+    "canonical_column",
+    "class_rows",
+    "octet_strings",
+    "string_array",
+]
+
+_DICTIONARY = pa.dictionary(pa.int32(), pa.string())
+_VARIANTS = pa.list_(
+    pa.field(
+        "element",
+        pa.struct([pa.field("text", pa.string(), nullable=False), pa.field("count", pa.int64(), nullable=False)]),
+        nullable=False,
+    )
+)
+
+OCCURRENCES = pa.schema(
+    [
+        pa.field("source", _DICTIONARY, nullable=False),
+        pa.field("member", pa.string()),
+        pa.field("offset", pa.int64(), nullable=False),
+        pa.field("line", pa.int64(), nullable=False),
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("urn", pa.string(), nullable=False),
+        pa.field("nid", _DICTIONARY, nullable=False),
+        pa.field("stop", pa.int16()),
+        pa.field("trailing", pa.uint8(), nullable=False),
+    ]
+)
+"""One row per occurrence, in the order of the inputs, then by offset."""
+
+CLASSES = pa.schema(
+    [
+        pa.field("urn", pa.string(), nullable=False),
+        pa.field("nid", _DICTIONARY, nullable=False),
+        pa.field("nss", pa.string(), nullable=False),
+        pa.field("nid_status", _DICTIONARY, nullable=False),
+        pa.field("count", pa.int64(), nullable=False),
+        pa.field("source_count", pa.int64(), nullable=False),
+        pa.field("variant_count", pa.int64(), nullable=False),
+        pa.field("variants", _VARIANTS, nullable=False),
+        pa.field("first_source", pa.string(), nullable=False),
+        pa.field("first_member", pa.string()),
+        pa.field("first_offset", pa.int64(), nullable=False),
+        pa.field("valid", pa.bool_()),
+        pa.field("problem", pa.string()),
+    ]
+)
+"""One row per equivalence class, sorted by `urn` in the order of octets."""
+
+REPEATING = [
+    "nid",
+    "nid_status",
+    "count",
+    "source_count",
+    "variant_count",
+    "variants.list.element.count",
+    "first_source",
+    "first_member",
+    "problem",
+]
+"""The leaf columns of CLASSES whose values repeat; all others of a class are its own."""
+
+PARTIAL = pa.schema(
+    [
+        pa.field("urn", pa.string(), nullable=False),
+        pa.field("text", pa.string(), nullable=False),  # empty where it is the same as `urn`
+        pa.field("count", pa.int64(), nullable=False),
+        pa.field("sources", pa.int64(), nullable=False),
+        pa.field("first_source", pa.int32(), nullable=False),
+        pa.field("last_source", pa.int32(), nullable=False),
+        pa.field("first_member", pa.string()),
+        pa.field("first_offset", pa.int64(), nullable=False),
+    ]
+)
+"""What is known so far of one spelling of one class; sources are their places in the order of the inputs, from 0."""
+
+GROUPED = pa.schema(
+    [
+        CLASSES.field("urn"),
+        CLASSES.field("count"),
+        CLASSES.field("source_count"),
+        CLASSES.field("variant_count"),
+        CLASSES.field("variants"),
+        pa.field("first_source", pa.int32(), nullable=False),
+        CLASSES.field("first_member"),
+        CLASSES.field("first_offset"),
+    ]
+)
+"""What grouping knows of a class: CLASSES without what follows from `urn`, the first source as its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Matches with the places where they were found, and their canonical forms."""
+
+    matches: Matches
+    offset: npt.NDArray[np.int64]
+    line: npt.NDArray[np.int64]
+    source: npt.NDArray[np.int32]
+    """The place of each match's input in `names`."""
+    names: Sequence[str]
+    member: pa.StringArray | None
+    """null throughout where it is None."""
+    urn: pa.StringArray
+
+    def occurrences(self) -> pa.RecordBatch:
+        """The matches as OCCURRENCES rows."""
+        matches = self.matches
+        return pa.RecordBatch.from_arrays(
+            [
+                pa.DictionaryArray.from_arrays(pa.array(self.source), pa.array(self.names, pa.string())),
+                self._member(),
+                pa.array(self.offset),
+                pa.array(self.line),
+                string_array(matches.text, matches.text_offsets),
+                self.urn,
+                _nids(self.urn),
+                pa.array(matches.stop, mask=matches.stop == END),
+                pa.array(matches.trailing),
+            ],
+            schema=OCCURRENCES,
+        )
+
+    def partial(self, places: npt.NDArray[np.int32]) -> pa.RecordBatch:
+        """The matches as PARTIAL rows; `places` has the places of `names` among all inputs."""
+        matches = self.matches
+        ones = np.ones(len(matches), np.int64)
+        place = places[self.source]
+        text = _blank_same(matches.text, matches.text_offsets, *octet_strings(self.urn))
+        return pa.RecordBatch.from_arrays(
+            [
+                self.urn,
+                string_array(*text),
+                pa.array(ones),
+                pa.array(ones),
+                pa.array(place),
+                pa.array(place),
+                self._member(),
+                pa.array(self.offset),
+            ],
+            schema=PARTIAL,
+        )
+
+    def _member(self) -> pa.StringArray:
+        return pa.nulls(len(self.matches), pa.string()) if self.member is None else self.member
+
+
+def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
+    """The canonical forms of the matches at a level."""
+    urn = string_array(matches.canonical, matches.canonical_offsets)
+    if level.refine is None:
+        return urn
+    rows = pc.match_substring(urn, level.refines)
+    if not pc.any(rows).as_py():
+        return urn
+    refined = [level.refine(form) for form in urn.filter(rows).to_pylist()]
+    return pc.replace_with_mask(urn, rows, pa.array(refined, pa.string()))
+
+
+def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], syntax: str, level: Level) -> pa.RecordBatch:
+    """CLASSES rows of GROUPED rows; `names` has the names of the inputs by their places."""
+    urn = grouped.column("urn")
+    nid = _nids(urn)
+    places = grouped.column("first_source").dictionary_encode()
+    status = pa.array([nid_status(name) for name in nid.dictionary.to_pylist()], pa.string())
+    columns = {
+        "nid": nid,
+        "nss": _nss(urn, level),
+        "nid_status": status.take(nid.indices).dictionary_encode(),
+        "first_source": pa.array([names[place] for place in places.dictionary.to_pylist()], pa.string()).take(
+            places.indices
+        ),
+        "valid": pa.nulls(grouped.num_rows, pa.bool_()),
+        "problem": _problems(urn, syntax, level),
+    }
+    return pa.RecordBatch.from_arrays(
+        [columns[field.name] if field.name in columns else grouped.column(field.name) for field in CLASSES],
+        schema=CLASSES,
+    )
+
+
+def octet_strings(column: pa.StringArray) -> tuple[Octets, Offsets]:
+    """A column of strings as the arrays that compiled code takes, not copied."""
+    _, offsets, octets = column.buffers()
+    return (
+        read_only(np.frombuffer(octets or b"", np.uint8)),
+        read_only(np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]),
+    )
+
+
+def string_array(octets: Octets, offsets: Offsets) -> pa.StringArray:
+    """The way back: the arrays as a column of strings, not copied."""
+    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(octets))
+
+
+def _nids(urn: pa.StringArray) -> pa.DictionaryArray:
+    octets, offsets = octet_strings(urn)
+    colons, _ = _parts(octets, offsets, False)
+    return string_array(*cut(octets, offsets[:-1] + np.int32(4), colons)).dictionary_encode()
+
+
+def _nss(urn: pa.StringArray, level: Level) -> pa.StringArray:
+    octets, offsets = octet_strings(urn)
+    colons, ends = _parts(octets, offsets, level.keep_query)
+    return string_array(*cut(octets, colons + np.int32(1), ends))
+
+
+def _problems(urn: pa.StringArray, syntax: str, level: Level) -> pa.StringArray:
+    """What is wrong with each canonical form, or null; only those that can have a problem are looked at one by one."""
+    suspects = pc.match_substring(urn, "%00")
+    if level.keep_query:
+        suspects = pc.or_(suspects, pc.match_substring(urn, "&"))
+    nothing = pa.nulls(len(urn), pa.string())
+    if not pc.any(suspects).as_py():
+        return nothing
+    problems = ["; ".join(parse(form, syntax).problems) or None for form in urn.filter(suspects).to_pylist()]
+    return pc.replace_with_mask(nothing, suspects, pa.array(problems, pa.string()))
+
+
+@compiled
+def _blank_same(text: Octets, text_offsets: Offsets, urn: Octets, urn_offsets: Offsets) -> tuple[Octets, Offsets]:
+    """The texts, empty where they are their canonical form."""
+    offsets = np.zeros(len(text_offsets), np.int32)
+    octets = np.empty(len(text), np.uint8)
+    for i in range(len(text_offsets) - 1):
+        start, end = text_offsets[i], text_offsets[i + 1]
+        used = offsets[i]
+        if not same(text, start, end, urn, urn_offsets[i], urn_offsets[i + 1]):
+            for j in range(start, end):
+                octets[used + j - start] = text[j]
+            used += end - start
+        offsets[i + 1] = used
+    return octets[: offsets[len(text_offsets) - 1]].copy(), offsets
+
+
+@compiled
+def _parts(urn: Octets, offsets: Offsets, query: bool) -> tuple[Offsets, Offsets]:
+    """Where the NID of each canonical form ends and where its NSS does: before the query, if `query`."""
+    colons = np.empty(len(offsets) - 1, np.int32)
+    ends = offsets[1:].copy()
+    for i in range(len(colons)):
+        j = offsets[i] + 4
+        while urn[j] != 58:
+            j += 1
+        colons[i] = j
+        if query:
+            while j < ends[i] and urn[j] != 63:
+                j += 1
+            ends[i] = j
+    return colons, ends
