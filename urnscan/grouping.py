@@ -19,15 +19,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.compiled import compiled
+from urnscan.compiled import compiled, read_only
 from urnscan.strings import Integers, Octets, Offsets, Rows, argsort_pairs, compare, cut, same
-from urnscan.tables import GROUPED, PARTIAL, octet_strings, string_array
+from urnscan.tables import GROUPED, PARTIAL, number_array, octet_strings, string_array
 
 __all__ = ["MOST_VARIANTS", "Grouping", "group"]
 
 MOST_VARIANTS = 100
 """How many spellings of a class are listed."""
 
+_DTYPES = {pa.int32(): np.int32, pa.int64(): np.int64}
 _RUN = 32 << 20  # octets of partial rows that are sorted at once: a thread's share
 _BLOCK = 512  # rows of a spilled run that are read at once; a slice reads up to two of each run in vain
 _SLICE = 1 << 18  # partial rows that are added up at once in the end
@@ -112,7 +113,7 @@ class _Run:
         self._rows: pa.RecordBatch | None = rows
         self._file: Path | None = None
         self.length = rows.num_rows
-        self.keys: list[str] = rows.column("urn").take(pa.array(range(0, self.length, _BLOCK))).to_pylist()
+        self.keys: list[str] = rows.column("urn").take(number_array(np.arange(0, self.length, _BLOCK))).to_pylist()
         """The key of the first row of each block."""
 
     def spill(self, file: Path) -> None:
@@ -176,19 +177,21 @@ def _add_up(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     urn, text = octet_strings(rows.column("urn")), octet_strings(rows.column("text"))
     first_source, last_source = _numbers(rows, "first_source"), _numbers(rows, "last_source")
     order = argsort_pairs(len("urn:"), *urn, *text)
+    urn, text = _take(urn, order), _take(text, order)  # neighbours are compared faster where they lie side by side
     spellings, counts, sources, first_rows, last_sources = _sums(
         order, *urn, *text, _numbers(rows, "count"), _numbers(rows, "sources"), first_source, last_source
     )
+    every = len(spellings) == len(order)
     return pa.RecordBatch.from_arrays(
         [
-            _take(urn, spellings),
-            _take(text, spellings),
-            pa.array(counts),
-            pa.array(sources),
-            pa.array(first_source[first_rows]),
-            pa.array(last_sources),
-            rows.column("first_member").take(pa.array(first_rows)),
-            pa.array(_numbers(rows, "first_offset")[first_rows]),
+            string_array(*(urn if every else _take(urn, spellings))),
+            string_array(*(text if every else _take(text, spellings))),
+            number_array(counts),
+            number_array(sources),
+            number_array(first_source[first_rows]),
+            number_array(last_sources),
+            rows.column("first_member").take(number_array(first_rows)),
+            number_array(_numbers(rows, "first_offset")[first_rows]),
         ],
         schema=PARTIAL,
     )
@@ -199,20 +202,20 @@ def _classes(rows: pa.RecordBatch) -> pa.RecordBatch:
     starts = np.flatnonzero(_numbers(rows, "sources"))
     counts = _numbers(rows, "count")
     urn, text = octet_strings(rows.column("urn")), octet_strings(rows.column("text"))
-    heads = rows if len(starts) == rows.num_rows else rows.take(pa.array(starts))
+    heads = rows if len(starts) == rows.num_rows else rows.take(number_array(starts))
     bounds = np.append(starts, rows.num_rows)
     listed, list_offsets = _list_variants(bounds, counts, *urn, *text)
     variants = pa.StructArray.from_arrays(
-        [_take_texts(urn, text, listed), pa.array(counts[listed])],
+        [_take_texts(urn, text, listed), number_array(counts[listed])],
         fields=list(GROUPED.field("variants").type.value_type),
     )
     return pa.RecordBatch.from_arrays(
         [
             heads.column("urn"),
-            pa.array(np.add.reduceat(counts, starts)),
+            number_array(np.add.reduceat(counts, starts)),
             heads.column("sources"),
-            pa.array(np.diff(bounds)),
-            pa.ListArray.from_arrays(pa.array(list_offsets), variants, type=GROUPED.field("variants").type),
+            number_array(np.diff(bounds)),
+            pa.ListArray.from_arrays(number_array(list_offsets), variants, type=GROUPED.field("variants").type),
             heads.column("first_source"),
             heads.column("first_member"),
             heads.column("first_offset"),
@@ -233,8 +236,10 @@ def _sums(
     first_source: Rows,
     last_source: Rows,
 ) -> tuple[Rows, Integers, Integers, Rows, Rows]:
-    """Add up rows that `order` brings together: for each spelling one of its rows, its count, and, for the first of a
-    class, the sources, the row of the first occurrence and the last source (for the others 0, the same row, the same).
+    """Add up rows that `order` brought together; the strings lie in that order already, the numbers do not.
+
+    For each spelling: where it lies first, its count, and, for the first spelling of a class, the sources, the row of
+    the first occurrence and the last source (for the others 0, the same row, the same).
     """
     total = len(order)
     spellings = np.empty(total, np.int32)
@@ -244,17 +249,11 @@ def _sums(
     found = 0
     for i in range(total):
         row = order[i]
-        new_class = new_spelling = i == 0
-        if i > 0:
-            last = order[i - 1]
-            new_class = not same(
-                urn, urn_offsets[row], urn_offsets[row + 1], urn, urn_offsets[last], urn_offsets[last + 1]
-            )
-            new_spelling = new_class or not same(
-                text, text_offsets[row], text_offsets[row + 1], text, text_offsets[last], text_offsets[last + 1]
-            )
-        if new_spelling:
-            spellings[found] = row
+        new_class = i == 0 or not same(urn, urn_offsets[i], urn_offsets[i + 1], urn, urn_offsets[i - 1], urn_offsets[i])
+        if new_class or not same(
+            text, text_offsets[i], text_offsets[i + 1], text, text_offsets[i - 1], text_offsets[i]
+        ):
+            spellings[found] = i
             head[found] = found if new_class else head[found - 1]
             found += 1
         counts[found - 1] += count[row]
@@ -334,16 +333,17 @@ def _one(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     return rows[0] if rows else pa.RecordBatch.from_pylist([], PARTIAL)
 
 
-def _take(strings: tuple[Octets, Offsets], rows: Rows | Integers) -> pa.StringArray:
+def _take(strings: tuple[Octets, Offsets], rows: Rows | Integers) -> tuple[Octets, Offsets]:
     octets, offsets = strings
-    return string_array(*cut(octets, offsets[rows], offsets[rows + 1]))
+    taken, taken_offsets = cut(octets, offsets[rows], offsets[rows + 1])
+    return read_only(taken), read_only(taken_offsets)
 
 
 def _take_texts(urn: tuple[Octets, Offsets], text: tuple[Octets, Offsets], rows: Integers) -> pa.StringArray:
     """The spellings of these rows: the text, or the URN where that is empty."""
     lengths = np.diff(text[1])[rows]
     if not lengths.any():
-        return _take(urn, rows)
+        return string_array(*_take(urn, rows))
     # Both lie in one column, the texts behind the URNs.
     octets = np.concatenate([urn[0], text[0]])
     behind = np.int32(len(urn[0]))
@@ -353,8 +353,9 @@ def _take_texts(urn: tuple[Octets, Offsets], text: tuple[Octets, Offsets], rows:
 
 
 def _numbers(rows: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
-    numbers: npt.NDArray[Any] = rows.column(name).to_numpy()
-    return numbers
+    column = rows.column(name)
+    numbers = np.frombuffer(column.buffers()[1], _DTYPES[column.type])
+    return read_only(numbers[column.offset : column.offset + len(column)])
 
 
 def _octets(key: str) -> Octets:

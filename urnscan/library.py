@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from urnscan.pipeline import Options, Report, run
 from urnscan.scanner import Scanner
-from urnscan.tables import CLASSES, OCCURRENCES, Found, canonical_column, octet_strings
+from urnscan.tables import CLASSES, OCCURRENCES, Found, canonical_column, octet_strings, text_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,7 +126,7 @@ def _scan_values(
             line=matches.line - np.searchsorted(line_ends, starts[which]),
             source=np.zeros(len(matches), np.int32),
             names=[""],
-            member=pa.array([f"{first_row + row}/{column}" for row in which.tolist()], pa.string()),
+            member=text_array([f"{first_row + row}/{column}" for row in which.tolist()]),
             urn=canonical_column(matches, options.level),
         )
         yield found.occurrences()

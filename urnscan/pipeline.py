@@ -24,10 +24,19 @@ from urnscan import __version__
 from urnscan.equivalence import Level, get_level
 from urnscan.errors import FatalError, SourceError
 from urnscan.grouping import Grouping
-from urnscan.output import TEMPORARY
 from urnscan.parallel import in_order
 from urnscan.scanner import MAX_LENGTH, Grammar, Matches, Scanner
-from urnscan.sources import Input, Reader, Selection, check_encoding, find_inputs, is_splittable, open_input, open_range
+from urnscan.sources import (
+    TEMPORARY_SUFFIX,
+    Input,
+    Reader,
+    Selection,
+    check_encoding,
+    find_inputs,
+    is_splittable,
+    open_input,
+    open_range,
+)
 from urnscan.syntax import get_syntax
 from urnscan.tables import Found, canonical_column, class_rows
 
@@ -238,7 +247,7 @@ def run(
 def plan_size(inputs: Iterable[str], options: Options, outputs: Collection[str] = ()) -> int | None:
     """How many octets a run will read, or None where an input does not tell; for progress, so failures are passed over."""
     total = 0
-    for found in find_inputs(inputs, options.selection, outputs):
+    for found in find_inputs(inputs, options.selection, _real(outputs)):
         if isinstance(found, Input):
             if found.size is None:
                 return None
@@ -264,7 +273,7 @@ class _Plan:
         self.options = options
         self.want_occurrences = want_occurrences
         self.want_partial = want_partial
-        self._inputs = find_inputs(inputs, options.selection, outputs)
+        self._inputs = find_inputs(inputs, options.selection, _real(outputs))
         self._on_progress = on_progress
         self._progress_lock = threading.Lock()
 
@@ -499,13 +508,18 @@ class _SpillFolder:
     def get(self) -> Path:
         """The folder."""
         if self._made is None:
-            self._made = tempfile.TemporaryDirectory(prefix="urnscan-", suffix=TEMPORARY, dir=self._parent)
+            self._made = tempfile.TemporaryDirectory(prefix="urnscan-", suffix=TEMPORARY_SUFFIX, dir=self._parent)
         return Path(self._made.name)
 
     def remove(self) -> None:
         """Remove it with all that is in it."""
         if self._made is not None:
             self._made.cleanup()
+
+
+def _real(outputs: Collection[str]) -> frozenset[str]:
+    """The outputs as `find_inputs` knows files: by their real paths."""
+    return frozenset(os.path.realpath(path) for path in outputs)
 
 
 def _after(head: bytes, read_into: _ReadInto) -> _ReadInto:

@@ -18,8 +18,10 @@ Octets = npt.NDArray[np.uint8]
 Offsets = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
+Words = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.int64]
 
-_FEW = 12  # so few rows are sorted by insertion
+_FEW = 32  # so few rows are sorted by insertion
 
 
 @compiled
@@ -50,78 +52,80 @@ def _pair_word(
 
 @compiled
 def argsort_pairs(shared: int, first: Octets, first_offsets: Offsets, second: Octets, second_offsets: Offsets) -> Rows:
-    """The rows in the order of their pairs (first string, second string); equal pairs in any order.
+    """The rows in the order of their pairs (first string, second string); equal pairs in their order.
 
     `shared` is how many octets all first strings have in common at their beginning.
 
-    Multikey quicksort with a word of eight octets of each row at hand (J. Kärkkäinen, T. Rantala, "Engineering Radix
-    Sort for Strings", SPIRE 2008): a comparison reads the strings themselves only where the words before are equal.
+    Radix sort, word by word: rows are sorted by a word of eight octets, then those with the same word by the next. The
+    time is linear in the octets that have to be looked at, whatever the strings are.
     """
     total = len(first_offsets) - 1
     rows = np.arange(total).astype(np.int32)
     words = np.empty(total, np.uint64)
     for i in range(total):
         words[i] = _pair_word(i, 0, shared, first, first_offsets, second, second_offsets)
-    # Parts still to sort: from, to, depth. The larger part waits, so the stack stays small.
-    stack = [(0, total, 0)]
-    jump = 1
-    while len(stack):
-        low, high, depth = stack.pop()
-        while high - low > 1:
-            if high - low <= _FEW:
-                for i in range(low + 1, high):
-                    word, row = words[i], rows[i]
-                    j = i
-                    while j > low and words[j - 1] > word:
-                        words[j], rows[j] = words[j - 1], rows[j - 1]
-                        j -= 1
-                    words[j], rows[j] = word, row
-                i = low
-                while i < high:
-                    j = i + 1
-                    while j < high and words[j] == words[i]:
-                        j += 1
-                    if j - i > 1 and _goes_on(rows[i], depth, words[i], shared, first_offsets):
-                        for k in range(i, j):
-                            words[k] = _pair_word(
-                                rows[k], depth + 1, shared, first, first_offsets, second, second_offsets
-                            )
-                        stack.append((i, j, depth + 1))
-                    i = j
-                break
-            # Pivots from places that jump about: fixed ones meet their own swaps again, and sorted input takes forever.
-            jump = (jump * 1_103_515_245 + 12_345) & 0x7FFF_FFFF
-            pivot = _median(words[low], words[low + jump % (high - low)], words[low + (jump >> 8) % (high - low)])
-            less, at, more = low, low, high
-            while at < more:
-                word = words[at]
-                if word < pivot:
-                    words[at], words[less] = words[less], word
-                    rows[at], rows[less] = rows[less], rows[at]
-                    less += 1
-                    at += 1
-                elif word > pivot:
-                    more -= 1
-                    words[at], words[more] = words[more], word
-                    rows[at], rows[more] = rows[more], rows[at]
-                else:
-                    at += 1
-            if more - less > 1 and _goes_on(rows[less], depth, pivot, shared, first_offsets):
-                for k in range(less, more):
+    spare_rows, spare_words = np.empty_like(rows), np.empty_like(words)
+    counts = np.empty((8, 256), np.int64)
+    parts = [(0, total, 0)]  # from, to, depth: still to sort by their words at hand
+    while len(parts):
+        low, high, depth = parts.pop()
+        if high - low <= _FEW:
+            _insertion_sort(words[low:high], rows[low:high])
+        else:
+            _radix_sort(words[low:high], rows[low:high], spare_words[low:high], spare_rows[low:high], counts)
+        i = low
+        while i < high:
+            word = words[i]
+            j = i + 1
+            while j < high and words[j] == word:
+                j += 1
+            if j - i > 1 and _goes_on(rows[i], depth, word, shared, first_offsets):
+                for k in range(i, j):
                     words[k] = _pair_word(rows[k], depth + 1, shared, first, first_offsets, second, second_offsets)
-                stack.append((less, more, depth + 1))
-            if less - low < high - more:
-                stack.append((more, high, depth))
-                high = less
-            else:
-                stack.append((low, less, depth))
-                low = more
+                parts.append((i, j, depth + 1))
+            i = j
     return rows
 
 
 @compiled
-def _median(a: np.uint64, b: np.uint64, c: np.uint64) -> np.uint64:
-    return max(min(a, b), min(max(a, b), c))
+def _insertion_sort(words: Words, rows: Rows) -> None:
+    for i in range(1, len(words)):
+        word, row = words[i], rows[i]
+        j = i
+        while j > 0 and words[j - 1] > word:
+            words[j], rows[j] = words[j - 1], rows[j - 1]
+            j -= 1
+        words[j], rows[j] = word, row
+
+
+@compiled
+def _radix_sort(words: Words, rows: Rows, spare_words: Words, spare_rows: Rows, counts: Counts) -> None:
+    """Sort by the words, octet by octet from the last; octets that are the same in all words cost no pass."""
+    counts[:] = 0
+    for i in range(len(words)):
+        word = words[i]
+        for digit in range(8):
+            counts[digit, (word >> np.uint64(8 * digit)) & np.uint64(255)] += 1
+    in_place = True
+    for digit in range(8):
+        shift = np.uint64(8 * digit)
+        if counts[digit, (words[0] >> shift) & np.uint64(255)] == len(words):
+            continue
+        begin = 0
+        for octet in range(256):
+            begin, counts[digit, octet] = begin + counts[digit, octet], begin
+        for i in range(len(words)):
+            octet = (words[i] >> shift) & np.uint64(255)
+            to = counts[digit, octet]
+            counts[digit, octet] = to + 1
+            spare_words[to] = words[i]
+            spare_rows[to] = rows[i]
+        words, spare_words = spare_words, words
+        rows, spare_rows = spare_rows, rows
+        in_place = not in_place
+    if not in_place:
+        spare_words[:] = words
+        spare_rows[:] = rows
 
 
 @compiled

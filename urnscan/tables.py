@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +24,14 @@ __all__ = [
     "OCCURRENCES",
     "PARTIAL",
     "REPEATING",
+    "SELECTIVE",
     "Found",
     "canonical_column",
     "class_rows",
+    "number_array",
     "octet_strings",
     "string_array",
+    "text_array",
 ]
 
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
@@ -86,6 +90,9 @@ REPEATING = [
 ]
 """The leaf columns of CLASSES whose values repeat; all others of a class are its own."""
 
+SELECTIVE = ["urn", "nid", "nid_status", "count", "source_count", "variant_count", "first_source", "problem"]
+"""The leaf columns of CLASSES by which one selects."""
+
 PARTIAL = pa.schema(
     [
         pa.field("urn", pa.string(), nullable=False),
@@ -134,15 +141,15 @@ class Found:
         matches = self.matches
         return pa.RecordBatch.from_arrays(
             [
-                pa.DictionaryArray.from_arrays(pa.array(self.source), pa.array(self.names, pa.string())),
+                pa.DictionaryArray.from_arrays(number_array(self.source), text_array(self.names)),
                 self._member(),
-                pa.array(self.offset),
-                pa.array(self.line),
+                number_array(self.offset),
+                number_array(self.line),
                 string_array(matches.text, matches.text_offsets),
                 self.urn,
                 _nids(self.urn),
-                pa.array(matches.stop, mask=matches.stop == END),
-                pa.array(matches.trailing),
+                _stops(matches.stop),
+                number_array(matches.trailing),
             ],
             schema=OCCURRENCES,
         )
@@ -157,12 +164,12 @@ class Found:
             [
                 self.urn,
                 string_array(*text),
-                pa.array(ones),
-                pa.array(ones),
-                pa.array(place),
-                pa.array(place),
+                number_array(ones),
+                number_array(ones),
+                number_array(place),
+                number_array(place),
                 self._member(),
-                pa.array(self.offset),
+                number_array(self.offset),
             ],
             schema=PARTIAL,
         )
@@ -180,7 +187,7 @@ def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
     if not pc.any(rows).as_py():
         return urn
     refined = [level.refine(form) for form in urn.filter(rows).to_pylist()]
-    return pc.replace_with_mask(urn, rows, pa.array(refined, pa.string()))
+    return pc.replace_with_mask(urn, rows, text_array(refined))
 
 
 def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], syntax: str, level: Level) -> pa.RecordBatch:
@@ -188,14 +195,12 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], syntax: str, l
     urn = grouped.column("urn")
     nid = _nids(urn)
     places = grouped.column("first_source").dictionary_encode()
-    status = pa.array([nid_status(name) for name in nid.dictionary.to_pylist()], pa.string())
+    status = text_array([nid_status(name) for name in nid.dictionary.to_pylist()])
     columns = {
         "nid": nid,
         "nss": _nss(urn, level),
         "nid_status": status.take(nid.indices).dictionary_encode(),
-        "first_source": pa.array([names[place] for place in places.dictionary.to_pylist()], pa.string()).take(
-            places.indices
-        ),
+        "first_source": text_array([names[place] for place in places.dictionary.to_pylist()]).take(places.indices),
         "valid": pa.nulls(grouped.num_rows, pa.bool_()),
         "problem": _problems(urn, syntax, level),
     }
@@ -219,6 +224,27 @@ def string_array(octets: Octets, offsets: Offsets) -> pa.StringArray:
     return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(octets))
 
 
+def number_array(numbers: npt.NDArray[Any]) -> pa.Array:
+    """A column of numbers, not copied. (`pyarrow.array` imports pandas to look whether it was given pandas' own.)"""
+    numbers = np.ascontiguousarray(numbers)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)])
+
+
+def text_array(texts: Sequence[str]) -> pa.StringArray:
+    """A column of a few strings."""
+    encoded = [text.encode() for text in texts]
+    offsets = np.zeros(len(encoded) + 1, np.int32)
+    np.cumsum([len(octets) for octets in encoded], out=offsets[1:])
+    return string_array(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+
+
+def _stops(stop: npt.NDArray[np.int16]) -> pa.Int16Array:
+    """The octets that ended matches; null for the end of the input."""
+    known = stop != END
+    bits = pa.py_buffer(np.packbits(known, bitorder="little"))
+    return pa.Array.from_buffers(pa.int16(), len(stop), [bits, pa.py_buffer(stop)], null_count=int((~known).sum()))
+
+
 def _nids(urn: pa.StringArray) -> pa.DictionaryArray:
     octets, offsets = octet_strings(urn)
     colons, _ = _parts(octets, offsets, False)
@@ -233,12 +259,13 @@ def _nss(urn: pa.StringArray, level: Level) -> pa.StringArray:
 
 def _problems(urn: pa.StringArray, syntax: str, level: Level) -> pa.StringArray:
     """What is wrong with each canonical form, or null; only those that can have a problem are looked at one by one."""
+    nothing = pa.nulls(len(urn), pa.string())
+    octets, _ = octet_strings(urn)
+    if not level.keep_query and not _hold_nul(octets):
+        return nothing
     suspects = pc.match_substring(urn, "%00")
     if level.keep_query:
         suspects = pc.or_(suspects, pc.match_substring(urn, "&"))
-    nothing = pa.nulls(len(urn), pa.string())
-    if not pc.any(suspects).as_py():
-        return nothing
     problems = ["; ".join(parse(form, syntax).problems) or None for form in urn.filter(suspects).to_pylist()]
     return pc.replace_with_mask(nothing, suspects, pa.array(problems, pa.string()))
 
@@ -257,6 +284,16 @@ def _blank_same(text: Octets, text_offsets: Offsets, urn: Octets, urn_offsets: O
             used += end - start
         offsets[i + 1] = used
     return octets[: offsets[len(text_offsets) - 1]].copy(), offsets
+
+
+@compiled
+def _hold_nul(octets: Octets) -> bool:
+    """Whether `%00` stands anywhere in a column; far faster than to look into each string, and it hardly ever does."""
+    found = np.uint8(0)
+    rest = octets[2:]
+    for i in range(len(rest)):
+        found |= np.uint8(octets[i] == 37) & np.uint8(octets[i + 1] == 48) & np.uint8(rest[i] == 48)
+    return bool(found)
 
 
 @compiled

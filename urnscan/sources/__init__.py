@@ -11,9 +11,10 @@ Nothing here holds more in memory than a folder's own entries or a block of octe
 from urnscan.sources.encodings import check_encoding
 from urnscan.sources.files import Range, Reader, open_range
 from urnscan.sources.opening import is_splittable, open_input
-from urnscan.sources.walk import Input, Selection, find_inputs
+from urnscan.sources.walk import TEMPORARY_SUFFIX, Input, Selection, find_inputs
 
 __all__ = [
+    "TEMPORARY_SUFFIX",
     "Input",
     "Range",
     "Reader",
