@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from urnscan.compiled import compiled, read_only
+from urnscan.errors import FatalError
 from urnscan.strings import Integers, Octets, Offsets, Rows, argsort_pairs, compare, cut, same
 from urnscan.tables import GROUPED, PARTIAL, number_array, octet_strings, string_array
 
@@ -120,8 +121,11 @@ class _Run:
         """Move the rows to a file, where they are not there already."""
         if self._rows is None:
             return
-        with pa.ipc.new_file(file, PARTIAL) as writer:
-            writer.write_table(pa.Table.from_batches([self._rows]), max_chunksize=_BLOCK)
+        try:
+            with pa.ipc.new_file(file, PARTIAL) as writer:
+                writer.write_table(pa.Table.from_batches([self._rows]), max_chunksize=_BLOCK)
+        except OSError as error:
+            raise FatalError(f"{file.parent}: cannot hold what is spilled: {error}") from error
         self._rows, self._file = None, file
 
     def between(self, low: str | None, high: str | None) -> list[pa.RecordBatch]:

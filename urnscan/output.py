@@ -126,9 +126,12 @@ def work_folder(path: Path) -> Iterator[Path]:
     with contextlib.ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(TEMPORARY_SUFFIX, f".{path.name}.", path.parent))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
+        # Named `lock` only when it is locked: whoever finds it free may take the folder for a dead run's.
+        unlocked = folder / "lock.new"
+        lock = os.open(unlocked, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
         stack.callback(os.close, lock)
         fcntl.flock(lock, fcntl.LOCK_EX)
+        unlocked.rename(folder / "lock")
         yield folder
 
 

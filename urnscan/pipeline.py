@@ -25,11 +25,10 @@ from urnscan.equivalence import Level, get_level
 from urnscan.errors import FatalError, SourceError
 from urnscan.grouping import Grouping
 from urnscan.parallel import in_order
-from urnscan.scanner import MAX_LENGTH, Grammar, Matches, Scanner
+from urnscan.scanner import END, MAX_LENGTH, Grammar, Matches, Scanner
 from urnscan.sources import (
     TEMPORARY_SUFFIX,
     Input,
-    Reader,
     Selection,
     check_encoding,
     find_inputs,
@@ -204,7 +203,7 @@ def run(
     plan = _Plan(inputs, options, outputs, occurrences is not None, classes is not None, on_progress)
     names: dict[int, str] = {}
     failed: set[int] = set()
-    part_of, lines = None, 0
+    part_of, lines, part_counted = None, 0, False
     with ExitStack() as stack:
         if classes is not None:
             executor = ThreadPoolExecutor(options.jobs, thread_name_prefix="urnscan-grouping")
@@ -215,7 +214,11 @@ def run(
         pieces = in_order(plan.tasks(), plan.new_worker, options.jobs)
         stack.callback(pieces.close)  # type: ignore[attr-defined]
         for piece in pieces:
-            report.inputs += piece.inputs
+            if piece.part_of != part_of:
+                part_of, lines, part_counted = piece.part_of, 0, False
+            if piece.inputs and not part_counted:
+                report.inputs += piece.inputs
+                part_counted = part_of is not None  # its other parts are the same input
             report.octets += piece.octets
             report.occurrences += piece.found
             report.trimmable += piece.trimmable
@@ -225,8 +228,6 @@ def run(
                 on_failure(piece.failure[1])
                 if options.strict:
                     raise FatalError("stopped at the first input that failed (--strict)")
-            if piece.part_of != part_of:
-                part_of, lines = piece.part_of, 0
             if piece.occurrences is not None and occurrences is not None:
                 occurrences(_add_lines(piece.occurrences, lines) if lines else piece.occurrences)
             if piece.partial is not None:
@@ -347,13 +348,14 @@ class _Worker:
         for place, source in enumerate(task.inputs, task.place):
             try:
                 with open_input(source, self._plan.options.encoding) as reader:
+                    read_into = self._counted(reader.read_into)
                     if source.size is None:
-                        yield from self._stream(reader.read_into, place, source.name)
-                    elif not together.add(reader, place, source.name, self._plan.progress):
+                        yield from self._stream(read_into, place, source.name)
+                    elif not together.add(read_into, place, source.name):
                         # It grew, or is larger than it said: what came before is scanned, then this on its own.
                         head = together.take_open()
                         yield from self._scan_together()
-                        yield from self._stream(_after(head, reader.read_into), place, source.name)
+                        yield from self._stream(_after(head, read_into), place, source.name)
             except SourceError as error:
                 yield _Piece(failure=(place, error))
         yield from self._scan_together()
@@ -385,37 +387,63 @@ class _Worker:
 
     def _stream(self, read_into: _ReadInto, place: int, name: str) -> Iterator[_Piece]:
         """Scan an input on its own, block by block."""
-        yield from self._scan(read_into, place, name)
-        yield _Piece(inputs=1)
+        try:
+            for matches in self._scanner.scan(read_into):
+                yield self._piece_of(matches, place, name)
+        except SourceError:
+            yield self._sums(inputs=int(self._scanner.octets > 0))
+            raise
+        yield self._sums(inputs=1)
 
     def _part(self, task: _Part) -> Iterator[_Piece]:
+        place, name = task.place, task.input.name
         try:
-            with open_range(task.input, task.start, task.end, self._separators) as reader:
-                yield from self._scan(reader.read_into, task.place, task.input.name, reader.offset, task.place)
+            reader = open_range(task.input, task.start, task.end, self._separators)
         except SourceError as error:
-            yield _Piece(failure=(task.place, error))
+            yield _Piece(failure=(place, error), part_of=place)
             return
-        yield _Piece(inputs=int(task.start == 0), part_of=task.place, part_lines=self._scanner.lines)
+        try:
+            with reader:
+                for matches in self._scanner.scan(self._counted(reader.read_into)):
+                    if reader.following is not None:  # the end of the part is not that of the file
+                        matches.stop[matches.stop == END] = reader.following
+                    yield self._piece_of(matches, place, name, reader.offset, part_of=place)
+        except SourceError as error:
+            yield _Piece(failure=(place, error), part_of=place)
+            inputs = int(self._scanner.octets > 0)
+        else:
+            inputs = 1
+        yield self._sums(inputs=inputs, part_of=place, part_lines=self._scanner.lines)
 
-    def _scan(
-        self, read_into: _ReadInto, place: int, name: str, begin: int = 0, part_of: int | None = None
-    ) -> Iterator[_Piece]:
-        def counted(view: memoryview) -> int:
+    def _counted(self, read_into: _ReadInto) -> _ReadInto:
+        def read(view: memoryview) -> int:
             octets = read_into(view)
             self._plan.progress(octets)
             return octets
 
-        for matches in self._scanner.scan(counted):
-            yield self._piece(
-                matches,
-                offset=matches.start + begin,
-                line=matches.line,
-                source=np.zeros(len(matches), np.int32),
-                names=[name],
-                places=np.array([place], np.int32),
-                part_of=part_of,
-            )
-        yield _Piece(octets=self._scanner.octets, trimmable=self._scanner.trimmable)
+        return read
+
+    def _sums(self, *, inputs: int = 0, part_of: int | None = None, part_lines: int = 0) -> _Piece:
+        """What the scanner counted in what it scanned last."""
+        return _Piece(
+            inputs=inputs,
+            octets=self._scanner.octets,
+            trimmable=self._scanner.trimmable,
+            part_of=part_of,
+            part_lines=part_lines,
+        )
+
+    def _piece_of(self, matches: Matches, place: int, name: str, begin: int = 0, part_of: int | None = None) -> _Piece:
+        """The piece of matches in one input, of which what was scanned begins at the octet `begin`."""
+        return self._piece(
+            matches,
+            offset=matches.start + begin,
+            line=matches.line,
+            source=np.zeros(len(matches), np.int32),
+            names=[name],
+            places=np.array([place], np.int32),
+            part_of=part_of,
+        )
 
     def _piece(
         self,
@@ -463,16 +491,15 @@ class _Together:
         self.places: list[int] = []
         self.names: list[str] = []
 
-    def add(self, reader: Reader, place: int, name: str, progress: Callable[[int], None]) -> bool:
+    def add(self, read_into: _ReadInto, place: int, name: str) -> bool:
         """Read a file to its end; False where there is no room for it, then `take_open` has what was read.
 
-        Raises SourceError like the reader; what was read before stays.
+        Raises SourceError like `read_into`; what was read before stays.
         """
         self._open = self.filled
         try:
             while self.filled < len(self.text) - 1:
-                octets = reader.read_into(self._view[self.filled : -1])
-                progress(octets)
+                octets = read_into(self._view[self.filled : -1])
                 self.filled += octets
                 if not octets:
                     self._close(place, name)

@@ -538,7 +538,7 @@ class Scanner:
 
         `read_into(view)` fills the front of a writable view of octets and returns how many; 0 is the end. When it
         fills less than the view, what has been found so far is handed out without waiting for more.
-        Raises what `read_into` raises.
+        Raises what `read_into` raises, after the matches that were decided before.
         """
         # A match is decided at the latest after twice max_length; two octets before it decide whether it may begin.
         if not len(self._buffer):
@@ -550,7 +550,14 @@ class Scanner:
         base = filled = 0
         while True:
             room = len(buffer) - filled if self._block > 1 else 1
-            got = read_into(view[filled : filled + min(room, self._block)])
+            try:
+                got = read_into(view[filled : filled + min(room, self._block)])
+            except Exception:
+                # A URN that runs into the failure is not whole; all before it counts.
+                self._finish(base + filled)
+                if state[_FOUND]:
+                    yield self._take()
+                raise
             filled += got
             done = False
             while not done:

@@ -119,12 +119,15 @@ class Range(File):
 
     offset: int
     """Where in the file it begins, in octets."""
+    following: int | None
+    """The octet behind it, once it is read to its end: the separator, or None at the end of the file."""
 
     def __init__(self, name: str, descriptor: int, start: int, end: int, separators: bytes) -> None:
         """Raises OSError."""
         super().__init__(name, descriptor)
         self._separator = re.compile(b"[%b]" % re.escape(separators) if separators else b"(?!)")
         self._end = end
+        self.following = None
         self.offset = self._at = self._begin(start)
         os.lseek(descriptor, self.offset, os.SEEK_SET)
 
@@ -151,6 +154,7 @@ class Range(File):
             separator = self._separator.search(view, max(0, self._end - self._at), got)
             if separator:
                 got = separator.start()
+                self.following = view[got]
                 self._ended = True
         self._at += got
         return got

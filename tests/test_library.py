@@ -1,0 +1,339 @@
+"""Scanning from Python: `scan` for a notebook, `scan_batches` for whatever engine maps over batches."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import urnscan
+from tests.oracle import END, oracle
+from tests.strategies import octets as rich_octets
+from urnscan import library
+from urnscan.equivalence import canonical
+from urnscan.errors import FatalError
+from urnscan.library import Scan, scan, scan_batches
+from urnscan.pipeline import Report
+from urnscan.tables import CLASSES, OCCURRENCES
+
+SETTINGS = settings(max_examples=80, deadline=None)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    (tmp_path / "a").write_bytes(b"URN:ISBN:1 urn:isbn:1\nurn:x:y")
+    (tmp_path / "b").write_bytes(b"urn:isbn:1.")
+    return tmp_path
+
+
+class TestScan:
+    """Contract, Python: `.classes` and `.occurrences` are the two tables, `.report` says what was done."""
+
+    def test_tables(self, tree):
+        found = scan(tree)
+        assert found.classes.schema.equals(CLASSES)
+        assert found.occurrences.schema.equals(OCCURRENCES)
+        found.classes.validate(full=True)
+        found.occurrences.validate(full=True)
+        assert found.classes.column("urn").to_pylist() == ["urn:isbn:1", "urn:isbn:1.", "urn:x:y"]
+        assert found.classes.column("count").to_pylist() == [2, 1, 1]
+        assert found.occurrences.column("text").to_pylist() == ["URN:ISBN:1", "urn:isbn:1", "urn:x:y", "urn:isbn:1."]
+        assert found.occurrences.column("line").to_pylist() == [1, 1, 2, 1]
+        assert (found.report.inputs, found.report.occurrences, found.report.classes) == (2, 4, 3)
+
+    @pytest.mark.parametrize("kind", [str, Path, lambda path: str(path) + "/*"])
+    def test_kinds_of_inputs(self, tree, kind):
+        assert scan(kind(tree)).report.inputs == 2
+
+    def test_several_inputs(self, tree):
+        found = scan(tree / "b", str(tree / "a"))
+        assert found.occurrences.column("source").to_pylist() == [str(tree / "b"), *[str(tree / "a")] * 3]
+
+    def test_no_inputs(self):
+        found = scan()
+        assert found.classes.num_rows == found.occurrences.num_rows == found.report.inputs == 0
+        assert found.classes.schema.equals(CLASSES)
+        assert found.occurrences.schema.equals(OCCURRENCES)
+
+    def test_options(self, tree):
+        """Those of the command line, under their names."""
+        assert scan(tree, trim=True).classes.column("count").to_pylist() == [3, 1]
+        assert scan(tree, exclude=["b"]).report.inputs == 1
+        assert scan(tree, include=("b",), jobs=1, memory=1, strict=True).report.inputs == 1
+        assert scan(tree, max_length=10).occurrences.column("stop").to_pylist() == [32, 10, None, -1]
+        assert scan(tree, syntax="rfc8141").classes.column("nid").to_pylist() == ["isbn", "isbn"]
+        (tree / "q").write_bytes(b"urn:ab:c?b=1&a=2#f")
+        found = scan(tree / "q", syntax="rfc2141bis-03", equivalence="resolution")
+        assert found.classes.column("urn").to_pylist() == ["urn:ab:c?a=2&b=1"]
+
+    @pytest.mark.parametrize(
+        ("options", "error"),
+        [
+            ({"syntax": "rfc1"}, ValueError),
+            ({"equivalence": "resolution"}, ValueError),
+            ({"jobs": 0}, ValueError),
+            ({"encoding": "rot13"}, FatalError),
+            ({"colour": "never"}, TypeError),
+        ],
+    )
+    def test_options_that_are_none(self, tree, options, error):
+        with pytest.raises(error):
+            scan(tree, **options)
+
+    def test_same_whatever_the_threads(self, tree):
+        for number in range(40):
+            (tree / f"file {number}").write_bytes(b"urn:isbn:%d\n" % (number % 7) * number)
+        one, other = (scan(tree, jobs=jobs, memory=memory) for jobs, memory in ((1, 10**9), (3, 1)))
+        assert one.classes.equals(other.classes)
+        assert one.occurrences.to_pylist() == other.occurrences.to_pylist()
+
+    def test_failures(self, tree):
+        found = scan(tree, tree / "missing")
+        assert [failure.source for failure in found.report.failures] == [str(tree / "missing")]
+        assert found.report.inputs == 2
+        with pytest.raises(FatalError, match="no input"):
+            scan(tree / "missing")
+        with pytest.raises(FatalError, match="strict"):
+            scan(tree, tree / "missing", strict=True)
+
+    def test_one_dictionary(self, tree):
+        """However many batches came, a column has one dictionary: engines that are handed the table want that."""
+        for number in range(1_200):
+            (tree / f"file {number}").write_bytes(b"urn:n%d:a" % number)
+        found = scan(tree)
+        for table, name in ((found.occurrences, "source"), (found.occurrences, "nid"), (found.classes, "nid")):
+            first, *others = (chunk.dictionary for chunk in table.column(name).chunks)
+            assert all(other.equals(first) for other in others)
+
+    def test_to_pandas(self, tree):
+        frame = scan(tree).to_pandas()
+        assert isinstance(frame, pd.DataFrame)
+        assert list(frame.columns) == CLASSES.names
+        assert frame["urn"].tolist() == ["urn:isbn:1", "urn:isbn:1.", "urn:x:y"]
+        assert frame["count"].tolist() == [2, 1, 1]
+
+    def test_immutable(self, tree):
+        with pytest.raises(AttributeError):
+            scan(tree).report = Report()
+
+
+class Text(HTMLParser):
+    """The text of HTML, and the tags in it; and that each tag that begins ends."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.text, self.tags, self._open = "", set(), []
+        self.feed(source)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self._open.append(tag)
+        assert not attrs
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+class TestNotebook:
+    """Contract, Python: a Scan "shows itself in a notebook"."""
+
+    def show(self, found):
+        source = found._repr_html_()
+        shown = Text(source)
+        assert shown.tags <= {"p", "b", "table", "tr", "th", "td", "ul", "li"}
+        return shown.text
+
+    def test_most_frequent_first(self, tree):
+        text = self.show(scan(tree))
+        assert re.search("4 occurrences.*3 classes.*2 inputs", text)
+        assert text.index("urn:isbn:1") < text.index("urn:isbn:1.") < text.index("urn:x:y")
+
+    def test_escapes(self, tmp_path):
+        """What stands in URNs and in names of files is text and no markup."""
+        (tmp_path / "a").write_bytes(b"urn:ab:c&lt;&amp;d'e")
+        missing = tmp_path / "<script>alert(1)</script> & co"
+        found = scan(tmp_path, missing, syntax="rfc8141")
+        text = self.show(found)
+        assert "urn:ab:c&lt;&amp;d'e" in text
+        assert f"{missing}: " in text
+        assert "<script>" not in found._repr_html_()
+
+    def test_only_the_first_are_shown(self, tmp_path):
+        (tmp_path / "a").write_bytes(b"".join(b"urn:a:%03d\n" % number * (number + 1) for number in range(100)))
+        text = self.show(scan(tmp_path))
+        assert text.count("urn:a:") == library._SHOWN
+        assert "urn:a:099" in text
+        assert "100 classes" in text
+
+    def test_nothing(self, tmp_path):
+        assert "0 occurrences" in self.show(scan(tmp_path))
+
+    def test_repr_is_short(self, tree):
+        """The tables would fill the screen."""
+        assert len(repr(scan(tree))) < 500
+
+
+def batch(values, type_=None, name="text"):
+    return pa.RecordBatch.from_arrays([pa.array(values, type_)], names=[name])
+
+
+def rows_of(batches):
+    rows = []
+    for found in batches:
+        found.validate(full=True)
+        assert found.schema.equals(OCCURRENCES)
+        assert found.num_rows
+        rows += found.to_pylist()
+    return rows
+
+
+def expected(values, syntax="rfc2141", equivalence="lexical", name="text", **options):
+    """The rows of the values of all batches."""
+    return [
+        {
+            "source": "",
+            "member": f"{row}/{name}",
+            "offset": record.start,
+            "line": record.line,
+            "text": record.text.decode(),
+            "urn": canonical(record.text, syntax=syntax, equivalence=equivalence),
+            "nid": record.nid.decode().lower(),
+            "stop": None if record.stop == END else record.stop,
+            "trailing": record.trailing,
+        }
+        for row, octets in enumerate(values)
+        if octets is not None
+        for record in oracle(octets, syntax, keep_query=equivalence == "resolution", **options)
+    ]
+
+
+values_of = st.lists(st.one_of(st.none(), st.just(b""), rich_octets), max_size=6)
+
+
+class TestScanBatches:
+    """Contract, Python: "the same on a column of text: what any engine can map"."""
+
+    @SETTINGS
+    @given(
+        st.lists(values_of, max_size=4),
+        st.integers(1, 5),
+        st.sampled_from([("rfc2141", "lexical"), ("rfc8141", "lexical"), ("rfc2141bis-03", "resolution")]),
+        st.booleans(),
+        st.one_of(st.just(65_536), st.integers(8, 50)),
+    )
+    def test_oracle(self, batches, rows, meaning, trim, max_length):
+        """Each value is a text of its own, however many are scanned at once; null holds nothing."""
+        options = {"syntax": meaning[0], "equivalence": meaning[1], "trim": trim, "max_length": max_length}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(library, "_ROWS", rows)
+            found = rows_of(scan_batches([batch(values, pa.binary()) for values in batches], "text", **options))
+        assert found == expected([value for values in batches for value in values], **options)
+
+    @pytest.mark.parametrize(
+        "type_",
+        [
+            pa.string(),
+            pa.large_string(),
+            pa.binary(),
+            pa.large_binary(),
+            pa.dictionary(pa.int8(), pa.string()),
+            pa.dictionary(pa.int32(), pa.large_string()),
+            pa.dictionary(pa.int16(), pa.binary()),
+        ],
+        ids=str,
+    )
+    def test_types(self, type_):
+        texts = ["ä urn:a:b\n„urn:c:d“", None, "", "urn:e:f", "nothing", None, "urn:e:f"]
+        octets = [text if text is None else text.encode() for text in texts]
+        values = octets if "binary" in str(type_) else texts
+        plain = pa.array(values, getattr(type_, "value_type", type_))
+        array = plain.dictionary_encode().cast(type_) if pa.types.is_dictionary(type_) else plain
+        assert array.type == type_
+        whole = pa.RecordBatch.from_arrays([array], names=["text"])
+        assert rows_of(scan_batches([whole], "text")) == expected(octets)
+        assert rows_of(scan_batches([whole.slice(3)], "text")) == expected(octets[3:]), "a slice"
+
+    def test_octets_that_are_no_text(self):
+        values = [b"\xff\xfeurn:a:b\xff", b"\0urn:a:c\0urn:a:d"]
+        assert rows_of(scan_batches([batch(values, pa.binary())], "text")) == expected(values)
+
+    def test_all_null(self):
+        for type_ in (pa.string(), pa.null(), pa.dictionary(pa.int32(), pa.string())):
+            assert rows_of(scan_batches([batch([None, None], type_)], "text")) == []
+
+    def test_rows_of_all_batches_are_counted(self):
+        """`member` is the row, counted through all batches from 0, and the column."""
+        batches = [batch(values, name="a/b") for values in (["urn:a:b", ""], ["", "nothing"], [], ["urn:c:d"])]
+        assert [row["member"] for row in rows_of(scan_batches(iter(batches), "a/b"))] == ["0/a/b", "4/a/b"]
+
+    def test_row_numbers_behind_a_large_batch(self):
+        total = 3 * library._ROWS + 1
+        values = [b"urn:a:b" if row % 5_000 == 0 else b"\n" for row in range(total)]
+        batches = [batch(values, pa.binary())] * 2
+        assert rows_of(scan_batches(batches, "text")) == expected(values * 2)
+
+    def test_only_that_column(self):
+        rows = pa.RecordBatch.from_pydict({"one": ["urn:a:b"], "two": ["urn:c:d"], "three": [3]})
+        assert [row["text"] for row in rows_of(scan_batches([rows], "two"))] == ["urn:c:d"]
+
+    def test_as_it_is_asked_for(self):
+        """An iterator over a stream without end: a batch is taken when the one before is done."""
+        taken = []
+
+        def stream():
+            for number in range(10**9):
+                taken.append(number)
+                yield batch([f"urn:a:{number}"])
+
+        found = scan_batches(stream(), "text")
+        assert [next(found).column("text").to_pylist() for _ in range(3)] == [["urn:a:0"], ["urn:a:1"], ["urn:a:2"]]
+        assert len(taken) == 3
+
+    def test_a_batch_for_each_that_holds_any(self):
+        batches = [batch(["urn:a:b", "urn:a:c"]), batch(["nothing"]), batch([]), batch(["urn:a:d"])]
+        assert [found.num_rows for found in scan_batches([b for b in batches if b.num_rows], "text")] == [2, 1]
+
+    def test_unknown_column(self):
+        with pytest.raises(KeyError, match=r"missing.*text"):
+            list(scan_batches([batch(["urn:a:b"])], "missing"))
+
+    @pytest.mark.parametrize("values", [[1, None], [True, None], [1.5], [["urn:a:b"]], [{"text": "urn:a:b"}]], ids=str)
+    def test_column_that_is_no_text(self, values):
+        array = pa.array(values)
+        for column in (array, array.dictionary_encode()) if array.type == pa.int64() else (array,):
+            rows = pa.RecordBatch.from_arrays([column], names=["a column"])
+            with pytest.raises(TypeError, match=r"'a column'.*not text"):
+                list(scan_batches([rows], "a column"))
+
+    def test_options_that_are_none(self):
+        for options, error in (({"syntax": "rfc1"}, ValueError), ({"colour": 1}, TypeError)):
+            with pytest.raises(error):
+                list(scan_batches([], "text", **options))
+
+    def test_no_batches(self):
+        assert list(scan_batches([], "text")) == []
+
+    def test_batches_together_are_a_table(self):
+        """As an engine puts them together."""
+        found = scan_batches([batch(["urn:a:b"]), batch(["urn:c:d"])], "text")
+        assert pa.Table.from_batches(found, OCCURRENCES).num_rows == 2
+
+
+class TestNames:
+    """Contract, Python: what users import."""
+
+    def test_are_the_library(self):
+        assert urnscan.scan is scan
+        assert urnscan.scan_batches is scan_batches
+        assert urnscan.Scan is Scan
