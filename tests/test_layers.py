@@ -49,7 +49,7 @@ ROOMS = [
     room("sources", "errors"),
     room("tables", "compiled strings scanner syntax namespaces equivalence", "numpy pyarrow"),
     room("grouping", "errors compiled strings tables", "numpy pyarrow"),
-    room("output", "errors sources", "pyarrow"),
+    room("output", "errors sources", "numpy pyarrow"),
     room("parallel"),
     room(
         "pipeline",

@@ -305,17 +305,17 @@ class TestSameOctets:
         assert written[0] == written[1]
 
     def test_default_row_group(self, tmp_path):
-        """Groups of a fixed size, also where many batches come."""
+        """Groups of a fixed size, and pages too, also where many batches come."""
         total = 300_000
-        schema = pa.schema([pa.field("number", pa.int64())])
-        numbers = pa.RecordBatch.from_arrays([pa.array(np.arange(total))], schema=schema)
+        schema = pa.schema([pa.field("number", pa.int64()), pa.field("text", pa.string())])
+        numbers = np.arange(total)
+        noise = np.random.default_rng(1).bytes(total * 12).hex()
+        texts = pa.array([noise[i : i + 24] for i in range(0, len(noise), 24)])
+        whole = pa.RecordBatch.from_arrays([pa.array(numbers), texts], schema=schema)
         written = []
         for size in (total, 70_001):
             path = tmp_path / f"{size}.parquet"
-            with ParquetOutput(path, schema) as file:
-                for start in range(0, total, size):
-                    file.write(numbers.slice(start, size))
-                file.commit({})
+            write(path, [whole.slice(start, size) for start in range(0, total, size)], schema, dictionaries=["number"])
             written.append(path.read_bytes())
         assert written[0] == written[1]
         metadata = pq.read_metadata(path)
@@ -330,6 +330,16 @@ class TestMetadata:
         path = tmp_path / "out.parquet"
         write(path, [rows_of(range(3))])
         assert json.loads(pq.read_metadata(path).metadata[b"urnscan"]) == METADATA
+
+    def test_statistics(self, tmp_path):
+        """Of the columns by which a reader selects, or of all."""
+        leaves = {"key", "kind", "number", "member", "parts.list.element.text", "parts.list.element.count"}
+        for statistics, expected in ((["key", "number"], {"key", "number"}), (True, leaves)):
+            path = tmp_path / f"{len(expected)}.parquet"
+            write(path, [rows_of(range(3))], statistics=statistics)
+            group = pq.read_metadata(path).row_group(0)
+            columns = [group.column(number) for number in range(group.num_columns)]
+            assert {column.path_in_schema for column in columns if column.is_stats_set} == expected
 
     def test_schema_is_that_of_the_table(self, tmp_path):
         path = tmp_path / "out.parquet"
@@ -399,6 +409,12 @@ class TestWorkFolder:
         folder = self.stale(tmp_path, "other.parquet")
         write(tmp_path / "out.parquet", [rows_of(range(3))])
         assert folder.exists()
+
+    def test_name_is_no_pattern(self, tmp_path):
+        own, other = self.stale(tmp_path, "[ab]?.parquet"), self.stale(tmp_path, "ax.parquet")
+        write(tmp_path / "[ab]?.parquet", [rows_of(range(3))])
+        assert not own.exists()
+        assert other.exists()
 
     @pytest.mark.parametrize(("age", "stays"), [(0, True), (3_600, False)])
     def test_without_a_lock(self, tmp_path, age, stays):

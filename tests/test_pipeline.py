@@ -373,12 +373,12 @@ class TestTogether:
         assert [row["stop"] for row in result.occurrences][:2] == [None, -1]
 
     def test_same_file_twice(self, tmp_path):
-        """What is named twice is read twice, and is one source."""
+        """What several arguments name is read once: a pattern and a folder may overlap, and no occurrence is two."""
         path = tmp_path / "a"
         path.write_bytes(b"urn:a:b")
         result = Result([path, path])
-        assert result.texts == ["urn:a:b"] * 2
-        assert result.report.inputs == 2
+        assert result.texts == ["urn:a:b"]
+        assert result.report.inputs == 1
 
 
 class TestSame:
@@ -783,6 +783,24 @@ class TestSinks:
 
         run([str(tmp_path)], Options(jobs=4), on_progress=on_progress)
         assert sum(octets) == sum(len(text) for _, text in files)
+
+    def test_told_when_grouping_begins(self, tmp_path):
+        """Once, when all is read and no class is there yet; never where there are no classes."""
+        write_tree(tmp_path, [lines(40)] * 3)
+        seen = []
+
+        def go(**sinks):
+            seen.clear()
+            run([str(tmp_path)], Options(), on_grouping=lambda: seen.append("grouping"), **sinks)
+            return seen
+
+        told = {
+            "occurrences": lambda rows: seen.append(rows.num_rows),
+            "on_progress": lambda octets: seen.append("progress") if octets else None,
+        }
+        assert "grouping" not in go(**told)
+        assert go(**told, classes=lambda _: seen.append("classes"))[-2:] == ["grouping", "classes"]
+        assert seen.count("grouping") == 1
 
     @pytest.mark.parametrize("size", [30, 100, 400])
     def test_progress_of_a_file_for_which_there_is_no_room(self, tmp_path, small, size):

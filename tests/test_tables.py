@@ -23,11 +23,14 @@ from urnscan.tables import (
     OCCURRENCES,
     PARTIAL,
     REPEATING,
+    SELECTIVE,
     Found,
     canonical_column,
     class_rows,
+    number_array,
     octet_strings,
     string_array,
+    text_array,
 )
 
 SETTINGS = settings(max_examples=60, deadline=None)
@@ -126,11 +129,13 @@ class TestSchemas:
         assert [field.name for field in CLASSES if field.nullable] == ["first_member", "valid", "problem"]
         assert [field.name for field in OCCURRENCES if field.nullable] == ["member", "stop"]
 
-    def test_repeating_columns_are_columns(self, tmp_path):
+    def test_leaf_columns_are_there(self, tmp_path):
         """A misspelled name would be passed over in silence."""
         pq.write_table(CLASSES.empty_table(), tmp_path / "classes.parquet")
         leaves = pq.read_metadata(tmp_path / "classes.parquet").schema
-        assert set(REPEATING) <= {leaves.column(number).path for number in range(len(leaves))}
+        paths = {leaves.column(number).path for number in range(len(leaves))}
+        assert set(REPEATING) <= paths
+        assert set(SELECTIVE) <= paths
 
 
 class TestOccurrences:
@@ -331,6 +336,24 @@ class TestStrings:
         found = [octets[a:b].tobytes().decode() for a, b in pairwise(offsets)]
         assert found == values[start : start + length]
         assert string_array(octets, offsets).to_pylist() == found
+
+    @SETTINGS
+    @given(st.lists(st.text(max_size=9), max_size=9))
+    def test_texts(self, values):
+        array = text_array(values)
+        array.validate(full=True)
+        assert array.type == pa.string()
+        assert array.to_pylist() == values
+
+    @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int32, np.int64])
+    def test_numbers(self, dtype):
+        """Also of arrays that lie in memory with gaps, or backwards."""
+        numbers = np.arange(10, dtype=dtype)
+        for part in (numbers, numbers[:0], numbers[3:], numbers[::3], numbers[::-1]):
+            array = number_array(part)
+            array.validate(full=True)
+            assert array.type == pa.from_numpy_dtype(dtype)
+            assert array.to_pylist() == part.tolist()
 
     def test_arrays_are_read_only(self):
         octets, offsets = octet_strings(pa.array(["ab"]))

@@ -28,7 +28,7 @@ __all__ = ["main"]
 DONE, SOME_FAILED, NOTHING_DONE, INTERRUPTED = 0, 1, 2, 130
 
 _SIZE = regex.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(|[kmgt]i?)b?", regex.IGNORECASE)
-_CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]")
+_CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,33 +38,55 @@ def main(arguments: Sequence[str] | None = None) -> int:
     130: interrupted.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    signal.signal(signal.SIGTERM, _terminate)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     try:
         if words[:1] == ["explain"]:
             status = _explain(_explain_parser().parse_args(words[1:]))
         else:
             status = _scan(_parser().parse_args(words))
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has seen enough
+        _drop_standard_output()
+        return DONE
     except (UrnscanError, ValueError) as error:
         _say(error)
         return NOTHING_DONE
-    except BrokenPipeError:
-        # `| head` has seen enough. What the interpreter would flush at its end goes nowhere, quietly.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+    except OSError as error:  # what is read and written has its own words for it; this is the standard output
+        _drop_standard_output()
+        _say(f"standard output: {error.strerror or error}")
+        return NOTHING_DONE
     except KeyboardInterrupt:
         _say("interrupted")
         return INTERRUPTED
     return status
 
 
-def _terminate(number: int, _frame: object) -> NoReturn:
-    """Clean up when asked to end, as for an interruption."""
+def _interrupt(number: int, _frame: object) -> NoReturn:
+    """Stop and clean up; whoever asks again while that is done has to wait for it."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
     raise SystemExit(128 + number)
 
 
+def _drop_standard_output() -> None:
+    """What the interpreter would flush at its end goes nowhere, quietly."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Parser(argparse.ArgumentParser):
+    """One that says what is wrong in one line, and lets no argument command the terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        _say(f"{message} ({self.prog} --help tells more)")
+        sys.exit(NOTHING_DONE)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="urnscan",
         usage="urnscan INPUT... [-o CLASSES.parquet] [--occurrences OCCURRENCES.parquet] [options]\n"
         "       urnscan explain URN... [options]",
@@ -115,7 +137,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _explain_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="urnscan explain",
         description="Take URNs apart, or say where and why a text is none.",
         epilog="Exit status: 0 all are URNs, 1 some are not, 2 wrong usage.",
@@ -174,7 +196,11 @@ def _scan(arguments: argparse.Namespace) -> int:
         strict=arguments.strict,
         **given,
     )
-    outputs = [path for path in (arguments.classes, arguments.occurrences) if path]
+    outputs = [path for path in (arguments.classes, arguments.occurrences) if path is not None]
+    if "" in outputs:
+        raise FatalError("an output has an empty name")
+    if not outputs and sys.stdout is None:
+        raise FatalError("standard output is closed: name an output with -o or --occurrences")
     if arguments.json and outputs:
         raise FatalError("--json is for printing: leave it out, or leave out -o and --occurrences")
     if len({os.path.realpath(path) for path in outputs}) < len(outputs):
@@ -191,8 +217,7 @@ def _scan(arguments: argparse.Namespace) -> int:
             ),
             outputs=outputs,
             spill_folder=files["classes"].folder if "classes" in files else None,
-            on_failure=_say,
-            on_progress=progress,
+            **progress,
         )
         for file in files.values():
             file.commit(report.metadata(options))
@@ -212,12 +237,12 @@ def _open_outputs(arguments: argparse.Namespace, stack: contextlib.ExitStack) ->
     from urnscan.tables import CLASSES, OCCURRENCES, REPEATING, SELECTIVE  # noqa: PLC0415
 
     files = {}
-    if arguments.classes:
+    if arguments.classes is not None:
         output = ParquetOutput(
             arguments.classes, CLASSES, dictionaries=REPEATING, statistics=SELECTIVE, force=arguments.force
         )
         files["classes"] = stack.enter_context(output)
-    if arguments.occurrences:
+    if arguments.occurrences is not None:
         output = ParquetOutput(arguments.occurrences, OCCURRENCES, force=arguments.force)
         files["occurrences"] = stack.enter_context(output)
     return files
@@ -229,17 +254,24 @@ def _progress(
     options: Options,
     outputs: Sequence[str],
     stack: contextlib.ExitStack,
-) -> Callable[[int], object]:
-    """What to call with octets read: a bar on standard error, where that is a terminal."""
+) -> dict[str, Any]:
+    """What `run` is to call: failures in lines, and on a terminal a bar of octets, both on standard error."""
     both_on_screen = not outputs and sys.stdout.isatty()  # the occurrences run over the screen
-    if arguments.no_progress or arguments.quiet or both_on_screen or not sys.stderr.isatty():
-        return lambda _: None
+    if arguments.no_progress or arguments.quiet or both_on_screen or sys.stderr is None or not sys.stderr.isatty():
+        return {"on_failure": _say}
     from tqdm import tqdm  # noqa: PLC0415
 
     from urnscan.pipeline import plan_size  # noqa: PLC0415
 
     total = None if "-" in inputs else plan_size(inputs, options, outputs)
-    return stack.enter_context(tqdm(total=total, unit="B", unit_scale=True, leave=False, dynamic_ncols=True)).update
+    bar = tqdm(desc="scanning", total=total, unit="B", unit_scale=True, leave=False, dynamic_ncols=True)
+    stack.enter_context(bar)
+
+    def say(failure: object) -> None:
+        with tqdm.external_write_mode(file=sys.stderr):
+            _say(failure)
+
+    return {"on_failure": say, "on_progress": bar.update, "on_grouping": lambda: bar.set_description("grouping")}
 
 
 def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
@@ -299,7 +331,7 @@ def _explain(arguments: argparse.Namespace) -> int:
         if not found.is_urn:
             status = SOME_FAILED
         if arguments.json:
-            print(json.dumps(found.as_dict(), ensure_ascii=False))
+            print(json.dumps(found.as_dict() | {"text": _printable(text)}, ensure_ascii=False))
             continue
         if number:
             print()
@@ -321,7 +353,8 @@ def _explain(arguments: argparse.Namespace) -> int:
 
 def _say(message: object) -> None:
     """One line on standard error."""
-    print(f"urnscan: {_printable(str(message))}", file=sys.stderr)
+    if sys.stderr is not None:  # closed: print would take standard output instead
+        print(f"urnscan: {_printable(str(message))}", file=sys.stderr)
 
 
 def _printable(text: str) -> str:

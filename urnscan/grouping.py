@@ -32,6 +32,7 @@ MOST_VARIANTS = 100
 _DTYPES = {pa.int32(): np.int32, pa.int64(): np.int64}
 _RUN = 32 << 20  # octets of partial rows that are sorted at once: a thread's share
 _BLOCK = 512  # rows of a spilled run that are read at once; a slice reads up to two of each run in vain
+_BLOCK_OCTETS = 1 << 15
 _SLICE = 1 << 18  # partial rows that are added up at once in the end
 
 
@@ -108,13 +109,14 @@ def group(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 class _Run:
-    """Partial rows that are added up and sorted, in memory or spilled."""
+    """Partial rows that are added up and sorted, in memory or spilled, in blocks."""
 
     def __init__(self, rows: pa.RecordBatch) -> None:
         self._rows: pa.RecordBatch | None = rows
         self._file: Path | None = None
-        self.length = rows.num_rows
-        self.keys: list[str] = rows.column("urn").take(number_array(np.arange(0, self.length, _BLOCK))).to_pylist()
+        self._starts = _block_starts(rows)
+        heads = rows.column("urn").take(number_array(np.array(self._starts[:-1], np.int64)))
+        self.keys: list[str] = heads.to_pylist()
         """The key of the first row of each block."""
 
     def spill(self, file: Path) -> None:
@@ -123,7 +125,8 @@ class _Run:
             return
         try:
             with pa.ipc.new_file(file, PARTIAL) as writer:
-                writer.write_table(pa.Table.from_batches([self._rows]), max_chunksize=_BLOCK)
+                for block in range(len(self.keys)):
+                    writer.write_batch(self._slice(self._rows, block, block + 1))
         except OSError as error:
             raise FatalError(f"{file.parent}: cannot hold what is spilled: {error}") from error
         self._rows, self._file = None, file
@@ -150,9 +153,23 @@ class _Run:
 
     def _blocks(self, first: int, last: int) -> list[pa.RecordBatch]:
         if self._rows is not None:
-            return [self._rows.slice(first * _BLOCK, (last - first) * _BLOCK)]
+            return [self._slice(self._rows, first, last)]
         with pa.OSFile(str(self._file)) as file, pa.ipc.open_file(file) as reader:
             return [reader.get_batch(number) for number in range(first, last)]
+
+    def _slice(self, rows: pa.RecordBatch, first: int, last: int) -> pa.RecordBatch:
+        return rows.slice(self._starts[first], self._starts[last] - self._starts[first])
+
+
+def _block_starts(rows: pa.RecordBatch) -> list[int]:
+    """Where blocks begin, and where the last ends: after _BLOCK rows, or with the row that makes _BLOCK_OCTETS full."""
+    ends = np.cumsum(np.diff(octet_strings(rows.column("urn"))[1]) + np.diff(octet_strings(rows.column("text"))[1]))
+    starts = [0]
+    while starts[-1] < rows.num_rows:
+        start = starts[-1]
+        full = int(np.searchsorted(ends, (int(ends[start - 1]) if start else 0) + _BLOCK_OCTETS)) + 1
+        starts.append(min(start + _BLOCK, full, rows.num_rows))
+    return starts
 
 
 def _slices(runs: Sequence[_Run]) -> Iterator[tuple[str | None, str | None]]:

@@ -19,6 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -27,7 +29,9 @@ from urnscan.sources import TEMPORARY_SUFFIX
 
 __all__ = ["ParquetOutput", "work_folder"]
 
-_ROW_GROUP = 1 << 17  # rows
+# A row group is full with so many rows, or so many octets in their texts.
+_ROW_GROUP = 1 << 17
+_ROW_GROUP_OCTETS = 1 << 25
 
 
 class ParquetOutput:
@@ -52,7 +56,7 @@ class ParquetOutput:
         self.schema = schema
         self._place = Path(os.path.realpath(path))  # a link stays, what it leads to is replaced
         self._waiting: list[pa.RecordBatch] = []
-        self._rows = 0
+        self._rows = self._octets = 0  # that wait
         self._clean_up = contextlib.ExitStack()
         if self.path.is_dir():
             raise FatalError(f"{path}: is a folder; name a file in it")
@@ -82,14 +86,23 @@ class ParquetOutput:
 
     def write(self, rows: pa.RecordBatch) -> None:
         """Append rows of the schema. Row groups are cut at the same rows however the rows arrive."""
-        self._waiting.append(rows)
-        self._rows += rows.num_rows
-        if self._rows >= _ROW_GROUP:
-            self._write_groups(last=False)
+        ends = np.cumsum(_octets(rows))  # of each row, counted from the first
+        start = 0
+        while start < rows.num_rows:
+            before = int(ends[start - 1]) if start else 0
+            most = int(np.searchsorted(ends, before + _ROW_GROUP_OCTETS - self._octets, side="left")) + 1
+            stop = min(rows.num_rows, start + _ROW_GROUP - self._rows, max(most, start + 1))
+            self._waiting.append(rows.slice(start, stop - start))
+            self._rows += stop - start
+            self._octets += int(ends[stop - 1]) - before
+            if self._rows >= _ROW_GROUP or self._octets >= _ROW_GROUP_OCTETS:
+                self._write_group()
+            start = stop
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
         """Complete the file, with `metadata` as a JSON object under the key `urnscan`, and put it in its place."""
-        self._write_groups(last=True)
+        if self._rows:
+            self._write_group()
         with _as_fatal(self.path):
             self._writer.add_key_value_metadata({"urnscan": json.dumps(metadata)})
             self._writer.close()
@@ -98,16 +111,12 @@ class ParquetOutput:
                 os.fsync(file.fileno())
             written.replace(self._place)
 
-    def _write_groups(self, *, last: bool) -> None:
-        table = pa.Table.from_batches(self._waiting, self.schema)
-        start = 0
-        while self._rows - start >= _ROW_GROUP or (last and start < self._rows):
-            group = table.slice(start, _ROW_GROUP)
-            with _as_fatal(self.path):
-                self._writer.write_table(_same_dictionaries(group.combine_chunks()))
-            start += group.num_rows
-        self._waiting = table.slice(start).to_batches()
-        self._rows -= start
+    def _write_group(self) -> None:
+        group = pa.Table.from_batches(self._waiting, self.schema)
+        with _as_fatal(self.path):
+            self._writer.write_table(_same_dictionaries(group.combine_chunks()))
+        self._waiting = []
+        self._rows = self._octets = 0
 
     def _close(self) -> None:
         with contextlib.suppress(OSError, pa.ArrowException):  # an unfinished file is thrown away
@@ -165,6 +174,16 @@ def _as_fatal(path: Path) -> Iterator[None]:
         raise FatalError(f"{path}: the folder {path.parent} does not exist") from error
     except OSError as error:
         raise FatalError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _octets(rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
+    """How many octets the texts of each row have, nested ones left aside."""
+    octets = np.zeros(rows.num_rows, np.int64)
+    for column in rows.columns:
+        if pa.types.is_string(column.type) and column.null_count < len(column):
+            offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
+            octets += np.diff(offsets)
+    return octets
 
 
 def _same_dictionaries(group: pa.Table) -> pa.Table:

@@ -13,7 +13,7 @@ __all__ = ["in_order"]
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-_RESULTS = 8  # of one task that may wait
+_RESULTS = 4  # of one task that may wait
 _TASKS = 3  # for each worker that may be begun and not yet taken over
 _PATIENCE = 0.1  # seconds after which a waiting worker looks whether it should stop
 

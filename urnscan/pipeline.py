@@ -47,6 +47,7 @@ Sink = Callable[[pa.RecordBatch], None]
 _PART = 8 << 20  # octets of a huge file that one task scans
 _TOGETHER = 4 << 20  # octets of small files that one task scans as one text
 _FILES = 512  # files of one task
+_LONGEST = 1 << 28  # octets of a match: buffers hold two of them
 _LF = 10
 _ReadInto = Callable[[memoryview], int]
 
@@ -80,6 +81,8 @@ class Options:
         for name in ("max_length", "jobs", "memory"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1")
+        if self.max_length > _LONGEST:
+            raise ValueError(f"max_length must be at most {_LONGEST:,} octets")
         if self.encoding is not None:
             check_encoding(self.encoding)
 
@@ -180,7 +183,7 @@ _Task = _Files | _Part | SourceError
 
 
 def run(
-    inputs: Iterable[str],
+    inputs: Sequence[str],
     options: Options,
     *,
     occurrences: Sink | None = None,
@@ -189,12 +192,14 @@ def run(
     spill_folder: Path | None = None,
     on_failure: Callable[[SourceError], None] = lambda _: None,
     on_progress: Callable[[int], object] = lambda _: None,
+    on_grouping: Callable[[], object] = lambda: None,
 ) -> Report:
     """Scan the inputs; give OCCURRENCES rows to `occurrences` and CLASSES rows to `classes`, those that are given.
 
     `outputs` are files that the run writes itself and must not read. `spill_folder` is where grouping may put files, by
     default a temporary folder. `on_failure` is told of each input that fails, when its turn comes; `on_progress` how
-    many octets were read since the last call, from the threads that read, one at a time.
+    many octets were read since the last call, from the threads that read, one at a time; `on_grouping` that all are
+    read and classes come next.
     Returns the report. Raises FatalError where no input could be read, and with `strict` where one could not;
     what a sink raises.
     """
@@ -237,6 +242,7 @@ def run(
         if report.failures and not report.inputs:
             raise FatalError("no input could be read")
         if classes is not None:
+            on_grouping()
             report.classes = 0
             for rows in grouping.classes(lambda grouped: class_rows(grouped, names, options.syntax, options.level)):
                 report.classes += rows.num_rows
@@ -264,7 +270,7 @@ class _Plan:
 
     def __init__(
         self,
-        inputs: Iterable[str],
+        inputs: Sequence[str],
         options: Options,
         outputs: Collection[str],
         want_occurrences: bool,
@@ -274,7 +280,7 @@ class _Plan:
         self.options = options
         self.want_occurrences = want_occurrences
         self.want_partial = want_partial
-        self._inputs = find_inputs(inputs, options.selection, _real(outputs))
+        self._inputs = _once(find_inputs(inputs, options.selection, _real(outputs)), several=len(inputs) > 1)
         self._on_progress = on_progress
         self._progress_lock = threading.Lock()
 
@@ -542,6 +548,17 @@ class _SpillFolder:
         """Remove it with all that is in it."""
         if self._made is not None:
             self._made.cleanup()
+
+
+def _once(found: Iterator[Input | SourceError], *, several: bool) -> Iterator[Input | SourceError]:
+    """Each input once, also where `several` arguments name it: a pattern and a folder, say."""
+    seen: set[str] = set()
+    for each in found:
+        if several and isinstance(each, Input):
+            if each.name in seen:
+                continue
+            seen.add(each.name)
+        yield each
 
 
 def _real(outputs: Collection[str]) -> frozenset[str]:

@@ -1,0 +1,326 @@
+"""What goes wrong, what is said about it, what is left behind, and the exit status."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+BOTH = ["-o", "classes.parquet", "--occurrences", "occ.parquet"]
+OUTPUTS = ["classes.parquet", "occ.parquet"]
+ROOT = os.geteuid() == 0
+LINUX = sys.platform == "linux"
+
+
+@pytest.fixture
+def as_a_user():
+    """A command that takes from root the right to read and write what the modes forbid."""
+    if not ROOT:
+        return []
+    without = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+    if (
+        shutil.which("setpriv") is None
+        or subprocess.run([*without, "true"], capture_output=True, check=False).returncode
+    ):
+        pytest.skip("root reads everything here")
+    return without
+
+
+@pytest.fixture
+def mounted():
+    """Runs a command where a folder is mounted as told; nobody else sees the mount, and it ends with the command."""
+    private = ["unshare", "--mount"]
+    if not (LINUX and ROOT and shutil.which("unshare")):
+        pytest.skip("only root may mount")
+    if subprocess.run([*private, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    return lambda *mount: [*private, "sh", "-c", f'mount {" ".join(mount)} && exec "$@"', "sh"]
+
+
+def one_line(result, *words):
+    """The only line on standard error, which holds all these words."""
+    (line,) = result.err.splitlines()
+    assert line.startswith("urnscan: ")
+    for word in words:
+        assert word in line
+    return line
+
+
+class TestInputs:
+    """1: done, but some inputs failed, each named in one line on standard error. 2: nothing could be done."""
+
+    def test_no_such_input_alone(self, urnscan):
+        result = urnscan("nope.txt", *BOTH, status=2)
+        assert any("nope.txt" in line for line in result.err.splitlines())
+        assert result.out == b""
+        assert urnscan.names() == []
+
+    def test_no_such_input_among_good_ones(self, urnscan):
+        urnscan.write("a.txt", b"urn:foo:a")
+        urnscan.write("b.txt", b"urn:foo:b")
+        result = urnscan("a.txt", "nope.txt", "b.txt", "nope*.md", *BOTH, status=1)
+        first, second = result.said
+        assert "nope.txt" in first
+        assert "nope*.md" in second
+        assert urnscan.names() == ["a.txt", "b.txt", *OUTPUTS]
+        assert urnscan.rows("occ.parquet", "source") == [("a.txt",), ("b.txt",)]
+        assert urnscan.rows("classes.parquet", "urn") == [("urn:foo:a",), ("urn:foo:b",)]
+        assert result.summary.endswith("2 failed")
+
+    def test_files_and_folders_that_may_not_be_read(self, urnscan, as_a_user):
+        for name in ("d/a.txt", "d/b.txt", "d/c/in.txt", "d/z.txt"):
+            urnscan.write(name, b"urn:foo:a")
+        for name in ("d/b.txt", "d/c"):
+            (urnscan.folder / name).chmod(0)
+        try:
+            result = urnscan("d", through=as_a_user, status=1)
+        finally:
+            (urnscan.folder / "d/c").chmod(0o700)
+        assert result.out.decode().splitlines() == ["d/a.txt:1:urn:foo:a", "d/z.txt:1:urn:foo:a"]
+        assert result.said == ["urnscan: d/b.txt: Permission denied", "urnscan: d/c: Permission denied"]
+
+    @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file that fails while it is read")
+    def test_a_file_that_fails_while_it_is_read(self, urnscan):
+        urnscan.write("a.txt", b"urn:foo:a")
+        result = urnscan("/proc/self/mem", "a.txt", status=1)
+        assert result.said == ["urnscan: /proc/self/mem: Input/output error"]
+        assert result.out == b"a.txt:1:urn:foo:a\n"
+
+    def test_strict_ends_the_run_at_the_first_that_fails(self, urnscan):
+        """Outputs exist only whole: here not at all."""
+        urnscan.write("a.txt", b"urn:foo:a")
+        result = urnscan("a.txt", "nope", "nope2", "a.txt", "--strict", *BOTH, status=2)
+        assert "nope" in result.err
+        assert "nope2" not in result.err
+        assert urnscan.names() == ["a.txt"]
+
+    def test_strict_changes_nothing_where_none_fails(self, urnscan):
+        urnscan.write("a.txt", b"urn:foo:a")
+        assert urnscan("a.txt", "--strict").out == b"a.txt:1:urn:foo:a\n"
+
+    def test_an_empty_folder(self, urnscan):
+        """0, and outputs with all columns and no rows."""
+        (urnscan.folder / "d/e").mkdir(parents=True)
+        result = urnscan("d", *BOTH)
+        assert "0 inputs, 0 octets, 0 occurrences, 0 classes" in result.summary
+        assert result.said == []
+        for name, columns in zip(OUTPUTS, (13, 9), strict=True):
+            table = pq.read_table(urnscan.folder / name)
+            assert (table.num_rows, table.num_columns) == (0, columns)
+
+    def test_standard_input_that_is_closed(self, urnscan):
+        """As cron and some daemons start their children."""
+        result = urnscan(through=["sh", "-c", 'exec "$@" <&-', "sh"], stdin=None, status=2)
+        one_line(result)
+        result = urnscan("-", through=["sh", "-c", 'exec "$@" <&-', "sh"], stdin=None, status=2)
+        assert "urnscan: -: " in result.err
+
+
+class TestNamesInMessages:
+    """Names of files must not command the terminal of who reads the messages: each message is one line of text."""
+
+    HOSTILE = "a\x1b[31mred\x1b]0;title\x07\nurnscan: 9 failed\r\u202e\u2028\x9b1m.txt"
+
+    def check(self, result, lines):
+        assert len(result.err.splitlines()) == lines
+        assert not [character for character in result.err if not (character.isprintable() or character == "\n")]
+        assert "\\x1b[31mred" in result.err
+
+    def test_of_an_input_that_is_not_there(self, urnscan):
+        self.check(urnscan(self.HOSTILE, status=2), 2)
+
+    def test_of_an_input_that_fails_in_a_folder(self, urnscan, as_a_user):
+        urnscan.write("d/a.txt", b"")
+        urnscan.write(f"d/{self.HOSTILE}", b"urn:foo:a").chmod(0)
+        self.check(urnscan("d", "--quiet", through=as_a_user, status=1), 1)
+
+    def test_of_an_output_that_cannot_be_written(self, urnscan):
+        (urnscan.folder / self.HOSTILE).mkdir()
+        self.check(urnscan("-", "-o", self.HOSTILE, status=2), 1)
+
+    def test_of_a_file_that_looks_like_an_option(self, urnscan):
+        """As `urnscan *` makes of it."""
+        result = urnscan("-\x1b[31mred\x1b]0;title\x07.txt", status=2)
+        assert not [character for character in result.err if not (character.isprintable() or character == "\n")]
+
+    def test_of_octets_that_are_not_utf8(self, urnscan):
+        result = urnscan(b"nope\xff", status=2)
+        assert "nope" in result.err
+
+
+class TestOutputs:
+    """An output exists only whole: it appears by rename at the end, or not at all."""
+
+    @pytest.fixture(autouse=True)
+    def _an_input(self, urnscan):
+        urnscan.write("a.txt", b"urn:foo:a")
+
+    @pytest.mark.parametrize("option", ["-o", "--occurrences"])
+    def test_one_that_exists_stays_as_it_is(self, urnscan, option):
+        """An existing output is an error without `--force`."""
+        path = urnscan.write("out", b"precious")
+        result = urnscan("a.txt", option, "out", status=2)
+        one_line(result, "out", "--force")
+        assert path.read_bytes() == b"precious"
+        assert urnscan.names() == ["a.txt", "out"]
+
+    def test_where_one_of_two_exists_neither_is_written(self, urnscan):
+        urnscan.write("occ.parquet", b"precious")
+        urnscan("a.txt", *BOTH, status=2)
+        assert urnscan.names() == ["a.txt", "occ.parquet"]
+
+    def test_force_replaces_both(self, urnscan):
+        for name in OUTPUTS:
+            urnscan.write(name, b"old")
+        urnscan("a.txt", *BOTH, "--force")
+        assert urnscan.rows("classes.parquet", "urn") == urnscan.rows("occ.parquet", "urn") == [("urn:foo:a",)]
+        assert urnscan.names() == ["a.txt", *OUTPUTS]
+
+    def test_force_replaces_nothing_where_the_run_fails(self, urnscan):
+        for name in OUTPUTS:
+            urnscan.write(name, b"old")
+        urnscan("nope", *BOTH, "--force", status=2)
+        assert [(urnscan.folder / name).read_bytes() for name in OUTPUTS] == [b"old"] * 2
+        assert urnscan.names() == ["a.txt", *OUTPUTS]
+
+    def test_a_link_stays_and_what_it_leads_to_is_replaced(self, urnscan):
+        (urnscan.folder / "elsewhere").mkdir()
+        urnscan.write("elsewhere/real", b"old")
+        (urnscan.folder / "link").symlink_to("elsewhere/real")
+        urnscan("a.txt", "-o", "link", "--force")
+        assert (urnscan.folder / "link").is_symlink()
+        assert urnscan.rows("elsewhere/real", "urn") == [("urn:foo:a",)]
+        assert urnscan.names("elsewhere") == ["real"]
+
+    @pytest.mark.parametrize("options", [["-o"], ["--force", "--occurrences"]], ids=" ".join)
+    @pytest.mark.parametrize("place", ["nowhere/out", "a.txt/out", "folder"])
+    def test_places_where_there_can_be_none(self, urnscan, options, place):
+        """A folder that is missing, one that is a file, and a folder in the output's own place."""
+        (urnscan.folder / "folder").mkdir()
+        one_line(urnscan("a.txt", *options, place, status=2), place)
+        assert urnscan.names() == ["a.txt", "folder"]
+        assert urnscan.names("folder") == []
+
+    @pytest.mark.parametrize("second", ["one", "folder/../one", "link"])
+    def test_both_in_one_file(self, urnscan, second):
+        (urnscan.folder / "folder").mkdir()
+        (urnscan.folder / "link").symlink_to("one")
+        before = urnscan.names()
+        one_line(urnscan("a.txt", "-o", "one", "--occurrences", second, status=2), "one", "both")
+        assert urnscan.names() == before
+
+    def test_a_name_that_is_empty(self, urnscan):
+        """`-o "$UNSET"` is a mistake, not a wish to have all occurrences on the screen."""
+        result = urnscan("a.txt", "-o", "", status=2)
+        assert result.out == b""
+
+    def test_a_folder_that_may_not_be_written(self, urnscan, as_a_user):
+        (urnscan.folder / "folder").mkdir(mode=0o500)
+        one_line(urnscan("a.txt", "-o", "folder/out", through=as_a_user, status=2), "folder/out", "Permission denied")
+        assert urnscan.names("folder") == []
+
+    def test_a_file_system_that_is_read_only(self, urnscan, mounted):
+        (urnscan.folder / "folder").mkdir()
+        result = urnscan(
+            "a.txt", "-o", "folder/out", through=mounted("-t", "tmpfs", "-o", "ro", "none", "folder"), status=2
+        )
+        one_line(result, "folder/out", "Read-only file system")
+
+    @pytest.mark.parametrize("option", ["-o", "--occurrences"])
+    def test_a_disk_that_is_full(self, urnscan, mounted, option):
+        """One line, and what was written so far is gone."""
+        octets = b"".join(b"urn:uuid:%x " % (number * 0x9E3779B97F4A7C15**3 % 2**128) for number in range(200_000))
+        urnscan.write("b.txt", octets)
+        (urnscan.folder / "folder").mkdir()
+        listed = 'mount -t tmpfs -o size=1m none folder; "$@"; status=$?; ls -A folder; exit $status'
+        result = urnscan("b.txt", option, "folder/out", through=[*mounted()[:2], "sh", "-c", listed, "sh"], status=2)
+        one_line(result, "folder/out", "No space left on device")
+        assert result.out == b""
+
+    def test_a_disk_that_is_too_full_to_spill(self, urnscan, mounted):
+        """Grouping past `--memory` spills beside the output; that can fail, too."""
+        octets = b"".join(b"urn:uuid:%x " % (number * 0x9E3779B97F4A7C15**3 % 2**128) for number in range(500_000))
+        urnscan.write("b.txt", octets)
+        (urnscan.folder / "folder").mkdir()
+        listed = 'mount -t tmpfs -o size=1m none folder; "$@"; status=$?; ls -A folder; exit $status'
+        through = [*mounted()[:2], "sh", "-c", listed, "sh"]
+        result = urnscan("b.txt", "-o", "folder/out", "--memory", "1MB", through=through, status=2)
+        one_line(result, "No space left on device")
+        assert result.out == b""
+
+
+class TestStandardStreams:
+    """Where what is printed cannot be written."""
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+    @pytest.mark.parametrize("arguments", [["a.txt"], ["a.txt", "--json"], ["explain", "urn:foo:a"]], ids=" ".join)
+    def test_a_full_disk_behind_standard_output(self, urnscan, arguments):
+        """`urnscan a.txt > list.txt`: a list that is not whole must not pass for one."""
+        urnscan.write("a.txt", b"urn:foo:a")
+        with Path("/dev/full").open("wb") as full:
+            result = urnscan(*arguments, stdout=full, status=2)
+        one_line(result, "No space left on device")
+
+    def test_a_closed_standard_output_that_nobody_needs(self, urnscan):
+        urnscan.write("a.txt", b"urn:foo:a")
+        urnscan("a.txt", *BOTH, through=["sh", "-c", 'exec "$@" >&-', "sh"])
+        assert urnscan.rows("occ.parquet", "urn") == [("urn:foo:a",)]
+
+    def test_a_closed_standard_output_that_is_needed(self, urnscan):
+        urnscan.write("a.txt", b"urn:foo:a")
+        one_line(urnscan("a.txt", through=["sh", "-c", 'exec "$@" >&-', "sh"], status=2))
+
+    def test_a_closed_standard_error(self, urnscan):
+        """What belongs there must not get among the occurrences."""
+        urnscan.write("a.txt", b"urn:foo:a")
+        result = urnscan("a.txt", "nope", through=["sh", "-c", 'exec "$@" 2>&-', "sh"], status=1)
+        assert result.out == b"a.txt:1:urn:foo:a\n"
+
+
+class TestUsage:
+    """2: usage."""
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["--nonsense"],
+            ["--occ", "occ.parquet"],
+            ["--syntax", "rfc9999"],
+            ["--equivalence", "spiritual"],
+            ["--max-length", "0"],
+            ["-j", "0"],
+            ["--memory", "0"],
+            ["--memory", "lots"],
+            ["--memory", "-1GB"],
+            ["--encoding", "rot13"],
+            ["--encoding", "\x1b[31m\n"],
+            ["--json", "-o", "classes.parquet"],
+            ["-o"],
+        ],
+        ids=" ".join,
+    )
+    def test_what_is_wrong_is_said(self, urnscan, arguments):
+        urnscan.write("a.txt", b"urn:foo:a")
+        result = urnscan("a.txt", *arguments, status=2)
+        assert result.out == b""
+        *usage, line = result.err.splitlines()
+        assert line.startswith("urnscan: ")
+        assert usage == [] or usage[0].startswith("usage: ")
+        assert urnscan.names() == ["a.txt"]
+
+    def test_a_broken_encoding_takes_one_line(self, urnscan):
+        urnscan.write("a.txt", b"urn:foo:a")
+        one_line(urnscan("a.txt", "--encoding", "klingon", *BOTH, status=2), "klingon")
+        assert urnscan.names() == ["a.txt"]
+
+    def test_a_max_length_that_no_memory_holds(self, urnscan):
+        """An answer in one line, or a run that needs no more than the input; no traceback."""
+        urnscan.write("a.txt", b"urn:foo:a")
+        result = urnscan("a.txt", "--max-length", "999999999999", through=["sh", "-c", '"$@"; echo $? >&2', "sh"])
+        *said, status = result.err.splitlines()
+        assert (status, len(said)) in (("2", 1), ("0", 1))

@@ -1,0 +1,153 @@
+"""`urnscan explain URN...`: what a URN is made of, or where and why a text is none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.oracle import SYNTAXES
+
+
+def explained(urnscan, *arguments, **options):
+    """The JSON objects that come out."""
+    return [json.loads(line) for line in urnscan.printed("explain", "--json", *arguments, **options)]
+
+
+def with_caret(text):
+    """The line above the one with the caret, and where in it the caret points."""
+    *_, above, caret = text.splitlines()
+    assert caret.strip() == "^"
+    return above, caret.index("^")
+
+
+class TestExplain:
+    def test_the_parts_of_a_urn(self, urnscan):
+        (found,) = explained(urnscan, "URN:ISBN:0%2d395")
+        assert {name: found[name] for name in ("text", "syntax", "is_urn", "canonical", "nid", "nid_status", "nss")} == {
+            "text": "URN:ISBN:0%2d395",
+            "syntax": "rfc2141",
+            "is_urn": True,
+            "canonical": "urn:isbn:0%2D395",
+            "nid": "isbn",
+            "nid_status": "formal",
+            "nss": "0%2d395",
+        }  # fmt: skip
+
+    def test_for_people_every_part_stands_in_its_line(self, urnscan):
+        result = urnscan("explain", "URN:X-lab:a?+r?=q#f", "--syntax", "rfc8141")
+        assert result.err == ""
+        text, *lines = result.out.decode().splitlines()
+        assert text == "URN:X-lab:a?+r?=q#f"
+        assert all(line.startswith("  ") for line in lines)
+        parts = dict(line.split(maxsplit=1) for line in lines if not line.split(maxsplit=1)[1].startswith("component"))
+        parts |= {line.split()[0]: line.split()[2] for line in lines if line.split()[1] == "component"}
+        assert parts["canonical"] == "urn:x-lab:a"
+        assert (parts["r"], parts["q"], parts["f"]) == ("r", "q", "f")
+        assert "experimental" in result.out.decode()
+
+    @pytest.mark.parametrize(
+        ("syntax", "components"),
+        [("rfc2141", (None, None, None)), ("rfc8141", ("r", "q", "f")), ("rfc2141bis-03", None)],
+    )
+    def test_each_syntax_sees_it_in_its_way(self, urnscan, syntax, components):
+        text = "urn:example:a?+r?=q#f"
+        (found,) = explained(urnscan, text, "--syntax", syntax, status=0 if components else 1)
+        assert found["is_urn"] == (components is not None)
+        if components:
+            assert (found["r_component"], found["q_component"], found["f_component"]) == components
+        else:
+            assert found["position"] == len("urn:example:a")
+
+    def test_equivalence(self, urnscan):
+        arguments = ["urn:example:t?s=I2L&c=ToC#p1", "--syntax", "rfc2141bis-03"]
+        (found,) = explained(urnscan, *arguments, "--equivalence", "resolution")
+        assert found["canonical"] == "urn:example:t?c=ToC&s=I2L"
+        assert found["directives"] == {"s": "I2L", "c": "ToC"}
+
+    def test_a_problem_is_no_reason_to_refuse_it(self, urnscan):
+        (found,) = explained(urnscan, "urn:foo:%00")
+        assert found["is_urn"]
+        assert "nul-octet" in str(found["problems"])
+
+    @pytest.mark.parametrize(
+        ("text", "position"),
+        [
+            ("urn:isbn:0 395", 10),
+            ("", 0),
+            ("doi:10.1000/182", 0),
+            ("urn:urn:foo:bar", 4),
+            ("urn:foo:", 8),
+            ("urn:foo:%4g", 8),
+            ("urn:foo:ü", 8),
+        ],
+        ids=repr,
+    )
+    def test_where_and_why_a_text_is_none(self, urnscan, text, position):
+        """1: some are no URNs."""
+        (found,) = explained(urnscan, text, status=1)
+        assert (found["is_urn"], found["position"]) == (False, position)
+        assert found["reason"]
+        assert found["canonical"] is None
+
+    def test_the_caret_points_at_the_position(self, urnscan):
+        above, at = with_caret(urnscan("explain", "urn:isbn:0 395", status=1).out.decode())
+        assert above[at:] == " 395"
+
+    def test_several_at_once(self, urnscan):
+        """As many answers as questions, in their order; 1 where one of them is no URN, and 0 where all are."""
+        found = explained(urnscan, "urn:foo:a", "nonsense", "URN:foo:b", status=1)
+        assert [(one["text"], one["is_urn"]) for one in found] == [
+            ("urn:foo:a", True),
+            ("nonsense", False),
+            ("URN:foo:b", True),
+        ]
+        assert [one["text"] for one in explained(urnscan, "urn:foo:a", "urn:foo:a")] == ["urn:foo:a"] * 2
+        blocks = urnscan("explain", "urn:foo:a", "nonsense", status=1).out.decode().split("\n\n")
+        assert [block.splitlines()[0] for block in blocks] == ["urn:foo:a", "nonsense"]
+
+    def test_what_it_is_given_cannot_command_the_terminal(self, urnscan):
+        """Control characters are shown as escapes, and the caret still points at the right place."""
+        text = "urn:foo:\x1b[31m"
+        shown = urnscan("explain", text, status=1).out.decode()
+        assert not [character for character in shown if not (character.isprintable() or character == "\n")]
+        above, at = with_caret(shown)
+        assert above[at:] == "\\x1b[31m"
+        (found,) = explained(urnscan, text, status=1)
+        assert found["text"] == text
+
+    @pytest.mark.parametrize("options", [[], ["--json"]])
+    def test_octets_that_are_not_utf8_are_no_urn(self, urnscan, options):
+        """An answer like any other, in text that every reader can read."""
+        result = urnscan("explain", b"urn:foo:\xff", *options, status=1)
+        assert result.out.decode()
+        assert result.err == ""
+
+    def test_the_same_as_a_run_says(self, urnscan):
+        """Whatever a run finds is a URN with the same canonical form here, in every syntax."""
+        texts = b"URN:Foo:%c3a/b~c?+r?=q#f urn:example:t?s=I2L&c=ToC#p1 urn:f-:x urn:f:x"
+        urnscan.write("a.txt", texts)
+        for syntax in SYNTAXES:
+            found = [json.loads(line) for line in urnscan.printed("a.txt", "--json", "--syntax", syntax)]
+            again = explained(urnscan, *(one["text"] for one in found), "--syntax", syntax)
+            assert [(one["canonical"], one["nid"]) for one in again] == [(one["urn"], one["nid"]) for one in found]
+
+    def test_usage(self, urnscan):
+        """2: wrong usage."""
+        for arguments in ([], ["urn:foo:a", "--trim"], ["urn:foo:a", "--equivalence", "resolution"]):
+            result = urnscan("explain", *arguments, status=2)
+            assert result.out == b""
+            assert result.err.splitlines()[-1].startswith("urnscan")
+        assert "usage: urnscan explain" in urnscan("explain", "--help").out.decode()
+
+
+class TestAnInputOfThatName:
+    """An INPUT named `explain` is written `./explain`."""
+
+    def test_file(self, urnscan):
+        urnscan.write("explain", b"urn:foo:a")
+        assert urnscan.printed("./explain") == ["./explain:1:urn:foo:a"]
+
+    def test_only_the_first_word_is_a_command(self, urnscan):
+        urnscan.write("explain", b"urn:foo:a")
+        assert urnscan.printed("--trim", "explain") == ["explain:1:urn:foo:a"]

@@ -1,0 +1,699 @@
+"""What a run reads, what it means by its options, and what it writes."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.oracle import SYNTAXES
+
+from .conftest import EXPECTED, PATIENCE, expected, is_summary
+
+TEXTS = {
+    "texts/a.txt": b"urn:foo:a%2c urn:Foo:a%2C\n\nurn:isbn:0395363411 URN:urn-1:z",
+    "texts/b.txt": b"urn:foo:A\nURN:FOO:A urn:foo:A\n",
+    "texts/c/d.txt": b"x urn:foo:A <urn:x-lab:n%00>, urn:xn--a:b\r\n",
+    "texts/e.txt": b"nothing",
+}
+DICTIONARY = pa.dictionary(pa.int32(), pa.string())
+OCCURRENCE_COLUMNS = {
+    "source": DICTIONARY,
+    "member": pa.string(),
+    "offset": pa.int64(),
+    "line": pa.int64(),
+    "text": pa.string(),
+    "urn": pa.string(),
+    "nid": DICTIONARY,
+    "stop": pa.int16(),
+    "trailing": pa.uint8(),
+}
+CLASS_COLUMNS = {
+    "urn": pa.string(),
+    "nid": DICTIONARY,
+    "nss": pa.string(),
+    "nid_status": DICTIONARY,
+    "count": pa.int64(),
+    "source_count": pa.int64(),
+    "variant_count": pa.int64(),
+    "variants": None,  # looked at on its own: the names inside a list differ between versions of Parquet
+    "first_source": pa.string(),
+    "first_member": pa.string(),
+    "first_offset": pa.int64(),
+    "valid": pa.bool_(),
+    "problem": pa.string(),
+}
+
+
+@pytest.fixture(scope="module")
+def tables(urnscan_of_module):
+    """The folder of a run over TEXTS that wrote both outputs."""
+    for name, octets in TEXTS.items():
+        urnscan_of_module.write(name, octets)
+    urnscan_of_module("texts", "-o", "classes.parquet", "--occurrences", "occ.parquet")
+    return urnscan_of_module.folder
+
+
+def write_texts(urnscan, **names):
+    for name, octets in names.items():
+        urnscan.write(name.replace("_", "."), octets)
+
+
+def digests(folder, *names):
+    return [hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names]
+
+
+def plain(value):
+    """A value of whatever library as Python has it, NaN as None."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list):
+        return [plain(element) for element in value]
+    if isinstance(value, dict):
+        return {name: plain(element) for name, element in value.items()}
+    if value is None or value is pd.NA or value != value:  # noqa: PLR0124 (NaN)
+        return None
+    return int(value) if isinstance(value, float | np.integer) else value
+
+
+def read_with_pyarrow(path):
+    return pq.read_table(path).to_pylist()
+
+
+def read_with_pandas(path):
+    return pd.read_parquet(path).to_dict("records")
+
+
+def read_with_duckdb(path):
+    with duckdb.connect() as connection:
+        found = connection.execute("select * from read_parquet(?)", [str(path)])
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def read_with_polars(path):
+    return pytest.importorskip("polars").read_parquet(path).to_dicts()
+
+
+readers = pytest.mark.parametrize("read", [read_with_pyarrow, read_with_pandas, read_with_duckdb, read_with_polars])
+
+
+class TestTables:
+    """`CLASSES.parquet` and `OCCURRENCES.parquet`, column by column."""
+
+    def test_the_columns_of_occurrences_and_their_types_and_order(self, tables):
+        schema = pq.read_schema(tables / "occ.parquet")
+        assert dict(zip(schema.names, schema.types, strict=True)) == OCCURRENCE_COLUMNS
+        assert schema.names == list(OCCURRENCE_COLUMNS)
+
+    def test_the_columns_of_classes_and_their_types_and_order(self, tables):
+        schema = pq.read_schema(tables / "classes.parquet")
+        assert schema.names == list(CLASS_COLUMNS)
+        types = dict(zip(schema.names, schema.types, strict=True))
+        variants = types.pop("variants")
+        assert types == {name: kind for name, kind in CLASS_COLUMNS.items() if kind is not None}
+        assert pa.types.is_list(variants)
+        assert variants.value_type == pa.struct(
+            [pa.field("text", pa.string(), nullable=False), pa.field("count", pa.int64(), nullable=False)]
+        )
+
+    def test_the_rows_of_classes(self, tables):
+        """Every column but `valid`, which waits for the namespaces; sorted by `urn` in the order of octets."""
+        rows = [
+            tuple(value for name, value in row.items() if name != "valid")
+            for row in pq.read_table(tables / "classes.parquet").to_pylist()
+        ]
+
+        def variants(*pairs):
+            return [{"text": text, "count": count} for text, count in pairs]
+
+        a, b, d = "texts/a.txt", "texts/b.txt", "texts/c/d.txt"
+        foo_a = variants(("urn:foo:A", 3), ("URN:FOO:A", 1))
+        foo_comma = variants(("urn:Foo:a%2C", 1), ("urn:foo:a%2c", 1))
+        isbn = variants(("urn:isbn:0395363411", 1))
+        urn_1 = variants(("URN:urn-1:z", 1))
+        lab = variants(("urn:x-lab:n%00", 1))
+        xn = variants(("urn:xn--a:b", 1))
+        assert rows == [
+            ("urn:foo:A", "foo", "A", "unregistered", 4, 2, 2, foo_a, b, None, 0, None),
+            ("urn:foo:a%2C", "foo", "a%2C", "unregistered", 2, 1, 2, foo_comma, a, None, 0, None),
+            ("urn:isbn:0395363411", "isbn", "0395363411", "formal", 1, 1, 1, isbn, a, None, 27, None),
+            ("urn:urn-1:z", "urn-1", "z", "informal", 1, 1, 1, urn_1, a, None, 47, None),
+            ("urn:x-lab:n%00", "x-lab", "n%00", "experimental", 1, 1, 1, lab, d, None, 13, "nul-octet"),
+            ("urn:xn--a:b", "xn--a", "b", "reserved", 1, 1, 1, xn, d, None, 30, None),
+        ]
+
+    def test_where_a_namespace_has_no_grammar_valid_is_null(self, tables):
+        rows = {row["urn"]: row["valid"] for row in pq.read_table(tables / "classes.parquet").to_pylist()}
+        assert rows["urn:foo:A"] is None
+
+    def test_the_rows_of_occurrences(self, tables):
+        """In the order of the walk, then by offset; a stop is null at the end of the input."""
+        rows = pq.read_table(tables / "occ.parquet").to_pylist()
+        assert [tuple(row[name] for name in EXPECTED) for row in rows] == [
+            row for name in sorted(TEXTS) for row in expected(name, TEXTS[name])
+        ]
+        assert {row["member"] for row in rows} == {None}
+        assert [row["stop"] for row in rows] == [32, 10, 32, None, 10, 32, 10, 32, ord(">"), 13]
+
+    @readers
+    @pytest.mark.parametrize("name", ["classes.parquet", "occ.parquet"])
+    def test_every_reader_of_parquet_sees_the_same(self, tables, read, name):
+        """pandas, DuckDB and Polars read both files."""
+        rows = [plain(row) for row in read(tables / name)]
+        assert rows == read_with_pyarrow(tables / name)
+        assert len(rows) == {"classes.parquet": 6, "occ.parquet": 10}[name]
+        assert list(rows[0]) == list(CLASS_COLUMNS if name == "classes.parquet" else OCCURRENCE_COLUMNS)
+
+    @pytest.mark.parametrize("name", ["classes.parquet", "occ.parquet"])
+    def test_both_files_say_how_they_were_made(self, tables, name):
+        """The key-value metadata under `urnscan`: version, syntax, equivalence, trim, counts."""
+        from urnscan import __version__
+
+        made = json.loads(pq.read_metadata(tables / name).metadata[b"urnscan"])
+        assert made["version"] == __version__
+        assert (made["syntax"], made["equivalence"], made["trim"]) == ("rfc2141", "lexical", False)
+        counts = made["counts"]
+        assert counts["inputs"] == len(TEXTS)
+        assert counts["octets"] == sum(map(len, TEXTS.values()))
+        assert (counts["occurrences"], counts["classes"], counts["failures"]) == (10, 6, 0)
+
+    def test_one_output_without_the_other(self, urnscan):
+        """Either, both, or neither; what one holds does not depend on the other, but for the number of classes."""
+        write_texts(urnscan, a_txt=b"urn:a:b urn:a:c")
+        urnscan("a.txt", "-o", "c.parquet")
+        urnscan("a.txt", "--occurrences", "o.parquet")
+        assert urnscan.names() == ["a.txt", "c.parquet", "o.parquet"]
+        assert [row[0] for row in urnscan.rows("c.parquet", "urn")] == ["urn:a:b", "urn:a:c"]
+        assert [row[0] for row in urnscan.rows("o.parquet", "urn")] == ["urn:a:b", "urn:a:c"]
+
+    def test_only_the_hundred_most_frequent_variants_are_listed(self, urnscan):
+        """Most frequent first, then by text; `variant_count` counts them all."""
+        spellings = [
+            "urn:" + "".join(letters) + ":x" for letters in itertools.product("aA", "bB", "cC", "dD", "eE", "fF", "gG")
+        ]
+        twice = spellings[-1]
+        write_texts(urnscan, a_txt=" ".join([*spellings, twice]).encode())
+        urnscan("a.txt", "-o", "c.parquet")
+        ((count, variants),) = urnscan.rows("c.parquet", "variant_count", "variants")
+        assert count == 128
+        expected_variants = [twice, *sorted(set(spellings) - {twice})][:100]
+        assert [variant["text"] for variant in variants] == expected_variants
+        assert [variant["count"] for variant in variants] == [2] + [1] * 99
+
+    def test_a_source_named_twice_is_read_once(self, urnscan):
+        """A pattern and a folder may name the same file; its occurrences are there once, and it is one source."""
+        write_texts(urnscan, a_txt=b"urn:a:b")
+        urnscan("a.txt", "a.txt", "-o", "c.parquet", "--occurrences", "occ.parquet")
+        assert urnscan.rows("occ.parquet", "source", "urn") == [("a.txt", "urn:a:b")]
+        assert urnscan.rows("c.parquet", "count", "source_count") == [(1, 1)]
+
+    def test_nothing_found_is_no_failure(self, urnscan):
+        """0 done (also with nothing found)."""
+        write_texts(urnscan, a_txt=b"return:foo:bar and nothing else")
+        assert urnscan("a.txt").out == b""
+        urnscan("a.txt", "-o", "c.parquet", "--occurrences", "occ.parquet")
+        assert urnscan.rows() == urnscan.rows("c.parquet") == []
+
+
+class TestPrinting:
+    """Without an output, occurrences go to standard output."""
+
+    def test_source_line_text_as_grep_prints_them(self, urnscan):
+        write_texts(urnscan, b_txt=b"\n\nurn:foo:B%2c. urn:foo:C\r\n", a_txt=b"URN:foo:A")
+        assert urnscan.printed("b.txt", "./a.txt") == [
+            "b.txt:3:urn:foo:B%2c.",
+            "b.txt:3:urn:foo:C",
+            "./a.txt:1:URN:foo:A",
+        ]
+        assert urnscan.names() == ["a.txt", "b.txt"]
+
+    def test_json_has_the_columns_of_the_occurrence_table(self, urnscan):
+        write_texts(urnscan, a_txt=b"urn:foo:B%2c. urn:foo:C")
+        printed = [json.loads(line) for line in urnscan.printed("a.txt", "--json")]
+        urnscan("a.txt", "--occurrences", "occ.parquet")
+        assert [list(row.items()) for row in printed] == [
+            list(row.items()) for row in pq.read_table(urnscan.folder / "occ.parquet").to_pylist()
+        ]
+        assert printed[1] == {
+            "source": "a.txt", "member": None, "offset": 14, "line": 1, "text": "urn:foo:C", "urn": "urn:foo:C",
+            "nid": "foo", "stop": None, "trailing": 0,
+        }  # fmt: skip
+
+    @pytest.mark.parametrize("options", [[], ["--json"]])
+    def test_head_ends_it_quietly(self, urnscan, options):
+        """`| head` ends quietly, with far more to print than a pipe holds."""
+        urnscan.write("a.txt", b"".join(b"urn:foo:%06d\n" % number for number in range(1_000_000)))
+        with urnscan.start("a.txt", *options) as process:
+            assert b"urn:foo:000000" in process.stdout.readline()
+            process.stdout.close()
+            said = process.stderr.read().decode().splitlines()
+            assert process.wait(PATIENCE) == 0
+        assert [line for line in said if not is_summary(line)] == []
+
+    def test_lines_come_at_once_from_a_pipe_that_goes_on(self, urnscan):
+        """`tail -f | urnscan` is of no use when it says nothing before the end."""
+        with urnscan.start(stdin=subprocess.PIPE) as process:
+            for number in range(3):
+                process.stdin.write(b"urn:foo:%d \n" % number)
+                process.stdin.flush()
+                assert process.stdout.readline() == b"-:%d:urn:foo:%d\n" % (number + 1, number)
+            process.stdin.close()
+            assert process.wait(PATIENCE) == 0
+
+
+class TestInputs:
+    """A file, a folder, a glob, `-`: which are read, in which order, and how they are called."""
+
+    def test_standard_input_by_its_name_and_by_default(self, urnscan):
+        assert urnscan.printed(stdin=b"\nurn:foo:a") == ["-:2:urn:foo:a"]
+        assert urnscan.printed("-", stdin=b"\nurn:foo:a") == ["-:2:urn:foo:a"]
+
+    def test_standard_input_between_files(self, urnscan):
+        write_texts(urnscan, a_txt=b"urn:foo:a", b_txt=b"urn:foo:b")
+        assert urnscan.printed("b.txt", "-", "a.txt", stdin=b"urn:foo:x") == [
+            "b.txt:1:urn:foo:b",
+            "-:1:urn:foo:x",
+            "a.txt:1:urn:foo:a",
+        ]
+
+    def test_standard_input_that_is_a_file(self, urnscan):
+        path = urnscan.write("a.txt", b"urn:foo:a\n" * 1000)
+        with path.open("rb") as file:
+            assert len(urnscan.printed(stdin=file)) == 1000
+
+    def test_a_folder_is_walked_sorted_and_links_in_it_are_not_followed(self, urnscan):
+        for name in ("d/b.txt", "d/a/z.txt", "d/.hidden", "d/Z.txt", "d/a.txt"):
+            urnscan.write(name, b"urn:foo:x")
+        urnscan.write("elsewhere/e.txt", b"urn:foo:x")
+        (urnscan.folder / "d/link").symlink_to("../elsewhere")
+        (urnscan.folder / "d/link.txt").symlink_to("../elsewhere/e.txt")
+        assert [line.split(":")[0] for line in urnscan.printed("d")] == [
+            "d/.hidden",
+            "d/Z.txt",
+            "d/a/z.txt",
+            "d/a.txt",
+            "d/b.txt",
+        ]
+
+    def test_follow_ends_where_links_go_round_in_circles(self, urnscan):
+        urnscan.write("d/deep/a.txt", b"urn:foo:x")
+        urnscan.write("elsewhere/e.txt", b"urn:foo:y")
+        for name, target in {"up": "..", "self": ".", "deep/top": "../../d", "out": "../elsewhere"}.items():
+            (urnscan.folder / "d" / name).symlink_to(target)
+        (urnscan.folder / "elsewhere/back").symlink_to("../d")
+        result = urnscan("d", "--follow")
+        found = {line.split(":", 1)[0] for line in result.out.decode().splitlines()}
+        assert {"d/deep/a.txt", "d/out/e.txt"} <= found
+        assert len(found) < 20
+
+    def test_a_glob_that_the_shell_did_not_expand(self, urnscan):
+        for name in ("a.txt", "b.md", "c/d.txt", "c/e/f.txt", "[x].txt"):
+            urnscan.write(name, b"urn:foo:x")
+        assert [line.split(":")[0] for line in urnscan.printed("*.txt")] == ["[x].txt", "a.txt"]
+        assert [line.split(":")[0] for line in urnscan.printed("**/f.txt", "[x].txt")] == ["c/e/f.txt", "[x].txt"]
+
+    def test_include_and_exclude_filter_what_is_walked_never_what_was_named(self, urnscan):
+        for name in ("d/a.txt", "d/b.md", "d/c.xml", "d/skip/d.txt", "named.xml"):
+            urnscan.write(name, b"urn:foo:x")
+        options = ["--include", "*.txt", "--include", "*.md", "--exclude", "skip", "--exclude", "named.xml"]
+        assert [line.split(":")[0] for line in urnscan.printed("d", "named.xml", *options)] == [
+            "d/a.txt",
+            "d/b.md",
+            "named.xml",
+        ]
+
+    def test_a_fifo_is_read_when_it_was_named(self, urnscan):
+        fifo = urnscan.folder / "fifo"
+        os.mkfifo(fifo)
+        writer = threading.Thread(target=fifo.write_bytes, args=(b"\nurn:foo:x",), daemon=True)
+        writer.start()
+        assert urnscan.printed("fifo") == ["fifo:2:urn:foo:x"]
+        writer.join()
+
+    def test_a_fifo_in_a_folder_is_passed_over(self, urnscan):
+        """Nobody writes into it: the run would wait for ever."""
+        urnscan.write("d/a.txt", b"urn:foo:x")
+        os.mkfifo(urnscan.folder / "d/fifo")
+        assert urnscan.printed("d") == ["d/a.txt:1:urn:foo:x"]
+
+    def test_binary_files_and_nul_octets(self, urnscan):
+        octets = bytes(range(256)) * 3 + b"\0\0urn:foo:a\0urn:foo:b\xff\x1faurn:foo:c\x1e" + bytes(1000)
+        urnscan.write("a.bin", octets)
+        urnscan("a.bin", "--occurrences", "occ.parquet")
+        rows = urnscan.rows("occ.parquet", *EXPECTED)
+        assert rows == expected("a.bin", octets)
+        assert [row[3] for row in rows] == ["urn:foo:a", "urn:foo:b", "urn:foo:c"]
+
+    def test_an_empty_file(self, urnscan):
+        urnscan.write("empty", b"")
+        assert "1 input, 0 octets, 0 occurrences" in urnscan("empty").summary
+
+    def test_a_name_that_is_not_utf8(self, urnscan):
+        """`source` is a string for every reader, so octets that are none are written as escapes."""
+        name = os.fsdecode(b"caf\xe9.txt")
+        try:
+            urnscan.write(name, b"urn:foo:x")
+        except OSError:
+            pytest.skip("file names here are UTF-8")
+        urnscan(".", "--occurrences", "occ.parquet", "-o", "c.parquet")
+        assert urnscan.rows("occ.parquet", "source", "urn") == [("./caf\\xe9.txt", "urn:foo:x")]
+        assert urnscan.rows("c.parquet", "first_source") == [("./caf\\xe9.txt",)]
+
+    def test_own_outputs_in_a_walked_folder_are_not_read(self, urnscan):
+        """The same inputs and options give the same octets: also when the outputs of last time lie among the inputs."""
+        urnscan.write("a.txt", b"urn:foo:x urn:foo:y")
+        run = [".", "-o", "c.parquet", "--occurrences", "occ.parquet"]
+        urnscan(*run)
+        first = digests(urnscan.folder, "c.parquet", "occ.parquet")
+        result = urnscan(*run, "--force")
+        assert "1 input, 19 octets, 2 occurrences" in result.summary
+        assert digests(urnscan.folder, "c.parquet", "occ.parquet") == first
+
+
+class TestEncodings:
+    """UTF-16 and UTF-32 are known by their marks, all else is octets, unless `--encoding` says what it is."""
+
+    TEXT = "\nÜ urn:foo:ä €urn:foo:b\n"
+
+    @pytest.mark.parametrize("codec", ["utf-16", "utf-32", "utf-16-be", "utf-32-be"])
+    def test_a_byte_order_mark_is_enough(self, urnscan, codec):
+        """Offsets are octets of the text as UTF-8, without the mark."""
+        mark = "\ufeff" if codec.endswith("be") else ""
+        urnscan.write("a.txt", (mark + self.TEXT).encode(codec))
+        urnscan("a.txt", "--occurrences", "occ.parquet")
+        assert urnscan.rows("occ.parquet", *EXPECTED) == expected("a.txt", self.TEXT.encode())
+
+    @pytest.mark.parametrize("codec", ["latin-1", "cp037", "utf-16-le"])
+    def test_encoding_says_what_has_no_mark(self, urnscan, codec):
+        """Of files and of standard input alike."""
+        text = self.TEXT.replace("€", "§")
+        urnscan.write("a.txt", text.encode(codec))
+        urnscan("a.txt", "-", "--encoding", codec, "--occurrences", "occ.parquet", stdin=text.encode(codec))
+        assert urnscan.rows("occ.parquet", *EXPECTED) == [
+            row for name in ("a.txt", "-") for row in expected(name, text.encode())
+        ]
+
+    def test_a_mark_wins_over_the_option(self, urnscan):
+        urnscan.write("a.txt", "\ufeffurn:foo:x".encode("utf-16-be"))
+        assert urnscan.printed("a.txt", "--encoding", "latin-1") == ["a.txt:1:urn:foo:x"]
+
+    def test_without_either_octets_are_as_they_are(self, urnscan):
+        """Broken UTF-8 and Latin-1 need nothing: URNs are ASCII."""
+        octets = b"\xff\xfc\xe9urn:foo:\xe9 \xc3urn:foo:a\xc3 urn:foo:b"
+        urnscan.write("a.txt", octets)
+        urnscan("a.txt", "--occurrences", "occ.parquet")
+        assert urnscan.rows("occ.parquet", *EXPECTED) == expected("a.txt", octets)
+
+    def test_what_cannot_be_decoded_is_a_failure_of_that_input_which_is_read_all_the_same(self, urnscan):
+        urnscan.write("bad.txt", "urn:foo:a ".encode("utf-16-le") + b"\x00\xdc" + " urn:foo:b ".encode("utf-16-le"))
+        result = urnscan("bad.txt", "--encoding", "utf-16-le", status=1)
+        assert result.out.decode().splitlines() == ["bad.txt:1:urn:foo:a", "bad.txt:1:urn:foo:b"]
+        (line,) = result.said
+        assert line.startswith("urnscan: bad.txt: ")
+
+
+class TestMeaning:
+    """`--syntax`, `--trim`, `--equivalence`, `--max-length`: as the page on semantics says, by the oracle."""
+
+    TEXT = (
+        b"see urn:foo:a1; (urn:foo:b(c)) urn:foo:d,urn:foo:e;urn:foo:f. urn:foo:'quoted',\n"
+        b"urn:f:one-letter urn:foo-:ends-in-a-hyphen urn:foo:a/b/c?d?e urn:foo:x~y urn:foo:%4g urn:foo:%c3%A4\n"
+        b"urn:example:a?+r?=q#f urn:example:a?=q?+x#f urn:example:a#frag/? urn:example:a?+ urn:example:a?= x\n"
+        b"urn:example:t?s=I2L&c=ToC#p1 urn:example:t?c=ToC&s=I2L urn:example:t?1=x urn:urn:foo:bar sideburn:a:b\n"
+        b"urn:"
+        + b"n" * 33
+        + b":x urn:"
+        + b"n" * 32
+        + b":x http://example.org/urn:foo:z?u=urn:foo:z&v=1 *urn:foo:b* _urn:foo:b_"
+    )
+
+    @pytest.mark.parametrize("trim", [False, True])
+    @pytest.mark.parametrize("syntax", SYNTAXES)
+    def test_syntax_and_trim(self, urnscan, syntax, trim):
+        urnscan.write("a.txt", self.TEXT)
+        options = ["--syntax", syntax] + ["--trim"] * trim
+        urnscan("a.txt", "-o", "c.parquet", "--occurrences", "occ.parquet", *options)
+        rows = expected("a.txt", self.TEXT, syntax, trim=trim)
+        assert urnscan.rows("occ.parquet", *EXPECTED) == rows
+        assert urnscan.rows("c.parquet", "urn") == sorted({(row[4],) for row in rows})
+
+    def test_the_default_is_rfc2141_lexical_untrimmed(self, urnscan):
+        urnscan.write("a.txt", self.TEXT)
+        urnscan("a.txt", "--occurrences", "occ.parquet")
+        assert urnscan.rows("occ.parquet", *EXPECTED) == expected("a.txt", self.TEXT)
+
+    def test_equivalence_resolution_keeps_the_query_with_its_directives_sorted(self, urnscan):
+        urnscan.write("a.txt", self.TEXT)
+        options = ["--syntax", "rfc2141bis-03", "-o", "c.parquet"]
+        urnscan("a.txt", *options, "--equivalence", "resolution", "--occurrences", "occ.parquet")
+        assert ("urn:example:t?c=ToC&s=I2L", 2) in urnscan.rows("c.parquet", "urn", "count")
+        urnscan("a.txt", *options, "--equivalence", "lexical", "--force")
+        assert ("urn:example:t", 3) in urnscan.rows("c.parquet", "urn", "count")
+
+    @pytest.mark.parametrize("syntax", ["rfc2141", "rfc8141"])
+    def test_equivalence_resolution_is_an_error_where_no_standard_defines_it(self, urnscan, syntax):
+        urnscan.write("a.txt", self.TEXT)
+        result = urnscan("a.txt", "-o", "c.parquet", "--syntax", syntax, "--equivalence", "resolution", status=2)
+        (line,) = result.err.splitlines()
+        assert syntax in line
+        assert "resolution" in line
+        assert urnscan.names() == ["a.txt"]
+
+    @pytest.mark.parametrize("max_length", [12, 1])
+    def test_max_length(self, urnscan, max_length):
+        """A longer match is cut there, its stop is -1, and scanning goes on behind the cut."""
+        octets = b"urn:foo:a/urn:foo:bcdefghi urn:foo:4567 urn:foo:45678"
+        urnscan.write("a.txt", octets)
+        urnscan("a.txt", "--occurrences", "occ.parquet", "--max-length", str(max_length))
+        rows = expected("a.txt", octets, max_length=max_length)
+        assert urnscan.rows("occ.parquet", *EXPECTED) == rows
+        assert [row[6] for row in rows] == ([-1, 32, -1] if max_length == 12 else [])
+
+    def test_the_default_of_max_length(self, urnscan):
+        octets = b"urn:foo:" + b"a" * (65_536 - 8) + b" urn:foo:" + b"a" * (65_536 - 7)
+        urnscan.write("a.txt", octets)
+        urnscan("a.txt", "--occurrences", "occ.parquet")
+        ends = [(len(text), stop) for text, stop in urnscan.rows("occ.parquet", "text", "stop")]
+        assert ends == [(65_536, 32), (65_536, -1)]
+
+
+@pytest.fixture(scope="module")
+def folder(urnscan_of_module):
+    """A file that is read in parts by several threads and grouped past 1 MB, and small ones with the same URNs."""
+    pieces = [
+        b"%d urn:nbn:de:%d\nURN:Foo:%%%02x/%d," % (i, i * 7919 % 150_003, i % 256, i % 1000) + b" " * (i % 97)
+        for i in range(210_000)
+    ]
+    urnscan_of_module.write("many/big.txt", b"\n".join(pieces))
+    for number in range(100):
+        urnscan_of_module.write(f"many/{number}.txt", b" ".join(pieces[number * 10 : number * 10 + 20]))
+    return urnscan_of_module
+
+
+@pytest.fixture(scope="module")
+def first(folder):
+    """A run with one thread and memory enough."""
+    return folder("many", "-o", "first.c", "--occurrences", "first.o", "-j", "1", "--memory", "1GB")
+
+
+class TestSameOctets:
+    """The same inputs and options give the same octets, whatever `-j`, `--memory` or the machine."""
+
+    @pytest.mark.parametrize(("jobs", "memory"), [("2", "1GB"), ("1", "1MB"), ("2", "1MB")])
+    def test_whatever_the_threads_and_the_memory(self, folder, first, jobs, memory):
+        options = ["-j", jobs, "--memory", memory, "--force"]
+        result = folder("many", "-o", "again.c", "--occurrences", "again.o", *options)
+        assert digests(folder.folder, "again.c", "again.o") == digests(folder.folder, "first.c", "first.o")
+        assert without_seconds(result.summary) == without_seconds(first.summary)
+
+    @pytest.mark.usefixtures("first")
+    def test_every_offset_and_line_is_that_of_its_text(self, folder):
+        """Also behind the places where a huge file is split between threads."""
+        octets = (folder.folder / "many/big.txt").read_bytes()
+        assert len(octets) > 2 * (8 << 20)
+        table = pq.read_table(folder.folder / "first.o", columns=["source", "offset", "line", "text"])
+        rows = table.filter(pa.compute.equal(table["source"].cast(pa.string()), "many/big.txt"))
+        offsets, texts = rows["offset"].to_numpy(), rows["text"].to_pylist()
+        assert len(texts) == 420_000
+        assert all(
+            octets.startswith(text.encode(), offset) for offset, text in zip(offsets.tolist(), texts, strict=True)
+        )
+        line_ends = np.flatnonzero(np.frombuffer(octets, np.uint8) == ord("\n"))
+        assert (rows["line"].to_numpy() == 1 + np.searchsorted(line_ends, offsets)).all()
+
+    @pytest.mark.usefixtures("first")
+    def test_the_classes_add_up_to_the_occurrences(self, folder):
+        occurrences = pd.read_parquet(folder.folder / "first.o", columns=["urn", "source"])
+        classes = pd.read_parquet(folder.folder / "first.c").set_index("urn")
+        groups = occurrences.groupby("urn")
+        assert classes["count"].to_dict() == groups.size().to_dict()
+        assert classes["source_count"].to_dict() == groups["source"].nunique().to_dict()
+        assert list(classes.index) == sorted(set(occurrences["urn"]), key=str.encode)
+
+
+def without_seconds(summary):
+    return re.sub(r"[\d.]+ s\b", "", summary)
+
+
+class TestSummary:
+    """At the end one summary line: inputs, octets, occurrences, classes, seconds, failures."""
+
+    def test_every_number_in_it(self, urnscan):
+        for number in range(3):
+            urnscan.write(f"d/{number}", b"urn:foo:x URN:foo:x urn:foo:y " + b" " * 970)
+        result = urnscan("d", "nope", "nope2", "-o", "c.parquet", status=1)
+        number = r"[\d,]+"
+        match = re.fullmatch(
+            rf"urnscan: ({number}) inputs, ({number}) octets, ({number}) occurrences, ({number}) classes, "
+            rf"(\d+\.\d) s, ({number}) failed",
+            result.err.splitlines()[-1],
+        )
+        assert match
+        assert match.groups()[:4] == ("3", "3,000", "9", "2")
+        assert match[6] == "2"
+
+    def test_one_of_each(self, urnscan):
+        urnscan.write("a", b"urn:foo:x")
+        result = urnscan("a", "-o", "c.parquet")
+        assert re.fullmatch(r"urnscan: 1 input, 9 octets, 1 occurrence, 1 class, \d+\.\d s\n", result.err)
+
+    def test_octets_of_a_transcoded_input_are_those_that_were_scanned(self, urnscan):
+        urnscan.write("a", "urn:foo:x ä".encode("utf-16"))
+        assert "1 input, 12 octets, 1 occurrence" in urnscan("a").summary
+
+    def test_a_hint_where_trimming_would_change_something(self, urnscan):
+        """A run that did not trim counts the occurrences that would have changed, in one line with the option's name."""
+        urnscan.write("a", b"urn:foo:x, urn:foo:y urn:foo:z. urn:foo:a;urn:foo:b")
+        _, hint = urnscan("a").err.splitlines()
+        assert "--trim" in hint
+        assert re.search(r"\b3\b", hint)
+        assert len(urnscan("a", "--trim").err.splitlines()) == 1
+
+    def test_no_hint_where_it_would_change_nothing(self, urnscan):
+        urnscan.write("a", b"urn:foo:x urn:foo:y")
+        assert "--trim" not in urnscan("a").err
+
+    def test_quiet(self, urnscan):
+        """Nothing but the failures, each in its line."""
+        urnscan.write("a", b"urn:foo:x,")
+        assert urnscan("a", "--quiet").err == ""
+        result = urnscan("a", "nope", "--quiet", status=1)
+        assert result.err == "urnscan: nope: no such file or folder\n"
+        assert result.out == b"a:1:urn:foo:x,\n"
+
+
+class TestHelp:
+    def test_version(self, urnscan):
+        from urnscan import __version__
+
+        result = urnscan("--version")
+        assert result.out.decode() == f"urnscan {__version__}\n"
+        assert result.err == ""
+
+    def test_help_names_every_option_of_the_contract(self, urnscan):
+        result = urnscan("--help")
+        assert result.err == ""
+        options = (
+            "-o --occurrences --json --syntax --equivalence --trim --max-length --include --exclude --follow "
+            "--encoding -j --memory --force --quiet --no-progress --strict --version"
+        )
+        text = result.out.decode()
+        for option in options.split():
+            assert re.search(rf"(?<![\w-]){option}(?![\w-])", text.partition("INPUT  ")[2]), option
+        for value in (*SYNTAXES, "lexical", "resolution", "explain", "Exit status"):
+            assert value in text
+
+    def test_help_comes_with_inputs_too_and_reads_none(self, urnscan):
+        assert "usage: urnscan" in urnscan("nope", "--help").out.decode()
+
+
+class TestBig:
+    """Memory is bounded by the block size and `max_length`, never by a line, a file or a URN."""
+
+    GIGABYTE = 10**9
+
+    @pytest.fixture
+    def big(self, urnscan):
+        path = urnscan.folder / "big"
+        yield path
+        path.unlink(missing_ok=True)  # pytest keeps the folders of the last runs
+
+    def test_a_line_of_200_mb(self, urnscan, big):
+        size, part = 200_000_000, 8 << 20
+        urn = b" urn:foo:needle "
+        # At the beginning, over the places where a file may be split, and at the end.
+        offsets = [0, 3 * part - 5, 20 * part - 1, size - len(urn)]
+        with big.open("wb") as file:
+            for _ in range(size // 1_000_000):
+                file.write(b"x" * 1_000_000)
+            for offset in offsets:
+                file.seek(offset)
+                file.write(urn)
+        result, peak = urnscan.measured("big", "-o", "c.parquet", "--occurrences", "occ.parquet", "-j", "2")
+        assert urnscan.rows("occ.parquet", "offset", "line", "text") == [
+            (offset + 1, 1, "urn:foo:needle") for offset in offsets
+        ]
+        assert "1 input, 200,000,000 octets, 4 occurrences, 1 class" in result.summary
+        assert peak < self.GIGABYTE
+
+    def test_a_urn_of_200_mb(self, urnscan, big):
+        """It is cut at `max_length`; behind the cut no URN begins."""
+        with big.open("wb") as file:
+            file.write(b"urn:x:")
+            for _ in range(200):
+                file.write(b"a" * 1_000_000)
+            file.write(b" urn:x:b")
+        result, peak = urnscan.measured("big", "-o", "c.parquet", "--occurrences", "occ.parquet", "-j", "2")
+        assert [
+            (offset, len(text), stop) for offset, text, stop in urnscan.rows("occ.parquet", "offset", "text", "stop")
+        ] == [
+            (0, 65_536, -1),
+            (200_000_007, 7, None),
+        ]
+        assert "1 input, 200,000,014 octets, 2 occurrences, 2 classes" in result.summary
+        assert peak < self.GIGABYTE
+
+    def test_200_mb_of_pieces_that_are_cut(self, urnscan, big):
+        """After each cut the next URN begins at once; each is its own class."""
+        pieces = 3_000
+        with big.open("wb") as file:
+            for number in range(pieces):
+                file.write(long_urn(number))
+        _, peak = urnscan.measured("big", "-o", "c.parquet", "--occurrences", "occ.parquet", "--memory", "100MB")
+        rows = urnscan.rows("occ.parquet", "offset", "stop")
+        assert rows == [(number * 65_536, -1 if number < pieces - 1 else None) for number in range(pieces)]
+        assert urnscan.rows("c.parquet", "count", "first_offset") == [(1, offset) for offset, _ in rows]
+        assert peak < self.GIGABYTE
+
+    def test_more_octets_of_urns_than_fit_in_31_bits(self, urnscan):
+        """None is lost: 2.2 GB of URNs, all different, as long as they come."""
+        pieces = 33_000
+        arguments = ["-", "-o", "c.parquet", "--memory", "100MB"]
+        with subprocess.Popen([sys.executable, "-c", LONG_URNS, str(pieces)], stdout=subprocess.PIPE) as writer:
+            urnscan.measured(*arguments, stdin=writer.stdout)
+        assert urnscan.rows("c.parquet", "count", "first_offset") == [(1, number * 65_536) for number in range(pieces)]
+
+
+LONG_URNS = """
+import sys
+for number in range(int(sys.argv[1])):
+    sys.stdout.buffer.write((b"urn:x:%08d" % number).ljust(65_535, b"a") + b"/")
+"""
+
+
+def long_urn(number: int) -> bytes:
+    """A URN of as many octets as are not cut, behind which another may begin."""
+    return (b"urn:x:%08d" % number).ljust(65_535, b"a") + b"/"

@@ -1,0 +1,154 @@
+"""What differs where standard error, output or input is a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+import threading
+
+import pytest
+
+from .conftest import PATIENCE
+
+BAR = re.compile(r"\d\.?\d*[kMG]?B\b|B/s")
+"""What only a progress bar says: octets with a unit, octets a second."""
+
+
+class Screen:
+    """A terminal of 24 lines of 80 columns, and all that was written on it."""
+
+    def __init__(self):
+        self.keyboard, self.line = pty.openpty()
+        fcntl.ioctl(self.line, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self.written = b""
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self):
+        with contextlib.suppress(OSError):  # what Linux says when nobody has the terminal open any more
+            while octets := os.read(self.keyboard, 1 << 16):
+                self.written += octets
+
+    def close(self):
+        """Wait for the last that is written."""
+        if self.line >= 0:
+            os.close(self.line)
+            self.line = -1
+            self._reader.join(PATIENCE)
+            os.close(self.keyboard)
+
+    @property
+    def text(self):
+        """Everything that was written."""
+        self.close()
+        return self.written.decode()
+
+    @property
+    def lines(self):
+        """What stands on it in the end: what was written over is gone."""
+        shown = []
+        for line in self.text.removesuffix("\n").split("\n"):
+            cells = []
+            for part in line.rstrip("\r").split("\r"):
+                cells[: len(part)] = part
+            shown.append("".join(cells).rstrip())
+        return shown
+
+
+@pytest.fixture
+def screen():
+    screen = Screen()
+    yield screen
+    screen.close()
+
+
+class TestNoInput:
+    """None, and standard input a terminal: nobody means to type URNs."""
+
+    def test_says_what_to_do(self, urnscan, screen):
+        result = urnscan(stdin=screen.line, status=2)
+        (line,) = result.err.splitlines()
+        assert line.startswith("urnscan: ")
+        assert "--help" in line
+        assert " - " in line
+        assert result.out == b""
+
+    def test_writes_nothing(self, urnscan, screen):
+        urnscan("-o", "classes.parquet", stdin=screen.line, status=2)
+        assert urnscan.names() == []
+
+    def test_a_dash_means_it(self, urnscan, screen):
+        """Then it is read until the end of what is typed."""
+        with urnscan.start("-", "--quiet", stdin=screen.line) as process:
+            os.write(screen.keyboard, b"urn:foo:a\n")
+            assert process.stdout.readline() == b"-:1:urn:foo:a\n"
+            os.write(screen.keyboard, b"\x04")
+            out, err = process.communicate(timeout=PATIENCE)
+            assert (process.returncode, out, err) == (0, b"", b"")
+
+
+class TestProgress:
+    """Progress on standard error, only on a terminal; it is gone at the end."""
+
+    @pytest.fixture(autouse=True)
+    def _inputs(self, urnscan):
+        for number in range(20):
+            urnscan.write(f"d/{number}.txt", b"urn:foo:x " + b" " * 100_000)
+
+    @pytest.mark.parametrize("options", [["-o", "classes.parquet"], []], ids=["written", "printed to a pipe"])
+    def test_a_bar_of_octets_with_rate_and_time(self, urnscan, screen, options):
+        """Bytes, rate, and the time that is left, as the size is known."""
+        urnscan("d", *options, stderr=screen.line)
+        assert "%" in screen.text
+        assert "B/s" in screen.text
+        assert re.search(r"/2\.00M\b", screen.text)
+        assert re.search(r"\d\d:\d\d<", screen.text)
+        (line,) = screen.lines
+        assert line.startswith("urnscan: 20 inputs, 2,000,200 octets, 20 occurrences")
+
+    def test_of_standard_input_no_size_is_known(self, urnscan, screen):
+        """Then there are octets and a rate alone."""
+        urnscan("-o", "classes.parquet", stdin=b" " * 1_000_000, stderr=screen.line)
+        assert "B/s" in screen.text
+        assert "%" not in screen.text
+        assert len(screen.lines) == 1
+
+    @pytest.mark.parametrize("option", ["--no-progress", "--quiet"])
+    def test_not_where_it_is_not_wanted(self, urnscan, screen, option):
+        urnscan("d", "-o", "classes.parquet", option, stderr=screen.line)
+        assert not BAR.search(screen.text)
+        assert len(screen.text.splitlines()) == (1 if option == "--no-progress" else 0)
+
+    def test_not_where_standard_error_is_no_terminal(self, urnscan, screen):
+        """Though standard output and input are."""
+        result = urnscan("d", "-o", "classes.parquet", stdin=screen.line, stdout=screen.line)
+        assert not BAR.search(result.err)
+        assert "\r" not in result.err
+        assert screen.text == ""
+
+    def test_a_failure_stands_in_a_line_of_its_own(self, urnscan, screen):
+        """Each is named in one line, also while the bar is there."""
+        urnscan("nope", "d", "nope2", "-o", "classes.parquet", stderr=screen.line, status=1)
+        first, second, summary = screen.lines
+        assert first == "urnscan: nope: no such file or folder"
+        assert second == "urnscan: nope2: no such file or folder"
+        assert summary.endswith("2 failed")
+
+    def test_occurrences_on_the_same_terminal_are_not_written_over(self, urnscan, screen):
+        urnscan("d", stdout=screen.line, stderr=screen.line)
+        *printed, _ = screen.lines
+        assert sorted(printed) == sorted(f"d/{number}.txt:1:urn:foo:x" for number in range(20))
+
+    def test_an_interruption_leaves_no_half_bar(self, urnscan, screen):
+        with urnscan.start("-o", "classes.parquet", stdin=subprocess.PIPE, stderr=screen.line) as process:
+            process.stdin.write(b" " * 10_000_000)
+            process.stdin.flush()
+            process.send_signal(2)
+            assert process.wait(PATIENCE) == 130
+        assert screen.lines == ["urnscan: interrupted"]
