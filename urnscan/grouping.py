@@ -33,7 +33,7 @@ _DTYPES = {pa.int32(): np.int32, pa.int64(): np.int64}
 _RUN = 32 << 20  # octets of partial rows that are sorted at once: a thread's share
 _BLOCK = 512  # rows of a spilled run that are read at once; a slice reads up to two of each run in vain
 _BLOCK_OCTETS = 1 << 15
-_SLICE = 1 << 18  # partial rows that are added up at once in the end
+_SLICE = 1 << 23  # octets of strings that are added up at once in the end
 
 
 class Grouping:
@@ -104,7 +104,7 @@ class Grouping:
 
 
 def group(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """The classes of PARTIAL rows that fit in memory, as GROUPED rows."""
+    """The classes of PARTIAL rows that fit in memory, as GROUPED rows: for an engine that brings rows of one key together."""
     return _classes(_add_up(batches))
 
 
@@ -114,7 +114,8 @@ class _Run:
     def __init__(self, rows: pa.RecordBatch) -> None:
         self._rows: pa.RecordBatch | None = rows
         self._file: Path | None = None
-        self._starts = _block_starts(rows)
+        self._starts, self.octets = _blocks(rows)
+        """`octets`: how many the strings of each block have."""
         heads = rows.column("urn").take(number_array(np.array(self._starts[:-1], np.int64)))
         self.keys: list[str] = heads.to_pylist()
         """The key of the first row of each block."""
@@ -161,29 +162,33 @@ class _Run:
         return rows.slice(self._starts[first], self._starts[last] - self._starts[first])
 
 
-def _block_starts(rows: pa.RecordBatch) -> list[int]:
-    """Where blocks begin, and where the last ends: after _BLOCK rows, or with the row that makes _BLOCK_OCTETS full."""
+def _blocks(rows: pa.RecordBatch) -> tuple[list[int], list[int]]:
+    """Where blocks begin, and where the last ends: after _BLOCK rows, or with the row that makes _BLOCK_OCTETS full.
+
+    And how many octets the strings of each block have.
+    """
     ends = np.cumsum(np.diff(octet_strings(rows.column("urn"))[1]) + np.diff(octet_strings(rows.column("text"))[1]))
-    starts = [0]
+    starts, octets = [0], []
     while starts[-1] < rows.num_rows:
         start = starts[-1]
-        full = int(np.searchsorted(ends, (int(ends[start - 1]) if start else 0) + _BLOCK_OCTETS)) + 1
+        before = int(ends[start - 1]) if start else 0
+        full = int(np.searchsorted(ends, before + _BLOCK_OCTETS)) + 1
         starts.append(min(start + _BLOCK, full, rows.num_rows))
-    return starts
+        octets.append(int(ends[starts[-1] - 1]) - before)
+    return starts, octets
 
 
 def _slices(runs: Sequence[_Run]) -> Iterator[tuple[str | None, str | None]]:
-    """Keys that cut all runs into slices of about _SLICE rows, each [from, to); rows of one key stay together."""
-    keys = sorted(key for run in runs for key in run.keys)
-    if not keys:
-        return
-    low = None
-    blocks = _SLICE // _BLOCK
-    for high in keys[blocks::blocks]:
-        if high != low:
+    """Keys that cut all runs into slices of about _SLICE octets, each [from, to); rows of one key stay together."""
+    blocks = sorted((key, octets) for run in runs for key, octets in zip(run.keys, run.octets, strict=True))
+    low, total = None, 0
+    for high, octets in blocks:
+        if total >= _SLICE and high != low:
             yield low, high
-            low = high
-    yield low, None
+            low, total = high, 0
+        total += octets
+    if blocks:
+        yield low, None
 
 
 def _group_slice(runs: Sequence[_Run], cuts: tuple[str | None, str | None]) -> pa.RecordBatch:
