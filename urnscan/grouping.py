@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from urnscan.compiled import compiled, read_only
 from urnscan.errors import FatalError
@@ -33,6 +34,7 @@ _DTYPES = {pa.int32(): np.int32, pa.int64(): np.int64}
 _RUN = 32 << 20  # octets of partial rows that are sorted at once: a thread's share
 _BLOCK = 512  # rows of a spilled run that are read at once; a slice reads up to two of each run in vain
 _BLOCK_OCTETS = 1 << 15
+_KEY = 1024  # octets of a key by which runs are cut
 _SLICE = 1 << 23  # octets of strings that are added up at once in the end
 
 
@@ -117,8 +119,10 @@ class _Run:
         self._starts, self.octets = _blocks(rows)
         """`octets`: how many the strings of each block have."""
         heads = rows.column("urn").take(number_array(np.array(self._starts[:-1], np.int64)))
-        self.keys: list[str] = heads.to_pylist()
-        """The key of the first row of each block."""
+        self.keys: list[str] = pc.utf8_slice_codeunits(heads, 0, _KEY).to_pylist()
+        """The beginning of the key of the first row of each block; a key comes before such a beginning, or does not,
+        just as its own beginning does.
+        """
 
     def spill(self, file: Path) -> None:
         """Move the rows to a file, where they are not there already."""

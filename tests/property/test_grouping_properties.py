@@ -48,12 +48,13 @@ def occurrences(draw):
 
 @st.composite
 def cuttings(draw):
-    """The sizes that say where rows are cut: octets of a run, rows of a block, rows of a slice."""
-    block = draw(st.integers(1, 3))
+    """The sizes that say where rows are cut: octets of a run, rows of a block, octets of a slice."""
     return {
         "_RUN": draw(st.sampled_from([1, 300, 1_000, 1 << 25])),
-        "_BLOCK": block,
-        "_SLICE": block * draw(st.integers(1, 3)),
+        "_BLOCK": draw(st.integers(1, 3)),
+        "_SLICE": draw(st.sampled_from([1, 100, 300, 1_000])),
+        "_BLOCK_OCTETS": draw(st.sampled_from([1, 20, 1 << 15])),
+        "_KEY": draw(st.sampled_from([5, 8, 9, 10, 1_024])),
     }
 
 
