@@ -127,9 +127,9 @@ def many(total, classes, *, sources=50, seed=1):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Runs, blocks and slices so small that a test makes many."""
+    """Runs and slices of so few octets, blocks of so few rows that a test makes many."""
 
-    def set_sizes(run=1, block=2, cut=4):
+    def set_sizes(run=1, block=2, cut=300):
         monkeypatch.setattr(grouping, "_RUN", run)
         monkeypatch.setattr(grouping, "_BLOCK", block)
         monkeypatch.setattr(grouping, "_SLICE", cut)
@@ -225,7 +225,7 @@ class TestOutOfCore:
     @pytest.mark.parametrize("jobs", [1, 2, 5])
     @pytest.mark.parametrize("memory", [1, 300_000, 10**9])
     def test_many_runs(self, small, tmp_path, jobs, memory):
-        small(run=100_000, block=64, cut=512)
+        small(run=100_000, block=64, cut=50_000)
         occurrences = many(20_000, 3_000)
         results = grouped(batches_of(occurrences, [700, 1, 55]), tmp_path, memory=memory, jobs=jobs)
         assert all_rows(results) == plain_classes(occurrences)
@@ -237,7 +237,7 @@ class TestOutOfCore:
         assert all_rows(results) == plain_classes(occurrences)
 
     def test_spills_past_its_memory_and_not_before(self, small, tmp_path):
-        small(run=10_000, block=64, cut=512)
+        small(run=10_000, block=64, cut=50_000)
         occurrences = many(2_000, 500)
         octets = partial_rows(occurrences).nbytes
         for memory, spills in ((20 * octets, False), (octets // 20, True)):
@@ -255,7 +255,7 @@ class TestOutOfCore:
     @pytest.mark.parametrize("memory", [1, 10**9])
     def test_class_that_is_larger_than_a_slice(self, small, tmp_path, memory):
         """Rows of one key stay together, however many blocks of however many runs they fill."""
-        small(run=1, block=1, cut=2)
+        small(run=1, block=1, cut=100)
         spellings = [f"urn:a:{'%2c' * i}{'%2C' * (9 - i)}" for i in range(9)]
         occurrences = [
             Occurrence(urn, text, source, offset=offset)
@@ -273,7 +273,7 @@ class TestOutOfCore:
     @pytest.mark.parametrize("memory", [1, 10**9])
     def test_class_with_more_than_a_hundred_variants(self, small, tmp_path, memory):
         """The hundred are chosen when all is known, not in each run."""
-        small(run=2_000, block=3, cut=6)
+        small(run=2_000, block=3, cut=500)
         chance = random.Random(3)
         urn = "urn:a:" + "%2C" * 8
         texts = ["urn:a:" + "".join("%2c" if number >> bit & 1 else "%2C" for bit in range(8)) for number in range(256)]
@@ -285,6 +285,20 @@ class TestOutOfCore:
         assert row["variant_count"] > 200
         assert len(row["variants"]) == 100
 
+    @pytest.mark.parametrize("memory", [1, 10**9])
+    def test_long_urns(self, small, tmp_path, memory):
+        """Semantics §3: memory is bounded. What is grouped at once is bounded in octets, not in rows."""
+        small(run=100_000, block=2, cut=50_000)
+        occurrences = [
+            Occurrence(urn, text, source, None, source)
+            for source in range(3)
+            for urn in (f"urn:a:{number:04}{'%2C' * 1_000}" for number in range(60))
+            for text in (urn, urn.upper())
+        ]
+        results = grouped(batches_of(occurrences, [5]), tmp_path, memory=memory, jobs=2)
+        assert all_rows(results) == plain_classes(occurrences)
+        assert max(len(rows) for rows in results) < 30
+
     def test_source_that_is_cut_by_the_end_of_a_run_counts_once(self, small, tmp_path):
         small(run=1)
         occurrences = [
@@ -295,7 +309,7 @@ class TestOutOfCore:
 
     def test_what_finish_makes_of_them(self, small, tmp_path):
         """`finish` is called with each batch, and its results come in the order of the keys."""
-        small(run=500, block=2, cut=4)
+        small(run=500, block=2, cut=300)
         occurrences = many(500, 200)
         with ThreadPoolExecutor(4) as executor:
             groups = Grouping(10**9, 4, executor, lambda: tmp_path)

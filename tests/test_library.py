@@ -337,3 +337,40 @@ class TestNames:
         assert urnscan.scan is scan
         assert urnscan.scan_batches is scan_batches
         assert urnscan.Scan is Scan
+
+
+class TestOptionsAndLimits:
+    """What would otherwise go wrong silently."""
+
+    def test_one_pattern_is_not_its_letters(self, tmp_path):
+        """`include="*.txt"` is one pattern; taken letter by letter its star would match every file."""
+        (tmp_path / "a.txt").write_bytes(b"urn:a:b")
+        (tmp_path / "b.md").write_bytes(b"urn:c:d")
+        assert urnscan.scan(tmp_path, include="*.txt").occurrences.column("text").to_pylist() == ["urn:a:b"]
+
+    def test_values_are_scanned_in_parts_that_offsets_can_count(self):
+        """A slice of values that has more octets than 32-bit offsets can count is halved until it fits."""
+        asked = []
+
+        class Values:
+            def __init__(self, length, most):
+                self.length = length
+                self.most = most
+                self.type = pa.string()
+
+            def __len__(self):
+                return self.length
+
+            def slice(self, start, length=None):
+                return Values(min(length or self.length, self.length - start), self.most)
+
+            def cast(self, kind):
+                asked.append(self.length)
+                if self.length > self.most:
+                    raise pa.ArrowInvalid("overflow")
+                return pa.array(["x"] * self.length).cast(kind)
+
+        assert [len(part) for part in library._octets(Values(10, 3))] == [2, 3, 2, 3]
+        assert asked[0] == 10
+        with pytest.raises(ValueError, match="2 GiB"):
+            list(library._octets(Values(1, 0)))

@@ -285,7 +285,7 @@ class TestBounds:
             assert next(results) == taken
             time.sleep(0.01)
             assert len(begun) <= taken + 1 + parallel._TASKS * workers
-        assert len(begun) >= 20 + workers - 1, "the threads are kept busy"
+        assert until(lambda: len(begun) >= 20 + workers - 1), "the threads are kept busy"
         results.close()
 
     @pytest.mark.parametrize("workers", WORKERS)

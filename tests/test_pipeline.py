@@ -8,6 +8,7 @@ import random
 import resource
 import tempfile
 import threading
+import time
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
@@ -263,11 +264,24 @@ class TestParts:
         assert result.report.octets == len(octets)
         return result
 
-    def test_is_read_in_parts(self, tmp_path, small):
+    @pytest.mark.parametrize("parts", [1, 2, 3, 10])
+    def test_is_read_in_parts(self, tmp_path, small, parts):
+        """As many as it has room for; one that is not twice a part is read in one."""
         small(part=50)
         with mock.patch.object(pipeline, "open_range", side_effect=pipeline.open_range) as ranges:
-            self.check(tmp_path, lines(100))
-        assert len(ranges.call_args_list) == len(lines(100)) // 50
+            self.check(tmp_path, lines(100)[: parts * 50 + 49])
+        assert len(ranges.call_args_list) == (parts if parts > 1 else 0)
+
+    @pytest.mark.parametrize("size", [0, 49, 51, 120, 400, 1_000, 2_000])
+    def test_that_grew_or_shrank_after_the_walk(self, tmp_path, small, size):
+        """Its parts are planned by the size that it had; what there is when it is read is read."""
+        small(part=50)
+        path = tmp_path / "huge"
+        path.write_bytes(lines(100))
+        with mock.patch.object(pipeline, "find_inputs", return_value=iter([Input(str(path), str(path), size)])):
+            result = Result([])
+        assert result.occurrences == expected_occurrences([(str(path), lines(100))])
+        assert result.report.octets == len(lines(100))
 
     def test_lines(self, tmp_path, small):
         """Semantics §3: `line` = 1 + the LF octets before the match, in the file and not in the part."""
@@ -347,12 +361,16 @@ class TestTogether:
         assert result.occurrences == expected_occurrences(files)
         assert [row["stop"] for row in result.occurrences] == [None, None, None, 0]
 
-    def test_only_one_bundle(self, tmp_path):
-        """They are together, or this test class would test nothing."""
+    @pytest.mark.parametrize(
+        ("files", "together", "bundles"), [(512, 1_000, 1), (9, 1_000, 1), (4, 1_000, 3), (512, 20, 3)]
+    )
+    def test_bundles(self, tmp_path, small, files, together, bundles):
+        """So many files, or so many octets; with the sizes as they are, nine small ones are one."""
+        small(part=8, together=together, files=files)
         write_tree(tmp_path, [b"urn:a:b"] * 9)
-        with mock.patch.object(pipeline._Worker, "_scan_together", autospec=True, return_value=[]) as scanned:
+        with mock.patch.object(pipeline._Worker, "_files", autospec=True, return_value=[]) as scanned:
             run([str(tmp_path)], Options(jobs=1))
-        assert scanned.call_count == 1
+        assert scanned.call_count == bundles
 
     def test_letter_at_the_end_of_the_file_before(self, tmp_path):
         """Semantics §2: what precedes a match is in its own file."""
@@ -425,7 +443,7 @@ class TestSame:
             monkeypatch.setattr(pipeline, "_TOGETHER", together)
             monkeypatch.setattr(grouping, "_RUN", 40_000)
             monkeypatch.setattr(grouping, "_BLOCK", block)
-            monkeypatch.setattr(grouping, "_SLICE", 100 * block)
+            monkeypatch.setattr(grouping, "_SLICE", 8_000 * block)
             again, _ = self.files_of(tmp_path, str(number), folder, jobs=jobs, memory=memory)
             assert again == first
         assert {path.name for path in tmp_path.iterdir()} == {
@@ -778,6 +796,7 @@ class TestSinks:
 
         def on_progress(number):
             assert busy.acquire(blocking=False)
+            time.sleep(0.0005)
             octets.append(number)
             busy.release()
 

@@ -197,6 +197,13 @@ class TestOccurrences:
         ]
         assert CUT == -1
 
+    def test_each_is_refined_in_its_place(self):
+        """Only forms with more than one directive have to be sorted; the others stand between them."""
+        text = b"urn:ab:c?b=1&a=2 urn:ab:d?b=1 urn:ab:e&b&a urn:ab:f urn:ab:g?z=&y=#f urn:ab:h?b&a"
+        (found,) = found_in(text, "rfc2141bis-03", "resolution")
+        expected = ["c?a=2&b=1", "d?b=1", "e&b&a", "f", "g?y=&z=", "h"]
+        assert found.urn.to_pylist() == [f"urn:ab:{rest}" for rest in expected]
+
     def test_members(self):
         (found,) = found_in(b"urn:a:b urn:c:d")
         members = Found(

@@ -34,6 +34,7 @@ _DTYPES = {pa.int32(): np.int32, pa.int64(): np.int64}
 _RUN = 32 << 20  # octets of partial rows that are sorted at once: a thread's share
 _BLOCK = 512  # rows of a spilled run that are read at once; a slice reads up to two of each run in vain
 _BLOCK_OCTETS = 1 << 15
+_MOST_OCTETS = 1 << 31  # offsets are 32 bits wide
 _KEY = 1024  # octets of a key by which runs are cut
 _SLICE = 1 << 23  # octets of strings that are added up at once in the end
 
@@ -360,7 +361,14 @@ def _lower_bound(octets: Octets, offsets: Offsets, key: Octets) -> int:
 def _one(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """The same partial rows in one batch."""
     rows: list[pa.RecordBatch] = pa.Table.from_batches(batches, PARTIAL).combine_chunks().to_batches()
-    return rows[0] if rows else pa.RecordBatch.from_pylist([], PARTIAL)
+    if not rows:
+        return pa.RecordBatch.from_pylist([], PARTIAL)
+    octets = sum(
+        rows[0].column(name).buffers()[2].size for name in ("urn", "text") if rows[0].column(name).buffers()[2]
+    )
+    if len(rows) > 1 or octets >= _MOST_OCTETS:
+        raise FatalError("the spellings of one name have more than 2 GiB in all; a lower --max-length cuts them")
+    return rows[0]
 
 
 def _take(strings: tuple[Octets, Offsets], rows: Rows | Integers) -> tuple[Octets, Offsets]:

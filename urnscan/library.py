@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Scan", "scan", "scan_batches"]
 
 _SHOWN = 20  # classes that a notebook shows
-_ROWS = 1 << 14  # values of a column that are scanned as one text
+_ROWS = 1 << 14  # values of a column that are scanned as one text, at most
+_TEXT = (pa.null(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def scan_batches(
     column: str,
     **options: Any,  # noqa: ANN401 (those of Options)
 ) -> Iterator[pa.RecordBatch]:
-    """The occurrences in a column of text or octets, a batch for each batch that holds any.
+    """The occurrences in a column of text or octets, in batches.
 
     Rows are those of the occurrence table: `source` is empty, `member` is `row/column` with the rows of all batches
     counted from 0, `offset` counts octets within the value, and so does `line`. null holds nothing. `options` are
@@ -95,21 +97,36 @@ def scan_batches(
     for batch in batches:
         if column not in batch.schema.names:
             raise KeyError(f"no column {column!r} among {', '.join(batch.schema.names)}")
-        for start in range(0, batch.num_rows, _ROWS):
-            values = _octets(batch.column(column).slice(start, _ROWS), column)
-            yield from _scan_values(scanner, rules, values, column, first_row + start)
-        first_row += batch.num_rows
+        values = batch.column(column)
+        if not _is_text(values.type):
+            raise TypeError(f"column {column!r} is {values.type}, not text")
+        for octets in _octets(values):
+            yield from _scan_values(scanner, rules, octets, column, first_row)
+            first_row += len(octets)
 
 
-def _octets(values: pa.Array, column: str) -> pa.BinaryArray:
-    """The values as octets, each followed by an octet that no URN holds."""
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return kind in _TEXT
+
+
+def _octets(values: pa.Array) -> Iterator[pa.BinaryArray]:
+    """The values as octets, each followed by an octet that no URN holds, in parts that 32-bit offsets can count."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
-    try:
-        values = values.cast(pa.binary())
-    except pa.ArrowException as error:
-        raise TypeError(f"column {column!r} is {values.type}, not text") from error
-    return pc.binary_join_element_wise(values.fill_null(b""), b"", b"\0")
+    separator = pa.array([b"\0"], pa.binary())[0]
+    nothing = pa.array([b""], pa.binary())[0]
+    rest = deque(values.slice(start, _ROWS) for start in range(0, len(values), _ROWS))
+    while rest:
+        part = rest.popleft()
+        try:
+            yield pc.binary_join_element_wise(part.cast(pa.binary()).fill_null(b""), nothing, separator)
+        except pa.ArrowInvalid as error:
+            if len(part) == 1:
+                raise ValueError("a value has more than 2 GiB; scan it from a file") from error
+            half = len(part) // 2
+            rest.extendleft((part.slice(half), part.slice(0, half)))
 
 
 def _scan_values(

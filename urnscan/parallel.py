@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
@@ -92,5 +93,6 @@ def in_order(
             begun.release()
     finally:
         stopped.set()
+        deadline = time.monotonic() + 1  # seconds for all: one that waits for input is left to wait
         for thread in threads:
-            thread.join(timeout=1)
+            thread.join(timeout=max(0.0, deadline - time.monotonic()))

@@ -48,6 +48,7 @@ _PART = 8 << 20  # octets of a huge file that one task scans
 _TOGETHER = 4 << 20  # octets of small files that one task scans as one text
 _FILES = 512  # files of one task
 _LONGEST = 1 << 28  # octets of a match: buffers hold two of them
+_MOST_JOBS = 1024
 _LF = 10
 _ReadInto = Callable[[memoryview], int]
 
@@ -78,11 +79,15 @@ class Options:
 
     def __post_init__(self) -> None:
         get_level(self.equivalence, self.syntax)
+        for name in ("include", "exclude"):
+            patterns = getattr(self, name)
+            object.__setattr__(self, name, (patterns,) if isinstance(patterns, str) else tuple(patterns))
         for name in ("max_length", "jobs", "memory"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1")
-        if self.max_length > _LONGEST:
-            raise ValueError(f"max_length must be at most {_LONGEST:,} octets")
+        for name, most in (("max_length", _LONGEST), ("jobs", _MOST_JOBS)):
+            if getattr(self, name) > most:
+                raise ValueError(f"{name} must be at most {most:,}")
         if self.encoding is not None:
             check_encoding(self.encoding)
 
@@ -94,7 +99,7 @@ class Options:
     @property
     def selection(self) -> Selection:
         """Which files of a folder are inputs."""
-        return Selection(tuple(self.include), tuple(self.exclude), self.follow)
+        return Selection(self.include, self.exclude, self.follow)
 
     def grammar(self, *, count_lines: bool) -> Grammar:
         """What the scanner goes by."""

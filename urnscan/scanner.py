@@ -63,6 +63,10 @@ class Grammar:
     count_lines: bool = True
     """Off, `Matches.line` is 0 throughout: counting costs a pass over all octets."""
 
+    def __post_init__(self) -> None:
+        if self.max_length < 1:
+            raise ValueError("max_length must be at least 1")
+
 
 @dataclass(frozen=True, slots=True)
 class Matches:

@@ -105,7 +105,7 @@ class Command:
                 watchdog.cancel()
                 process.kill()
 
-    def measured(self, *arguments: str, most: int = 4 << 30, **options: object) -> tuple[Result, int]:
+    def measured(self, *arguments: str, most: int = 8 << 30, **options: object) -> tuple[Result, int]:
         """A run, and the most octets of memory that it used. Past `most` octets of addresses it gets no more."""
         result = self(*arguments, through=[sys.executable, "-c", _MEASURED, str(most), "../peak"], **options)
         return result, int((self.folder.parent / "peak").read_text())

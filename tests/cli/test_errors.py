@@ -99,10 +99,6 @@ class TestInputs:
         assert "nope2" not in result.err
         assert urnscan.names() == ["a.txt"]
 
-    def test_strict_changes_nothing_where_none_fails(self, urnscan):
-        urnscan.write("a.txt", b"urn:foo:a")
-        assert urnscan("a.txt", "--strict").out == b"a.txt:1:urn:foo:a\n"
-
     def test_an_empty_folder(self, urnscan):
         """0, and outputs with all columns and no rows."""
         (urnscan.folder / "d/e").mkdir(parents=True)
