@@ -492,3 +492,15 @@ class TestDiskFull:
             write(path, [rows_of(range(3))])
         assert "No space left on device" in one_line(caught, path)
         assert list(tmp_path.iterdir()) == []
+
+
+def test_what_comes_into_being_during_the_run_is_not_replaced(tmp_path):
+    """Contract: "an existing output is an error without" `--force`, also when it exists only at the end."""
+    path = tmp_path / "out.parquet"
+    schema = pa.schema([("a", pa.int64())])
+    with ParquetOutput(path, schema) as late:
+        path.write_bytes(b"somebody else's")
+        with pytest.raises(FatalError, match="came into being during the run"):
+            late.commit({})
+    assert path.read_bytes() == b"somebody else's"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.parquet"]

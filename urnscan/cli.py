@@ -27,6 +27,7 @@ __all__ = ["main"]
 
 DONE, SOME_FAILED, NOTHING_DONE, INTERRUPTED = 0, 1, 2, 130
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SIZE = regex.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(|[kmgt]i?)b?", regex.IGNORECASE)
 _CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
 
@@ -38,8 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     130: interrupted.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
+    for number in _SIGNALS:
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup wants it
+            signal.signal(number, _interrupt)
     try:
         if words[:1] == ["explain"]:
             status = _explain(_explain_parser().parse_args(words[1:]))
@@ -65,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _interrupt(number: int, _frame: object) -> NoReturn:
     """Stop and clean up; whoever asks again while that is done has to wait for it."""
-    for each in (signal.SIGINT, signal.SIGTERM):
+    for each in _SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     if number == signal.SIGINT:
         raise KeyboardInterrupt
@@ -313,9 +315,9 @@ def _summarise(report: Report, options: Options) -> None:
         parts.append(f"{len(report.failures):,} failed")
     _say(", ".join(parts))
     if report.trimmable and not options.trim:
-        _say(
-            f"{_counted(report.trimmable, 'occurrence')} end in punctuation or run into the next; --trim cuts that off"
-        )
+        many = f"{report.trimmable:,} occurrences end in punctuation or run into the next"
+        one = "1 occurrence ends in punctuation or runs into the next"
+        _say(f"{one if report.trimmable == 1 else many}; --trim cuts that off")
 
 
 def _counted(number: int, one: str, many: str | None = None) -> str:
@@ -331,7 +333,7 @@ def _explain(arguments: argparse.Namespace) -> int:
         if not found.is_urn:
             status = SOME_FAILED
         if arguments.json:
-            print(json.dumps(found.as_dict() | {"text": _printable(text)}, ensure_ascii=False))
+            print(json.dumps(found.as_dict()))
             continue
         if number:
             print()

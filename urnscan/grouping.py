@@ -32,8 +32,8 @@ MOST_VARIANTS = 100
 
 _DTYPES = {pa.int32(): np.int32, pa.int64(): np.int64}
 _RUN = 32 << 20  # octets of partial rows that are sorted at once: a thread's share
-_BLOCK = 512  # rows of a spilled run that are read at once; a slice reads up to two of each run in vain
-_BLOCK_OCTETS = 1 << 15
+_BLOCK = 1024  # rows of a spilled run that are read at once; a slice reads up to two of each run in vain
+_BLOCK_OCTETS = 1 << 16
 _MOST_OCTETS = 1 << 31  # offsets are 32 bits wide
 _KEY = 1024  # octets of a key by which runs are cut
 _SLICE = 1 << 23  # octets of strings that are added up at once in the end
