@@ -42,7 +42,7 @@ END, CUT = -2, -1
 Octets = npt.NDArray[np.uint8]
 Integers = npt.NDArray[np.int64]
 
-_BLOCK = 1 << 18  # octets read at a time: small enough to stay in the processor's cache
+_BLOCK = 1 << 20  # octets read at a time: small enough to stay in the processor's cache
 _ROWS = 1 << 16  # matches in one Matches at most
 _LOOKAHEAD = 5  # what decides whether a URN ends before a "%" or a "?" is no longer than "?+%HH"
 _HUNT = 64  # octets that are searched for "urn:" at once
