@@ -47,17 +47,18 @@ ROOMS = [
     room("scanner", "compiled syntax", "numpy"),
     room("finding", "scanner syntax equivalence", "numpy"),
     room("sources", "errors"),
-    room("tables", "compiled strings scanner syntax namespaces equivalence", "numpy pyarrow"),
-    room("grouping", "errors compiled strings tables", "numpy pyarrow"),
-    room("output", "errors sources", "numpy pyarrow"),
+    room("arrow", "compiled strings", "numpy pyarrow"),
+    room("tables", "arrow compiled strings scanner syntax namespaces equivalence", "numpy pyarrow"),
+    room("grouping", "errors arrow compiled strings tables", "numpy pyarrow"),
+    room("output", "errors arrow sources", "numpy pyarrow"),
     room("parallel"),
     room(
         "pipeline",
         "errors syntax namespaces equivalence scanner sources tables grouping output parallel",
         "numpy pyarrow",
     ),
-    room("library", "errors scanner tables pipeline", "numpy pyarrow pandas"),
-    room("cli", "errors syntax equivalence explanation tables output pipeline", "regex pyarrow tqdm"),
+    room("library", "errors arrow scanner tables pipeline", "numpy pyarrow pandas"),
+    room("cli", "errors arrow syntax equivalence explanation tables output pipeline", "regex pyarrow tqdm"),
     room("__main__", "cli"),
 ]
 BY_NAME = {room.name: room for room in ROOMS}

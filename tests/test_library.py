@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import urnscan
-from tests.oracle import END, oracle
+from tests.oracle import oracle
+from tests.rows import occurrence_row
 from tests.strategies import octets as rich_octets
 from urnscan import library
-from urnscan.equivalence import canonical
 from urnscan.errors import FatalError
 from urnscan.library import Scan, scan, scan_batches
 from urnscan.pipeline import Report
@@ -201,17 +201,7 @@ def rows_of(batches):
 def expected(values, syntax="rfc2141", equivalence="lexical", name="text", **options):
     """The rows of the values of all batches."""
     return [
-        {
-            "source": "",
-            "member": f"{row}/{name}",
-            "offset": record.start,
-            "line": record.line,
-            "text": record.text.decode(),
-            "urn": canonical(record.text, syntax=syntax, equivalence=equivalence),
-            "nid": record.nid.decode().lower(),
-            "stop": None if record.stop == END else record.stop,
-            "trailing": record.trailing,
-        }
+        occurrence_row(record, "", f"{row}/{name}", syntax, equivalence)
         for row, octets in enumerate(values)
         if octets is not None
         for record in oracle(octets, syntax, keep_query=equivalence == "resolution", **options)

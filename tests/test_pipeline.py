@@ -19,12 +19,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.oracle import END, oracle, trimmable
+from tests.oracle import oracle, trimmable
+from tests.rows import occurrence_row
 from tests.strategies import near_urns
 from tests.strategies import octets as rich_octets
 from tests.test_grouping import Occurrence, plain_classes
 from urnscan import __version__, grouping, output, pipeline
-from urnscan.equivalence import canonical, get_level
+from urnscan.equivalence import get_level
 from urnscan.errors import FatalError, SourceError
 from urnscan.namespaces import nid_status
 from urnscan.output import ParquetOutput
@@ -100,17 +101,7 @@ def rows_of(batches, schema):
 def expected_occurrences(files, syntax="rfc2141", equivalence="lexical", **options):
     """The rows of these (name, octets), in their order."""
     return [
-        {
-            "source": name,
-            "member": None,
-            "offset": record.start,
-            "line": record.line,
-            "text": record.text.decode(),
-            "urn": canonical(record.text, syntax=syntax, equivalence=equivalence),
-            "nid": record.nid.decode().lower(),
-            "stop": None if record.stop == END else record.stop,
-            "trailing": record.trailing,
-        }
+        occurrence_row(record, name, None, syntax, equivalence)
         for name, octets in files
         for record in oracle(octets, syntax, keep_query=equivalence == "resolution", **options)
     ]

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.oracle import CUT, END, SYNTAXES, oracle
+from tests.oracle import CUT, SYNTAXES, oracle
+from tests.rows import occurrence_row
 from tests.strategies import octets, urn_pairs
+from urnscan.arrow import number_array, octet_strings, string_array, text_array
 from urnscan.equivalence import LEVELS, canonical, get_level
 from urnscan.namespaces import nid_status
 from urnscan.scanner import Grammar, Scanner
@@ -27,10 +29,6 @@ from urnscan.tables import (
     Found,
     canonical_column,
     class_rows,
-    number_array,
-    octet_strings,
-    string_array,
-    text_array,
 )
 
 SETTINGS = settings(max_examples=60, deadline=None)
@@ -182,17 +180,7 @@ class TestOccurrences:
         batches = [found.occurrences() for found in found_in(text, syntax, equivalence, rows=3, **options)]
         keep_query = equivalence == "resolution"
         assert [row for batch in batches for row in batch.to_pylist()] == [
-            {
-                "source": "the source",
-                "member": None,
-                "offset": record.start,
-                "line": record.line,
-                "text": record.text.decode(),
-                "urn": canonical(record.text, syntax=syntax, equivalence=equivalence),
-                "nid": record.nid.decode().lower(),
-                "stop": None if record.stop == END else record.stop,
-                "trailing": record.trailing,
-            }
+            occurrence_row(record, "the source", None, syntax, equivalence)
             for record in oracle(text, syntax, keep_query=keep_query, **options)
         ]
         assert CUT == -1

@@ -281,7 +281,7 @@ def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
-    from urnscan.tables import octet_strings, text_array  # noqa: PLC0415
+    from urnscan.arrow import octet_strings, text_array  # noqa: PLC0415
 
     out = sys.stdout.buffer
     colon, nothing, line_feed = text_array([":", "", "\n"])

@@ -13,24 +13,22 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from urnscan.arrow import number_array, numbers, octet_strings, string_array
 from urnscan.compiled import compiled, read_only
 from urnscan.errors import FatalError
 from urnscan.strings import Integers, Octets, Offsets, Rows, argsort_pairs, compare, cut, same
-from urnscan.tables import GROUPED, PARTIAL, number_array, octet_strings, string_array
+from urnscan.tables import GROUPED, PARTIAL
 
 __all__ = ["MOST_VARIANTS", "Grouping", "group"]
 
 MOST_VARIANTS = 100
 """How many spellings of a class are listed."""
 
-_DTYPES = {pa.int32(): np.int32, pa.int64(): np.int64}
 _RUN = 32 << 20  # octets of partial rows that are sorted at once: a thread's share
 _BLOCK = 1024  # rows of a spilled run that are read at once; a slice reads up to two of each run in vain
 _BLOCK_OCTETS = 1 << 16
@@ -206,11 +204,11 @@ def _add_up(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """Partial rows, in the order of the inputs, added up: one row for each spelling, sorted by class, then text."""
     rows = _one(batches)
     urn, text = octet_strings(rows.column("urn")), octet_strings(rows.column("text"))
-    first_source, last_source = _numbers(rows, "first_source"), _numbers(rows, "last_source")
+    first_source, last_source = numbers(rows.column("first_source")), numbers(rows.column("last_source"))
     order = argsort_pairs(len("urn:"), *urn, *text)
     urn, text = _take(urn, order), _take(text, order)  # neighbours are compared faster where they lie side by side
     spellings, counts, sources, first_rows, last_sources = _sums(
-        order, *urn, *text, _numbers(rows, "count"), _numbers(rows, "sources"), first_source, last_source
+        order, *urn, *text, numbers(rows.column("count")), numbers(rows.column("sources")), first_source, last_source
     )
     every = len(spellings) == len(order)
     return pa.RecordBatch.from_arrays(
@@ -222,7 +220,7 @@ def _add_up(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
             number_array(first_source[first_rows]),
             number_array(last_sources),
             rows.column("first_member").take(number_array(first_rows)),
-            number_array(_numbers(rows, "first_offset")[first_rows]),
+            number_array(numbers(rows.column("first_offset"))[first_rows]),
         ],
         schema=PARTIAL,
     )
@@ -230,8 +228,8 @@ def _add_up(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 
 def _classes(rows: pa.RecordBatch) -> pa.RecordBatch:
     """The classes of partial rows that are added up."""
-    starts = np.flatnonzero(_numbers(rows, "sources"))
-    counts = _numbers(rows, "count")
+    starts = np.flatnonzero(numbers(rows.column("sources")))
+    counts = numbers(rows.column("count"))
     urn, text = octet_strings(rows.column("urn")), octet_strings(rows.column("text"))
     heads = rows if len(starts) == rows.num_rows else rows.take(number_array(starts))
     bounds = np.append(starts, rows.num_rows)
@@ -388,12 +386,6 @@ def _take_texts(urn: tuple[Octets, Offsets], text: tuple[Octets, Offsets], rows:
     starts = np.where(lengths, text[1][rows] + behind, urn[1][rows])
     ends = np.where(lengths, text[1][rows + 1] + behind, urn[1][rows + 1])
     return string_array(*cut(octets, starts, ends))
-
-
-def _numbers(rows: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
-    column = rows.column(name)
-    numbers = np.frombuffer(column.buffers()[1], _DTYPES[column.type])
-    return read_only(numbers[column.offset : column.offset + len(column)])
 
 
 def _octets(key: str) -> Octets:

@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from urnscan.arrow import octet_strings, text_array
 from urnscan.pipeline import Options, Report, run
 from urnscan.scanner import Scanner
-from urnscan.tables import CLASSES, OCCURRENCES, Found, canonical_column, octet_strings, text_array
+from urnscan.tables import CLASSES, OCCURRENCES, Found, canonical_column
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,6 +24,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from urnscan.arrow import number_array, numbers, octet_strings
 from urnscan.errors import FatalError
 from urnscan.sources import TEMPORARY_SUFFIX
 
@@ -172,14 +173,17 @@ def _remove_if_dead(folder: Path) -> None:
 
 def _move_to_free_place(written: Path, place: Path) -> None:
     """Rename, but never over a file that has come into being meanwhile."""
+    taken = False
     try:
         os.link(written, place)
-    except FileExistsError as error:
-        raise FatalError(f"{place}: came into being during the run; --force replaces it") from error
+    except FileExistsError:
+        taken = True
     except OSError:  # a file system without links
-        if place.exists():
-            raise FatalError(f"{place}: came into being during the run; --force replaces it") from None
-        written.replace(place)
+        taken = place.exists()
+        if not taken:
+            written.replace(place)
+    if taken:
+        raise FatalError(f"{place}: came into being during the run; --force replaces it")
 
 
 @contextlib.contextmanager
@@ -198,8 +202,7 @@ def _octets(rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
     octets = np.zeros(rows.num_rows, np.int64)
     for column in rows.columns:
         if pa.types.is_string(column.type) and column.null_count < len(column):
-            offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
-            octets += np.diff(offsets)
+            octets += np.diff(octet_strings(column)[1])
     return octets
 
 
@@ -209,24 +212,13 @@ def _same_dictionaries(group: pa.Table) -> pa.Table:
     for number, field in enumerate(group.schema):
         if pa.types.is_dictionary(field.type):
             (column,) = group.column(number).chunks
-            indices = _int32(column.indices)
+            indices = numbers(column.indices)
             values, first = np.unique(indices, return_index=True)
             used = values[np.argsort(first)]
             places = np.zeros(len(column.dictionary), np.int32)
             places[used] = np.arange(len(used), dtype=np.int32)
             column = pa.DictionaryArray.from_arrays(
-                _int32_array(places[indices]), column.dictionary.take(_int32_array(used))
+                number_array(places[indices]), column.dictionary.take(number_array(used))
             )
             group = group.set_column(number, field, column)
     return group
-
-
-# pyarrow's own conversions import pandas, a quarter of a second at each start.
-
-
-def _int32(column: pa.Int32Array) -> npt.NDArray[np.int32]:
-    return np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column)]
-
-
-def _int32_array(numbers: npt.NDArray[np.int32]) -> pa.Int32Array:
-    return pa.Array.from_buffers(pa.int32(), len(numbers), [None, pa.py_buffer(numbers)])

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -82,7 +82,8 @@ class Options:
         for name in ("include", "exclude"):
             patterns = getattr(self, name)
             object.__setattr__(self, name, (patterns,) if isinstance(patterns, str) else tuple(patterns))
-        for name in ("max_length", "jobs", "memory"):
+        self.grammar(count_lines=False)
+        for name in ("jobs", "memory"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1")
         for name, most in (("max_length", _LONGEST), ("jobs", _MOST_JOBS)):
@@ -256,7 +257,7 @@ def run(
     return report
 
 
-def plan_size(inputs: Iterable[str], options: Options, outputs: Collection[str] = ()) -> int | None:
+def plan_size(inputs: Sequence[str], options: Options, outputs: Collection[str] = ()) -> int | None:
     """How many octets a run will read, or None where an input does not tell; for progress, so failures are passed over."""
     total = 0
     for found in find_inputs(inputs, options.selection, _real(outputs)):

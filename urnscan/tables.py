@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.compiled import compiled, read_only
+from urnscan.arrow import number_array, octet_strings, string_array, text_array
+from urnscan.compiled import compiled
 from urnscan.equivalence import Level
 from urnscan.namespaces import nid_status
 from urnscan.scanner import END, Matches
@@ -28,10 +28,6 @@ __all__ = [
     "Found",
     "canonical_column",
     "class_rows",
-    "number_array",
-    "octet_strings",
-    "string_array",
-    "text_array",
 ]
 
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
@@ -208,34 +204,6 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], syntax: str, l
         [columns[field.name] if field.name in columns else grouped.column(field.name) for field in CLASSES],
         schema=CLASSES,
     )
-
-
-def octet_strings(column: pa.StringArray) -> tuple[Octets, Offsets]:
-    """A column of strings as the arrays that compiled code takes, not copied."""
-    _, offsets, octets = column.buffers()
-    return (
-        read_only(np.frombuffer(octets or b"", np.uint8)),
-        read_only(np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]),
-    )
-
-
-def string_array(octets: Octets, offsets: Offsets) -> pa.StringArray:
-    """The way back: the arrays as a column of strings, not copied."""
-    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(octets))
-
-
-def number_array(numbers: npt.NDArray[Any]) -> pa.Array:
-    """A column of numbers, not copied. (`pyarrow.array` imports pandas to look whether it was given pandas' own.)"""
-    numbers = np.ascontiguousarray(numbers)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)])
-
-
-def text_array(texts: Sequence[str]) -> pa.StringArray:
-    """A column of a few strings."""
-    encoded = [text.encode() for text in texts]
-    offsets = np.zeros(len(encoded) + 1, np.int32)
-    np.cumsum([len(octets) for octets in encoded], out=offsets[1:])
-    return string_array(np.frombuffer(b"".join(encoded), np.uint8), offsets)
 
 
 def _stops(stop: npt.NDArray[np.int16]) -> pa.Int16Array:

@@ -1,0 +1,19 @@
+"""Rows of the occurrence table, as the oracle's records give them."""
+
+from tests.oracle import END
+from urnscan.equivalence import canonical
+
+
+def occurrence_row(record, source, member, syntax, equivalence):
+    """contract.md, `OCCURRENCES.parquet`, column by column."""
+    return {
+        "source": source,
+        "member": member,
+        "offset": record.start,
+        "line": record.line,
+        "text": record.text.decode(),
+        "urn": canonical(record.text, syntax=syntax, equivalence=equivalence),
+        "nid": record.nid.decode().lower(),
+        "stop": None if record.stop == END else record.stop,
+        "trailing": record.trailing,
+    }

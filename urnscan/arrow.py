@@ -1,0 +1,54 @@
+"""Between Arrow columns and the arrays that compiled code takes, without copying.
+
+pyarrow's own conversions import pandas to look whether it was given pandas' own: a quarter of a second at each start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from urnscan.compiled import read_only
+from urnscan.strings import Octets, Offsets
+
+__all__ = ["number_array", "numbers", "octet_strings", "string_array", "text_array"]
+
+_DTYPES = {pa.int32(): np.int32, pa.int64(): np.int64}
+
+
+def octet_strings(column: pa.StringArray) -> tuple[Octets, Offsets]:
+    """A column of strings as the arrays that compiled code takes, not copied."""
+    _, offsets, octets = column.buffers()
+    return (
+        read_only(np.frombuffer(octets or b"", np.uint8)),
+        read_only(np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]),
+    )
+
+
+def string_array(octets: Octets, offsets: Offsets) -> pa.StringArray:
+    """The way back: the arrays as a column of strings, not copied."""
+    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(octets))
+
+
+def numbers(column: pa.Array) -> npt.NDArray[Any]:
+    """A column of numbers without nulls as the array that compiled code takes, not copied."""
+    values = np.frombuffer(column.buffers()[1], _DTYPES[column.type])
+    return read_only(values[column.offset : column.offset + len(column)])
+
+
+def number_array(values: npt.NDArray[Any]) -> pa.Array:
+    """The way back; not copied where the array lies end to end."""
+    values = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
+
+
+def text_array(texts: Sequence[str]) -> pa.StringArray:
+    """A column of a few strings."""
+    encoded = [text.encode() for text in texts]
+    offsets = np.zeros(len(encoded) + 1, np.int32)
+    np.cumsum([len(octets) for octets in encoded], out=offsets[1:])
+    return string_array(np.frombuffer(b"".join(encoded), np.uint8), offsets)
