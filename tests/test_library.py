@@ -16,7 +16,7 @@ import urnscan
 from tests.oracle import oracle
 from tests.rows import occurrence_row
 from tests.strategies import octets as rich_octets
-from urnscan import library
+from urnscan import columns, library
 from urnscan.errors import FatalError
 from urnscan.library import Scan, scan, scan_batches
 from urnscan.pipeline import Report
@@ -226,7 +226,7 @@ class TestScanBatches:
         """Each value is a text of its own, however many are scanned at once; null holds nothing."""
         options = {"syntax": meaning[0], "equivalence": meaning[1], "trim": trim, "max_length": max_length}
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(library, "_ROWS", rows)
+            patch.setattr(columns, "_ROWS", rows)
             found = rows_of(scan_batches([batch(values, pa.binary()) for values in batches], "text", **options))
         assert found == expected([value for values in batches for value in values], **options)
 
@@ -268,7 +268,7 @@ class TestScanBatches:
         assert [row["member"] for row in rows_of(scan_batches(iter(batches), "a/b"))] == ["0/a/b", "4/a/b"]
 
     def test_row_numbers_behind_a_large_batch(self):
-        total = 3 * library._ROWS + 1
+        total = 3 * columns._ROWS + 1
         values = [b"urn:a:b" if row % 5_000 == 0 else b"\n" for row in range(total)]
         batches = [batch(values, pa.binary())] * 2
         assert rows_of(scan_batches(batches, "text")) == expected(values * 2)
@@ -360,7 +360,7 @@ class TestOptionsAndLimits:
                     raise pa.ArrowInvalid("overflow")
                 return pa.array(["x"] * self.length).cast(kind)
 
-        assert [len(part) for part in library._octets(Values(10, 3))] == [2, 3, 2, 3]
+        assert [len(part) for part in columns._octets(Values(10, 3))] == [2, 3, 2, 3]
         assert asked[0] == 10
         with pytest.raises(ValueError, match="2 GiB"):
-            list(library._octets(Values(1, 0)))
+            list(columns._octets(Values(1, 0)))

@@ -20,19 +20,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.oracle import oracle, trimmable
-from tests.rows import occurrence_row
+from tests.results import Result, expected_classes, expected_occurrences, rows_of
 from tests.strategies import near_urns
 from tests.strategies import octets as rich_octets
-from tests.test_grouping import Occurrence, plain_classes
-from urnscan import __version__, grouping, output, pipeline
-from urnscan.equivalence import get_level
+from urnscan import __version__, grouping, output, pipeline, planning, worker
 from urnscan.errors import FatalError, SourceError
-from urnscan.namespaces import nid_status
+from urnscan.options import Options
 from urnscan.output import ParquetOutput
-from urnscan.pipeline import Options, Report, plan_size, run
-from urnscan.sources import Input
-from urnscan.syntax import parse
+from urnscan.pipeline import Report, run
+from urnscan.planning import Sizes, plan_size
+from urnscan.sources import Input, opening
 from urnscan.tables import CLASSES, OCCURRENCES, REPEATING
+from urnscan.worker import Worker
 
 SETTINGS = settings(max_examples=100, deadline=None)
 MEANINGS = [
@@ -54,80 +53,12 @@ contents = st.one_of(
     ),
     near_urns,  # a file that ends in a URN
 )
-sizes = st.fixed_dictionaries(
-    {
-        "_PART": st.one_of(st.integers(1, 40), st.sampled_from([100, 300, 10_000])),
-        "_TOGETHER": st.sampled_from([1, 20, 100, 1_000, 10_000]),
-        "_FILES": st.integers(1, 6),
-    }
+sizes = st.builds(
+    Sizes,
+    part=st.one_of(st.integers(1, 40), st.sampled_from([100, 300, 10_000])),
+    together=st.sampled_from([1, 20, 100, 1_000, 10_000]),
+    files=st.integers(1, 6),
 )
-
-
-class Result:
-    """The tables of a run as rows, and its report; checks what holds for every run."""
-
-    def __init__(self, inputs, *, spill_folder=None, outputs=(), **options):
-        self.options = Options(**options)
-        found, classes, self.failed, self.progress = [], [], [], []
-        self.report = run(
-            [os.fspath(path) for path in inputs],
-            self.options,
-            occurrences=found.append,
-            classes=classes.append,
-            outputs=outputs,
-            spill_folder=spill_folder,
-            on_failure=self.failed.append,
-            on_progress=self.progress.append,
-        )
-        self.occurrences = rows_of(found, OCCURRENCES)
-        self.classes = rows_of(classes, CLASSES)
-        assert self.report.occurrences == len(self.occurrences)
-        assert self.report.classes == len(self.classes)
-        assert self.report.failures == self.failed
-        assert self.report.seconds > 0
-
-    @property
-    def texts(self):
-        return [row["text"] for row in self.occurrences]
-
-
-def rows_of(batches, schema):
-    for batch in batches:
-        batch.validate(full=True)
-        assert batch.schema.equals(schema)
-    return [row for batch in batches for row in batch.to_pylist()]
-
-
-def expected_occurrences(files, syntax="rfc2141", equivalence="lexical", **options):
-    """The rows of these (name, octets), in their order."""
-    return [
-        occurrence_row(record, name, None, syntax, equivalence)
-        for name, octets in files
-        for record in oracle(octets, syntax, keep_query=equivalence == "resolution", **options)
-    ]
-
-
-def expected_classes(occurrences, syntax="rfc2141", equivalence="lexical"):
-    """The classes of these rows of occurrences."""
-    rows = []
-    for row in plain_classes(
-        Occurrence(row["urn"], row["text"], row["source"], row["member"], row["offset"]) for row in occurrences
-    ):
-        urn = parse(row["urn"], syntax)
-        rows.append(
-            {
-                "urn": row["urn"],
-                "nid": urn.nid,
-                "nss": urn.nss,
-                "nid_status": nid_status(urn.nid),
-                **{name: row[name] for name in ("count", "source_count", "variant_count", "variants")},
-                **{name: row[name] for name in ("first_source", "first_member", "first_offset")},
-                "valid": None,
-                "problem": "; ".join(urn.problems) or None,
-            }
-        )
-    assert get_level(equivalence, syntax)
-    return rows
 
 
 def write_tree(folder, files):
@@ -150,9 +81,7 @@ def small(monkeypatch):
     """Parts, bundles and runs so small that a test makes many."""
 
     def set_sizes(part=50, together=20, files=3):
-        monkeypatch.setattr(pipeline, "_PART", part)
-        monkeypatch.setattr(pipeline, "_TOGETHER", together)
-        monkeypatch.setattr(pipeline, "_FILES", files)
+        monkeypatch.setattr(pipeline, "_SIZES", Sizes(part, together, files))
 
     return set_sizes
 
@@ -175,7 +104,7 @@ class TestOracle:
     )
     @example(
         [b"urn:a:b", b"urn:a:b", b"", b"URN:a:b\n"],
-        {"_PART": 99, "_TOGETHER": 99, "_FILES": 9},
+        Sizes(99, 99, 9),
         MEANINGS[0],
         False,
         99,
@@ -187,7 +116,7 @@ class TestOracle:
         syntax, equivalence = meaning
         with ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory())
-            stack.enter_context(mock.patch.multiple(pipeline, **cut))
+            stack.enter_context(mock.patch.object(pipeline, "_SIZES", cut))
             if runs:
                 stack.enter_context(mock.patch.multiple(grouping, **runs))
             written = write_tree(folder, files)
@@ -219,10 +148,10 @@ class TestOracle:
     )
     def test_sizes_that_are_not_true(self, files, cut, jobs):
         """A file can grow or shrink after the walk; what is read counts. None is a pipe: it tells no size."""
-        with tempfile.TemporaryDirectory() as folder, mock.patch.multiple(pipeline, **cut):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(pipeline, "_SIZES", cut):
             written = write_tree(folder, [octets for octets, _ in files])
             inputs = [Input(name, name, size) for (name, _), (_, size) in zip(written, files, strict=True)]
-            with mock.patch.object(pipeline, "find_inputs", return_value=iter(inputs)):
+            with mock.patch.object(planning, "find_inputs", return_value=iter(inputs)):
                 result = Result([], jobs=jobs)
         assert result.occurrences == expected_occurrences(written)
         assert result.classes == expected_classes(result.occurrences)
@@ -236,7 +165,7 @@ class TestOracle:
         words = [b"urn:a:b%2c", b"URN:a:b%2C,", b"urn:c:d)", b"x" * 50, b"\n", b" ", b" "]
         small = [b"".join(chance.choices(words, k=chance.randrange(60))) for _ in range(700)]
         huge = b"".join(word + b"\n" + b"x" * chance.randrange(120_000) for word in chance.choices(words, k=320))
-        assert len(huge) > 2 * pipeline._PART
+        assert len(huge) > 2 * Sizes().part
         files = write_tree(tmp_path, [*small, huge[: 9 << 20], *small[:5], huge])
         result = Result([tmp_path], jobs=jobs)
         assert result.occurrences == expected_occurrences(files)
@@ -259,7 +188,7 @@ class TestParts:
     def test_is_read_in_parts(self, tmp_path, small, parts):
         """As many as it has room for; one that is not twice a part is read in one."""
         small(part=50)
-        with mock.patch.object(pipeline, "open_range", side_effect=pipeline.open_range) as ranges:
+        with mock.patch.object(worker, "open_range", side_effect=worker.open_range) as ranges:
             self.check(tmp_path, lines(100)[: parts * 50 + 49])
         assert len(ranges.call_args_list) == (parts if parts > 1 else 0)
 
@@ -269,7 +198,7 @@ class TestParts:
         small(part=50)
         path = tmp_path / "huge"
         path.write_bytes(lines(100))
-        with mock.patch.object(pipeline, "find_inputs", return_value=iter([Input(str(path), str(path), size)])):
+        with mock.patch.object(planning, "find_inputs", return_value=iter([Input(str(path), str(path), size)])):
             result = Result([])
         assert result.occurrences == expected_occurrences([(str(path), lines(100))])
         assert result.report.octets == len(lines(100))
@@ -317,7 +246,7 @@ class TestParts:
         def open_range(source, *_rest):
             raise SourceError(source.name, "gone")
 
-        with mock.patch.object(pipeline, "open_range", open_range):
+        with mock.patch.object(worker, "open_range", open_range):
             result = Result([gone, kept], jobs=2)
         assert [(failure.source, failure.reason) for failure in result.failed] == [(str(gone), "gone")]
         assert result.occurrences == expected_occurrences([(str(kept), lines(5))])
@@ -334,8 +263,8 @@ class TestParts:
                 raise SourceError(source.name, "broken")
             return original(source, start, *rest)
 
-        original = pipeline.open_range
-        with mock.patch.object(pipeline, "open_range", open_range):
+        original = worker.open_range
+        with mock.patch.object(worker, "open_range", open_range):
             result = Result([path])
         assert [failure.reason for failure in result.failed] == ["broken"]
         assert result.texts == [f"urn:a:{line}" for line in range(50) if lines(line, b"urn:a:")[49:]]
@@ -359,7 +288,7 @@ class TestTogether:
         """So many files, or so many octets; with the sizes as they are, nine small ones are one."""
         small(part=8, together=together, files=files)
         write_tree(tmp_path, [b"urn:a:b"] * 9)
-        with mock.patch.object(pipeline._Worker, "_files", autospec=True, return_value=[]) as scanned:
+        with mock.patch.object(Worker, "work", autospec=True, return_value=iter(())) as scanned:
             run([str(tmp_path)], Options(jobs=1))
         assert scanned.call_count == bundles
 
@@ -430,8 +359,7 @@ class TestSame:
                 (3, 300_000, 1 << 20, 1 << 20, 1),
             ]
         ):
-            monkeypatch.setattr(pipeline, "_PART", part)
-            monkeypatch.setattr(pipeline, "_TOGETHER", together)
+            monkeypatch.setattr(pipeline, "_SIZES", Sizes(part, together))
             monkeypatch.setattr(grouping, "_RUN", 40_000)
             monkeypatch.setattr(grouping, "_BLOCK", block)
             monkeypatch.setattr(grouping, "_SLICE", 8_000 * block)
@@ -612,10 +540,10 @@ class TestFailures:
                 raise SourceError(source.name, "refused")
             return original(source, *rest)
 
-        original = pipeline.open_input
+        original = opening.open_file
         with (
-            mock.patch.object(pipeline, "open_input", refuse),
-            mock.patch.object(pipeline, "is_splittable", return_value=False),
+            mock.patch.object(opening, "open_file", refuse),
+            mock.patch.object(planning, "is_splittable", return_value=False),
         ):
             result = Result([tmp_path])
         assert result.occurrences == expected_occurrences([files[0], files[2]])
@@ -653,11 +581,11 @@ class TestFailures:
 
             return read_less
 
-        original = pipeline.open_input
+        original = opening.open_file
         with (
-            mock.patch.object(pipeline, "find_inputs", return_value=iter(inputs)),
-            mock.patch.object(pipeline, "open_input", breaking),
-            mock.patch.object(pipeline, "is_splittable", return_value=False),
+            mock.patch.object(planning, "find_inputs", return_value=iter(inputs)),
+            mock.patch.object(opening, "open_file", breaking),
+            mock.patch.object(planning, "is_splittable", return_value=False),
         ):
             result = Result([])
         assert [str(failure) for failure in result.failed] == [f"{files[1][0]}: broken"]
@@ -819,7 +747,7 @@ class TestSinks:
         text = lines(200)[:size]
         (tmp_path / "a").write_bytes(text)
         told = []
-        with mock.patch.object(pipeline, "is_splittable", return_value=False):
+        with mock.patch.object(planning, "is_splittable", return_value=False):
             report = run([str(tmp_path)], Options(jobs=1), on_progress=told.append)
         assert report.octets == sum(told) == size
 
@@ -828,7 +756,9 @@ class TestSinks:
         files = write_tree(tmp_path, [lines(40), b"", b"x"])
         total = sum(len(text) for _, text in files)
         assert plan_size([str(tmp_path)], Options()) == total
-        assert plan_size([str(tmp_path), str(tmp_path / "missing"), files[0][0]], Options()) == total + len(files[0][1])
+        assert (
+            plan_size([str(tmp_path), str(tmp_path / "missing"), files[0][0]], Options()) == total
+        )  # each is read once
         assert plan_size(["-"], Options()) is None
 
 

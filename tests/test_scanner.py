@@ -435,17 +435,7 @@ class TestTrim:
         scanner = Scanner(grammar)
         (found,) = records_of(scanner.scan_octets(np.frombuffer(text.encode(), np.uint8)))
         assert (found.text, found.trailing) == (text.encode(), trailing)
-        assert scanner.trimmable == (trailing > 0)
         assert all(record.trailing == 0 for record in scan(text, trim=True))
-
-    def test_counts_matches(self):
-        scanner = Scanner(Grammar(get_syntax("rfc2141")), rows=1)
-        text = b"urn:a:b. urn:c:d urn:e:) urn:f:g,urn:h:i"
-        assert len(records_of(scanner.scan_octets(np.frombuffer(text, np.uint8)))) == 4
-        assert scanner.trimmable == 3
-        trimming = Scanner(Grammar(get_syntax("rfc2141"), trim=True))
-        assert len(records_of(trimming.scan_octets(np.frombuffer(text, np.uint8)))) == 4
-        assert trimming.trimmable == 0
 
 
 class TestLinesAndOffsets:
@@ -509,7 +499,7 @@ class TestStreams:
         scanner = Scanner(Grammar(get_syntax("rfc2141")))
         assert records_of(scanner.scan(Pieces(b"", sizes))) == []
         assert records_of(scanner.scan_octets(np.empty(0, np.uint8))) == []
-        assert (scanner.octets, scanner.lines, scanner.trimmable) == (0, 0, 0)
+        assert (scanner.octets, scanner.lines) == (0, 0)
 
     @pytest.mark.parametrize("rows", [1, 2, 3, 100])
     def test_full_columns(self, rows):
@@ -558,6 +548,22 @@ class TestStreams:
         with pytest.raises(OSError, match="gone"):
             next(batches)
         assert [record.start for record in records_of(scanner.scan(Pieces(b"\nurn:e:f", [1])))] == [1]
+
+    @pytest.mark.parametrize("text", [b"\n", b"\n\n\n", b"a\nurn:a:b\n", b"a\nurn:a:b\nurn:c:\n", b"\nurn"])
+    def test_lines_before_an_error_of_the_reader(self, text):
+        """What is read behind a damage goes on counting there: also the LF at its very edge."""
+        pieces = Pieces(text, [3])
+
+        def read_into(view):
+            size = pieces(view)
+            if not size:
+                raise OSError("gone")
+            return size
+
+        scanner = Scanner(Grammar(get_syntax("rfc2141")))
+        with pytest.raises(OSError, match="gone"):
+            list(scanner.scan(read_into))
+        assert (scanner.octets, scanner.lines) == (len(text), text.count(b"\n"))
 
     def test_arrays_are_the_callers_own(self):
         scanner = Scanner(Grammar(get_syntax("rfc2141")), rows=1)

@@ -25,7 +25,8 @@ from urnscan.syntax import RESOLUTION_SERVICES, SYNTAXES, URN, encode_nss, parse
 if TYPE_CHECKING:
     from urnscan.finding import Occurrence, find
     from urnscan.library import Scan, scan, scan_batches
-    from urnscan.pipeline import Options, Report
+    from urnscan.options import Options
+    from urnscan.pipeline import Report
 
 __version__ = "0.1.0"
 
@@ -57,7 +58,7 @@ __all__ = [
 _LATER = {
     "Occurrence": "finding",
     "find": "finding",
-    "Options": "pipeline",
+    "Options": "options",
     "Report": "pipeline",
     "Scan": "library",
     "scan": "library",

@@ -46,9 +46,13 @@ def number_array(values: npt.NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
 
 
-def text_array(texts: Sequence[str]) -> pa.StringArray:
-    """A column of a few strings."""
-    encoded = [text.encode() for text in texts]
+def text_array(texts: Sequence[str | None]) -> pa.StringArray:
+    """A column of a few strings; None is null."""
+    encoded = [(text or "").encode() for text in texts]
     offsets = np.zeros(len(encoded) + 1, np.int32)
     np.cumsum([len(octets) for octets in encoded], out=offsets[1:])
-    return string_array(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+    known = None
+    if None in texts:
+        known = pa.py_buffer(np.packbits([text is not None for text in texts], bitorder="little"))
+    octets = pa.py_buffer(b"".join(encoded))
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), octets, known)

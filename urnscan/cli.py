@@ -21,7 +21,8 @@ from urnscan.syntax import SYNTAXES
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from urnscan.pipeline import Options, Report
+    from urnscan.options import Options
+    from urnscan.pipeline import Report
 
 __all__ = ["main"]
 
@@ -61,8 +62,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return NOTHING_DONE
     except KeyboardInterrupt:
         _say("interrupted")
+        _leave(INTERRUPTED)
         return INTERRUPTED
+    except SystemExit as end:
+        if isinstance(end.code, int):
+            _leave(end.code)
+        raise
     return status
+
+
+def _leave(status: int) -> None:
+    """End now, where the interpreter's end would wait for requests to a store that does not answer any more."""
+    if "urnscan.sources.remote.stores" in sys.modules:
+        os._exit(status)
 
 
 def _interrupt(number: int, _frame: object) -> NoReturn:
@@ -122,6 +134,23 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument(
         "--encoding", metavar="NAME", help="what inputs are in that have no byte order mark (default: read as octets)"
     )
+    inside = parser.add_argument_group("what is inside of files")
+    inside.add_argument(
+        "--column",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="read only this column of tables, and this field of CSV, TSV and JSON, which else are scanned as text "
+        "(repeatable)",
+    )
+    limits = (
+        ("ratio", int, "N", "unfold an input to no more than N times its size (default: 1000)"),
+        ("size", _size, "SIZE", "unfold an input to no more than this (default: 10TB)"),
+        ("depth", int, "N", "no more archives, tables and compressions in each other (default: 8)"),
+        ("members", int, "N", "read no more members of an input's archives (default: 10 million)"),
+    )
+    for name, kind, shown, text in limits:
+        inside.add_argument(f"--max-{name}", metavar=shown, type=kind, help=text)
     running = parser.add_argument_group("running")
     running.add_argument("-j", dest="jobs", metavar="N", type=int, help="threads (default: the cores)")
     running.add_argument(
@@ -177,14 +206,17 @@ def _size(text: str) -> int:
 def _scan(arguments: argparse.Namespace) -> int:
     import pyarrow as pa  # noqa: PLC0415 (heavy: --help and explain do without)
 
-    from urnscan.pipeline import Options, run  # noqa: PLC0415
+    from urnscan.options import Options  # noqa: PLC0415
+    from urnscan.pipeline import run  # noqa: PLC0415
+    from urnscan.sources import real_place  # noqa: PLC0415
 
     # Our tables are large and live shortly: the system's allocator, which keeps what is freed, saves half the time that
     # the kernel spends on new pages.
     pa.set_memory_pool(pa.system_memory_pool())
 
     inputs = arguments.inputs or _standard_input()
-    given = {} if arguments.jobs is None else {"jobs": arguments.jobs}
+    of_its_own = ("jobs", "max_ratio", "max_size", "max_depth", "max_members")  # their defaults are those of Options
+    given = {name: value for name in of_its_own if (value := getattr(arguments, name)) is not None}
     options = Options(
         syntax=arguments.syntax,
         equivalence=arguments.equivalence,
@@ -194,6 +226,7 @@ def _scan(arguments: argparse.Namespace) -> int:
         exclude=tuple(arguments.exclude),
         follow=arguments.follow,
         encoding=arguments.encoding,
+        column=tuple(arguments.column),
         memory=arguments.memory,
         strict=arguments.strict,
         **given,
@@ -205,7 +238,7 @@ def _scan(arguments: argparse.Namespace) -> int:
         raise FatalError("standard output is closed: name an output with -o or --occurrences")
     if arguments.json and outputs:
         raise FatalError("--json is for printing: leave it out, or leave out -o and --occurrences")
-    if len({os.path.realpath(path) for path in outputs}) < len(outputs):
+    if len(set(map(real_place, outputs))) < len(outputs):
         raise FatalError(f"{outputs[0]}: named as both outputs")
     with contextlib.ExitStack() as stack:
         files = _open_outputs(arguments, stack)
@@ -263,7 +296,7 @@ def _progress(
         return {"on_failure": _say}
     from tqdm import tqdm  # noqa: PLC0415
 
-    from urnscan.pipeline import plan_size  # noqa: PLC0415
+    from urnscan.planning import plan_size  # noqa: PLC0415
 
     total = None if "-" in inputs else plan_size(inputs, options, outputs)
     bar = tqdm(desc="scanning", total=total, unit="B", unit_scale=True, leave=False, dynamic_ncols=True)

@@ -3,12 +3,14 @@
 Exception
 ├── UrnscanError
 │   ├── SourceError      one input, or a part of it, could not be read: reported and counted, the run goes on
+│   │   ├── DamageError  a part is damaged; what follows it in the same text can still be read
+│   │   └── LimitError   it unfolds to more than the limits allow: nothing more of this input is read
 │   └── FatalError       the run ends: wrong usage, or an output that cannot be written
 └── ValueError
     └── InvalidURN       a text is not a URN: why, and at which position
 """
 
-__all__ = ["FatalError", "InvalidURN", "SourceError", "UrnscanError"]
+__all__ = ["DamageError", "FatalError", "InvalidURN", "LimitError", "SourceError", "UrnscanError"]
 
 
 class UrnscanError(Exception):
@@ -30,6 +32,14 @@ class SourceError(UrnscanError):
     def from_os(cls, source: str, error: OSError) -> "SourceError":
         """The same for an error of the operating system, in its own words."""
         return cls(source, error.strerror or str(error))
+
+
+class DamageError(SourceError):
+    """A damaged part of an input: who reads on gets what follows it, which is not next to what came before."""
+
+
+class LimitError(SourceError):
+    """An input that unfolds to more than the limits of the run allow; what was read of it until then counts."""
 
 
 class FatalError(UrnscanError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import os
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrow import octet_strings, text_array
-from urnscan.pipeline import Options, Report, run
+from urnscan.arrow import text_array
+from urnscan.columns import is_text, scan_values
+from urnscan.options import Options
+from urnscan.pipeline import Report, run
 from urnscan.scanner import Scanner
 from urnscan.tables import CLASSES, OCCURRENCES, Found, canonical_column
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Scan", "scan", "scan_batches"]
 
 _SHOWN = 20  # classes that a notebook shows
-_ROWS = 1 << 14  # values of a column that are scanned as one text, at most
-_TEXT = (pa.null(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 
 
 @dataclass(frozen=True)
@@ -99,52 +98,17 @@ def scan_batches(
         if column not in batch.schema.names:
             raise KeyError(f"no column {column!r} among {', '.join(batch.schema.names)}")
         values = batch.column(column)
-        if not _is_text(values.type):
+        if not is_text(values.type):
             raise TypeError(f"column {column!r} is {values.type}, not text")
-        for octets in _octets(values):
-            yield from _scan_values(scanner, rules, octets, column, first_row)
-            first_row += len(octets)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return kind in _TEXT
-
-
-def _octets(values: pa.Array) -> Iterator[pa.BinaryArray]:
-    """The values as octets, each followed by an octet that no URN holds, in parts that 32-bit offsets can count."""
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    separator = pa.array([b"\0"], pa.binary())[0]
-    nothing = pa.array([b""], pa.binary())[0]
-    rest = deque(values.slice(start, _ROWS) for start in range(0, len(values), _ROWS))
-    while rest:
-        part = rest.popleft()
-        try:
-            yield pc.binary_join_element_wise(part.cast(pa.binary()).fill_null(b""), nothing, separator)
-        except pa.ArrowInvalid as error:
-            if len(part) == 1:
-                raise ValueError("a value has more than 2 GiB; scan it from a file") from error
-            half = len(part) // 2
-            rest.extendleft((part.slice(half), part.slice(0, half)))
-
-
-def _scan_values(
-    scanner: Scanner, options: Options, values: pa.BinaryArray, column: str, first_row: int
-) -> Iterator[pa.RecordBatch]:
-    octets, offsets = octet_strings(values)
-    starts, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64) - 1
-    line_ends = np.flatnonzero(octets == ord("\n"))
-    for matches in scanner.scan_octets(octets[: offsets[-1]]):
-        which = matches.locate(starts, ends)
-        found = Found(
-            matches=matches,
-            offset=matches.start - starts[which],
-            line=matches.line - np.searchsorted(line_ends, starts[which]),
-            source=np.zeros(len(matches), np.int32),
-            names=[""],
-            member=text_array([f"{first_row + row}/{column}" for row in which.tolist()]),
-            urn=canonical_column(matches, options.level),
-        )
-        yield found.occurrences()
+        for hits in scan_values(scanner, values):
+            found = Found(
+                matches=hits.matches,
+                offset=hits.offset,
+                line=hits.line,
+                source=np.zeros(len(hits.matches), np.int32),
+                names=[""],
+                member=text_array([f"{first_row + row}/{column}" for row in hits.value.tolist()]),
+                urn=canonical_column(hits.matches, rules.level),
+            )
+            yield found.occurrences()
+        first_row += len(values)

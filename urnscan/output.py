@@ -1,7 +1,8 @@
 """The one Parquet writer: the same octets for the same rows, and a file that exists whole or not at all.
 
-While a file is written it lies, with what is spilled for it, in a work folder beside its place. The folder is locked
-by the process that uses it, so that whoever writes the same file later can tell a dead run's folder and remove it.
+While a file is written it lies, with what is spilled for it, in a work folder beside its place, or in the folder for
+temporary files where its place is a URL. The folder is locked by the process that uses it, so that whoever writes the
+same file later can tell a dead run's folder and remove it.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from urnscan.arrow import number_array, numbers, octet_strings
-from urnscan.errors import FatalError
-from urnscan.sources import TEMPORARY_SUFFIX
+from urnscan.errors import FatalError, SourceError
+from urnscan.sources import TEMPORARY_SUFFIX, RemotePlace, is_remote, local_path, without_secrets
 
 __all__ = ["ParquetOutput", "work_folder"]
 
@@ -37,6 +38,8 @@ _ROW_GROUP_OCTETS = 1 << 25
 
 class ParquetOutput:
     """A Parquet file that appears by rename when `commit` is called, and not at all otherwise; a context manager.
+
+    `path` may be a URL: the file is written here and brought there by `commit`, where it appears when it is whole.
 
     `dictionaries` are the leaf columns whose values repeat, so that a dictionary of them pays, `statistics` those whose
     least and greatest values help a reader to skip what it does not look for; True is all.
@@ -53,21 +56,17 @@ class ParquetOutput:
         statistics: Sequence[str] | bool = True,
         force: bool = False,
     ) -> None:
-        self.path = Path(path)
         self.schema = schema
         self._force = force
-        self._place = Path(os.path.realpath(path))  # a link stays, what it leads to is replaced
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._octets = 0  # that wait
         self._clean_up = contextlib.ExitStack()
-        if self.path.is_dir():
-            raise FatalError(f"{path}: is a folder; name a file in it")
-        if self._place.exists() and not self._place.is_file():
-            raise FatalError(f"{path}: is no regular file; name one that can be replaced")
-        if not force and os.path.lexists(self.path):
-            raise FatalError(f"{path}: exists already; --force replaces it")
-        with _as_fatal(self.path), contextlib.ExitStack() as stack:
-            self.folder = stack.enter_context(work_folder(self._place))
+        name = os.fspath(path)
+        self._place: _Local | _Remote
+        with _as_fatal(without_secrets(name)), contextlib.ExitStack() as stack:
+            self._place = _Remote(name) if is_remote(name) else _Local(name)
+            self._place.check(force=force)
+            self.folder = stack.enter_context(work_folder(self._place.beside))
             self._writer = pq.ParquetWriter(
                 self.folder / "output.parquet",
                 schema,
@@ -106,20 +105,17 @@ class ParquetOutput:
         """Complete the file, with `metadata` as a JSON object under the key `urnscan`, and put it in its place."""
         if self._rows:
             self._write_group()
-        with _as_fatal(self.path):
+        with _as_fatal(self._place.name):
             self._writer.add_key_value_metadata({"urnscan": json.dumps(metadata)})
             self._writer.close()
             written = self.folder / "output.parquet"
             with written.open("rb") as file:
                 os.fsync(file.fileno())
-            if self._force:
-                written.replace(self._place)
-            else:
-                _move_to_free_place(written, self._place)
+            self._place.put(written, force=self._force)
 
     def _write_group(self) -> None:
         group = pa.Table.from_batches(self._waiting, self.schema)
-        with _as_fatal(self.path):
+        with _as_fatal(self._place.name):
             self._writer.write_table(_same_dictionaries(group))
         self._waiting = []
         self._rows = self._octets = 0
@@ -127,6 +123,53 @@ class ParquetOutput:
     def _close(self) -> None:
         with contextlib.suppress(OSError, pa.ArrowException):  # an unfinished file is thrown away
             self._writer.close()
+
+
+class _Local:
+    """The place of an output on this machine. Its methods raise FatalError and OSError."""
+
+    def __init__(self, path: str) -> None:
+        self.name = path
+        self._path = Path(local_path(path))
+        self.beside = Path(os.path.realpath(self._path))  # a link stays, what it leads to is replaced
+
+    def check(self, *, force: bool) -> None:
+        """That a file may be put there."""
+        if self._path.is_dir():
+            raise FatalError(f"{self.name}: is a folder; name a file in it")
+        if self.beside.exists() and not self.beside.is_file():
+            raise FatalError(f"{self.name}: is no regular file; name one that can be replaced")
+        if not force and os.path.lexists(self._path):
+            raise FatalError(f"{self.name}: exists already; --force replaces it")
+
+    def put(self, written: Path, *, force: bool) -> None:
+        """Put a file there by renaming it."""
+        if force:
+            written.replace(self.beside)
+        else:
+            _move_to_free_place(written, self.beside)
+
+
+class _Remote:
+    """The place of an output that is a URL. Its methods raise FatalError and SourceError."""
+
+    def __init__(self, url: str) -> None:
+        self._place = RemotePlace(url)
+        self.name = self._place.name
+        self.beside = Path(tempfile.gettempdir(), self._place.base_name)
+
+    def check(self, *, force: bool, reason: str = "exists already") -> None:
+        """That an object may be put there."""
+        found = self._place.find()
+        if found is not None and found.is_folder:
+            raise FatalError(f"{self.name}: is a folder; name a file in it")
+        if found is not None and not force:
+            raise FatalError(f"{self.name}: {reason}; --force replaces it")
+
+    def put(self, written: Path, *, force: bool) -> None:
+        """Put a copy of a file there, looking once more whether there is one now."""
+        self.check(force=force, reason="came into being during the run")
+        self._place.put(written)
 
 
 @contextlib.contextmanager
@@ -187,14 +230,16 @@ def _move_to_free_place(written: Path, place: Path) -> None:
 
 
 @contextlib.contextmanager
-def _as_fatal(path: Path) -> Iterator[None]:
-    """An error of the operating system as a FatalError that names the output."""
+def _as_fatal(name: str) -> Iterator[None]:
+    """An error of the operating system, or of a store, as a FatalError that names the output."""
     try:
         yield
     except FileNotFoundError as error:
-        raise FatalError(f"{path}: the folder {path.parent} does not exist") from error
+        raise FatalError(f"{name}: the folder {Path(name).parent} does not exist") from error
     except OSError as error:
-        raise FatalError(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise FatalError(f"{name}: cannot be written: {error.strerror or error}") from error
+    except SourceError as error:
+        raise FatalError(f"{error.source}: cannot be written: {error.reason}") from error
 
 
 def _octets(rows: pa.RecordBatch) -> npt.NDArray[np.int64]:

@@ -349,7 +349,7 @@ def _count_lf(octets: Octets, start: int, end: int) -> int:
 
 
 # Where the kernel stands between two calls: the slots of its `state`.
-_AT, _COUNTED, _LINE, _FOUND, _TEXT_USED, _CANONICAL_USED, _TRIMMABLE = range(7)
+_AT, _COUNTED, _LINE, _FOUND, _TEXT_USED, _CANONICAL_USED = range(6)
 
 
 @compiled
@@ -429,7 +429,6 @@ def _kernel(octets: Octets, filled: int, final: bool, state: Integers, rules: _R
         else:
             at = end
             trailing = end - (start if trimmed_end == -1 else trimmed_end)
-            state[_TRIMMABLE] += trailing > 0
 
         likely_until = at + _DENSE
 
@@ -491,14 +490,13 @@ def _kernel(octets: Octets, filled: int, final: bool, state: Integers, rules: _R
 class Scanner:
     """Scans one stream after another with the same buffers; one thread's own.
 
-    After a scan `octets` is what was read of it, `lines` the LF octets in it, and `trimmable` counts the matches that
-    `trim` would have changed.
+    After a scan `octets` is what was read of it and `lines` the LF octets in it.
     """
 
     def __init__(self, grammar: Grammar, block: int = _BLOCK, rows: int = _ROWS) -> None:
         """`block` is how many octets are read at a time, `rows` the most matches in one Matches; both at least 1."""
         self.grammar = grammar
-        self.octets = self.lines = self.trimmable = 0
+        self.octets = self.lines = 0
         syntax = grammar.syntax
         self._rules = _Rules(
             np.frombuffer(syntax.octets, np.uint8),
@@ -525,7 +523,7 @@ class Scanner:
             np.empty(text_size, np.uint8),
             np.zeros(rows + 1, np.int32),
         )
-        self._state = np.zeros(7, np.int64)
+        self._state = np.zeros(6, np.int64)
 
     def scan_octets(self, octets: Octets) -> Iterator[Matches]:
         """The matches of a text that is in memory."""
@@ -558,6 +556,8 @@ class Scanner:
                 got = read_into(view[filled : filled + min(room, self._block)])
             except Exception:
                 # A URN that runs into the failure is not whole; all before it counts.
+                if self.grammar.count_lines:
+                    state[_LINE] += _count_lf(octets, int(state[_COUNTED]), filled)
                 self._finish(base + filled)
                 if state[_FOUND]:
                     yield self._take()
@@ -584,12 +584,11 @@ class Scanner:
     def _begin(self) -> None:
         self._state[:] = 0
         self._state[_LINE] = 1
-        self.octets = self.lines = self.trimmable = 0
+        self.octets = self.lines = 0
 
     def _finish(self, octets: int) -> None:
         self.octets = octets
         self.lines = int(self._state[_LINE]) - 1
-        self.trimmable = int(self._state[_TRIMMABLE])
 
     def _take(self) -> Matches:
         """What the columns hold, as arrays of their own; the columns are empty then."""

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from urnscan.errors import FatalError, SourceError
-from urnscan.sources import Reader, check_encoding
+from urnscan.sources import Checks, Input, Reader, Reading, check_encoding, open_documents
 from urnscan.sources.encodings import Transcoder
 
 NO_TEXT = {"base64_codec", "bz2_codec", "hex_codec", "mbcs", "quopri_codec", "rot_13", "uu_codec", "zlib_codec"}
@@ -195,15 +195,13 @@ def test_half_a_character_is_not_the_end():
 
 
 def test_blocks_larger_than_those_of_the_transcoder(tmp_path):
-    from urnscan.sources import Input, open_input
-
     text = "urn:é:\U0001f600日 " * 50_000
     for codec in ("utf-16-le", "utf-7", "gb18030"):
         (tmp_path / "file").write_bytes(("x" + text).encode(codec))
         view = memoryview(bytearray(1_000_003))
         out = b""
-        with open_input(Input("file", str(tmp_path / "file"), None), codec) as reader:
-            while got := reader.read_into(view):
+        for document in open_documents(Input("file", str(tmp_path / "file"), None), Reading(codec), Checks()):
+            while got := document.reader.read_into(view):
                 out += view[:got]
         assert out.decode() == "x" + text
 

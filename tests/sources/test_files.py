@@ -15,7 +15,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from urnscan.errors import SourceError
-from urnscan.sources import Input, files, open_input, open_range
+from urnscan.sources import Input, files, open_range
+from urnscan.sources.files import open_file
 
 
 def read_all(reader, size=7):
@@ -56,7 +57,7 @@ class TestFile:
         """Fewer octets than fit mean that the end is near."""
         source = written(tmp_path_factory.getbasetemp() / "file", octets)
         view = memoryview(bytearray(size))
-        with open_input(source) as reader:
+        with open_file(source) as reader:
             for start in range(0, len(octets), size):
                 got = reader.read_into(view)
                 assert view[:got] == octets[start : start + size]
@@ -66,7 +67,7 @@ class TestFile:
         real = os.readv
         monkeypatch.setattr(os, "readv", lambda descriptor, views: real(descriptor, [views[0][:3]]))
         view = memoryview(bytearray(8))
-        with open_input(written(tmp_path / "file", b"0123456789")) as reader:
+        with open_file(written(tmp_path / "file", b"0123456789")) as reader:
             assert (reader.read_into(view), view.tobytes()) == (8, b"01234567")
             assert reader.read_into(view) == 2
 
@@ -74,7 +75,7 @@ class TestFile:
         """A run ends, though a log it reads may not."""
         source = written(tmp_path / "log", b"12")
         view = memoryview(bytearray(8))
-        with open_input(source) as reader:
+        with open_file(source) as reader:
             assert reader.read_into(view) == 2
             with Path(source.path).open("ab") as log:
                 log.write(b"34")
@@ -87,13 +88,13 @@ class TestFile:
                 file.write(b"12")
         except OSError:
             pytest.skip("the file system takes no such names")
-        with open_input(Input("\\xff", os.fsdecode(path), 2)) as reader:
+        with open_file(Input("\\xff", os.fsdecode(path), 2)) as reader:
             assert read_all(reader) == b"12"
 
     def test_a_file_of_the_system_that_says_it_is_empty(self):
         if not Path("/proc/self/status").exists():
             pytest.skip("no /proc")
-        with open_input(Input("status", "/proc/self/status", 0)) as reader:
+        with open_file(Input("status", "/proc/self/status", 0)) as reader:
             assert b"Pid:" in read_all(reader, 100)
 
     def test_what_cannot_be_opened(self, tmp_path, monkeypatch):
@@ -102,7 +103,7 @@ class TestFile:
             (tmp_path, "a folder cannot be read as a file"),
         ):
             with pytest.raises(SourceError) as caught:
-                open_input(Input("the name", str(path), None))
+                open_file(Input("the name", str(path), None))
             assert str(caught.value) == f"the name: {reason}"
 
         def refuse(*_):
@@ -110,31 +111,30 @@ class TestFile:
 
         monkeypatch.setattr(os, "open", refuse)
         with pytest.raises(SourceError, match="the name: Permission denied"):
-            open_input(Input("the name", "x", None))
+            open_file(Input("the name", "x", None))
 
     def test_a_socket_cannot_be_opened(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         with socket.socket(socket.AF_UNIX) as unix:
             unix.bind("socket")
             with pytest.raises(SourceError, match=r"socket: .+"):
-                open_input(Input("socket", "socket", None))
+                open_file(Input("socket", "socket", None))
 
-    @pytest.mark.parametrize("function", ["read", "readv"])
-    def test_an_error_on_the_way_names_the_input(self, tmp_path, monkeypatch, function):
+    def test_an_error_on_the_way_names_the_input(self, tmp_path, monkeypatch):
         def fail(*_):
             raise OSError(errno.EIO, "Input/output error")
 
         source = written(tmp_path / "file", b"123")
         before = os.listdir("/dev/fd")  # noqa: PTH208
-        monkeypatch.setattr(os, function, fail)
-        with pytest.raises(SourceError, match="the name: Input/output error"), open_input(source) as reader:
+        monkeypatch.setattr(os, "readv", fail)
+        with pytest.raises(SourceError, match="the name: Input/output error"), open_file(source) as reader:
             reader.read_into(memoryview(bytearray(8)))
         assert os.listdir("/dev/fd") == before  # noqa: PTH208
 
     def test_close_gives_the_descriptor_back_once(self, tmp_path):
         source = written(tmp_path / "file", b"123")
         before = os.listdir("/dev/fd")  # noqa: PTH208
-        reader = open_input(source)
+        reader = open_file(source)
         reader.close()
         with Path(source.path).open("rb") as other:  # it has the same descriptor
             reader.close()
@@ -142,7 +142,7 @@ class TestFile:
         with pytest.raises(SourceError):
             reader.read_into(memoryview(bytearray(8)))
         with pytest.raises(SourceError):
-            open_input(Input("folder", str(tmp_path), None))
+            open_file(Input("folder", str(tmp_path), None))
         assert os.listdir("/dev/fd") == before  # noqa: PTH208
 
 
@@ -151,7 +151,7 @@ class TestPipe:
     def test_standard_input_is_read_and_stays_open(self, pipe):
         pipe.write(b"0123456789")
         pipe.close()
-        with open_input(STDIN) as reader:
+        with open_file(STDIN) as reader:
             assert read_all(reader) == b"0123456789"
         os.fstat(0)
 
@@ -159,7 +159,7 @@ class TestPipe:
         """What was written can be read while the writer thinks of more, to the single octet."""
         view = memoryview(bytearray(100))
         pipe.write(b"u")
-        with open_input(STDIN) as reader:
+        with open_file(STDIN) as reader:
             assert (reader.read_into(view), view[:1].tobytes()) == (1, b"u")
             for said in (b"urn:a:b\n", b"x", b"\xff"):
                 pipe.write(said)
@@ -183,12 +183,12 @@ class TestPipe:
         view = memoryview(bytearray(4))
         pipe.write(b"12345")
         pipe.close()
-        with open_input(STDIN) as reader:
+        with open_file(STDIN) as reader:
             assert [reader.read_into(view) for _ in range(4)] == [4, 1, 0, 0]
 
     def test_an_empty_pipe(self, pipe):
         pipe.close()
-        with open_input(STDIN) as reader:
+        with open_file(STDIN) as reader:
             assert read_all(reader) == b""
 
     def test_a_pipe_that_does_not_block_is_waited_for(self, pipe):
@@ -203,7 +203,7 @@ class TestPipe:
 
         writer = threading.Thread(target=write_later)
         writer.start()
-        with open_input(STDIN) as reader:
+        with open_file(STDIN) as reader:
             assert read_all(reader) == b"\xff\xff12"
         writer.join()
 
@@ -226,12 +226,12 @@ class TestPipe:
         os.mkfifo(tmp_path / "fifo")
         writer = threading.Thread(target=(tmp_path / "fifo").write_bytes, args=(b"0123456789",))
         writer.start()
-        with open_input(Input("fifo", str(tmp_path / "fifo"), None)) as reader:
+        with open_file(Input("fifo", str(tmp_path / "fifo"), None)) as reader:
             assert read_all(reader) == b"0123456789"
         writer.join()
 
     def test_a_device_is_read(self):
-        with open_input(Input("null", os.devnull, None)) as reader:
+        with open_file(Input("null", os.devnull, None)) as reader:
             assert read_all(reader) == b""
 
     def test_a_file_as_standard_input_is_read_from_where_it_stands(self, tmp_path):
@@ -240,7 +240,7 @@ class TestPipe:
             file.seek(3)
             os.dup2(file.fileno(), 0)
         view = memoryview(bytearray(100))
-        with open_input(STDIN) as reader:
+        with open_file(STDIN) as reader:
             assert (reader.read_into(view), view[:7].tobytes()) == (7, b"3456789")
 
     def test_a_folder_as_standard_input(self, tmp_path):
@@ -248,13 +248,13 @@ class TestPipe:
         os.dup2(folder, 0)
         os.close(folder)
         with pytest.raises(SourceError, match="-: a folder cannot be read as a file"):
-            open_input(STDIN)
+            open_file(STDIN)
         os.fstat(0)
 
     def test_standard_input_that_is_closed(self):
         os.close(0)
         with pytest.raises(SourceError, match="-: Bad file descriptor"):
-            open_input(STDIN)
+            open_file(STDIN)
 
     @pytest.mark.skipif(not hasattr(fcntl, "F_GETPIPE_SZ"), reason="only on Linux")
     def test_a_pipe_is_made_larger_never_smaller_and_a_refusal_does_not_matter(self, pipe, monkeypatch):
@@ -270,11 +270,11 @@ class TestPipe:
         monkeypatch.setattr(fcntl, "fcntl", resize)
         pipe.write(b"12")
         pipe.close()
-        with open_input(STDIN) as reader:
+        with open_file(STDIN) as reader:
             assert read_all(reader) == b"12"
         assert asked == [1 << 20]
         before = 1 << 22
-        with open_input(STDIN):
+        with open_file(STDIN):
             assert asked == [1 << 20]
 
 

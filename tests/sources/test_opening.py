@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.errors import FatalError, SourceError
-from urnscan.sources import Input, is_splittable, open_input
-from urnscan.sources.files import File
+from urnscan.sources import Checks, Input, Reading, is_splittable, open_documents
+from urnscan.sources.encodings import Transcoder
 
 MARKS = {
     "utf-16-le": codecs.BOM_UTF16_LE,
@@ -19,16 +19,22 @@ MARKS = {
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
+def text_of(path, encoding=None, size=5):
+    """The only text in a file, read in pieces of `size` octets, and its reader."""
+    view = memoryview(bytearray(size))
+    out = b""
+    for document in open_documents(Input("file", str(path), None), Reading(encoding), Checks()):
+        assert document.member is None
+        while got := document.reader.read_into(view):
+            out += view[:got]
+    return out, document.reader
+
+
 @pytest.fixture
 def read(tmp_path):
-    def read(octets, encoding=None, size=5):
+    def read(octets, encoding=None):
         (tmp_path / "file").write_bytes(octets)
-        view = memoryview(bytearray(size))
-        out = b""
-        with open_input(Input("file", str(tmp_path / "file"), len(octets)), encoding) as reader:
-            while got := reader.read_into(view):
-                out += view[:got]
-        return out
+        return text_of(tmp_path / "file", encoding)[0]
 
     return read
 
@@ -37,7 +43,7 @@ def read(tmp_path):
 def splittable(tmp_path):
     def splittable(octets, encoding=None):
         (tmp_path / "file").write_bytes(octets)
-        return is_splittable(Input("file", str(tmp_path / "file"), len(octets)), encoding)
+        return is_splittable(Input("file", str(tmp_path / "file"), len(octets)), Reading(encoding))
 
     return splittable
 
@@ -50,12 +56,7 @@ def test_a_byte_order_mark_is_recognised_and_dropped(tmp_path_factory, codec, te
         text = "x" + text
     path = tmp_path_factory.getbasetemp() / "marked"
     path.write_bytes(MARKS[codec] + text.encode(codec))
-    view = memoryview(bytearray(size))
-    out = b""
-    with open_input(Input("marked", str(path), None)) as reader:
-        while got := reader.read_into(view):
-            out += view[:got]
-    assert out == text.encode()
+    assert text_of(path, size=size)[0] == text.encode()
 
 
 def test_a_second_mark_is_text(read):
@@ -104,12 +105,11 @@ def test_short_texts_with_a_mark(read, octets, text):
 def test_octets_are_given_as_they_are(tmp_path_factory, octets, encoding):
     """Whatever they are: no encoding, utf-8 and ascii decode nothing, so nothing is invalid."""
     path = tmp_path_factory.getbasetemp() / "octets"
-    octets = b"x" + octets  # no mark
+    octets = b"x" + octets.replace(b"\0", b"")  # no mark, and no pattern of NULs
     path.write_bytes(octets)
-    view = memoryview(bytearray(100))
-    with open_input(Input("octets", str(path), len(octets)), encoding) as reader:
-        assert isinstance(reader, File)
-        assert view[: reader.read_into(view)] == octets
+    text, reader = text_of(path, encoding, size=100)
+    assert text == octets
+    assert not isinstance(reader, Transcoder)
 
 
 def test_an_encoding_that_was_named(read, splittable):
@@ -124,13 +124,57 @@ def test_utf16_without_a_mark_is_little_endian_on_every_machine(read):
 
 
 def test_only_regular_files_can_be_split(tmp_path):
-    assert not is_splittable(Input("-", None, None), None)
-    assert not is_splittable(Input("fifo", str(tmp_path / "not even opened"), None), None)
+    assert not is_splittable(Input("-", None, None), Reading())
+    assert not is_splittable(Input("fifo", str(tmp_path / "not even opened"), None), Reading())
     with pytest.raises(SourceError, match="nope: No such file or directory"):
-        is_splittable(Input("nope", str(tmp_path / "nope"), 5), None)
+        is_splittable(Input("nope", str(tmp_path / "nope"), 5), Reading())
 
 
 def test_an_unknown_encoding_ends_the_run(read, splittable):
     for function in (read, splittable):
         with pytest.raises(FatalError, match="'nope'"):
             function(b"abc", "nope")
+
+
+WIDE = st.sampled_from(["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+
+
+class TestWithoutAMark:
+    """ "UTF-16/32 … without [a byte order mark] where the NUL pattern is unmistakable; everything else is scanned as octets." """
+
+    @given(text=st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=6), codec=WIDE)
+    def test_ascii(self, tmp_path_factory, text, codec):
+        path = tmp_path_factory.getbasetemp() / "wide"
+        path.write_bytes(text.encode(codec))
+        assert text_of(path)[0] == text.encode()
+
+    @given(codec=WIDE)
+    def test_other_letters_among_them(self, tmp_path_factory, codec):
+        path = tmp_path_factory.getbasetemp() / "wide"
+        text = "Œuvres complètes: urn:nbn:de:1, 第 1 巻"
+        path.write_bytes(text.encode(codec))
+        assert text_of(path)[0] == text.encode()
+
+    @pytest.mark.parametrize(
+        "octets",
+        [
+            b"urn:a:b\0urn:c:d\0",  # separated by NUL
+            b"\0" * 64,
+            b"a\0b\0",  # too short to tell
+            b"a\0" * 8 + b"\0\0" + b"b\0" * 8,  # U+0000
+            bytes(range(256)) * 2,
+            "第一章第二章第三章第四章第五章".encode("utf-16-le"),  # no NULs
+            b"".join(bytes([n % 256, n // 256]) for n in range(0, 9000, 45)),  # numbers
+        ],
+    )
+    def test_mistakable(self, read, splittable, octets):
+        assert read(octets) == octets
+        assert splittable(octets)
+
+    def test_an_encoding_that_was_named_wins(self, read):
+        text = "urn:a:b".encode("utf-16-le")
+        assert read(text, "latin-1") == text.decode("latin-1").encode()
+        assert read(text, "utf-8") == text
+
+    def test_is_not_split(self, splittable):
+        assert not splittable("urn:a:b".encode("utf-16-le"))

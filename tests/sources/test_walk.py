@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from urnscan.errors import SourceError
 from urnscan.sources import Input, Selection, find_inputs
+from urnscan.sources.remote import places as remote
+from urnscan.sources.remote import urls
 
 
 @pytest.fixture(autouse=True)
@@ -97,12 +99,28 @@ class TestNamed:
         monkeypatch.setattr(os, "stat", refuse)
         assert names("secret/*.txt", "b") == ["secret/*.txt: Permission denied", "b: Permission denied"]
 
-    @pytest.mark.parametrize("url", ["https://example.org/a?b=*", "s3://bucket/key", "GS://b/[x]"])
-    def test_a_url_is_not_read_yet(self, url):
-        (error,) = find_inputs([url])
-        assert isinstance(error, SourceError)
-        assert error.source == url
-        assert "remote inputs are not read yet" in error.reason
+    @pytest.mark.parametrize("url", ["https://example.org/a?b=*", "s3://bucket/[x]", "GS://b"])
+    def test_a_url_that_is_no_path_is_looked_for_in_a_store(self, url, monkeypatch):
+        """With the filters and the outputs of the run."""
+        asked = []
+        monkeypatch.setattr(remote, "find_remote", lambda *arguments: asked.append(arguments) or [Input(url, None, 1)])
+        assert names(url, skip=("s3://o",), exclude=("*.md",)) == [url]
+        assert asked == [(url, Selection(exclude=("*.md",)), frozenset({"s3://o"}))]
+
+    def test_a_file_url_is_the_path_behind_it(self, tmp_path):
+        make("in/a b", "in/?")
+        assert names(f"file://{tmp_path}/in") == [f"{tmp_path}/in/?", f"{tmp_path}/in/a b"]
+        assert names(f"FILE://localhost{tmp_path}/in/a%20b") == [f"{tmp_path}/in/a b"]
+        assert names(f"file://{tmp_path}/in/a*") == [f"{tmp_path}/in/a b"]
+        assert names("file://elsewhere/x") == ["file://elsewhere/x: a file on this machine is written file:///PATH"]
+
+    def test_the_file_name_of_an_input(self):
+        """By its suffix a form may be told: a query is no part of it."""
+        store = urls.Url("https", None, "h", "/", "")
+        page = urls.Remote(store, "", "")
+        assert Input("https://h/x/a.br?b=c/d", None, None, page).file_name == "a.br"
+        assert Input("in/a?b", "in/a?b", 1).file_name == "a?b"
+        assert Input("-", None, None).file_name == "-"
 
     def test_a_path_that_looks_like_a_url_is_a_path(self):
         make("s3:/bucket/key")

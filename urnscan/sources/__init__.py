@@ -1,27 +1,52 @@
-"""From the arguments of a run to octets: which inputs there are, and readers of what is in them.
+"""From the arguments of a run to texts: which inputs there are, what is in them, and readers of its octets.
 
     walk.py       arguments, folders and patterns -> inputs, in a fixed order
     files.py      files, ranges of files, pipes and standard input -> octets as they are
+    remote/       URLs -> inputs; objects read over a network that fails; files put into a store
+    opening.py    an input -> the texts and values in it, through all forms that it has
+    forms.py      the registry of the forms that are read:
+      compression/  gzip, bzip2, xz, Zstandard, LZ4 -> the text, member by member, whatever is damaged
+      archives/     tar, zip, WARC -> members
+      tables/       Parquet, Arrow, SQLite -> values; CSV and JSON, where fields are named
     encodings.py  byte order marks and codecs; octets in another encoding -> UTF-8
-    opening.py    which of these readers an input needs, one on top of the other
 
-Nothing here holds more in memory than a folder's own entries or a block of octets.
+    reader.py     what gives octets: the protocol of all readers
+    layers.py     what the readers of one input share: limits, checksums, names
+    documents.py  what comes out: texts, and values of tables
+
+Nothing here holds more in memory than a folder's own entries or blocks of octets.
 """
 
+from urnscan.sources.documents import Document, Values
 from urnscan.sources.encodings import check_encoding
-from urnscan.sources.files import Range, Reader, open_range
-from urnscan.sources.opening import is_splittable, open_input
+from urnscan.sources.files import Range, open_range
+from urnscan.sources.layers import INSIDE, Checks, Limits, Reading
+from urnscan.sources.opening import is_splittable, open_documents
+from urnscan.sources.reader import Reader
+from urnscan.sources.remote.places import RemotePlace
+from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
 from urnscan.sources.walk import TEMPORARY_SUFFIX, Input, Selection, find_inputs
 
 __all__ = [
+    "INSIDE",
     "TEMPORARY_SUFFIX",
+    "Checks",
+    "Document",
     "Input",
+    "Limits",
     "Range",
     "Reader",
+    "Reading",
+    "RemotePlace",
     "Selection",
+    "Values",
     "check_encoding",
     "find_inputs",
+    "is_remote",
     "is_splittable",
-    "open_input",
+    "local_path",
+    "open_documents",
     "open_range",
+    "real_place",
+    "without_secrets",
 ]

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 
 from urnscan.errors import FatalError, SourceError
-from urnscan.sources.files import Reader
+from urnscan.sources.reader import Reader
 
 __all__ = ["Transcoder", "check_encoding", "find_codec"]
 
@@ -25,6 +25,12 @@ _BEGUN = frozenset(mark[:count] for mark in _BOMS for count in range(1, len(mark
 _AS_IT_IS = ("utf-8", "utf-8-sig", "ascii")
 # Without a mark Python takes the order of the machine, on which no result may depend. Most such files are from Windows.
 _BYTE_ORDER = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+
+# To know UTF-16 and UTF-32 without a mark: the octets of a unit, and which of them is not NUL where it is ASCII.
+_UNITS = (("utf-32-le", 4, 0), ("utf-32-be", 4, 3), ("utf-16-le", 2, 0), ("utf-16-be", 2, 1))
+_PRINTABLE = frozenset(b"\t\n\r" + bytes(range(0x20, 0x7F)))
+_TELLING = 1 << 9  # octets that are looked at
+_FEWEST_UNITS = 6  # "urn:a:" and no less
 
 # What these make of a text depends on how it is cut.
 _NO_STREAMS = ("punycode", "unicode-escape")
@@ -63,7 +69,8 @@ cp1252, latin-1, shift_jis, gb18030 or cp037
 def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str | None, int]:
     """The codec that an input must be decoded with, None where it is read as it is, and how many octets its mark has.
 
-    `peek(count)` gives the first octets. A byte order mark wins over `encoding`; that of UTF-8 belongs to the text.
+    `peek(count)` gives the first octets, at least so many. A byte order mark wins over `encoding`; that of UTF-8 belongs
+    to the text. With neither, UTF-16 and UTF-32 are known by their NULs, where most of the text is ASCII.
     Raises FatalError for an unknown encoding, and what `peek` raises.
     """
     head = peek(1)  # no more than needed: a pipe may have no more to give yet
@@ -75,8 +82,22 @@ def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str 
     for mark, codec in _BOMS.items():
         if head.startswith(mark):
             return (None, 0) if codec in _AS_IT_IS else (codec, len(mark))
-    codec = "utf-8" if encoding is None else check_encoding(encoding)
+    if encoding is None:
+        return (_by_nuls(peek(_TELLING)) if b"\0" in head else None), 0
+    codec = check_encoding(encoding)
     return (None if codec in _AS_IT_IS else _BYTE_ORDER.get(codec, codec)), 0
+
+
+def _by_nuls(head: bytes) -> str | None:
+    """UTF-32 or UTF-16, if three of four units are printable ASCII and none is NUL; else None."""
+    for codec, unit, ascii_at in _UNITS:
+        count = min(len(head), _TELLING) // unit
+        rows = [head[at : at + unit] for at in range(0, count * unit, unit)]
+        nuls = bytes(unit - 1)
+        text = sum(row[ascii_at] in _PRINTABLE and row[:ascii_at] + row[ascii_at + 1 :] == nuls for row in rows)
+        if count >= _FEWEST_UNITS and 4 * text >= 3 * count and bytes(unit) not in rows:
+            return codec
+    return None
 
 
 class _Replaced(threading.local):

@@ -5,73 +5,38 @@ The readers are thin over the system's own calls, which release the GIL: no buff
 
 import contextlib
 import fcntl
+import io
 import os
 import re
 import select
 import stat
-from typing import Protocol, Self
 
 from urnscan.errors import SourceError
+from urnscan.sources.reader import Reader
 from urnscan.sources.walk import Input
 
-__all__ = ["File", "Pipe", "Range", "Reader", "open_file", "open_range"]
+__all__ = ["File", "Pipe", "Range", "open_file", "open_range"]
 
 _PIPE_SIZE = 1 << 20  # what Linux lets everyone ask for
 _SEARCHED = 1 << 16  # octets searched for a separator at a time
 
 
-class Reader(Protocol):
-    """Gives the octets of an input, front to back; a context manager that closes it. One thread's own."""
-
-    def read_into(self, view: memoryview) -> int:
-        """Fill the front of a writable view of at least one octet; how many octets were filled, 0 at the end.
-
-        Raises SourceError.
-        """
-        ...
-
-    def close(self) -> None:
-        """Give back what the system holds for it; a second time does nothing."""
-        ...
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
 class File(Reader):
     """A file: fills the view as far as the file goes, so that fewer octets than fit mean that the end is near."""
 
-    def __init__(self, name: str, descriptor: int) -> None:
-        """`descriptor` is open for reading and is closed with this reader, but for 0, which is standard input."""
+    def __init__(self, name: str, descriptor: int, path: str | None = None) -> None:
+        """`descriptor` is open for reading and is closed with this reader, but for 0, which is standard input.
+
+        `path` leads to the same file where it can be opened a second time.
+        """
         self.name = name
         self._descriptor = descriptor
-        self._head = b""  # octets that were looked at and are still to be given
+        self._path = path
         self._ended = False
-
-    def peek(self, count: int) -> bytes:
-        """The next `count` octets, fewer only at the end, and `read_into` will give them too.
-
-        Raises SourceError.
-        """
-        try:
-            while len(self._head) < count and not self._ended and self._is_ready(0):
-                more = os.read(self._descriptor, count - len(self._head))
-                self._ended = not more
-                self._head += more
-        except OSError as error:
-            raise SourceError.from_os(self.name, error) from error
-        return self._head
 
     def read_into(self, view: memoryview) -> int:
         """Fill the view, or its front at the end of the file."""
         got = 0
-        if self._head:
-            got = min(len(self._head), len(view))
-            view[:got] = self._head[:got]
-            self._head = self._head[got:]
         try:
             # Once at the end it stays there: a terminal would ask for more, and a growing file may never end.
             while got < len(view) and not self._ended and self._is_ready(got):
@@ -81,6 +46,15 @@ class File(Reader):
         except OSError as error:
             raise SourceError.from_os(self.name, error) from error
         return got
+
+    def reopen(self) -> io.BufferedIOBase | None:
+        """The file once more, from its beginning."""
+        if self._path is None:
+            return None
+        try:
+            return open(self._path, "rb")  # noqa: PTH123 (whoever asked closes it)
+        except OSError as error:
+            raise SourceError.from_os(self.name, error) from error
 
     def close(self) -> None:
         """Close the descriptor; standard input stays open."""
@@ -160,14 +134,18 @@ class Range(File):
         return got
 
 
-def open_file(source: Input) -> File:
+def open_file(source: Input) -> Reader:
     """A reader of the octets of an input as they are; of a FIFO, it waits for one who writes.
 
     Raises SourceError for what cannot be opened, and for a folder.
     """
+    if source.remote is not None:
+        from urnscan.sources.remote.places import open_remote  # noqa: PLC0415 (who reads no URL loads nothing for it)
+
+        return open_remote(source.remote)
     descriptor, mode = _open(source)
     if stat.S_ISREG(mode) or stat.S_ISBLK(mode):
-        return File(source.name, descriptor)
+        return File(source.name, descriptor, source.path)
     return Pipe(source.name, descriptor)
 
 

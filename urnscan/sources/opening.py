@@ -1,37 +1,117 @@
-"""Which readers an input needs: the one place where they are put on top of each other."""
+"""From an input to the texts in it: the way through all forms that it has, one inside the other."""
 
+import io
+from collections.abc import Callable, Iterator
+
+from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.sources.documents import Document, Values
 from urnscan.sources.encodings import Transcoder, find_codec
-from urnscan.sources.files import Reader, open_file
+from urnscan.sources.files import open_file
+from urnscan.sources.forms import FORMS, Archive, Compression, Table
+from urnscan.sources.layers import Budget, Checks, Layer, Reading
+from urnscan.sources.reader import Peeked, Reader
 from urnscan.sources.walk import Input
 
-__all__ = ["is_splittable", "open_input"]
+__all__ = ["is_splittable", "open_documents"]
 
 
-def open_input(source: Input, encoding: str | None = None) -> Reader:
-    """A reader of the text of an input: UTF-8, or the octets as they are.
+def open_documents(
+    source: Input, reading: Reading, checks: Checks, on_read: Callable[[int], object] = lambda _: None
+) -> Iterator[Document | Values | SourceError]:
+    """The texts and values in an input; in place of a member that cannot be read, its error.
 
-    UTF-16 and UTF-32 are recognised by their byte order marks and come without it. Else `encoding` says what the
-    input is in; None, like utf-8 and ascii, is as it is. Waits for the first octet of a pipe.
-    Raises SourceError where the input cannot be read, FatalError for an unknown encoding.
+    `checks` tells which of the octets that are read are vouched for; `on_read` is told how many octets of the input
+    itself were read. Waits for the first octet of a pipe.
+    Raises SourceError where the input cannot be read or not to its end, LimitError where it unfolds to too much,
+    FatalError for an unknown encoding.
     """
-    reader = open_file(source)
-    try:
-        codec, mark = find_codec(reader.peek, encoding)
-        if mark:
-            reader.read_into(memoryview(bytearray(mark)))
-        return reader if codec is None else Transcoder(reader, source.name, codec, mark)
-    except BaseException:
-        reader.close()
-        raise
+    budget = Budget(source.name, reading.limits, on_read)
+    layer = Layer(source.name, source.file_name, reading, checks, budget)
+    with Peeked(_Counted(open_file(source), budget), checks) as reader:
+        yield from _unfold(reader, layer)
 
 
-def is_splittable(source: Input, encoding: str | None = None) -> bool:
-    """Whether `open_range` can read parts of an input: a regular file that `open_input` would give as it is.
+def is_splittable(source: Input, reading: Reading) -> bool:
+    """Whether `open_range` can read parts of an input: a regular file whose text is its octets as they are.
 
     Raises SourceError where the file cannot be read, FatalError for an unknown encoding.
     """
     if source.path is None or source.size is None:
         return False
-    with open_file(source) as reader:
-        codec, _ = find_codec(reader.peek, encoding)
-        return codec is None
+    budget = Budget(source.name, reading.limits)
+    layer = Layer(source.name, source.file_name, reading, Checks(), budget)
+    with Peeked(open_file(source), layer.checks) as reader:
+        return FORMS.recognise(reader, layer) is None and find_codec(reader.peek, reading.encoding)[0] is None
+
+
+class _Counted(Reader):
+    """Tells the budget what is read of the input itself."""
+
+    def __init__(self, reader: Reader, budget: Budget) -> None:
+        self._reader = reader
+        self._budget = budget
+
+    def read_into(self, view: memoryview) -> int:
+        octets = self._reader.read_into(view)
+        self._budget.took(octets)
+        return octets
+
+    def reopen(self) -> io.BufferedIOBase | None:
+        return self._reader.reopen()
+
+    def close(self) -> None:
+        self._reader.close()
+
+
+def _unfold(reader: Peeked, layer: Layer) -> Iterator[Document | Values | SourceError]:
+    """What the octets of a reader hold, whatever form they have."""
+    match form := FORMS.recognise(reader, layer):
+        case None:
+            yield _text(reader, layer)
+        case Compression():
+            inner = layer.unpacked(form.suffixes)
+            with Peeked(form.open(reader, layer), layer.checks) as unpacked:
+                yield from _unfold(unpacked, inner)
+                # A tar archive ends before the gzip file around it: what is left may still fail its checksum.
+                yield from _drain(unpacked)
+        case Archive():
+            for found in form.open(reader, layer):
+                if isinstance(found, SourceError):
+                    yield found
+                else:
+                    yield from _member(*found, layer)
+        case Table():
+            yield from form.open(reader, layer)
+
+
+def _member(name: str, reader: Reader, layer: Layer) -> Iterator[Document | Values | SourceError]:
+    """What a member of an archive holds; what goes wrong with it alone is given and not raised."""
+    layer.budget.member()
+    try:
+        with Peeked(reader, layer.checks) as peeked:
+            yield from _unfold(peeked, layer.inside(name))
+    except LimitError:
+        raise
+    except SourceError as error:
+        yield error
+
+
+def _drain(reader: Reader) -> Iterator[SourceError]:
+    """Read on to the end, for nothing but the errors on the way."""
+    view = memoryview(bytearray(1 << 16))
+    while True:
+        try:
+            if not reader.read_into(view):
+                return
+        except DamageError as error:
+            yield error
+
+
+def _text(reader: Peeked, layer: Layer) -> Document:
+    """The text that a reader gives: UTF-8, or the octets as they are."""
+    codec, mark = find_codec(reader.peek, layer.reading.encoding)
+    if mark:
+        reader.read_into(memoryview(bytearray(mark)))
+    if codec is None:
+        return Document(layer.member, reader)
+    return Document(layer.member, Transcoder(reader, layer.name, codec, mark))

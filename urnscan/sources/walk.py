@@ -9,19 +9,19 @@ so that a run on the same files is the same run. What was named is always read; 
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from errno import ENAMETOOLONG, ENOENT, ENOTDIR
 from fnmatch import fnmatchcase
 
 from urnscan.errors import SourceError
+from urnscan.sources.remote.urls import Remote, is_remote, is_url, local_path
 
-__all__ = ["TEMPORARY_SUFFIX", "Input", "Selection", "find_inputs"]
+__all__ = ["TEMPORARY_SUFFIX", "Input", "Selection", "find_inputs", "fits", "with_next"]
 
 TEMPORARY_SUFFIX = ".urnscan-tmp"
 """What the names of a run's temporary files and folders end in."""
 
-_URL = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
 _MAGIC = re.compile(r"[*?\[]")
 
 Identity = tuple[int, int]  # st_dev, st_ino
@@ -37,9 +37,23 @@ class Input:
     Octets of the path that are not UTF-8 are written as in `\\xff`.
     """
     path: str | None
-    """What to open, None for standard input; octets that are not UTF-8 are surrogate escapes, as everywhere in `os`."""
+    """What to open, None for standard input and what is remote; octets that are not UTF-8 are surrogate escapes, as
+    everywhere in `os`."""
     size: int | None
-    """The octets of a regular file when it was found, None where not known: standard input, a FIFO, a device."""
+    """The octets of a regular file or an object when it was found, None where not known: standard input, a FIFO, a device."""
+    remote: Remote | None = None
+    """The object in a store; None for what is here."""
+
+    @property
+    def key(self) -> Hashable:
+        """What it is known by: two inputs of one key are the same."""
+        return self.name if self.remote is None else self.remote.key
+
+    @property
+    def file_name(self) -> str:
+        """The last part of the name, by whose suffix a form may be told: of a URL without its query."""
+        name = self.name.partition("?")[0] if self.remote is not None else self.name
+        return name.rstrip("/").rsplit("/", 1)[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +82,9 @@ def find_inputs(
 
     * "-" is standard input; an existing path that is no folder is an input, whatever it is.
     * A folder is walked, depth first, hidden files included. FIFOs, sockets and devices in it are passed over, and so
-      are files whose real path is in `skip` (a run's own outputs) and names that end in TEMPORARY_SUFFIX.
+      are files whose `real_place` is in `skip` (a run's own outputs) and names that end in TEMPORARY_SUFFIX.
+    * A URL is an object in a store, a folder of one, which is walked as well, or a pattern of such names. `file://` is
+      the path that follows it.
     * Anything else is a pattern, if it has `*`, `?` or `[` in it: `**` stands for any number of folders, hidden names
       match like others. What it matches counts as named, in the order of a walk. Nothing matched is an error.
     """
@@ -95,15 +111,28 @@ class _Finder:
         except OSError as error:
             if error.errno not in (ENOENT, ENOTDIR, ENAMETOOLONG):
                 yield SourceError.from_os(_name(path), error)
-            elif _URL.match(path):
-                reason = "remote inputs are not read yet: fetch it first, then name the file or pipe it in"
-                yield SourceError(_name(path), reason)
+            elif is_url(path):
+                yield from self._find_url(path)
             elif not _MAGIC.search(path):
                 yield SourceError(_name(path), "no such file or folder")
             else:
                 yield from self._expand(path)
         else:
             yield from self._existing(path, status)
+
+    def _find_url(self, url: str) -> Iterator[Input | SourceError]:
+        """The inputs of a URL."""
+        if not is_remote(url):
+            try:
+                path = local_path(url)
+            except SourceError as error:
+                yield error
+            else:
+                yield from self.find(path)
+            return
+        from urnscan.sources.remote.places import find_remote  # noqa: PLC0415 (who reads no URL loads nothing for it)
+
+        yield from find_remote(url, self._selection, self._skip)
 
     def _existing(self, path: str, status: os.stat_result) -> Iterator[Input | SourceError]:
         if stat.S_ISDIR(status.st_mode):
@@ -130,7 +159,7 @@ class _Finder:
                     continue
                 relative = entry.path[root_length:]
                 is_folder = _is_folder(entry)
-                if _fits(self._selection.exclude, entry.name, relative, is_folder=is_folder):
+                if fits(self._selection.exclude, entry.name, relative, is_folder=is_folder):
                     continue
                 if is_folder:
                     # Only links make loops, so only with them is it worth a stat to know a folder again.
@@ -176,7 +205,7 @@ class _Finder:
         only_folders = parts[-1] == ""
         parts = [part for part in parts[first:] if part]
 
-        wanted = _with_next(parts, {0})
+        wanted = with_next(parts, {0})
         if len(parts) in wanted:
             if os.path.isdir(folder):
                 yield folder
@@ -198,7 +227,7 @@ class _Finder:
             name = os.path.basename(path)
             reached = {at + 1 for at in wanted if parts[at] != "**" and fnmatchcase(name, parts[at])}
             if is_folder:
-                reached = _with_next(parts, reached)
+                reached = with_next(parts, reached)
             if len(parts) in reached:
                 if is_folder or not (only_folders or self._is_own(path, is_link=is_link)):
                     yield path
@@ -209,7 +238,7 @@ class _Finder:
                     if all(identity != above for _, _, above in way) if follow else not is_link:
                         reached |= {at for at in wanted if parts[at] == "**"}
                     if reached:
-                        reached = _with_next(parts, reached)
+                        reached = with_next(parts, reached)
                         way.append((self._candidates(path + "/", parts, reached), reached, identity))
                 except OSError as error:
                     yield SourceError.from_os(_name(path), error)
@@ -232,7 +261,7 @@ class _Finder:
 
     def _is_included(self, name: str, relative: str) -> bool:
         include = self._selection.include
-        return not include or _fits(include, name, relative, is_folder=False)
+        return not include or fits(include, name, relative, is_folder=False)
 
     def _is_own(self, path: str, *, is_link: bool) -> bool:
         """Whether a file is one of the run's outputs; the real path is looked up only where it can be one."""
@@ -257,7 +286,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: bool) -> bool:
+def fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: bool) -> bool:
     """Whether an entry matches one of the patterns of a Selection."""
     for pattern in patterns:
         wanted = pattern.removesuffix("/")
@@ -266,7 +295,7 @@ def _fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: boo
     return False
 
 
-def _with_next(parts: list[str], wanted: Collection[int]) -> set[int]:
+def with_next(parts: list[str], wanted: Collection[int]) -> set[int]:
     """The wanted parts of a pattern and those that can be next, as a `**` may stand for no folder at all."""
     closed = set(wanted)
     for at, part in enumerate(parts):

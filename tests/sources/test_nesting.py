@@ -1,0 +1,272 @@
+"""What the readers of one input share: the limits, the checksums, the names; and the way through nested forms."""
+
+from contextlib import closing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.sources import Checks, Document, Input, Limits, Reader, Reading, is_splittable, opening
+from urnscan.sources.forms import Archive, Compression, Registry
+from urnscan.sources.layers import Budget, Layer
+
+
+class TestChecks:
+    """A unit is settled when its checksum is known; what was read for it counts, or not."""
+
+    def test_nothing_to_wait_for(self):
+        checks = Checks()
+        assert checks.settled > checks.now
+
+    def test_unit_after_unit(self):
+        checks = Checks()
+        first = checks.begin()
+        assert checks.settled <= checks.now
+        checks.confirm(first)
+        assert checks.settled > checks.now
+        second = checks.begin()
+        assert first < checks.settled <= second
+        checks.refuse(second)
+        assert checks.refused == [(second, second)]
+        assert checks.settled > checks.now > second
+
+    @given(st.lists(st.sampled_from(["begin", "confirm", "refuse", "read"]), max_size=30))
+    def test_nested_units(self, deeds):
+        """What is read while a unit is open is of a date within it, and settled when all units around it are."""
+        checks = Checks()
+        open_units, reads, refused = [], [], set()
+        for deed in deeds:
+            if deed == "begin":
+                open_units.append((checks.begin(), []))
+            elif deed == "read":
+                reads.append(checks.now)
+                for _, inside in open_units:
+                    inside.append(len(reads) - 1)
+            elif open_units:
+                unit, inside = open_units.pop()
+                getattr(checks, deed)(unit)
+                if deed == "refuse":
+                    refused |= set(inside)
+            unsettled = {read for _, inside in open_units for read in inside}
+            assert {number for number, date in enumerate(reads) if date >= checks.settled} == unsettled
+        hit = {n for n, date in enumerate(reads) if any(begin <= date <= end for begin, end in checks.refused)}
+        assert hit == refused
+
+
+class TestBudget:
+    """ "a decompression ratio and total size limit …, and member count; past a limit that input fails by name" """
+
+    def test_ratio_counts_only_past_64_mib(self):
+        budget = Budget("x", Limits(ratio=10))
+        budget.took(1)
+        budget.gave(1 << 26)
+        with pytest.raises(LimitError, match=r"x: unfolds to more than 10 times its size: .*--max-ratio"):
+            budget.gave(1)
+
+    def test_ratio_is_that_of_what_was_read(self):
+        budget = Budget("x", Limits(ratio=10))
+        budget.took(10**8)
+        budget.gave(10**9)
+        with pytest.raises(LimitError):
+            budget.gave(1)
+
+    def test_size(self):
+        budget = Budget("x", Limits(size=1000))
+        budget.took(10**8)
+        budget.gave(1000)
+        with pytest.raises(LimitError, match=r"x: unfolds to more than 1,000 octets: .*--max-size"):
+            budget.gave(1)
+
+    def test_members(self):
+        budget = Budget("x", Limits(members=2))
+        budget.member()
+        budget.member()
+        with pytest.raises(LimitError, match=r"x: has more than 2 members: .*--max-members"):
+            budget.member()
+
+    def test_progress_is_told_what_was_read(self):
+        told = []
+        Budget("x", Limits(), told.append).took(7)
+        assert told == [7]
+
+
+class TestLayer:
+    def layer(self, **limits):
+        return Layer("a.tar", "a.tar", Reading(limits=Limits(**limits)), Checks(), Budget("a.tar", Limits()))
+
+    def test_names(self):
+        """`member` is the way to it, by "!/" where archives lie in archives."""
+        layer = self.layer()
+        inner = layer.inside("b/c.ZIP")
+        assert (inner.name, inner.member, inner.file_name) == ("a.tar!/b/c.ZIP", "b/c.ZIP", "c.ZIP")
+        assert inner.inside("d").member == "b/c.ZIP!/d"
+        assert (layer.of_value("1/x"), inner.of_value("1/x")) == ("1/x", "b/c.ZIP!/1/x")
+
+    @pytest.mark.parametrize(("name", "inner"), [("x.tar.GZ", "x.tar"), ("x.gz", "x"), ("x", "x"), ("gz", "gz")])
+    def test_suffixes_of_compression(self, name, inner):
+        assert self.layer().inside(name).unpacked((".gz", ".gzip")).file_name == inner
+
+    def test_depth(self):
+        layer = self.layer(depth=2)
+        with pytest.raises(SourceError, match=r"a.tar!/b!/c: nested more than 2 deep: .*--max-depth") as raised:
+            layer.inside("b").inside("c").unpacked(())
+        assert not isinstance(raised.value, LimitError)
+
+
+class Octets(Reader):
+    """Octets from memory; errors among the parts are raised."""
+
+    def __init__(self, *parts):
+        self.parts = list(parts)
+        self.is_closed = False
+
+    def read_into(self, view):
+        if not self.parts:
+            return 0
+        part = self.parts.pop(0)
+        if isinstance(part, Exception):
+            raise part
+        view[: len(part)] = part
+        return len(part)
+
+    def close(self):
+        self.is_closed = True
+
+
+class TestRegistry:
+    """The way through forms: "recognised by content (magic octets) before name, nested where people nest them"."""
+
+    @pytest.fixture
+    def documents(self, tmp_path, monkeypatch):
+        """Documents of a file as (member, text or error); `forms` stand in the registry."""
+
+        def documents(octets, *forms, limits=None):
+            monkeypatch.setattr(opening, "FORMS", Registry(forms))
+            path = tmp_path / "file"
+            path.write_bytes(octets)
+            out = []
+            reading = Reading(limits=limits or Limits())
+            for document in opening.open_documents(Input("file", str(path), None), reading, Checks()):
+                if isinstance(document, Document):
+                    out.append((document.member, read(document.reader)))
+                else:
+                    out.append(str(document))
+            return out
+
+        def read(reader):
+            view = memoryview(bytearray(100))
+            text = b""
+            while True:
+                try:
+                    got = reader.read_into(view)
+                except DamageError as error:
+                    text += f"<{error.reason}>".encode()
+                    continue
+                if not got:
+                    return text
+                text += view[:got]
+
+        return documents
+
+    @staticmethod
+    def compression(*readers):
+        """A form that begins with C and holds what the readers give, one after the other each time that it is met."""
+        left = list(readers)
+        return Compression(
+            recognise=lambda head, _: head.startswith(b"C"), open=lambda *_: left.pop(0), suffixes=(".c",)
+        )
+
+    @staticmethod
+    def archive(*members):
+        return Archive(recognise=lambda head, _: head.startswith(b"A"), open=lambda *_: iter(members))
+
+    def test_text(self, documents):
+        assert documents(b"text") == [(None, b"text")]
+
+    def test_compression_is_no_member(self, documents):
+        inner = Octets(b"te", b"xt")
+        assert documents(b"C", self.compression(inner)) == [(None, b"text")]
+        assert inner.is_closed
+
+    def test_archive_in_compression_in_archive(self, documents):
+        inner = self.archive(("x", Octets(b"1")), ("y", Octets(b"2")))
+        outer = Archive(recognise=lambda head, _: head.startswith(b"B"), open=lambda *_: iter([("z", Octets(b"C"))]))
+        found = documents(b"B", outer, inner, self.compression(Octets(b"A")))
+        assert found == [("z!/x", b"1"), ("z!/y", b"2")]
+
+    def test_a_member_that_fails_costs_nothing_else(self, documents):
+        broken = Octets(SourceError("file!/b", "broken"))
+        members = [("a", Octets(b"1")), SourceError("file!/secret", "encrypted"), ("b", broken), ("c", Octets(b"3"))]
+        found = documents(b"A", self.archive(*members[:2], members[3]))
+        assert found == [("a", b"1"), "file!/secret: encrypted", ("c", b"3")]
+
+    def test_opening_a_member_that_fails_costs_nothing_else(self, documents):
+        def refuse(*_):
+            raise SourceError("file!/a", "no good")
+
+        bad = Compression(recognise=lambda head, _: head.startswith(b"X"), open=refuse, suffixes=())
+        found = documents(b"A", self.archive(("a", Octets(b"X")), ("b", Octets(b"2"))), bad)
+        assert found == ["file!/a: no good", ("b", b"2")]
+
+    def test_a_limit_ends_the_input(self, documents):
+        members = [("a", Octets(b"1")), ("b", Octets(b"2")), ("c", Octets(b"3"))]
+        with pytest.raises(LimitError, match="more than 2 members"):
+            documents(b"A", self.archive(*members), limits=Limits(members=2))
+
+    def test_what_is_nested_too_deep_fails_by_name(self, documents):
+        """A file that holds itself, as some zip files do."""
+
+        def itself(*_):
+            return iter([("self", Octets(b"A")), ("text", Octets(b"1"))])
+
+        quine = Archive(recognise=lambda head, _: head.startswith(b"A"), open=itself)
+        found = documents(b"A", quine, limits=Limits(depth=3))
+        assert found[0] == "file!/self!/self!/self: nested more than 3 deep: not read; --max-depth allows more"
+        assert [member for member, _ in (each for each in found if isinstance(each, tuple))] == [
+            "self!/self!/text",
+            "self!/text",
+            "text",
+        ]
+
+    def test_damage_is_told_and_the_rest_is_given(self, documents):
+        inner = Octets(b"before", DamageError("file", "lost"), b"after")
+        assert documents(b"C", self.compression(inner)) == [(None, b"before<lost>after")]
+
+    def test_what_is_behind_an_archive_is_read_for_its_errors(self, documents):
+        """A tar archive ends before the gzip around it; that checksum must be looked at all the same."""
+        inner = Octets(b"A", b"rest", DamageError("file", "checksum"), b"more")
+        found = documents(b"C", self.compression(inner), self.archive(("x", Octets(b"1"))))
+        assert found == [("x", b"1"), "file: checksum"]
+
+    def test_more_octets_where_a_form_needs_them(self, documents):
+        """None: cannot tell yet; the octets are there all the same."""
+        asked = []
+
+        def recognise(head, _):
+            asked.append(len(head))
+            return None if len(head) < 5000 else True
+
+        late = Archive(recognise=recognise, open=lambda *_: iter([("x", Octets(b"1"))]))
+        assert documents(b"t" * 9000, late) == [("x", b"1")]
+        assert documents(b"t" * 4000, late) == [(None, b"t" * 4000)]
+        assert max(asked) < 9000
+
+    def test_closing_in_the_midst_closes_what_is_open(self, tmp_path, monkeypatch):
+        inner = Octets(b"A")
+        member = Octets(b"1")
+        forms = (self.compression(inner), self.archive(("x", member)))
+        monkeypatch.setattr(opening, "FORMS", Registry(forms))
+        (tmp_path / "file").write_bytes(b"C")
+        with closing(opening.open_documents(Input("f", str(tmp_path / "file"), None), Reading(), Checks())) as found:
+            next(found)
+            assert not inner.is_closed
+        assert inner.is_closed
+        assert member.is_closed
+
+    def test_no_form_is_split(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(opening, "FORMS", Registry([self.archive()]))
+        (tmp_path / "a").write_bytes(b"A")
+        (tmp_path / "t").write_bytes(b"t")
+        assert not is_splittable(Input("a", str(tmp_path / "a"), 1), Reading())
+        assert is_splittable(Input("t", str(tmp_path / "t"), 1), Reading())

@@ -1,0 +1,86 @@
+"""A column of values, each a text of its own: scanned end to end, what is found sorted by value."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.arrow import octet_strings
+from urnscan.scanner import Matches, Scanner
+
+__all__ = ["InValues", "count_octets", "is_text", "scan_values"]
+
+_ROWS = 1 << 14  # values that are scanned as one text, at most
+_TEXT = (pa.null(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
+
+
+@dataclass(frozen=True, slots=True)
+class InValues:
+    """Matches in values, by place: rows of equal length."""
+
+    matches: Matches
+    value: npt.NDArray[np.int64]
+    """The index of the value, from 0."""
+    offset: npt.NDArray[np.int64]
+    """Octets from the beginning of the value."""
+    line: npt.NDArray[np.int64]
+    """1 and the LF octets before it in the value."""
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type can be scanned: text, octets, or a dictionary of them."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return kind in _TEXT or pa.types.is_fixed_size_binary(kind)
+
+
+def scan_values(scanner: Scanner, values: pa.Array) -> Iterator[InValues]:
+    """The matches in values of a type that `is_text`; null holds nothing.
+
+    Raises ValueError for a value of more than 2 GiB.
+    """
+    first = 0
+    for octet_values in _octets(values):
+        octets, offsets = octet_strings(octet_values)
+        starts, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64) - 1
+        line_ends = np.flatnonzero(octets == ord("\n"))
+        for matches in scanner.scan_octets(octets[: offsets[-1]]):
+            which = matches.locate(starts, ends)
+            yield InValues(
+                matches=matches,
+                value=first + which.astype(np.int64),
+                offset=matches.start - starts[which],
+                line=matches.line - np.searchsorted(line_ends, starts[which]),
+            )
+        first += len(octet_values)
+
+
+def count_octets(values: pa.Array) -> int:
+    """The octets of values of a type that `is_text`."""
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return pc.sum(pc.binary_length(values.cast(pa.large_binary()))).as_py() or 0
+
+
+def _octets(values: pa.Array) -> Iterator[pa.BinaryArray]:
+    """The values as octets, each followed by an octet that no URN holds, in parts that 32-bit offsets can count."""
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    separator = pa.array([b"\0"], pa.binary())[0]
+    nothing = pa.array([b""], pa.binary())[0]
+    rest = deque(values.slice(start, _ROWS) for start in range(0, len(values), _ROWS))
+    while rest:
+        part = rest.popleft()
+        try:
+            yield pc.binary_join_element_wise(part.cast(pa.binary()).fill_null(b""), nothing, separator)
+        except pa.ArrowInvalid as error:
+            if len(part) == 1:
+                raise ValueError("a value has more than 2 GiB; scan it from a file") from error
+            half = len(part) // 2
+            rest.extendleft((part.slice(half), part.slice(0, half)))

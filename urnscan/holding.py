@@ -1,0 +1,207 @@
+"""Pieces of a result that wait for the checksums of what they were found in, and are taken out where these fail."""
+
+from __future__ import annotations
+
+import tempfile
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from urnscan.errors import FatalError, SourceError
+from urnscan.scanner import Matches
+from urnscan.sources import Checks
+
+__all__ = ["Dates", "Held", "Piece"]
+
+_IN_MEMORY = 64 << 20  # octets of rows that wait in memory; what is more waits in files
+_MANY = 1 << 12  # dates after which those are forgotten that tell nothing any more
+
+Dated = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What comes out of a task, bit by bit."""
+
+    found: int = 0
+    occurrences: pa.RecordBatch | None = None
+    partial: pa.RecordBatch | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
+    """The names of the inputs of `partial`, by their places."""
+    inputs: int = 0
+    octets: int = 0
+    trimmable: int = 0
+    failure: tuple[int, SourceError] | None = None
+    """A place among the inputs, and what went wrong there."""
+    part_of: int | None = None
+    """The place of the huge file of which the task is a part; its lines are counted from 1 in each part."""
+    part_lines: int = 0
+    """The LF octets in the part, at its end."""
+
+
+class Dates:
+    """When the octets of a text were read, by the clock of a Checks."""
+
+    def __init__(self, checks: Checks) -> None:
+        self._checks = checks
+        self.clear()
+
+    def clear(self) -> None:
+        """Another text begins."""
+        self._from: list[int] = []  # octets from these on …
+        self._first: list[int] = []  # … are from these dates …
+        self._last: list[int] = []  # … to these
+
+    def since(self, start: int) -> Dates:
+        """The dates of what was read from the octet `start` on, which is the beginning of another text."""
+        dates = Dates(self._checks)
+        first = max(0, bisect_right(self._from, start) - 1)
+        dates._from = [max(0, at - start) for at in self._from[first:]]
+        dates._first = self._first[first:]
+        dates._last = self._last[first:]
+        return dates
+
+    def read(self, read_into: Callable[[memoryview], int], view: memoryview, at: int) -> int:
+        """Read what comes next in the text, at the octet `at` of it. Raises what `read_into` raises."""
+        checks = self._checks
+        checks.since = checks.now
+        octets = read_into(view)
+        if octets and (not self._from or self._first[-1] != checks.since or self._last[-1] != checks.now):
+            if len(self._from) > _MANY and not checks.refused and self._last[-1] < checks.settled:
+                at = 0  # all before is good, and so it is as if it was read now
+                self.clear()
+            self._from.append(at)
+            self._first.append(checks.since)
+            self._last.append(checks.now)
+        return octets
+
+    def of(self, matches: Matches) -> tuple[Dated, Dated]:
+        """The first and the last date of each match, or one for all."""
+        if len(self._from) == 1:
+            return np.array(self._first), np.array(self._last)
+        first = np.searchsorted(self._from, matches.start, side="right") - 1
+        last = np.searchsorted(self._from, matches.start + matches.length - 1, side="right") - 1
+        return np.array(self._first)[first], np.array(self._last)[last]
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    piece: Piece
+    first: Dated
+    """Of each of its matches, or one for all."""
+    last: Dated
+    trims: npt.NDArray[np.bool_]
+    """Which of its matches `trim` would change; empty where one date is for all."""
+    stored: _Stored | None = None
+    """Where its rows are."""
+
+
+class Held:
+    """Holds pieces back, in their order, until all that was read for them is settled."""
+
+    def __init__(self, checks: Checks, spill_folder: Callable[[], Path]) -> None:
+        self._checks = checks
+        self._spill_folder = spill_folder
+        self._waiting: deque[_Waiting] = deque()
+        self._octets = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits."""
+        return not self._waiting
+
+    def add(self, piece: Piece, matches: Matches, dates: tuple[Dated, Dated]) -> Iterator[Piece]:
+        """Take the piece of some matches; gives what need not wait any longer. Raises FatalError where no disk is left."""
+        first, last = dates
+        trims = matches.trailing > 0 if len(first) > 1 else np.empty(0, bool)
+        self._waiting.append(_Waiting(piece, first, last, trims))
+        yield from self.release()
+        if self._waiting:
+            self._octets += _octets(piece)
+            if self._octets > _IN_MEMORY:
+                self._spill()
+
+    def release(self) -> Iterator[Piece]:
+        """What need not wait any longer, without what was refused."""
+        settled = self._checks.settled
+        while self._waiting and self._waiting[0].last.max() < settled:
+            waiting = self._waiting.popleft()
+            if waiting.stored is None:
+                self._octets = max(0, self._octets - _octets(waiting.piece))
+            piece = waiting.piece if waiting.stored is None else waiting.stored.next(waiting.piece)
+            kept = self._kept(waiting)
+            if kept.all():
+                yield piece
+            elif kept.any():
+                yield replace(
+                    piece,
+                    found=int(kept.sum()),
+                    occurrences=piece.occurrences and piece.occurrences.filter(pa.array(kept)),
+                    partial=piece.partial and piece.partial.filter(pa.array(kept)),
+                    trimmable=int((waiting.trims & kept).sum()),
+                )
+
+    def _kept(self, waiting: _Waiting) -> npt.NDArray[np.bool_]:
+        """Which of the matches were read in no unit whose checksum failed."""
+        refused = self._checks.refused
+        if not refused:
+            return np.ones(1, bool)
+        begins, ends = np.array(sorted(refused)).T
+        ends = np.maximum.accumulate(ends)  # of all that began no later
+        before = np.searchsorted(begins, waiting.last, side="right") - 1
+        kept: npt.NDArray[np.bool_] = (before < 0) | (ends[before] < waiting.first)
+        return kept
+
+    def _spill(self) -> None:
+        """Put the rows that wait in memory into a file."""
+        in_memory = [waiting for waiting in self._waiting if waiting.stored is None]
+        stored = _Stored([waiting.piece for waiting in in_memory], self._spill_folder())
+        for _ in in_memory:
+            self._waiting.pop()
+        for waiting in in_memory:
+            bare = replace(waiting.piece, occurrences=None, partial=None)
+            self._waiting.append(replace(waiting, piece=bare, stored=stored))
+        self._octets = 0
+
+
+class _Stored:
+    """The rows of pieces in files without a name, to be read back once, in their order."""
+
+    def __init__(self, pieces: list[Piece], folder: Path) -> None:
+        """Raises FatalError."""
+        self._left = len(pieces)
+        self._readers: dict[str, pa.RecordBatchReader] = {}
+        self._files = []
+        for column in ("occurrences", "partial"):
+            batches = [getattr(piece, column) for piece in pieces]
+            if batches[0] is None:
+                continue
+            try:
+                file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (it lives as long as this)
+                with pa.ipc.new_stream(file, batches[0].schema) as writer:
+                    for batch in batches:
+                        writer.write_batch(batch)
+                file.seek(0)
+            except OSError as error:
+                raise FatalError(f"{folder}: cannot hold what is spilled: {error}") from error
+            self._files.append(file)
+            self._readers[column] = pa.ipc.open_stream(file)
+
+    def next(self, piece: Piece) -> Piece:
+        """The next piece that was stored, which is `piece` without its rows."""
+        rows = {column: reader.read_next_batch() for column, reader in self._readers.items()}
+        self._left -= 1
+        if not self._left:
+            for file in self._files:
+                file.close()
+        return replace(piece, **rows)
+
+
+def _octets(piece: Piece) -> int:
+    return sum(rows.nbytes for rows in (piece.occurrences, piece.partial) if rows is not None)

@@ -1,0 +1,29 @@
+"""What an input holds, whatever its form: texts to be scanned, and columns of values."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from urnscan.sources.reader import Reader
+
+__all__ = ["Document", "Values"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text, to be read before the next document is asked for."""
+
+    member: str | None
+    """The way to it inside the input; None where it is the input itself."""
+    reader: Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Values of a table, each a text of its own."""
+
+    values: pa.Array
+    """Of text or octets; null holds nothing."""
+    place: Callable[[int], str]
+    """From an index in `values` to where the value stands: `row/column`."""

@@ -1,0 +1,89 @@
+"""The registry of the forms that are read, and how one is told from the others.
+
+A form is recognised by its first octets, and where these cannot tell by its name. What it holds is looked at in the
+same way, so forms nest as people nest them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from urnscan.errors import SourceError
+from urnscan.sources.documents import Values
+from urnscan.sources.layers import Layer
+from urnscan.sources.reader import Peeked, Reader
+
+__all__ = ["FORMS", "Archive", "Compression", "Form", "Registry", "Table"]
+
+Recognise: TypeAlias = Callable[[bytes, Layer], bool | None]
+"""Whether what begins with these octets is of a form; None where more octets are needed to tell."""
+
+_ANY = bytes(range(256))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A way in which people keep text."""
+
+    recognise: Recognise
+    begins: bytes = _ANY
+    """The octets that such a file can begin with."""
+    named: tuple[str, ...] = ()
+    """Asked only where the name of the file ends in one of these, lower case; none: always."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compression(Form):
+    """A form that holds one text."""
+
+    open: Callable[[Reader, Layer], Reader]
+    """The reader of what is inside; who opened the one that it reads closes that."""
+    suffixes: tuple[str, ...]
+    """What the names of such files end in, lower case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archive(Form):
+    """A form that holds members with names."""
+
+    open: Callable[[Reader, Layer], Iterator[tuple[str, Reader] | SourceError]]
+    """Its members, each to be read before the next is asked for; in place of one that cannot be read, its error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table(Form):
+    """A form that holds values in rows and columns."""
+
+    open: Callable[[Reader, Layer], Iterator[Values | SourceError]]
+
+
+class Registry:
+    """Forms in the order in which they are asked. Archives have millions of members: no form is asked in vain."""
+
+    def __init__(self, forms: Iterable[Form]) -> None:
+        forms = tuple(forms)
+        self._suffixes = tuple(suffix for form in forms for suffix in form.named)
+        self._named = [tuple(form for form in forms if octet in form.begins) for octet in _ANY]
+        self._others = [tuple(form for form in some if not form.named) for some in self._named]
+
+    def recognise(self, reader: Peeked, layer: Layer) -> Form | None:
+        """The form of what a reader gives; None where it is text. Looks no further than it must: a pipe may be slow."""
+        head = reader.peek(1)
+        if not head:
+            return None
+        forms = (self._named if layer.file_name.lower().endswith(self._suffixes) else self._others)[head[0]]
+        while True:
+            unsure = False
+            for form in forms:
+                known = form.recognise(head, layer)
+                if known:
+                    return form
+                unsure |= known is None
+            longer = reader.peek(len(head) + 1) if unsure else head
+            if len(longer) == len(head):
+                return None
+            head = longer
+
+
+FORMS = Registry([])
+"""Every form that is read, those first that their first octets tell with certainty."""

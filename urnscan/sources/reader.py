@@ -1,0 +1,118 @@
+"""What gives octets, front to back: the protocol that all readers of inputs and of what is inside them follow."""
+
+import io
+from typing import Protocol, Self
+
+from urnscan.errors import SourceError
+from urnscan.sources.layers import Checks
+
+__all__ = ["Peeked", "Reader", "read_up_to", "skip"]
+
+_HEAD = 1 << 12  # octets that are read to look at them, if they are there
+_SKIPPED = 1 << 16  # octets read at a time to pass over them
+
+
+class Reader(Protocol):
+    """Gives the octets of an input, front to back; a context manager that closes it. One thread's own."""
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the front of a writable view of at least one octet; how many octets were filled, 0 at the end.
+
+        Raises DamageError where a part of the input is lost, after all octets before it were given: the next call
+        gives what follows the damage, or 0. Any other SourceError is the end.
+
+        A reader of what another gives does not ask that for more while it still holds octets of before: by the time of
+        their reading octets are told to be good or not (see Checks).
+        """
+        ...
+
+    def reopen(self) -> io.BufferedIOBase | None:
+        """A second, seekable file with the same octets from the first one on; None where there can be none.
+
+        Whoever asks for it closes it. Its `name` is a path where there is one. Raises SourceError.
+        """
+        return None
+
+    def close(self) -> None:
+        """Give back what the system holds for it; a second time does nothing."""
+        ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Peeked(Reader):
+    """Another reader whose next octets can be looked at before they are read."""
+
+    def __init__(self, reader: Reader, checks: Checks) -> None:
+        """`reader` is closed with this one; `checks` is that of the input."""
+        self._reader = reader
+        self._checks = checks
+        self._since = 0  # the date of the oldest octet that was looked at
+        self._head = b""  # octets that were looked at and are still to be given
+        self._after: SourceError | None = None  # what reading raised behind the head
+        self._ended = False
+
+    def peek(self, count: int) -> bytes:
+        """The next octets, at least `count` of them unless the end or a damage comes before; all still to be read.
+
+        There are more than `count` where one read gave them: who needs few does not wait for a slow pipe to say more.
+        """
+        if len(self._head) < count and not self._ended and self._after is None:
+            buffer = memoryview(bytearray(max(2 * count, _HEAD)))  # who asks for a little more will ask again
+            filled = len(self._head)
+            buffer[:filled] = self._head
+            checks, since = self._checks, self._checks.since
+            checks.since = min(self._since, checks.now) if filled else checks.now
+            try:
+                while filled < count and not self._ended:
+                    got = self._reader.read_into(buffer[filled:])
+                    self._ended = got == 0
+                    filled += got
+            except SourceError as error:
+                self._after = error
+            self._head = bytes(buffer[:filled])
+            self._since, checks.since = checks.since, since
+        return self._head
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the front of the view, with what was looked at first."""
+        if self._head:
+            got = min(len(self._head), len(view))
+            view[:got] = self._head[:got]
+            self._head = self._head[got:]
+            self._checks.since = min(self._checks.since, self._since)
+            return got
+        if self._after is not None:
+            error, self._after = self._after, None
+            raise error
+        return 0 if self._ended else self._reader.read_into(view)
+
+    def reopen(self) -> io.BufferedIOBase | None:
+        """A second file with the same octets, if the reader below has one."""
+        return self._reader.reopen()
+
+    def close(self) -> None:
+        """Close the reader below."""
+        self._reader.close()
+
+
+def read_up_to(reader: Reader, count: int) -> bytes:
+    """The next `count` octets, fewer only at the end; raises what the reader raises, and the octets before it are lost."""
+    buffer = memoryview(bytearray(count))
+    filled = 0
+    while filled < count and (got := reader.read_into(buffer[filled:])):
+        filled += got
+    return bytes(buffer[:filled])
+
+
+def skip(reader: Reader, count: int) -> int:
+    """Pass over the next `count` octets; how many there were, fewer only at the end. Raises what the reader raises."""
+    view = memoryview(bytearray(min(count, _SKIPPED)))
+    left = count
+    while left and (got := reader.read_into(view[:left])):
+        left -= got
+    return count - left

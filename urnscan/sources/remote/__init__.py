@@ -1,0 +1,1 @@
+"""What a URL names: found, read and written."""

@@ -1,0 +1,202 @@
+"""URLs: what is the store, what the path in it, what a pattern; and names of them without secrets."""
+
+import os
+import re
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, quote, unquote, unquote_to_bytes
+
+from urnscan.errors import SourceError
+
+__all__ = [
+    "ARROW",
+    "HTTP",
+    "Remote",
+    "Url",
+    "clean",
+    "is_remote",
+    "is_url",
+    "local_path",
+    "parse_url",
+    "quoted",
+    "real_place",
+    "without_secrets",
+]
+
+ARROW = frozenset("s3 gs gcs abfs abfss hdfs viewfs".split())
+"""The schemes that pyarrow knows: stores of objects and folders, whose URLs end in its options."""
+HTTP = frozenset(("http", "https"))
+
+_FILE = "file://"
+_BEGIN = re.compile("([A-Za-z][A-Za-z0-9+.-]*)://")
+_MAGIC = re.compile(r"[*?\[]")
+_OPTIONS = re.compile(r"\?((?:[a-z_]+=[^?&]*)(?:&[a-z_]+=[^?&]*)*)\Z")
+_USER = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*)://([^/?#\s]*)@")
+_PARAMETER = re.compile(r"(?<=[?&])([^=&#\s]+)=[^&#\s'\"]*&?")
+_WORD = re.compile("[A-Z]?[a-z0-9]+|[A-Z]+")
+# A parameter is left out of names if one of the words of its own name is of these, or it begins as clouds' own do.
+_SECRET = frozenset(
+    "sig signature token secret password passwd pwd key apikey credential credentials auth authorization policy session"
+    " sas jwt code accesskeyid".split()
+)
+_SIGNED = ("x-amz-", "x-goog-", "x-oss-", "x-ms-")
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """Where a store is, and what of it is meant."""
+
+    scheme: str
+    user: str | None = field(repr=False)
+    """The part before the "@", as it was written."""
+    host: str
+    """The bucket, container or host, with its port."""
+    path: str
+    """As it was written, from the "/" on."""
+    options: str = field(repr=False)
+    """What follows the "?", as it was written."""
+
+    @property
+    def name(self) -> str:
+        """The URL without secrets, the same for all ways to write it where the path is a name in a store."""
+        path = clean(self.path)
+        if self.scheme in ARROW:
+            if not self.pattern[1]:
+                path = quoted(unquote(self.path, errors="surrogateescape"))
+            return self.authority + path
+        return without_secrets(self.authority + path + ("?" + self.options if self.options else ""))
+
+    @property
+    def authority(self) -> str:
+        """The beginning of a name, up to the path."""
+        return without_secrets(self.root)
+
+    @property
+    def full(self) -> str:
+        """The URL with everything, to be given to libraries and never shown."""
+        return f"{self.root}{self.path}" + ("?" + self.options if self.options else "")
+
+    @property
+    def root(self) -> str:
+        """The beginning of the full URL, up to the path."""
+        return f"{self.scheme}://{'' if self.user is None else self.user + '@'}{self.host}"
+
+    @property
+    def option(self) -> dict[str, str]:
+        """The options by their names."""
+        return dict(parse_qsl(self.options, keep_blank_values=True))
+
+    @property
+    def pattern(self) -> tuple[str, list[str]]:
+        """The path up to the first part that is a pattern, ending in "/", and the parts from there on; none: no pattern."""
+        parts = self.path.split("/")
+        for at, part in enumerate(parts):
+            if _MAGIC.search(part):
+                return "/".join([*parts[:at], ""]), [_decoded(part) for part in parts[at:]]
+        return self.path, []
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """An object in a store; shows no secrets."""
+
+    url: Url = field(repr=False)
+    """By which the store was reached."""
+    path: str = field(repr=False)
+    """As the store has it."""
+    name: str
+
+    @property
+    def key(self) -> Hashable:
+        """What it is known by, whichever argument led to it; two whose names differ in secrets alone are two."""
+        return self.url.root, self.url.options if self.url.scheme in ARROW else "", self.path
+
+
+def is_url(argument: str) -> bool:
+    """Whether an argument looks like a URL."""
+    return _BEGIN.match(argument) is not None
+
+
+def is_remote(argument: str) -> bool:
+    """Whether an argument looks like a URL of something that is not here."""
+    return is_url(argument) and not argument.lower().startswith(_FILE)
+
+
+def local_path(argument: str) -> str:
+    """The path that an argument names that is not remote. Raises SourceError for a `file://` URL of another machine."""
+    if not is_url(argument):
+        return argument
+    path = argument[len(_FILE) :].removeprefix("localhost")
+    if not path.startswith("/"):
+        raise SourceError(clean(argument), "a file on this machine is written file:///PATH")
+    return os.fsdecode(unquote_to_bytes(os.fsencode(path)))
+
+
+def real_place(argument: str) -> str:
+    """What an output is known by, wherever links or another spelling lead: its real path, or the name of its URL.
+
+    Raises SourceError for what looks like a URL and is none.
+    """
+    return parse_url(argument).name if is_remote(argument) else os.path.realpath(local_path(argument))
+
+
+def parse_url(argument: str) -> Url:
+    """A URL in its parts. Raises SourceError, whose line has no secrets, where it cannot be one."""
+    begin = _BEGIN.match(argument)
+    if begin is None:
+        raise SourceError(argument, "is no URL")
+    scheme = begin[1].lower()
+    rest = argument[begin.end() :]
+    options = ""
+    if scheme in ARROW:
+        if found := _OPTIONS.search(rest):  # any other "?" is part of a pattern
+            options, rest = found[1], rest[: found.start()]
+    elif scheme in HTTP:
+        rest, _, options = rest.partition("#")[0].partition("?")
+    elif "=" in rest.rpartition("?")[2] and "?" in rest:
+        rest, _, options = rest.rpartition("?")
+    authority, slash, path = rest.partition("/")
+    user, at, host = authority.rpartition("@")
+    if re.search(r":(?!\d*\Z)", re.sub(r"^\[[^\]]*\]", "", host)):
+        raise SourceError(f"{scheme}://…", 'is no URL: a "/" or "@" in a password is written %2F or %40')
+    if not host and scheme in ARROW | HTTP and scheme not in ("hdfs", "viewfs"):
+        raise SourceError(f"{scheme}://{clean(path)}", "the URL names no bucket or host")
+    return Url(scheme, user if at else None, host, slash + path, options)
+
+
+def quoted(path: str) -> str:
+    """A path as it stands in a URL: what would be read as something else is percent-encoded, all else stays legible."""
+    return re.sub(r"[%?#*\[\]\x00-\x20\x7f-\x9f]", lambda found: quote(found[0]), clean(path))
+
+
+def clean(text: str) -> str:
+    """The text, encodable as UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def without_secrets(text: str) -> str:
+    """The text without the users, passwords and signatures of the URLs in it."""
+    text = _USER.sub(_public, text)
+    text = _PARAMETER.sub(lambda found: "" if _is_secret(unquote(found[1])) else found[0], text)
+    return re.sub(r"[?&](?=[\s'\"]|\Z)", "", text) if "?" in text else text
+
+
+def _public(found: re.Match[str]) -> str:
+    """What is no secret before the "@" of a URL: where others have a user, some have a container or a repository."""
+    scheme, user = found[1], found[2]
+    if scheme == "github":
+        return found[0]
+    return (
+        f"{scheme}://{user.partition(':')[0]}@" if scheme in ("abfs", "abfss") and user[:1] != ":" else f"{scheme}://"
+    )
+
+
+def _is_secret(parameter: str) -> bool:
+    words = {word.lower() for word in _WORD.findall(parameter)}
+    return bool(words & _SECRET) or parameter.lower() in _SECRET or parameter.lower().startswith(_SIGNED)
+
+
+def _decoded(part: str) -> str:
+    """A part of a path as it is compared with names: what is percent-encoded stands for itself."""
+    part = re.sub("%(2A|3F|5B)", lambda found: f"[{unquote(found[0])}]", part, flags=re.IGNORECASE)
+    return unquote(part)

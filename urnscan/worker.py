@@ -1,0 +1,376 @@
+"""The work of one thread: from a few inputs, or a part of a huge one, to pieces of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from urnscan.arrow import number_array, text_array
+from urnscan.columns import count_octets, scan_values
+from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.holding import Dates, Held, Piece
+from urnscan.options import Options
+from urnscan.planning import Files, Part, Sizes, Task
+from urnscan.scanner import END, Matches, Scanner
+from urnscan.sources import Checks, Document, Input, Values, open_documents, open_range
+from urnscan.tables import Found, canonical_column
+
+__all__ = ["NO_PLACE", "Work", "Worker"]
+
+NO_PLACE = -1
+"""In the place of an input: of an argument that is none."""
+_TEXTS = 1 << 14  # texts that are scanned as one, at most
+_LF = 10
+_ReadInto = Callable[[memoryview], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What the workers of a run share."""
+
+    options: Options
+    sizes: Sizes
+    want_occurrences: bool
+    want_partial: bool
+    on_read: Callable[[int], object]
+    """Is told, in any thread, how many octets of the inputs were read."""
+    spill_folder: Callable[[], Path]
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """Where a text stands."""
+
+    place: int
+    name: str
+    member: str | None = None
+
+
+class Worker:
+    """Does tasks in one thread, with its own buffers."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        grammar = work.options.grammar(count_lines=work.want_occurrences)
+        self._separators = grammar.syntax.separators
+        self._scanner = Scanner(grammar)
+        self._checks = Checks()
+        self._dates = Dates(self._checks)
+        self._held = Held(self._checks, work.spill_folder)
+        self._together = _Together(work.sizes, self._separators[0], self._checks)
+        self._inputs = self._octets = 0  # that were read, and not yet told
+
+    def work(self, task: Task) -> Iterator[Piece]:
+        """The pieces that come out of a task."""
+        match task:
+            case Files():
+                for place, source in enumerate(task.inputs, task.place):
+                    yield from self._input(place, source)
+                yield from self._scan_together()
+                yield from self._settle()
+                yield Piece(inputs=self._inputs, octets=self._octets)
+                self._inputs = self._octets = 0
+            case Part():
+                yield from self._part(task)
+            case SourceError():
+                yield _failure(NO_PLACE, task)
+
+    def _input(self, place: int, source: Input) -> Iterator[Piece]:
+        """Scan all that is in an input."""
+        octets, has_failed = self._octets, False
+        checks = self._checks
+        try:
+            documents = open_documents(source, self._work.options.reading, checks, self._work.on_read)
+            with closing(documents):  # type: ignore[type-var]
+                checks.since = checks.now
+                for document in documents:
+                    where = _Where(place, source.name, getattr(document, "member", None))
+                    match document:
+                        case SourceError():
+                            pieces = iter([_failure(place, document)])
+                        case Values():
+                            pieces = self._values(document, where)
+                        case Document():
+                            pieces = self._text(document.reader.read_into, where, streams=source.size is None)
+                    for piece in pieces:
+                        has_failed |= piece.failure is not None
+                        yield piece
+                    checks.since = checks.now
+        except SourceError as error:
+            has_failed = True
+            yield _failure(place, error)
+        self._inputs += self._octets > octets or not has_failed
+
+    def _text(self, read_into: _ReadInto, where: _Where, *, streams: bool) -> Iterator[Piece]:
+        """Scan a text; together with others if it is small, unless its input `streams`: then nothing waits for its end.
+
+        Raises LimitError.
+        """
+        together = self._together
+        if streams and where.member is None:
+            yield from self._stream(_Begun(read_into, Dates(self._checks)), where)
+            return
+        if together.is_full:
+            yield from self._scan_together()
+            yield from self._settle()
+        try:
+            if together.add(read_into, where):
+                self._octets += together.ends[-1] - together.starts[-1]
+                return
+            error = None
+        except SourceError as raised:
+            error = raised
+        # It is large, or not whole: what came before is scanned, then this on its own.
+        head, dates = together.take_open()
+        yield from self._scan_together()
+        yield from self._stream(_Begun(read_into, dates, head, error), where)
+
+    def _stream(self, text: _Begun, where: _Where) -> Iterator[Piece]:
+        """Scan a text on its own, block by block. Raises LimitError."""
+        scanner = self._scanner
+        base = lines = 0
+        is_whole = False
+        while not is_whole:
+            try:
+                for matches in scanner.scan(text.read):
+                    dates = text.dates.of(matches)
+                    yield from self._held.add(self._piece_of(matches, where, base, lines), matches, dates)
+                is_whole = True
+            except LimitError:
+                self._octets += scanner.octets
+                raise
+            except SourceError as error:
+                yield _failure(where.place, error)
+                is_whole = not isinstance(error, DamageError)
+            self._octets += scanner.octets
+            base += scanner.octets
+            lines += scanner.lines
+            text = text.rest(self._checks)
+
+    def _scan_together(self) -> Iterator[Piece]:
+        """Scan the texts that lie together as one, and sort what is found by text."""
+        together = self._together
+        if together.starts:
+            starts, ends = np.array(together.starts), np.array(together.ends)
+            text = together.text[: together.filled]
+            line_ends = np.flatnonzero(text == _LF) if self._work.want_occurrences else starts[:0]
+            lines_before = np.searchsorted(line_ends, starts)
+            for matches in self._scanner.scan_octets(text):
+                which = matches.locate(starts, ends)
+                piece = self._piece(
+                    matches,
+                    offset=matches.start - starts[which],
+                    line=matches.line - lines_before[which],
+                    source=np.array(together.inputs, np.int32)[which],
+                    names=together.names,
+                    places=np.array(together.places, np.int32),
+                    member=_members(together.members, which) if together.has_members else None,
+                )
+                yield from self._held.add(piece, matches, together.dates.of(matches))
+        together.clear()
+
+    def _settle(self) -> Iterator[Piece]:
+        """Give what waits no longer; what was refused may be forgotten when nothing waits at all."""
+        yield from self._held.release()
+        if self._held.is_empty:
+            self._checks.refused.clear()
+
+    def _values(self, document: Values, where: _Where) -> Iterator[Piece]:
+        """Scan a column of values."""
+        checks = self._checks
+        dates = np.array([checks.since]), np.array([checks.now])
+        yield from self._scan_together()
+        try:
+            for hits in scan_values(self._scanner, document.values):
+                piece = self._piece(
+                    hits.matches,
+                    offset=hits.offset,
+                    line=hits.line,
+                    source=np.zeros(len(hits.matches), np.int32),
+                    names=[where.name],
+                    places=np.array([where.place], np.int32),
+                    member=text_array([document.place(value) for value in hits.value.tolist()]),
+                )
+                yield from self._held.add(piece, hits.matches, dates)
+        except ValueError as error:
+            yield _failure(where.place, SourceError(where.name, str(error)))
+        self._octets += count_octets(document.values)
+
+    def _part(self, task: Part) -> Iterator[Piece]:
+        place, name = task.place, task.input.name
+        try:
+            reader = open_range(task.input, task.start, task.end, self._separators)
+        except SourceError as error:
+            yield _failure(place, error, part_of=place)
+            return
+
+        def read(view: memoryview) -> int:
+            octets = reader.read_into(view)
+            self._work.on_read(octets)
+            return octets
+
+        inputs = 1
+        try:
+            with reader:
+                for matches in self._scanner.scan(read):
+                    if reader.following is not None:  # the end of the part is not that of the file
+                        matches.stop[matches.stop == END] = reader.following
+                    yield self._piece_of(matches, _Where(place, name), reader.offset, part_of=place)
+        except SourceError as error:
+            yield _failure(place, error, part_of=place)
+            inputs = int(self._scanner.octets > 0)
+        scanner = self._scanner
+        yield Piece(inputs=inputs, octets=scanner.octets, part_of=place, part_lines=scanner.lines)
+
+    def _piece_of(
+        self, matches: Matches, where: _Where, base: int = 0, lines: int = 0, part_of: int | None = None
+    ) -> Piece:
+        """The piece of matches in one text, of which what was scanned begins at its octet `base`, behind `lines` LF."""
+        return self._piece(
+            matches,
+            offset=matches.start + base,
+            line=matches.line + lines,
+            source=np.zeros(len(matches), np.int32),
+            names=[where.name],
+            places=np.array([where.place], np.int32),
+            member=None if where.member is None else _members([where.member], np.zeros(len(matches), np.int32)),
+            part_of=part_of,
+        )
+
+    def _piece(
+        self,
+        matches: Matches,
+        *,
+        offset: npt.NDArray[np.int64],
+        line: npt.NDArray[np.int64],
+        source: npt.NDArray[np.int32],
+        names: Sequence[str],
+        places: npt.NDArray[np.int32],
+        member: pa.StringArray | None,
+        part_of: int | None = None,
+    ) -> Piece:
+        work = self._work
+        found = Found(
+            matches=matches,
+            offset=offset,
+            line=line,
+            source=source,
+            names=names,
+            member=member,
+            urn=canonical_column(matches, work.options.level),
+        )
+        return Piece(
+            found=len(matches),
+            occurrences=found.occurrences() if work.want_occurrences else None,
+            partial=found.partial(places) if work.want_partial else None,
+            names={int(places[i]): names[i] for i in np.unique(source)} if work.want_partial else {},
+            trimmable=int(np.count_nonzero(matches.trailing)),
+            part_of=part_of,
+        )
+
+
+class _Begun:
+    """A text of which something may have been read already: that comes first, then the error behind it, if any."""
+
+    def __init__(self, read_into: _ReadInto, dates: Dates, head: bytes = b"", error: SourceError | None = None) -> None:
+        """`read_into` gives what is behind the head; `dates` are those of the head, and go on with what is read."""
+        self.dates = dates
+        self._read_into = read_into
+        self._head = memoryview(head)
+        self._error = error
+        self._at = len(head)
+
+    def read(self, view: memoryview) -> int:
+        """What comes next. Raises the error, and what `read_into` raises."""
+        if self._head:
+            octets = min(len(self._head), len(view))
+            view[:octets] = self._head[:octets]
+            self._head = self._head[octets:]
+            return octets
+        if self._error is not None:
+            raise self._error
+        octets = self.dates.read(self._read_into, view, self._at)
+        self._at += octets
+        return octets
+
+    def rest(self, checks: Checks) -> _Begun:
+        """What is behind an error, as a text of its own."""
+        return _Begun(self._read_into, Dates(checks))
+
+
+class _Together:
+    """Small texts end to end, with an octet between them that no URN holds: scanned as one text."""
+
+    def __init__(self, sizes: Sizes, separator: int, checks: Checks) -> None:
+        self.text = np.empty(sizes.together + sizes.part, np.uint8)
+        self._full = sizes.together
+        self._view = self.text.data
+        self._separator = separator
+        self.dates = Dates(checks)
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.filled = 0
+        self.dates.clear()
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.inputs: list[int] = []
+        """The input of each text, as an index in `places` and `names`."""
+        self.members: list[str | None] = []
+        self.has_members = False
+        self.places: list[int] = []
+        self.names: list[str] = []
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time to scan them."""
+        return self.filled > self._full or len(self.starts) == _TEXTS
+
+    def add(self, read_into: _ReadInto, where: _Where) -> bool:
+        """Read a text to its end; False where there is no room for it. Then, and after an error, `take_open` has it.
+
+        Raises SourceError like `read_into`.
+        """
+        self._open = self.filled
+        while self.filled < len(self.text) - 1:
+            octets = self.dates.read(read_into, self._view[self.filled : -1], self.filled)
+            self.filled += octets
+            if not octets:
+                self._close(where)
+                return True
+        return False
+
+    def take_open(self) -> tuple[bytes, Dates]:
+        """What was read of a text that was not added, and when."""
+        head = self.text[self._open : self.filled].tobytes()
+        self.filled = self._open
+        return head, self.dates.since(self._open)
+
+    def _close(self, where: _Where) -> None:
+        if not self.places or self.places[-1] != where.place:
+            self.places.append(where.place)
+            self.names.append(where.name)
+        self.starts.append(self._open)
+        self.ends.append(self.filled)
+        self.inputs.append(len(self.places) - 1)
+        self.members.append(where.member)
+        self.has_members |= where.member is not None
+        self.text[self.filled] = self._separator
+        self.filled += 1
+
+
+def _failure(place: int, error: SourceError, part_of: int | None = None) -> Piece:
+    return Piece(failure=(place, error), part_of=part_of)
+
+
+def _members(members: Sequence[str | None], which: npt.NDArray[np.int32]) -> pa.StringArray:
+    """The members of matches, of which `which` are the indices."""
+    some, index = np.unique(which, return_inverse=True)
+    return text_array([members[i] for i in some.tolist()]).take(number_array(index.astype(np.int32)))
