@@ -4,14 +4,29 @@ A form is recognised by its first octets, and where these cannot tell by its nam
 same way, so forms nest as people nest them.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from urnscan.errors import SourceError
+from urnscan.sources.archives.tar import is_tar, open_tar
+from urnscan.sources.archives.warc import is_warc, open_warc
+from urnscan.sources.archives.zip import is_zip, open_zip
+from urnscan.sources.compression.members import CODINGS, Unpacked
 from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Peeked, Reader
+from urnscan.sources.tables.columnar import (
+    is_arrow_file,
+    is_arrow_stream,
+    is_parquet,
+    read_arrow_file,
+    read_arrow_stream,
+    read_parquet,
+)
+from urnscan.sources.tables.fields import is_csv, is_json, read_csv, read_json
+from urnscan.sources.tables.sqlite import is_sqlite, read_sqlite
 
 __all__ = ["FORMS", "Archive", "Compression", "Form", "Registry", "Table"]
 
@@ -85,5 +100,41 @@ class Registry:
             head = longer
 
 
-FORMS = Registry([])
+def _compressions() -> Iterator[Compression]:
+    for coding in CODINGS:
+        yield Compression(
+            recognise=coding.recognise,
+            open=functools.partial(Unpacked, coding),
+            suffixes=coding.suffixes,
+            begins=bytes(magic[0] for magic in coding.magics),
+        )
+
+
+def _damaged_compressions() -> Iterator[Compression]:
+    """Those that only their names tell."""
+    for coding in CODINGS:
+        yield Compression(
+            recognise=coding.recognise_damaged,
+            open=functools.partial(Unpacked, coding),
+            suffixes=coding.suffixes,
+            named=coding.suffixes,
+        )
+
+
+FORMS = Registry(
+    [
+        *_compressions(),
+        Archive(recognise=is_warc, open=open_warc, begins=b"W"),
+        Archive(recognise=is_zip, open=open_zip, begins=b"P"),
+        Table(recognise=is_parquet, open=read_parquet, begins=b"P"),
+        Table(recognise=is_arrow_file, open=read_arrow_file, begins=b"A"),
+        Table(recognise=is_sqlite, open=read_sqlite, begins=b"S"),
+        Table(recognise=is_arrow_stream, open=read_arrow_stream, begins=b"\xff"),
+        Archive(recognise=is_tar, open=open_tar),
+        *_damaged_compressions(),
+        # Text, and read as that unless fields are named.
+        Table(recognise=is_json, open=read_json),
+        Table(recognise=is_csv, open=read_csv),
+    ]
+)
 """Every form that is read, those first that their first octets tell with certainty."""

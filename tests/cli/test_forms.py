@@ -1,0 +1,317 @@
+"""What is compressed, packed or in tables, read by the installed command: damage, limits, pipes, columns."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import sqlite3
+import struct
+import subprocess
+import tarfile
+import time
+import zipfile
+import zlib
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+MIB = 1 << 20
+
+
+def lines(numbers, urn="urn:example:%d"):
+    """A text with a URN on each line."""
+    return "".join(f"{urn % number} and so on\n" for number in numbers).encode()
+
+
+def texts(numbers, urn="urn:example:%d"):
+    return [(urn % number,) for number in numbers]
+
+
+def with_wrong_crc(member):
+    """A gzip member whose text is whole and whose checksum is not that of it."""
+    return member[:-8] + struct.pack("<I", zlib.crc32(b"else")) + member[-4:]
+
+
+def tar(members):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, octets in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(octets)
+            archive.addfile(info, io.BytesIO(octets))
+    return out.getvalue()
+
+
+def zipped(members, method=zipfile.ZIP_DEFLATED):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name, octets in members:
+            archive.writestr(zipfile.ZipInfo(name), octets, method)
+    return out.getvalue()
+
+
+class TestDamage:
+    """ "A damaged member is reported with its octet position, what decodes before and after it is still scanned …, and the
+    exit status is 1. Hits from a member whose checksum fails are kept out."
+    """
+
+    FIRST, SECOND, THIRD = (gzip.compress(lines(range(start, start + 40))) for start in (0, 40, 80))
+
+    def scan(self, urnscan, octets, status=1):
+        urnscan.write("x.gz", octets)
+        urnscan.write("z.txt", b"urn:last:1")
+        result = urnscan(
+            "x.gz", "z.txt", "--occurrences", "occ.parquet", "-o", "classes.parquet", "--force", status=status
+        )
+        *found, last = urnscan.rows("occ.parquet", "text")
+        assert last == ("urn:last:1",)
+        assert sum(count for (count,) in urnscan.rows("classes.parquet", "count")) == len(found) + 1
+        return result, found
+
+    def test_checksum(self, urnscan):
+        damaged = self.FIRST + with_wrong_crc(self.SECOND) + self.THIRD
+        result, found = self.scan(urnscan, damaged)
+        assert found == texts([*range(40), *range(80, 120)])
+        assert result.said == [
+            f"urnscan: x.gz: the checksum of the gzip member at octet {len(self.FIRST)} is wrong: what was found in it"
+            " is left out"
+        ]
+        assert result.summary.endswith("1 failed")
+
+    def test_a_member_that_cannot_be_decoded(self, urnscan):
+        """All that can be is given, to the octet."""
+        deflate = zlib.compressobj(wbits=-15)
+        head = deflate.compress(lines(range(40, 60))) + deflate.flush(zlib.Z_FULL_FLUSH)
+        damaged = self.FIRST[:10] + head + b"\x07" + bytes(100)  # there is no block of type 3
+        result, found = self.scan(urnscan, self.FIRST + damaged + self.THIRD)
+        assert found == texts([*range(60), *range(80, 120)])
+        (line,) = result.said
+        where = len(self.FIRST) + 10 + len(head)
+        assert f"x.gz: the gzip member at octet {len(self.FIRST)} is damaged at about octet {where}" in line
+
+    def test_cut_off(self, urnscan):
+        result, found = self.scan(urnscan, self.FIRST + self.SECOND[:-30])
+        assert found == texts(range(len(found)))
+        assert 40 < len(found) < 80
+        (line,) = result.said
+        assert "ends in the middle of the gzip member" in line
+
+    @pytest.mark.parametrize("padding", [b"", b"\0" * 7, b"\0" * 100_000])
+    def test_zeros_behind_it_are_nothing(self, urnscan, padding):
+        _, found = self.scan(urnscan, self.FIRST + self.SECOND + padding, status=0)
+        assert found == texts(range(80))
+
+    def test_garbage_loses_nothing(self, urnscan):
+        result, found = self.scan(urnscan, self.FIRST + b"garbage" + self.THIRD + b"more of it")
+        assert found == texts([*range(40), *range(80, 120)])
+        assert len(result.said) == 2
+
+    def test_a_urn_that_runs_into_the_damage_is_none(self, urnscan):
+        """What is left of it is not its name."""
+        _, found = self.scan(urnscan, gzip.compress(b"urn:a:b urn:example:12") + with_wrong_crc(gzip.compress(b"345 ")))
+        assert found == [("urn:a:b",)]
+
+    def test_lines_and_offsets_go_on_behind_it(self, urnscan):
+        first = lines(range(3))
+        urnscan.write("x.gz", gzip.compress(first) + b"garbage" + gzip.compress(b"\nurn:a:b"))
+        urnscan("x.gz", "--occurrences", "occ.parquet", status=1)
+        assert urnscan.rows("occ.parquet", "text", "offset", "line")[-1] == ("urn:a:b", len(first) + 1, 5)
+
+    def test_in_an_archive(self, urnscan):
+        """A checksum that fails takes all that lies under it, and nothing beside it."""
+        inner = gzip.compress(tar([("a", b"urn:in:a"), ("b", b"urn:in:b")]))
+        good = gzip.compress(b"urn:in:c")
+        urnscan.write("x.zip", zipped([("one.tgz", with_wrong_crc(inner)), ("two.gz", good)]))
+        result = urnscan("x.zip", "--occurrences", "occ.parquet", status=1)
+        assert urnscan.rows("occ.parquet", "text", "member") == [("urn:in:c", "two.gz")]
+        assert "x.zip!/one.tgz: the checksum of the gzip member at octet 0 is wrong" in result.said[0]
+
+    def test_encrypted_members_fail_by_name(self, urnscan):
+        """ "Encrypted zip members fail by name, the rest goes on." """
+        octets = bytearray(zipped([("secret.txt", b"urn:in:a"), ("open.txt", b"urn:in:b")]))
+        octets[6] |= 1  # of the first local header
+        urnscan.write("x.zip", bytes(octets))
+        result = urnscan("x.zip", "--occurrences", "occ.parquet", status=1)
+        assert urnscan.rows("occ.parquet", "text", "member") == [("urn:in:b", "open.txt")]
+        (line,) = result.said
+        assert line.startswith("urnscan: x.zip!/secret.txt: ")
+        assert "encrypted" in line
+
+    def test_very_much_damage_is_summed_up(self, urnscan):
+        """An archive of a million damaged members must not fill the terminal."""
+        octets = zipped([(f"{number}.gz", with_wrong_crc(gzip.compress(b"x"))) for number in range(100)])
+        urnscan.write("x.zip", octets)
+        urnscan.write("z.txt", b"urn:a:b")
+        result = urnscan("x.zip", "z.txt", "--occurrences", "occ.parquet", status=1)
+        assert len(result.said) == 21
+        assert result.said[-1] == "urnscan: x.zip: 80 more failures in it"
+
+    def test_nothing_but_damage_is_2(self, urnscan):
+        urnscan.write("x.gz", gzip.compress(b"urn:a:b")[:10])
+        urnscan("x.gz", "-o", "classes.parquet", status=2)
+        assert urnscan.names() == ["x.gz"]
+
+    def test_large_member_whose_checksum_fails(self, urnscan):
+        """What waits for a checksum waits on disk where it is much: memory stays bounded."""
+        body = lines(range(2_000_000))
+        urnscan.write("x.gz", gzip.compress(b"urn:a:first\n") + with_wrong_crc(gzip.compress(body, 1)))
+        outputs = ["--occurrences", "occ.parquet", "-o", "classes.parquet"]
+        _, peak = urnscan.measured("x.gz", *outputs, "-j", "1", status=1)
+        assert urnscan.rows("occ.parquet", "text") == [("urn:a:first",)]
+        assert urnscan.rows("classes.parquet", "urn") == [("urn:a:first",)]
+        assert peak < 700 * MIB
+        assert urnscan.names() == ["classes.parquet", "occ.parquet", "x.gz"]
+
+
+class TestLimits:
+    """ "past a limit that input fails by name, and the run goes on" """
+
+    def bomb(self, urnscan, *options, octets=None):
+        urnscan.write("bomb.gz", gzip.compress(bytes(100 * MIB)) if octets is None else octets)
+        urnscan.write("good.txt", b"urn:a:b")
+        result = urnscan("bomb.gz", "good.txt", "--occurrences", "occ.parquet", *options, status=1)
+        assert urnscan.rows("occ.parquet", "text")[-1] == ("urn:a:b",)
+        (line,) = result.said
+        return line
+
+    def test_ratio(self, urnscan):
+        line = self.bomb(urnscan)
+        assert line == (
+            "urnscan: bomb.gz: unfolds to more than 1,000 times its size: read no further; --max-ratio allows more"
+        )
+
+    def test_ratio_that_is_allowed(self, urnscan):
+        urnscan.write("bomb.gz", gzip.compress(bytes(100 * MIB)))
+        urnscan("bomb.gz", "--max-ratio", "2000")
+
+    def test_size(self, urnscan):
+        assert "--max-size" in self.bomb(urnscan, "--max-size", "1MB")
+
+    def test_what_was_found_before_the_limit_counts(self, urnscan):
+        octets = gzip.compress(b"urn:before:1\n") + gzip.compress(bytes(100 * MIB))
+        self.bomb(urnscan, octets=octets)
+        assert urnscan.rows("occ.parquet", "text")[0] == ("urn:before:1",)
+
+    def test_depth(self, urnscan):
+        octets = b"urn:in:a"
+        for _ in range(9):
+            octets = gzip.compress(octets)
+        assert "nested more than 8 deep" in self.bomb(urnscan, octets=octets)
+
+    def test_members(self, urnscan):
+        octets = zipped([(str(number), b"urn:in:%d" % number) for number in range(9)])
+        line = self.bomb(urnscan, "--max-members", "5", octets=octets)
+        assert "has more than 5 members" in line
+        assert len(urnscan.rows("occ.parquet", "text")) == 6
+
+    @pytest.mark.parametrize("option", ["--max-ratio", "--max-size", "--max-depth", "--max-members"])
+    def test_nonsense(self, urnscan, option):
+        urnscan.write("a", b"")
+        urnscan("a", option, "0", status=2)
+        urnscan("a", option, "x", status=2)
+
+    def test_a_bomb_takes_little_memory(self, urnscan):
+        octets = bz2.compress(bytes(900 * MIB))
+        urnscan.write("bomb.bz2", octets)
+        result, peak = urnscan.measured("bomb.bz2", status=1)
+        assert "--max-ratio" in result.said[0]
+        assert peak < 600 * MIB
+
+
+class TestPipes:
+    """A stream may be compressed, too; and what is said slowly is not held back."""
+
+    @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+    def test_compressed(self, urnscan, compress):
+        octets = compress(tar([("a", lines(range(500))), ("b", b"urn:a:b")]))
+        printed = urnscan.printed("-", stdin=octets)
+        assert len(printed) == 501
+        assert printed[-1] == "-:1:urn:a:b"
+
+    def test_slow_text_is_not_taken_for_something_that_needs_more(self, urnscan):
+        """The first line is told before the second is said, whatever the first octets could begin."""
+        with urnscan.start("-", "--no-progress", stdin=subprocess.PIPE, bufsize=0) as process:
+            for text in (b"P urn:a:b\n", b"urn:c:d\n"):
+                process.stdin.write(text)
+                time.sleep(0.1)
+                assert process.stdout.readline().endswith(text.split(b" ")[-1])
+
+    def test_a_table_through_a_pipe(self, urnscan):
+        out = io.BytesIO()
+        pq.write_table(pa.table({"urn": ["urn:a:b", None, "urn:c:d"]}), out)
+        rows = [json.loads(row) for row in urnscan.printed("-", "--json", stdin=out.getvalue())]
+        assert [(row["member"], row["text"]) for row in rows] == [("0/urn", "urn:a:b"), ("2/urn", "urn:c:d")]
+
+
+class TestColumns:
+    """ "CSV, TSV, JSON and JSON Lines are text and stay scanned as octets, unless `--column` names fields of theirs" """
+
+    def test_json(self, urnscan):
+        urnscan.write("x.jsonl", b'{"id": "urn\\u003aa\\u003ab", "note": "urn:c:d"}\n{"id": "urn:e:f\\/g"}\n')
+        assert urnscan.printed("x.jsonl") == ["x.jsonl:1:urn:c:d", "x.jsonl:2:urn:e:f"]
+        urnscan("x.jsonl", "--column", "id", "--occurrences", "occ.parquet")
+        # RFC 2141 ends a name at "/" no more than at a letter: it is reserved, and may stand there.
+        assert urnscan.rows("occ.parquet", "member", "offset", "text") == [
+            ("0/id", 0, "urn:a:b"),
+            ("1/id", 0, "urn:e:f/g"),
+        ]
+
+    def test_csv_of_a_column_that_is_not_there(self, urnscan):
+        urnscan.write("a.csv", b"urn\nurn:a:b\n")
+        urnscan.write("b.csv", b"id;title\nurn:c:d;x\n")
+        result = urnscan("a.csv", "b.csv", "--column", "urn", "--occurrences", "occ.parquet", status=1)
+        assert urnscan.rows("occ.parquet", "source", "text") == [("a.csv", "urn:a:b")]
+        assert result.said == ["urnscan: b.csv: no column 'urn': it has id, title"]
+
+    def test_tables_and_text_side_by_side(self, urnscan):
+        """Text that has no fields is scanned as it is."""
+        with sqlite3.connect(urnscan.folder / "b.db") as connection:
+            connection.execute("CREATE TABLE t (urn, note)")
+            connection.execute("INSERT INTO t VALUES ('urn:a:b', 'urn:not:this')")
+        connection.close()
+        urnscan.write("c.txt", b"urn:c:d")
+        urnscan("b.db", "c.txt", "--column", "urn", "--occurrences", "occ.parquet")
+        assert urnscan.rows("occ.parquet", "member", "text") == [("t/1/urn", "urn:a:b"), (None, "urn:c:d")]
+
+
+def test_same_rows_on_one_thread_and_two(urnscan):
+    """Contract: "The same inputs and options give the same octets, whatever `-j`"."""
+    for number in range(6):
+        members = [(f"m{member}", lines(range(number * member, 3000))) for member in range(4)]
+        urnscan.write(f"{number}.tar.gz", gzip.compress(tar(members), 1))
+        urnscan.write(f"{number}.zip", zipped([*members, ("bad.gz", with_wrong_crc(gzip.compress(b"urn:x:y")))]))
+    written = []
+    for jobs in ("1", "2"):
+        urnscan(
+            ".",
+            "-j",
+            jobs,
+            "--include",
+            "*.gz",
+            "--include",
+            "*.zip",
+            "-o",
+            f"c{jobs}",
+            "--occurrences",
+            f"o{jobs}",
+            status=1,
+        )
+        written.append([(urnscan.folder / f"{name}{jobs}").read_bytes() for name in "co"])
+    assert written[0] == written[1]
+
+
+def test_nothing_is_unpacked_to_disk(urnscan):
+    """ "Nothing is ever extracted to disk, so no member's name can reach outside." """
+    names = ["../outside.txt", "/tmp/urnscan-absolute.txt", "..\\outside.txt", "a/../../outside.txt"]
+    urnscan.write("x.zip", zipped([(name, b"urn:a:b") for name in names]))
+    urnscan.write("x.tar", tar([(name, b"urn:a:b") for name in names]))
+    urnscan("x.zip", "x.tar", "--occurrences", "occ.parquet")
+    assert [member for (member,) in urnscan.rows("occ.parquet", "member")] == names * 2
+    assert urnscan.names() == ["occ.parquet", "x.tar", "x.zip"]
+    assert not os.path.lexists("/tmp/urnscan-absolute.txt")
+    assert not (urnscan.folder.parent / "outside.txt").exists()

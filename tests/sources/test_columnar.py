@@ -1,0 +1,451 @@
+"""Parquet and Arrow IPC: every value of text and its place, nothing else, and no file that brings the run down."""
+
+import io
+import mmap
+import struct
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.tabular import gzipped, is_text, read_values, zipped
+from urnscan.sources import Limits
+from urnscan.sources.layers import Budget, Checks, Layer, Reading
+from urnscan.sources.tables import columnar, leaves, messages, values
+
+TEXTS = st.one_of(st.none(), st.text(max_size=8), st.just("urn:example:a"))
+OCTETS = st.one_of(st.none(), st.binary(max_size=8))
+TABLE = pa.table(
+    {
+        "id": [1, 2],
+        "title": ["a", None],
+        "raw": [b"\xff\xfe", b"x"],
+        "authors": [[{"id": "i1", "n": 1}, {"id": "i2", "n": 2}], []],
+        "map": pa.array([[("k", "v")], None], pa.map_(pa.string(), pa.string())),
+        "name": pa.array(["d", "e"]).dictionary_encode(),
+    }
+)
+
+
+def save_parquet(path, table):
+    pq.write_table(table, path, row_group_size=3)
+
+
+def save_file(path, table):
+    with pa.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table, 2)
+
+
+def save_stream(path, table):
+    with pa.ipc.new_stream(path, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table, 2)
+
+
+FORMS = {"a.parquet": save_parquet, "a.arrow": save_file, "a.bin": save_stream}
+every_form = pytest.mark.parametrize("name", FORMS)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    def saved(name, table=TABLE):
+        FORMS[name](tmp_path / name, table)
+        return tmp_path / name
+
+    return saved
+
+
+def naive(value, place):
+    """The values of text in a Python object, as (place, octets): what is independent of Arrow's layout."""
+    match value:
+        case str():
+            yield place, value.encode()
+        case bytes():
+            yield place, value
+        case dict():
+            for key, inner in value.items():
+                yield from naive(inner, f"{place}.{key}")
+        case [(_, _), *_] if all(isinstance(entry, tuple) for entry in value):
+            for at, (key, inner) in enumerate(value):
+                yield from naive(key, f"{place}[{at}].key")
+                yield from naive(inner, f"{place}[{at}].value")
+        case list():
+            for at, inner in enumerate(value):
+                yield from naive(inner, f"{place}[{at}]")
+
+
+def expected(table):
+    found = []
+    for name in table.column_names:
+        for row, value in enumerate(table[name].to_pylist()):
+            found += [pair for pair in naive(value, f"{row}/{name}") if pair[1]]
+    return sorted(found)
+
+
+LEAVES = [
+    (pa.string(), TEXTS),
+    (pa.large_string(), TEXTS),
+    (pa.string_view(), TEXTS),
+    (pa.binary(), OCTETS),
+    (pa.large_binary(), OCTETS),
+    (pa.binary_view(), OCTETS),
+    (pa.binary(2), st.one_of(st.none(), st.binary(min_size=2, max_size=2))),
+    (pa.int64(), st.one_of(st.none(), st.integers(0, 9))),
+]
+
+
+def nested(inner):
+    def grow(leaf):
+        kind, values = leaf
+        some = st.one_of(st.none(), st.lists(values, max_size=3))
+        return st.sampled_from(
+            [
+                (pa.list_(kind), some),
+                (pa.large_list(kind), some),
+                (pa.list_(kind, 2), st.one_of(st.none(), st.lists(values, min_size=2, max_size=2))),
+                (
+                    pa.struct([("x", kind), ("y", pa.int8())]),
+                    st.one_of(st.none(), st.fixed_dictionaries({"x": values})),
+                ),
+                (
+                    pa.map_(pa.string(), kind),
+                    st.one_of(st.none(), st.lists(st.tuples(st.text(min_size=1, max_size=3), values), max_size=3)),
+                ),
+            ]
+        )
+
+    return inner.flatmap(grow)
+
+
+KINDS = st.recursive(st.sampled_from(LEAVES), nested, max_leaves=3)
+
+
+@st.composite
+def tables(draw):
+    rows = draw(st.integers(0, 7))
+    columns = {}
+    for name in draw(st.lists(st.sampled_from(["a", "b", "ä c"]), min_size=1, unique=True)):
+        kind, values = draw(KINDS)
+        columns[name] = pa.array(draw(st.lists(values, min_size=rows, max_size=rows)), kind)
+    return pa.table(columns)
+
+
+@every_form
+@settings(max_examples=60)
+@given(table=tables())
+def test_what_comes_out_is_what_python_sees(tmp_path_factory, name, table):
+    """Any nesting of the types that are read, in any number of row groups and batches."""
+    path = tmp_path_factory.getbasetemp() / name
+    try:
+        FORMS[name](path, table)
+    except (pa.ArrowException, NotImplementedError):  # some nestings Parquet cannot write
+        return
+    found, errors = read_values(path)
+    assert (sorted(found), errors) == (expected(table), [])
+
+
+@settings(max_examples=60)
+@given(table=tables(), cuts=st.lists(st.integers(0, 7), max_size=2))
+def test_slices_are_read_as_what_they_are(table, cuts):
+    """Offsets, null bitmaps and children of a slice begin before it."""
+    layer = Layer("in", "in", Reading(), Checks(), Budget("in", Limits()))
+    for start in cuts:
+        part = table.slice(start)
+        found = []
+        for name, column in zip(part.column_names, part.columns, strict=True):
+            row = 0
+            for chunk in column.chunks:
+                for read in leaves.read_column(chunk, name, ("",), row, 0, layer):
+                    found += [(read.place(at), value.as_py()) for at, value in enumerate(read.values) if value.as_py()]
+                row += len(chunk)
+        assert sorted(found) == expected(part)
+
+
+@every_form
+def test_places(saved, name):
+    values, errors = read_values(saved(name))
+    assert errors == []
+    assert dict(values) == {
+        "0/title": b"a",
+        "0/raw": b"\xff\xfe",
+        "1/raw": b"x",
+        "0/authors[0].id": b"i1",
+        "0/authors[1].id": b"i2",
+        "0/map[0].key": b"k",
+        "0/map[0].value": b"v",
+        "0/name": b"d",
+        "1/name": b"e",
+    }
+
+
+@every_form
+@pytest.mark.parametrize("around", [gzipped, zipped])
+def test_in_compression_and_archives_the_values_are_the_same(saved, name, around):
+    path = saved(name)
+    inside, errors = read_values(around(path))
+    member = f"in/{name}!/" if around is zipped else ""
+    assert errors == []
+    assert inside == [(member + place, value) for place, value in read_values(path)[0]]
+
+
+@every_form
+def test_columns(saved, name):
+    """`--column` names a column or a dotted path; what is not there or not text is said, the rest is read."""
+    path = saved(name)
+    assert read_values(path, "authors.id") == ([("0/authors[0].id", b"i1"), ("0/authors[1].id", b"i2")], [])
+    assert read_values(path, "map.key", "title") == ([("0/title", b"a"), ("0/map[0].key", b"k")], [])
+    values, errors = read_values(path, "nope", "title", "authors.x")
+    assert values == [("0/title", b"a")]
+    assert errors == ["in: no column 'nope', 'authors.x': it has id, title, raw, authors, map, name"]
+    assert read_values(path, "id") == ([], ["in: column 'id' is int64, not text"])
+
+
+@every_form
+def test_an_error_lists_no_more_than_twenty_columns(saved, name):
+    table = pa.table({f"c{number}": ["x"] for number in range(30)})
+    (error,) = read_values(saved(name, table), "x")[1]
+    assert error.endswith("c18, c19 and 10 more")
+
+
+@every_form
+def test_rows_are_counted_over_the_whole_file(saved, name):
+    table = pa.table({"a": [f"v{row}" for row in range(11)]})
+    assert read_values(saved(name, table))[0] == [(f"{row}/a", b"v%d" % row) for row in range(11)]
+
+
+@every_form
+def test_text_that_is_not_utf8_is_octets(saved, name):
+    """pyarrow trusts what it reads to be UTF-8, and falls over it when it looks."""
+    offsets, octets = pa.py_buffer(struct.pack("<3i", 0, 2, 3)), pa.py_buffer(b"\xff\xc3a")
+    column = pa.Array.from_buffers(pa.string(), 2, [None, offsets, octets])
+    lists = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), column)
+    table = pa.table({"a": column, "b": lists})
+    assert sorted(read_values(saved(name, table))[0]) == [
+        ("0/a", b"\xff\xc3"),
+        ("0/b[0]", b"\xff\xc3"),
+        ("1/a", b"a"),
+        ("1/b[0]", b"a"),
+    ]
+
+
+@every_form
+@settings(max_examples=80)
+@given(data=st.data())
+def test_damaged_copies_end_in_errors(tmp_path_factory, name, data):
+    """Cut off or with octets flipped: no crash, no traceback, and what is read is bounded."""
+    folder = tmp_path_factory.getbasetemp()
+    path = folder / name
+    FORMS[name](path, TABLE)
+    octets = bytearray(path.read_bytes())
+    for at in data.draw(st.lists(st.integers(4 if "arrow" not in name else 8, len(octets) - 1), max_size=3)):
+        octets[at] ^= data.draw(st.integers(1, 255))
+    damaged = folder / ("damaged-" + name.replace("bin", "arrows"))
+    damaged.write_bytes(octets[: data.draw(st.one_of(st.just(len(octets)), st.integers(8, len(octets))))])
+    read_values(damaged)
+    read_values(gzipped(damaged))
+
+
+@every_form
+def test_what_is_cut_off_is_said(saved, name):
+    path = saved(name)
+    path.write_bytes(path.read_bytes()[:-60])
+    if name == "a.arrow":  # its end is the footer, and nobody needs that
+        path.write_bytes(path.read_bytes()[:900])
+    _, errors = read_values(path)
+    assert errors
+    assert not errors[0].endswith(":")
+
+
+def test_row_groups_around_a_damaged_one_are_read(tmp_path):
+    path = tmp_path / "a.parquet"
+    table = pa.table({"a": [f"value {row}" * 50 for row in range(9)]})
+    pq.write_table(table, path, row_group_size=3, use_dictionary=False, compression="snappy", write_statistics=False)
+    chunk = pq.ParquetFile(path).metadata.row_group(1).column(0)
+    octets = bytearray(path.read_bytes())
+    octets[chunk.data_page_offset + 5 : chunk.data_page_offset + chunk.total_compressed_size] = bytes(
+        chunk.total_compressed_size - 5
+    )
+    path.write_bytes(octets)
+    values, errors = read_values(path)
+    assert [place for place, _ in values] == ["0/a", "1/a", "2/a", "6/a", "7/a", "8/a"]
+    assert len(errors) == 1
+    assert errors[0].startswith("in: row group 1 damaged: ")
+
+
+def test_a_wrong_checksum_of_a_page_is_damage(tmp_path):
+    path = tmp_path / "a.parquet"
+    table = pa.table({"a": ["x" * 100]})
+    pq.write_table(
+        table, path, use_dictionary=False, compression="none", write_page_checksum=True, write_statistics=False
+    )
+    path.write_bytes(path.read_bytes().replace(b"x" * 100, b"x" * 99 + b"y"))
+    values, errors = read_values(path)
+    assert values == []
+    assert "row group 0 damaged" in errors[0]
+
+
+def test_a_batch_behind_a_damaged_one_is_read_with_its_own_rows(tmp_path):
+    """The framing of a stream tells where the next message begins."""
+    path = tmp_path / "a.arrow"
+    table = pa.table({"a": ["x" * 300 + str(row) for row in range(6)]})
+    with pa.ipc.new_file(path, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table, 2)
+    octets = bytearray(path.read_bytes())
+    second = [at for at in range(len(octets)) if octets[at : at + 4] == b"\x28\xb5\x2f\xfd"][3]
+    octets[second : second + 4] = b"oops"
+    path.write_bytes(octets)
+    values, errors = read_values(path)
+    assert [place for place, _ in values] == ["0/a", "1/a", "4/a", "5/a"]
+    assert len(errors) == 1
+    assert "damaged" in errors[0]
+
+
+def test_encrypted_parquet_is_said_to_be(tmp_path):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"PARE" + bytes(100) + b"PARE")
+    assert read_values(path) == ([], ["in: is encrypted, and is not read: decrypt it first"])
+    (tmp_path / "parental.txt").write_bytes(b"PARENTS and more")
+    assert is_text(tmp_path / "parental.txt")
+
+
+def test_text_that_begins_as_a_stream_would_is_text(tmp_path):
+    path = tmp_path / "a.txt"
+    for octets in (b"\xff\xff\xff\xff", b"\xff\xff\xff\xff\x10\0\0\0" + b"urn:a:b " * 9, b"\xff" * 99):
+        path.write_bytes(octets)
+        assert is_text(path)
+    path.rename(tmp_path / "a.arrows")
+    assert read_values(tmp_path / "a.arrows")[1]
+
+
+def test_a_slow_pipe_is_not_asked_for_more_than_tells():
+    layer = Layer("in", "in", Reading(), Checks(), Budget("in", Limits()))
+    for recognise in (columnar.is_parquet, columnar.is_arrow_file, columnar.is_arrow_stream):
+        assert recognise(b"u", layer) is False
+    assert columnar.is_parquet(b"PAR", layer) is None
+    assert columnar.is_arrow_stream(b"\xff\xff\xff\xff\x05\0\0\0", layer) is False
+
+
+def test_a_dictionary_that_unfolds_ends_at_the_limit(tmp_path):
+    """A value of 1 MB that stands in each of a million rows takes no memory but its own."""
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 1_000_000, pa.int32()), ["x" * 1_000_000])
+    path = tmp_path / "a.arrow"
+    with pa.ipc.new_stream(path, pa.schema({"a": column.type})) as writer:
+        writer.write_table(pa.table({"a": column}))
+    _, errors = read_values(path, limits=Limits(ratio=2))
+    assert "unfolds to more than 2 times its size" in errors[0]
+
+
+def test_dictionaries_of_parquet_that_unfold_are_kept(tmp_path, monkeypatch):
+    """Decoded value by value, a batch of such rows would take all the memory that there is."""
+    monkeypatch.setattr(columnar, "_LARGE_DICTIONARY", 1000)
+    asked = []
+    open_file = columnar._Parquet._open
+    monkeypatch.setattr(
+        columnar._Parquet, "_open", lambda self, source, kept: (asked.append(kept), open_file(self, source, kept))[1]
+    )
+    table = pa.table({"a": ["x" * 2000] * 50, "b": ["y"] * 50, "c": [["z"]] * 50})
+    pq.write_table(table, tmp_path / "a.parquet")
+    values, errors = read_values(tmp_path / "a.parquet")
+    assert (sorted(values), errors) == (expected(table), [])
+    assert asked[-1] == ["a", "c.list.element"]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_long_values_are_given_one_at_a_time(tmp_path, monkeypatch, kind):
+    """Not several of them in one batch, and a large column not at all at once."""
+    monkeypatch.setattr(leaves, "MOST_OCTETS", 100)
+    monkeypatch.setattr(leaves, "_LONGEST", 1000)
+    table = pa.table({"a": pa.array(["x" * 90, "y" * 90, "z" * 1000, "w"], kind)})
+    save_stream(tmp_path / "a.arrow", table)
+    seen = []
+    gave = Budget.gave
+    monkeypatch.setattr(Budget, "gave", lambda self, octets: (seen.append(octets), gave(self, octets))[1])
+    assert len(read_values(tmp_path / "a.arrow")[0]) == 4
+    assert len(seen) == 4
+    save_stream(tmp_path / "a.arrow", pa.table({"a": pa.array(["z" * 1001], kind)}))
+    assert "a value has 1,001 octets" in read_values(tmp_path / "a.arrow")[1][0]
+
+
+def test_octets_far_behind_in_a_large_column():
+    """Their offsets do not fit into 32 bits, their lengths do."""
+    offsets = struct.pack("<3q", (1 << 31) + 5, (1 << 31) + 6, (1 << 31) + 8)
+    octets = pa.py_buffer(mmap.mmap(-1, (1 << 31) + 8))  # takes no memory until it is written to
+    column = pa.Array.from_buffers(pa.large_binary(), 2, [None, pa.py_buffer(offsets), octets])
+    assert leaves._piece(column).to_pylist() == [b"\0", b"\0\0"]
+
+
+def test_batches_and_dictionaries_that_are_too_large_are_refused(tmp_path, monkeypatch):
+    """pyarrow takes memory for what a message says that it unfolds to."""
+    monkeypatch.setattr(messages, "_LARGEST", 1 << 16)
+    save_stream(tmp_path / "a.arrow", pa.table({"a": ["x" * (1 << 17)]}))
+    assert "unfolds to" in read_values(tmp_path / "a.arrow")[1][0]
+    save_file(tmp_path / "a.arrow", pa.table({"a": pa.array(["x" * (1 << 17)]).dictionary_encode()}))
+    assert "its dictionaries have" in read_values(tmp_path / "a.arrow")[1][0]
+
+
+def test_a_large_batch_is_mapped_where_it_is_in_a_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(messages, "_IN_MEMORY", 100)
+    monkeypatch.setattr(messages, "_LARGEST", 200)
+    table = pa.table({"a": ["x" * 300, "y"], "b": ["z", "w"]})
+    save_file(tmp_path / "a.arrow", table)
+    assert sorted(read_values(tmp_path / "a.arrow")[0]) == expected(table)
+    assert "a batch has" in read_values(gzipped(tmp_path / "a.arrow"))[1][0]
+
+
+def test_parquet_in_a_pipe_is_held_up_to_a_limit(saved, monkeypatch):
+    monkeypatch.setattr(values, "_IN_MEMORY", 1000)
+    (error,) = read_values(gzipped(saved("a.parquet")))[1]
+    assert error == "in: has more than 1,000 octets, and is read back and forth: unpack it first"
+
+
+def test_a_message_that_says_it_is_endless_takes_no_memory(tmp_path):
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, TABLE.schema):
+        pass
+    (tmp_path / "a.arrows").write_bytes(sink.getvalue()[:-8] + b"\xff\xff\xff\xff\xff\xff\xff\x03" + b"x" * 99)
+    assert "ends at octet" in read_values(tmp_path / "a.arrows")[1][0]
+
+
+def test_indices_out_of_a_dictionary_are_damage(tmp_path):
+    """pyarrow would read what is behind it."""
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 9], pa.int8()), ["a"], safe=False)
+    save_file(tmp_path / "a.arrow", pa.table({"a": column}))
+    assert "an index leads out of its dictionary" in read_values(tmp_path / "a.arrow")[1][0]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.list_(pa.int8()), pa.list_(pa.string())])
+def test_offsets_out_of_their_column_are_damage(tmp_path, kind):
+    """Read unchecked from a crafted file, they lead anywhere in memory."""
+    offsets = pa.py_buffer(struct.pack("<4i", 0, 1 << 20, 2, 3))
+    inner = pa.array([1, 2, 3], pa.int8()) if kind == pa.list_(pa.int8()) else pa.array(["a", "b", "c"])
+    if kind == pa.string():
+        column = pa.Array.from_buffers(kind, 3, [None, offsets, pa.py_buffer(b"abc")])
+    else:
+        column = pa.Array.from_buffers(kind, 3, [None, offsets], children=[inner])
+    save_file(tmp_path / "a.arrow", pa.table({"a": column, "b": ["x", "y", "z"]}))
+    values, errors = read_values(tmp_path / "a.arrow")
+    if kind == pa.list_(pa.int8()):  # nothing to be read in it
+        assert len(values) == 3
+    else:
+        assert "damaged" in errors[0]
+
+
+def test_columns_of_other_types_are_left_alone(saved):
+    """Unions, numbers, null: no text, and no error unless they are named."""
+    union = pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array(["a", "b"]), pa.array([1, 2])])
+    table = pa.table({"u": union, "n": pa.nulls(2), "t": ["x", "y"]})
+    assert read_values(saved("a.arrow", table)) == ([("0/t", b"x"), ("1/t", b"y")], [])
+    assert "not text" in read_values(saved("a.arrow", table), "u")[1][0]
+
+
+def test_progress_comes_to_the_size_of_the_file(saved, tmp_path):
+    """Parquet is read beside the reader that counts."""
+    table = pa.table({"a": [str(row) * 50 for row in range(4000)]})
+    for name in FORMS:
+        path = saved(name, table) if name != "a.parquet" else tmp_path / name
+        if name == "a.parquet":
+            pq.write_table(table, path, row_group_size=1000)
+        counts = []
+        read_values(path, on_read=counts.append)
+        assert 0.9 < sum(counts) / path.stat().st_size < 1.1 + 5000 / path.stat().st_size

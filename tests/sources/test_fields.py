@@ -1,0 +1,336 @@
+"""CSV, JSON and JSON Lines by named fields: the values that others read there, and no text that ends the run."""
+
+import csv
+import io
+import itertools
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.tabular import gzipped, is_text, read_values, zipped
+from urnscan.errors import DamageError, SourceError
+from urnscan.sources.layers import Budget, Checks, Layer, Limits, Reading
+from urnscan.sources.reader import Reader
+from urnscan.sources.tables import fields, records, text
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+FIELD = st.text(st.sampled_from('ab",;\t|\n\ré\0 '), max_size=8)
+NAMES = st.sampled_from(["a", "b", "c", "a.b"])
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), TEXT),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(NAMES, inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(name, octets, *columns, encoding=None):
+        (tmp_path / name).write_bytes(octets)
+        return read_values(tmp_path / name, *columns, encoding=encoding)
+
+    return read
+
+
+class Pieces(Reader):
+    """Gives octets as they are cut here; an error among them is raised."""
+
+    def __init__(self, *pieces):
+        self._pieces = list(pieces)
+
+    def read_into(self, view):
+        while self._pieces:
+            if isinstance(self._pieces[0], Exception):
+                raise self._pieces.pop(0)
+            if self._pieces[0]:
+                got = min(len(view), len(self._pieces[0]))
+                view[:got] = self._pieces[0][:got]
+                self._pieces[0] = self._pieces[0][got:]
+                return got
+            self._pieces.pop(0)
+        return 0
+
+    def close(self):
+        pass
+
+
+def read_pieces(function, columns, *pieces, checks=None):
+    layer = Layer("in", "in", Reading(columns=columns), checks or Checks(), Budget("in", Limits()))
+    values, errors = [], []
+    try:
+        for found in function(Pieces(*pieces), layer):
+            if isinstance(found, SourceError):
+                errors.append(found.reason)
+            else:
+                values += [(found.place(at), value.as_py()) for at, value in enumerate(found.values)]
+    except SourceError as error:
+        errors.append(error.reason)
+    return values, errors
+
+
+def strings(value, path, place):
+    """The strings that a path leads to, written down once more: recursion, and names with dots."""
+    if isinstance(value, list):
+        for at, inner in enumerate(value):
+            yield from strings(inner, path, f"{place}[{at}]")
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            below = place + ("" if place.endswith("/") else ".") + key
+            if not path or path == key:
+                yield from strings(inner, "", below)
+            elif path.startswith(key + "."):
+                yield from strings(inner, path[len(key) + 1 :], below)
+    elif isinstance(value, str) and not path:
+        yield place, value.encode()
+
+
+def expected(values, columns):
+    return sorted(
+        found
+        for row, value in enumerate(values)
+        for column in columns
+        for found in strings(value, column, f"{row}/")
+        if found[1]
+    )
+
+
+@given(
+    values=st.lists(JSON, max_size=5),
+    columns=st.lists(st.sampled_from(["a", "b", "a.b", "a.b.c"]), min_size=1, unique=True),
+    form=st.sampled_from(["array", "indented", "lines", "row"]),
+    ascii_only=st.booleans(),
+    cuts=st.lists(st.integers(0, 200), max_size=4),
+)
+def test_json_is_read_as_python_reads_it(values, columns, form, ascii_only, cuts):
+    """As an array, in lines, in a row; wherever reads end. A top-level array in lines is taken for its elements."""
+    if form in ("lines", "row"):
+        values = [value for value in values if not isinstance(value, list)]
+        octets = ("\n" if form == "lines" else " ").join(json.dumps(value, ensure_ascii=ascii_only) for value in values)
+    else:
+        octets = json.dumps(values, ensure_ascii=ascii_only, indent=1 if form == "indented" else None)
+    octets = octets.encode()
+    marks = [0, *sorted(min(cut, len(octets)) for cut in cuts), len(octets)]
+    pieces = [octets[start:end] for start, end in itertools.pairwise(marks)]
+    found, errors = read_pieces(fields.read_json, tuple(columns), *pieces)
+    assert sorted(found) == expected(values, columns)
+    assert all(error.startswith("no column") for error in errors)
+
+
+@settings(deadline=None)
+@given(
+    rows=st.lists(st.lists(FIELD, min_size=1, max_size=4), max_size=6),
+    delimiter=st.sampled_from(",;\t|"),
+    ends=st.sampled_from(["\n", "\r\n", "\r"]),
+    mark=st.booleans(),
+)
+def test_csv_is_read_as_dictreader_reads_it(tmp_path_factory, rows, delimiter, ends, mark):
+    """Quoting, embedded line ends, ragged rows, NUL, any delimiter and line end."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=delimiter, lineterminator=ends, quoting=csv.QUOTE_ALL)
+    writer.writerow(["x", "urn", "y"])
+    writer.writerows(rows)
+    octets = out.getvalue().encode()
+    path = tmp_path_factory.getbasetemp() / "a.csv"
+    path.write_bytes((b"\xef\xbb\xbf" if mark else b"") + octets)
+    reader = csv.DictReader(io.StringIO(out.getvalue(), newline=""), delimiter=delimiter)
+    want = [
+        (f"{number}/{name}", row[name].encode())
+        for number, row in enumerate(reader)
+        for name in ("x", "urn")
+        if row[name]
+    ]
+    assert read_values(path, "urn", "x") == (want, [])
+
+
+def test_without_named_fields_they_are_text(tmp_path):
+    for name, octets in (("a.csv", b"urn\nurn:a:b\n"), ("a.json", b'{"urn": "urn:a:b"}')):
+        (tmp_path / name).write_bytes(octets)
+        assert is_text(tmp_path / name)
+        assert not is_text(tmp_path / name, "urn")
+
+
+def test_what_has_no_name_is_known_by_its_beginning(tmp_path):
+    for octets, columns, want in (
+        (b'\xef\xbb\xbf \n{ "a": "x"}', ["a"], False),
+        (b'[\n {"a": "x"}]', ["a"], False),
+        (b"[1] a note", ["a"], True),
+        (b"{\\rtf1}", ["a"], True),
+        (b"x\ta\ty\n1\t2\t3\n", ["a"], False),
+        (b'"x;";"a"\n1;2\n', ["a"], False),
+        (b"no such field\n1;2\n", ["a"], True),
+        (b"x;a" + b" " * fields._HEADER + b"\n", ["a"], True),
+        ("x,a\n1,2\n".encode("utf-16"), ["a"], False),
+    ):
+        (tmp_path / "thing").write_bytes(octets)
+        assert is_text(tmp_path / "thing", *columns) is want
+
+
+def test_a_slow_pipe_is_not_asked_for_more_than_tells():
+    layer = Layer("in", "in", Reading(columns=("a",)), Checks(), Budget("in", Limits()))
+    assert fields.is_json(b"x", layer) is False
+    assert fields.is_json(b" [ ", layer) is None
+    assert fields.is_csv(b"x,a", layer) is None
+    assert fields.is_csv(b"x,b\n", layer) is False
+    bare = Layer("in", "a.csv", Reading(), Checks(), Budget("in", Limits()))
+    assert fields.is_csv(b"", bare) is fields.is_json(b"", bare) is False
+
+
+def test_fields_that_are_not_there_are_said(read):
+    assert read("a.csv", b"a;b c\n1;2\n", "x") == ([], ["in: no column 'x': it has a, b c"])
+    assert read("a.json", b'[{"a": 1}, {"b": ""}]', "x") == ([], ["in: no column 'x': it has a, b"])
+    assert read("a.json", b'[{"a": "1"}]', "x", "a") == ([("0/a", b"1")], [])
+    assert read("a.csv", b"a,b\n1,2\n", "x", "b") == ([("0/b", b"2")], [])
+
+
+@pytest.mark.parametrize("around", [gzipped, zipped])
+def test_in_compression_and_archives_the_values_are_the_same(tmp_path, around):
+    for name, octets in (("a.csv", b"urn\nx\n"), ("a.jsonl", b'{"urn": "x"}\n')):
+        (tmp_path / name).write_bytes(octets)
+        member = f"in/{name}!/" if around is zipped else ""
+        assert read_values(around(tmp_path / name), "urn") == ([(f"{member}0/urn", b"x")], [])
+
+
+def test_octets_that_are_not_utf8_survive(read):
+    assert read("a.csv", b"a\n\xff\xc3x\xe9\n", "a")[0] == [("0/a", b"\xff\xc3x\xe9")]
+    assert read("a.json", b'{"a": "\xff\xc3x"}', "a")[0] == [("0/a", b"\xff\xc3x")]
+
+
+def test_escapes_of_surrogates(read):
+    """A pair is a character, half of one is U+FFFD: it cannot be written in UTF-8."""
+    octets = b'[{"a": "\\ud83d\\ude00"}, {"a": "\\ud83d|\\udc80"}]'
+    assert read("a.json", octets, "a")[0] == [("0/a", "😀".encode()), ("1/a", "�|�".encode())]
+
+
+def test_encodings_and_marks(read):
+    """A mark wins, else the encoding that was named."""
+    for codec in ("utf-16", "utf-32", "utf-8-sig"):
+        assert read("a.csv", "a,b\n1,é\n".encode(codec), "b") == ([("0/b", "é".encode())], [])
+        assert read("a.json", '{"b": "é"}'.encode(codec), "b") == ([("0/b", "é".encode())], [])
+    assert read("a.csv", b"b\n\xe9\n", "b", encoding="latin-1") == ([("0/b", "é".encode())], [])
+    values, errors = read("a.csv", b"b\nx\xff\ny", "b", encoding="shift_jis")
+    assert [place for place, _ in values] == ["0/b", "1/b"]
+    assert "not valid SHIFT_JIS" in errors[0]
+
+
+def test_damaged_records_end_at_their_line(read):
+    octets = b'{"a": "0"}\n{"a": "1\n{"a": [2,\n{"a": "3"}\n{"a": "4",}\n{"a": "5"}'
+    values, errors = read("a.jsonl", octets, "a")
+    assert values == [("0/a", b"0"), ("3/a", b"3"), ("5/a", b"5")]
+    assert errors == [
+        "in: record 1 at octet 11 damaged: Invalid control character",
+        "in: record 2 at octet 20 damaged: Expecting ',' delimiter",
+        "in: record 4 at octet 41 damaged: Expecting property name enclosed in double quotes",
+    ]
+
+
+def test_an_array_that_ends_early_is_said(read):
+    assert read("a.json", b'[{"a": "x"},', "a") == ([("0/a", b"x")], ["in: ends at octet 12 within an array"])
+    values, errors = read("a.json", b'[{"a": "x"}, {"a": "y', "a")
+    assert values == [("0/a", b"x")]
+    assert "record 1 at octet 13 damaged: Unterminated string" in errors[0]
+
+
+def test_of_many_damaged_records_few_are_told(read):
+    values, errors = read("a.jsonl", b"nonsense\n" * 1000 + b'{"a": "x"}', "a")
+    assert values == [("1000/a", b"x")]
+    assert len(errors) == 11
+    assert errors[-1] == "in: 990 more records could not be read"
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [b"[" * 1_000_000, b'{"a":' * 1_000_000, b'{"a": ' + b"[" * 100_000 + b'"x"' + b"]" * 100_000 + b"}"],
+)
+def test_deep_nesting_is_damage(read, octets):
+    values, errors = read("a.json", octets, "a")
+    assert values == []
+    assert "nested too deep" in errors[0]
+
+
+def test_huge_numbers_do_no_harm(read):
+    octets = b'{"n": ' + b"9" * 1_000_000 + b', "m": 1e999999, "a": "x"}'
+    assert read("a.json", octets, "a") == ([("0/a", b"x")], [])
+
+
+def test_records_that_are_too_long_are_said(read, monkeypatch):
+    monkeypatch.setattr(records, "LONGEST", 1000)
+    monkeypatch.setattr(text, "_BLOCK", 256)
+    octets = b'{"a": "x"}\n{"a": "' + b"y" * 5000 + b'"}\n{"a": "z"}\n'
+    values, errors = read("a.jsonl", octets, "a")
+    assert values == [("0/a", b"x"), ("2/a", b"z")]
+    assert errors == ["in: record 1 at octet 11 damaged: more than 1,000 characters"]
+
+
+def test_rows_that_are_too_long_are_said(read, monkeypatch):
+    """A quotation mark that is never closed, a line that never ends."""
+    monkeypatch.setattr(fields, "LONGEST", 1000)
+    monkeypatch.setattr(text, "_BLOCK", 256)
+    values, errors = read("a.csv", b"a,b\n1,x\n2," + b"y" * 5000 + b"\n3,z\n", "b")
+    assert values == [("0/b", b"x"), ("2/b", b"z")]
+    assert len(errors) == 1
+    assert "row 1 before octet" in errors[0]
+    values, errors = read("a.csv", b'a,b\n1,x\n2,"' + b"y\n" * 3000 + b"3,z\n", "a")
+    assert values[0] == ("0/a", b"1")
+    assert values[-1][1] == b"3"
+    assert "is a quotation mark missing?" in errors[0]
+
+
+def test_a_header_of_countless_columns_is_refused(read, monkeypatch):
+    monkeypatch.setattr(fields, "_LONGEST_HEADER", 10_000)
+    assert "its first line has more than 10,000 characters" in read("a.csv", b"a," * 10_000, "a")[1][0]
+    (error,) = read("a.csv", b"ab," * 3000 + b"\n", "x")[1]
+    assert len(error) < 200
+
+
+def test_fields_longer_than_pythons_own_limit_are_read(read):
+    octets = b"a\n" + b"x" * 200_000 + b"\n"
+    assert read("a.csv", octets, "a") == ([("0/a", b"x" * 200_000)], [])
+
+
+def test_behind_a_damage_the_next_whole_line_is_read():
+    """What is before and behind it is not one record, even if it looks so."""
+    lost = DamageError("in", "lost")
+    head, tail = b'{"a": "1"}\n{"a": "2', b'3"}\n{"a": "4"}\n'
+    assert read_pieces(fields.read_json, ("a",), head, lost, tail) == ([("0/a", b"1"), ("1/a", b"4")], ["lost"])
+    head, tail = b"a,b\n1,x\n2,y", b"z\n3,w\n"
+    assert read_pieces(fields.read_csv, ("b",), head, lost, tail) == ([("0/b", b"x"), ("2/b", b"w")], ["lost"])
+
+
+def test_an_error_that_ends_the_reading_comes_behind_what_was_read():
+    ended = SourceError("in", "ended")
+    assert read_pieces(fields.read_json, ("a",), b'{"a": "1"}\n{"a": "', ended) == ([("0/a", b"1")], ["ended"])
+    assert read_pieces(fields.read_csv, ("b",), b"a,b\n1,x\n", ended) == ([("0/b", b"x")], ["ended"])
+
+
+@pytest.mark.parametrize("function", [fields.read_json, fields.read_csv])
+def test_values_are_dated_by_the_reads_that_they_come_from(function):
+    """Else a checksum that fails would not take them back."""
+    checks = Checks()
+    layer = Layer("in", "in", Reading(columns=("a",)), checks, Budget("in", Limits()))
+    octets = {fields.read_json: b'{"a": "x"}\n', fields.read_csv: b"a\nx\n"}[function]
+
+    class Unit(Pieces):
+        def read_into(self, view):
+            got = super().read_into(view)
+            checks.now += 1
+            return got
+
+    checks.now = checks.since = 5
+    for found in function(Unit(octets), layer):
+        assert found.values.to_pylist() == [b"x"]
+        assert checks.since == 5
+        assert checks.now > 5
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    octets=st.text(st.sampled_from('{}[]",:a1\\\n\r u\x00é'), min_size=1, max_size=40),
+    name=st.sampled_from(["a.json", "a.csv"]),
+)
+def test_any_text_ends(tmp_path_factory, octets, name):
+    """Nonsense in a name that promises more: errors and values, no crash and no end that never comes."""
+    path = tmp_path_factory.getbasetemp() / name
+    path.write_bytes(octets.encode())
+    read_values(path, "a")

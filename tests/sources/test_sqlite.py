@@ -1,0 +1,303 @@
+"""SQLite: every stored value of text and octets and its place, nothing run, nothing changed, damage said."""
+
+import contextlib
+import sqlite3
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.tabular import gzipped, is_text, read_values, zipped
+from urnscan.sources.tables import sqlite, values
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=6).filter(
+    lambda name: not name.lower().startswith("sqlite_") and name.lower() not in ("rowid", "oid", "_rowid_", "key")
+)
+VALUES = st.one_of(
+    st.none(), st.integers(-9, 9), st.floats(allow_nan=False), st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
+    st.binary(max_size=9),
+)  # fmt: skip
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A database from statements."""
+
+    def made(*statements, name="a.db"):
+        with contextlib.closing(sqlite3.connect(tmp_path / name)) as database:
+            for statement in statements:
+                database.execute(statement)
+            database.commit()
+        return tmp_path / name
+
+    return made
+
+
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    tables=st.dictionaries(
+        NAMES,
+        st.tuples(st.lists(NAMES, min_size=1, max_size=3, unique_by=str.lower), st.lists(VALUES, max_size=9)),
+        max_size=3,
+    ),
+    encoding=st.sampled_from(["UTF-8", "UTF-16le", "UTF-16be"]),
+)
+def test_what_comes_out_is_what_was_put_in(tmp_path_factory, tables, encoding):
+    """Any names, values of any type in any column, in each encoding of a database."""
+    path = tmp_path_factory.getbasetemp() / "property.db"
+    path.unlink(missing_ok=True)
+    expected = []
+    tables = {name: tables[name] for name in {name.casefold(): name for name in tables}.values()}
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute(f"PRAGMA encoding = '{encoding}'")
+        for name, (columns, cells) in tables.items():
+            try:
+                database.execute(f"CREATE TABLE {quoted(name)} ({', '.join(map(quoted, columns))})")
+            except sqlite3.Error:  # names that are the same to SQLite
+                continue
+            for row, at in enumerate(range(0, len(cells), len(columns)), 1):
+                cell = (cells[at : at + len(columns)] + [None] * 3)[: len(columns)]
+                database.execute(f"INSERT INTO {quoted(name)} VALUES ({', '.join('?' * len(columns))})", cell)
+                for column, value in zip(columns, cell, strict=True):
+                    octets = value.encode() if isinstance(value, str) else value
+                    if isinstance(octets, bytes) and octets:
+                        expected.append((f"{name}/{row}/{column}", octets))
+        database.commit()
+    if path.stat().st_size:
+        assert read_values(path) == (expected, [])
+
+
+def test_places(made):
+    """By row id, however it is called; in a table WITHOUT ROWID by running number."""
+    path = made(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY, x)",
+        "INSERT INTO a VALUES (7, 'p'), (9, x'ff00'), (11, 5)",
+        "CREATE TABLE b (k TEXT PRIMARY KEY, v) WITHOUT ROWID",
+        "INSERT INTO b VALUES ('k1', 'v1'), ('k0', NULL)",
+        "CREATE TABLE c (rowid, oid, x)",
+        "INSERT INTO c VALUES ('r', 'o', 'x')",
+        "CREATE TABLE d (t TEXT PRIMARY KEY)",
+        "INSERT INTO d VALUES ('z'), ('y')",
+        "CREATE TABLE e (rowid, oid, _rowid_)",
+        "INSERT INTO e VALUES (0, 0, 'e0'), (0, 0, 'e1')",
+    )
+    assert read_values(path) == (
+        [
+            ("a/7/x", b"p"),
+            ("a/9/x", b"\xff\0"),
+            ("b/0/k", b"k0"),
+            ("b/1/k", b"k1"),
+            ("b/1/v", b"v1"),
+            ("c/1/rowid", b"r"),
+            ("c/1/oid", b"o"),
+            ("c/1/x", b"x"),
+            ("d/1/t", b"z"),
+            ("d/2/t", b"y"),
+            ("e/0/_rowid_", b"e0"),
+            ("e/1/_rowid_", b"e1"),
+        ],
+        [],
+    )
+
+
+@pytest.mark.parametrize("around", [gzipped, zipped])
+def test_in_compression_and_archives_the_values_are_the_same(made, around):
+    path = made("CREATE TABLE t (a)", "INSERT INTO t VALUES ('x'), ('y')")
+    member = "in/a.db!/" if around is zipped else ""
+    assert read_values(around(path)) == ([(f"{member}t/1/a", b"x"), (f"{member}t/2/a", b"y")], [])
+
+
+def test_columns(made):
+    path = made(
+        "CREATE TABLE t (a, b)",
+        "INSERT INTO t VALUES ('x', 'y')",
+        "CREATE TABLE u (a, c)",
+        "INSERT INTO u VALUES ('z', 'w')",
+    )
+    assert read_values(path, "a") == ([("t/1/a", b"x"), ("u/1/a", b"z")], [])
+    assert read_values(path, "u.a", "b") == ([("t/1/b", b"y"), ("u/1/a", b"z")], [])
+    assert read_values(path, "a", "v.a") == (
+        [("t/1/a", b"x"), ("u/1/a", b"z")],
+        ["in: no column 'v.a': it has t.b, u.c"],
+    )
+
+
+def test_nothing_that_the_schema_brings_is_run(made):
+    """Views, virtual tables and generated columns are left out; an index of an expression does not serve the query."""
+    path = made(
+        "CREATE TABLE t (a, up GENERATED ALWAYS AS (upper(a)) VIRTUAL, low GENERATED ALWAYS AS (lower(a)) STORED)",
+        "CREATE INDEX i ON t (upper(a), a, low)",
+        "INSERT INTO t (a) VALUES ('Ab'), ('Aa')",
+        "CREATE VIEW v AS SELECT a || 'urn:a:b' FROM t",
+        "CREATE TRIGGER g AFTER INSERT ON t BEGIN DELETE FROM t; END",
+    )
+    assert read_values(path)[0] == [("t/1/a", b"Ab"), ("t/1/low", b"ab"), ("t/2/a", b"Aa"), ("t/2/low", b"aa")]
+
+
+def test_full_text_indices_are_read_where_their_texts_are(made):
+    """Not their own tables, which have words and no URNs, and would need their code."""
+    try:
+        path = made("CREATE VIRTUAL TABLE f USING fts5(title)", "INSERT INTO f VALUES ('urn:a:b')")
+    except sqlite3.OperationalError:
+        pytest.skip("this SQLite has no FTS5")
+    assert read_values(path) == ([("f_content/1/c0", b"urn:a:b")], [])
+
+
+@pytest.mark.parametrize("statement", [b"CREATE VIRTUAL TABLE", b"create/* ' */ virtual", b" CREATE -- x\n\tVIRTUAL "])
+def test_a_virtual_table_is_known_by_its_statement(statement):
+    assert sqlite._VIRTUAL.match(statement)
+    assert not sqlite._VIRTUAL.match(b"CREATE TABLE virtual")
+
+
+def test_names_are_never_taken_for_strings(made):
+    """In double quotes SQLite takes what is no name for a string, and would find it in every row."""
+    path = made('CREATE TABLE "a`b" ("c`""d")', "INSERT INTO \"a`b\" VALUES ('x')")
+    assert read_values(path) == ([('a`b/1/c`"d', b"x")], [])
+    assert sqlite._quoted("a`b") == "`a``b`"
+
+
+def test_a_write_ahead_log_counts_and_the_file_is_not_changed(tmp_path):
+    path = tmp_path / "a.db"
+    with contextlib.closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode=WAL")
+        writer.execute("PRAGMA wal_autocheckpoint=0")
+        writer.execute("CREATE TABLE t (a)")
+        writer.execute("INSERT INTO t VALUES ('logged')")
+        writer.commit()
+        before = path.read_bytes()
+        assert read_values(path) == ([("t/1/a", b"logged")], [])
+        assert path.read_bytes() == before
+    assert read_values(path) == ([("t/1/a", b"logged")], [])
+    assert read_values(gzipped(path)) == ([("t/1/a", b"logged")], [])
+
+
+def test_a_database_is_read_where_nobody_may_write(made):
+    """In WAL mode SQLite makes files beside it, unless it is told that it does not change."""
+    path = made("PRAGMA journal_mode=WAL", "CREATE TABLE t (a)", "INSERT INTO t VALUES ('x')", name="a ?#%.db")
+    before = set(path.parent.iterdir())
+    assert read_values(path) == ([("t/1/a", b"x")], [])
+    assert set(path.parent.iterdir()) == before
+
+
+def test_a_value_that_is_too_long_is_said_and_the_others_are_read(made, monkeypatch):
+    """Python reads a row ahead: the row before one that fails must not be lost."""
+    monkeypatch.setattr(sqlite, "LONGEST", 2000)
+    path = made(
+        "CREATE TABLE t (a, b)",
+        "INSERT INTO t VALUES ('1', ''), ('2', ''), (zeroblob(2001), ''), ('4', ''), (zeroblob(3000), ''), ('6', '')",
+    )
+    found, errors = read_values(path)
+    assert [place for place, _ in found] == ["t/1/a", "t/2/a", "t/4/a", "t/6/a"]
+    assert errors == [f"in: row {row} of table 't' has a value of more than 2,000 octets: not read" for row in (3, 5)]
+
+
+def test_a_damaged_table_does_not_harm_the_others(made):
+    path = made(
+        "CREATE TABLE t (a)",
+        "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) "
+        "SELECT 'value ' || i FROM n",
+        "CREATE TABLE u (a)",
+        "INSERT INTO u VALUES ('whole')",
+    )
+    octets = bytearray(path.read_bytes())
+    at = octets.index(b"value 1500")
+    page = at // 4096 * 4096
+    octets[page : page + 8] = b"\xff" * 8
+    path.write_bytes(octets)
+    found, errors = read_values(path)
+    assert found[-1] == ("u/1/a", b"whole")
+    rows = [int(place.split("/")[1]) for place, _ in found[:-1]]
+    assert rows == list(range(1, len(rows) + 1))
+    assert len(rows) > 1000
+    assert len(errors) == 1
+    assert errors[0].startswith("in: table 't' damaged: ")
+
+
+def test_a_damaged_table_without_row_ids_is_said(made):
+    path = made(
+        "CREATE TABLE t (a PRIMARY KEY) WITHOUT ROWID",
+        "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) "
+        "SELECT 'value ' || i FROM n",
+    )
+    octets = bytearray(path.read_bytes())
+    page = octets.index(b"value 2500") // 4096 * 4096
+    octets[page : page + 8] = b"\xff" * 8
+    path.write_bytes(octets)
+    found, errors = read_values(path)
+    assert len(found) > 1000
+    assert len(errors) == 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_damaged_copies_end_in_errors(tmp_path_factory, data):
+    """Cut off or with octets flipped: no crash, no traceback, no end that never comes."""
+    folder = tmp_path_factory.getbasetemp()
+    path = folder / "whole.db"
+    if not path.exists():
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            database.execute("PRAGMA page_size=512")
+            database.execute("CREATE TABLE t (a, b)")
+            database.execute("CREATE TABLE u (a PRIMARY KEY, b) WITHOUT ROWID")
+            for number in range(60):
+                database.execute("INSERT INTO t VALUES (?, ?)", (f"value {number}", b"x" * number * 20))
+                database.execute("INSERT INTO u VALUES (?, ?)", (f"value {number}", "y"))
+            database.commit()
+    octets = bytearray(path.read_bytes())
+    for at in data.draw(st.lists(st.integers(16, len(octets) - 1), max_size=4)):
+        octets[at] ^= data.draw(st.integers(1, 255))
+    damaged = folder / "damaged.db"
+    damaged.write_bytes(octets[: data.draw(st.one_of(st.just(len(octets)), st.integers(16, len(octets))))])
+    read_values(damaged)
+    read_values(gzipped(damaged))
+
+
+def test_pages_that_lead_back_end_the_reading(made):
+    """An inner page all of whose children are one and the same: more rows than the file can hold."""
+    path = made(
+        "PRAGMA page_size=512",
+        "CREATE TABLE t (a)",
+        "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT 'v' FROM n",
+    )
+    octets = bytearray(path.read_bytes())
+    for page in range(512, len(octets), 512):
+        if octets[page] == 5:  # an inner page: the number of its first child to all others, and to the next page
+            cells = int.from_bytes(octets[page + 3 : page + 5], "big")
+            places = [int.from_bytes(octets[at : at + 2], "big") for at in range(page + 12, page + 12 + 2 * cells, 2)]
+            for place in places:
+                octets[page + place : page + place + 4] = octets[page + places[0] : page + places[0] + 4]
+    path.write_bytes(octets)
+    found, errors = read_values(path)
+    assert len(found) < len(octets)
+    assert errors == [] or "damaged" in errors[0]
+    many = sqlite._Database.__new__(sqlite._Database)
+    many._rows, many._size, many._counts = 5, 10, False
+    with pytest.raises(sqlite3.DatabaseError, match="more rows"):
+        many._took(0)
+
+
+def test_what_is_no_database_behind_its_sign_is_said(tmp_path):
+    path = tmp_path / "a.db"
+    path.write_bytes(b"SQLite format 3\0" + b"\xff" * 999)
+    found, errors = read_values(path)
+    assert found == []
+    assert errors[0].startswith("in: cannot be read as SQLite: ")
+    path.write_bytes(b"SQLite format 3 is what this text is about")
+    assert is_text(path)
+
+
+def test_in_memory_it_is_held_up_to_a_limit(made, monkeypatch):
+    monkeypatch.setattr(values, "_IN_MEMORY", 1000)
+    path = gzipped(made("CREATE TABLE t (a)"))
+    assert read_values(path)[1] == ["in: has more than 1,000 octets, and is read back and forth: unpack it first"]
+
+
+def test_progress_comes_to_the_size_of_the_file(made):
+    path = made("CREATE TABLE t (a)", "INSERT INTO t VALUES (zeroblob(100000))")
+    counts = []
+    read_values(path, on_read=counts.append)
+    assert path.stat().st_size <= sum(counts) <= path.stat().st_size + 4096

@@ -1,0 +1,476 @@
+"""Tar archives: every file is there, whatever wrote it; what is damaged costs its own member and no other."""
+
+import io
+import os
+import random
+import subprocess
+import tarfile
+from shutil import which
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.sources import Checks, Limits, Reader, Reading
+from urnscan.sources.archives.tar import is_tar, open_tar
+from urnscan.sources.files import File
+from urnscan.sources.layers import Budget, Layer
+
+FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
+TEXT = b"".join(b"urn:isbn:%d and some words\n" % (number * 7919) for number in range(3000))
+LAYER = Layer("x", "x", Reading(), Checks(), Budget("x", Limits()))
+
+
+class Parts(Reader):
+    """Gives octets part by part as a pipe does, and raises what is an error among them."""
+
+    def __init__(self, *parts):
+        self.parts = list(parts)
+
+    def read_into(self, view):
+        while self.parts:
+            part = self.parts.pop(0)
+            if isinstance(part, Exception):
+                raise part
+            if part:
+                view[: len(part[: len(view)])] = part[: len(view)]
+                self.parts.insert(0, part[len(view) :])
+                return len(part[: len(view)])
+        return 0
+
+    def close(self):
+        pass
+
+
+def read(reader, view=5000, upto=None, limits=None):
+    """The members and the errors of an archive."""
+    reader = Parts(reader) if isinstance(reader, bytes) else reader
+    layer = Layer("x", "x", Reading(), Checks(), Budget("x", limits or Limits()))
+    layer.budget.took(1)
+    members, errors = [], []
+    block = memoryview(bytearray(view))
+    for found in open_tar(reader, layer):
+        if isinstance(found, SourceError):
+            errors.append(str(found))
+            continue
+        name, member = found
+        text = bytearray()
+        try:
+            with member:
+                while (upto is None or len(text) < upto) and (got := member.read_into(block)):
+                    text += block[:got]
+        except LimitError:
+            raise
+        except SourceError as error:
+            errors.append(str(error))
+            assert member.read_into(block) == 0
+        members.append((name, bytes(text)))
+    return members, errors
+
+
+def info(name, size=0, kind=tarfile.REGTYPE, **more):
+    header = tarfile.TarInfo(name)
+    header.size, header.type = size, kind
+    for key, value in more.items():
+        setattr(header, key, value)
+    return header
+
+
+def tarred(members, form=tarfile.USTAR_FORMAT, **options):
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=form, **options) as archive:
+        for name, text in members:
+            archive.addfile(info(name, len(text)), io.BytesIO(text))
+    return file.getvalue()
+
+
+def block(name, size, kind=b"0", form=tarfile.GNU_FORMAT):
+    """A header alone, of any type and size."""
+    return info(name, size, kind).tobuf(form, "utf-8", "surrogateescape")
+
+
+def padded(octets):
+    return octets + bytes(-len(octets) % 512)
+
+
+def rest_of(name, text):
+    return block(name, len(text)) + padded(text)
+
+
+@settings(deadline=None)
+@given(
+    members=st.lists(
+        st.tuples(st.text("aé中. ", min_size=1, max_size=200), st.binary(min_size=1, max_size=3000)), max_size=5
+    ),
+    form=st.sampled_from([tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]),
+    part=st.integers(1, 1000),
+    view=st.integers(1, 4000),
+)
+def test_any_archive(members, form, part, view):
+    """Any names, long and short, any contents; however it arrives and is asked for."""
+    octets = tarred(members, form)
+    parts = Parts(*(octets[at : at + part] for at in range(0, len(octets), part)))
+    assert read(parts, view) == (members, [])
+
+
+@pytest.mark.parametrize("form", FORMATS.values())
+def test_large_members(form, tmp_path):
+    members = [("a" * 60 + "/" + "b" * 80, TEXT * 9), ("b", random.Random(1).randbytes(900_001)), ("c", TEXT)]
+    octets = tarred(members, form)
+    (tmp_path / "tar").write_bytes(octets)
+    with File("tar", os.open(tmp_path / "tar", os.O_RDONLY)) as file:
+        assert read(file, 1 << 20) == (members, [])
+    assert read(octets, 1 << 20) == (members, [])
+
+
+def test_data_goes_straight_into_the_view():
+    """What is not at hand already is read by the reader below, with no copy between."""
+    views = []
+
+    class Watched(Parts):
+        def read_into(self, view):
+            views.append(view.obj)
+            return super().read_into(view)
+
+    found = open_tar(Watched(tarred([("a", TEXT)])), LAYER)
+    _, member = next(found)
+    buffer = bytearray(1 << 20)
+    while member.read_into(memoryview(buffer)):
+        pass
+    assert any(obj is buffer for obj in views)
+
+
+def test_what_is_no_file_is_passed_over():
+    """Links, devices, folders (also those of V7 and of GNU's incremental archives), empty files."""
+    octets = b"".join(block("no", 0, kind) for kind in (b"1", b"2", b"3", b"4", b"5", b"6"))
+    octets += block("no/", 0, b"\0") + block("no", 3, b"D") + padded(b"Ya\0") + block("no", 0)
+    octets += rest_of("a", b"a") + block("b", 1, b"7") + padded(b"b") + block("c", 1, b"\0") + padded(b"c")
+    assert read(octets) == ([("a", b"a"), ("b", b"b"), ("c", b"c")], [])
+
+
+def test_headers_of_1979():
+    """V7: no magic string."""
+    header = bytearray(block("a", 3))
+    header[257:265] = bytes(8)
+    header[148:156] = b"%06o\0 " % (sum(header[:148]) + sum(header[156:]) + 256)
+    octets = bytes(header) + padded(b"abc")
+    assert is_tar(octets[:512], LAYER)
+    assert read(octets) == ([("a", b"abc")], [])
+
+
+def test_names_that_are_not_utf8():
+    for form in FORMATS.values():
+        file = io.BytesIO()
+        with tarfile.open(fileobj=file, mode="w", format=form, encoding="latin-1") as archive:
+            archive.addfile(info("é" * 50, 1), io.BytesIO(b"x"))
+        names = [name for name, _ in read(file.getvalue())[0]]
+        assert names == [("é" if form == tarfile.PAX_FORMAT else "\\xe9") * 50]
+
+
+def test_hostile_names_are_only_names():
+    for name in ("../../etc/passwd", "/etc/passwd", "a//b", "."):
+        assert read(tarred([(name, b"x")])) == ([(name, b"x")], [])
+
+
+def test_an_incremental_header_of_gnu_tar():
+    """Where ustar has the front of the name it has times."""
+    header = bytearray(block("a", 1))
+    header[345:357] = b"14000000000\0"
+    header[148:156] = b"%06o\0 " % (sum(header[:148]) + sum(header[156:]) + 256)
+    assert read(bytes(header) + padded(b"a")) == ([("a", b"a")], [])
+
+
+def test_global_pax_records():
+    """They hold for all that follow, unless a record of the member's own says otherwise."""
+    octets = tarred([("a", b"a")], tarfile.PAX_FORMAT, pax_headers={"path": "global", "comment": "x" * 3000})
+    octets = octets.rstrip(b"\0")
+    octets += bytes(-len(octets) % 512) + tarred([("é", b"b")], tarfile.PAX_FORMAT)
+    assert read(octets) == ([("global", b"a"), ("é", b"b")], [])
+
+
+def test_archives_one_after_the_other():
+    one, two = tarred([("a", TEXT)]), tarred([("b", TEXT)])
+    assert read(one + bytes(512 * 7) + two) == ([("a", TEXT), ("b", TEXT)], [])
+
+
+def test_no_end_marker():
+    """Many writers leave it out, and GNU tar says nothing."""
+    assert read(rest_of("a", b"a")) == ([("a", b"a")], [])
+    assert read(rest_of("a", b"a") + bytes(512)) == ([("a", b"a")], [])
+
+
+@pytest.mark.skipif(which("tar") is None, reason="there is no tar command")
+@pytest.mark.parametrize(
+    "options", [["--format=v7"], ["--format=oldgnu"], ["--format=gnu"], ["--format=ustar"], ["--format=posix"]]
+)
+def test_the_tar_command(tmp_path, options):
+    names = ["a", "b" * 90]
+    for name in names:
+        (tmp_path / name).write_bytes(TEXT)
+    done = subprocess.run(["tar", "-c", *options, *names], cwd=tmp_path, check=True, capture_output=True)
+    assert read(done.stdout) == ([(name, TEXT) for name in names], [])
+
+
+@pytest.mark.skipif(which("tar") is None, reason="there is no tar command")
+@pytest.mark.parametrize(
+    "version", ["--format=gnu", "--sparse-version=0.0", "--sparse-version=0.1", "--sparse-version=1.0"]
+)
+@pytest.mark.parametrize("view", [777, 1 << 20])
+def test_sparse_files(tmp_path, version, view):
+    """All four ways to store them: holes are NULs, offsets are those in the file."""
+    with (tmp_path / "sparse").open("wb") as file:
+        for number in range(40):
+            file.seek(number * 100_000)
+            file.write(b"urn:isbn:%d" % number)
+        file.truncate(5_000_000)
+    (tmp_path / "after").write_bytes(TEXT)
+    form = ["--format=posix"] if "sparse" in version else []
+    command = ["tar", "-c", "-S", *form, version, "sparse", "after"]
+    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    if len(done.stdout) > 2_000_000:
+        pytest.skip("the file system does not tell holes")
+    text = (tmp_path / "sparse").read_bytes()
+    assert read(done.stdout, view) == ([("sparse", text), ("after", TEXT)], [])
+
+
+def sparse(records, data, stored=None):
+    """A sparse file of pax, with any map."""
+    header = info("s", len(data) if stored is None else stored, pax_headers=records)
+    return header.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape") + padded(data)
+
+
+@pytest.mark.parametrize(
+    "numbers", ["10,5,0,5", "0,-1", "0,9999999999", "0,5,3,5", "x", "1,2,3", "0,20", "1" * 5000, "", "0,5,999999,1"]
+)
+def test_hostile_sparse_maps(numbers):
+    """The member is passed over, and the next is there."""
+    octets = sparse({"GNU.sparse.map": numbers, "GNU.sparse.size": "100"}, b"0123456789")
+    members, errors = read(octets + rest_of("b", b"b"))
+    assert members == [("b", b"b")]
+    assert len(errors) == 1
+    assert "damaged header" in errors[0]
+
+
+@pytest.mark.parametrize("data", [b"99999999999\n0\n", b"1\n", b"x\n", b"1" * 2000, b"9999999\n" + b"1\n" * 700_000])
+def test_hostile_sparse_maps_in_the_data(data):
+    records = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": "100"}
+    members, errors = read(sparse(records, data) + rest_of("b", b"b"))
+    assert members == [("b", b"b")]
+    assert len(errors) == 1
+
+
+def test_a_hole_of_an_exabyte_ends_at_the_limit():
+    octets = sparse({"GNU.sparse.map": "0,1", "GNU.sparse.size": str(10**17)}, b"0")
+    with pytest.raises(LimitError):
+        read(octets, 1 << 20)
+
+
+@pytest.mark.parametrize("size", [(1 << 20) + 1, 1 << 33, (1 << 63) - 1])
+@pytest.mark.parametrize("kind", [b"x", b"g", b"L", b"K"])
+def test_extension_headers_of_gigabytes(kind, size):
+    """They are not read, and no memory is taken for them."""
+    members, errors = read(rest_of("a", b"a") + block("b", size, kind) + b"x" * 5000)
+    assert members == [("a", b"a")]
+    assert errors[0] == f"x: an extension header of {size:,} octets at octet 1024: not read, 1 MiB is the most"
+    assert errors[1:] == [f"x!/b: cut off: 5,000 of {size:,} octets are there"]
+
+
+def test_a_long_chain_of_extension_headers():
+    """Thousands of them before a member: no recursion, and the last counts."""
+    octets = b"".join(
+        block("x", 4, kind) + padded(b"no%d" % (number % 10)) for number in range(4000) for kind in (b"L", b"K")
+    )
+    octets += block("x", 3, b"L") + padded(b"yes")
+    assert read(octets + rest_of("a", b"a")) == ([("yes", b"a")], [])
+
+
+@pytest.mark.parametrize("size", [-1, -512, 1 << 63, (1 << 88) - 1])
+def test_hostile_sizes(size):
+    """No such header: passed over, up to the next."""
+    members, errors = read(rest_of("a", b"a") + block("b", size) + b"x" * 512 + rest_of("c", b"c"))
+    assert members == [("a", b"a"), ("c", b"c")]
+    assert errors == ["x: no valid tar header at octet 1024: passed over what stands there, up to the next one"]
+
+
+@pytest.mark.parametrize("records", [b"11 path=abc", b"0 path=a\n", b"99 path=abc\n", b"1" * 100_000, b"12 path abc\n"])
+def test_damaged_pax_records(records):
+    """Said once; the member is there, by its own name. (A regular expression on digits alone would take minutes.)"""
+    octets = block("x", len(records), b"x") + padded(records) + rest_of("a", b"a")
+    assert read(octets) == ([("a", b"a")], ["x: a damaged extension header at octet 0: passed over"])
+
+
+def test_pax_records_of_any_number_are_not_kept():
+    """What does not say what a member is, is dropped: a chain of headers would fill the memory."""
+    records = b"".join(b"%d GNU.sparse.%05d=1\n" % (len(b"20 GNU.sparse.00000=1\n"), number) for number in range(9000))
+    octets = (block("x", len(records), b"g") + padded(records)) * 3 + rest_of("a", b"a")
+    found = open_tar(Parts(octets), LAYER)
+    assert next(found)[0] == "a"
+    assert not found.gi_frame.f_locals["self"]._global
+
+
+@pytest.mark.parametrize("size", ["x", "1" * 30, "-1"])
+def test_a_size_in_pax_records_that_is_none(size):
+    """Where the member ends is not known then: the next header is searched."""
+    octets = block("x", 9 + len(size), b"x") + padded(b"%d size=%b\n" % (9 + len(size), size.encode()))
+    assert len(b"%d size=%b\n" % (9 + len(size), size.encode())) == 9 + len(size)
+    members, errors = read(octets + rest_of("a", TEXT) + rest_of("b", b"b"))
+    assert members == [("b", b"b")]
+    assert len(errors) == 1
+
+
+def test_a_damaged_header_in_the_middle():
+    """Reported once with its position; the next is found."""
+    octets = bytearray(rest_of("a", TEXT) + rest_of("b", TEXT) + rest_of("c", TEXT))
+    at = len(rest_of("a", TEXT))
+    octets[at] ^= 1
+    members, errors = read(bytes(octets))
+    assert members == [("a", TEXT), ("c", TEXT)]
+    assert errors == [f"x: no valid tar header at octet {at}: passed over what stands there, up to the next one"]
+
+
+@pytest.mark.parametrize("missing", [1, 300, 512, 700])
+def test_a_hole_below(missing):
+    """Behind it headers stand anywhere: they are found, also when it is in a header, or in what is passed over."""
+    octets = b"".join(rest_of(name, TEXT) for name in "abcd")
+    size = len(rest_of("a", TEXT))
+    for at in (size + 1000, size + 100, 2 * size - 100):
+        for upto in (None, 10):
+            parts = Parts(octets[:at], DamageError("below", "a hole"), octets[at + missing :])
+            members, errors = read(parts, upto=upto)
+            if upto is None:
+                assert members[0] == ("a", TEXT)
+                assert members[-1] == ("d", TEXT)
+            assert [name for name, _ in members] in (["a", "b", "c", "d"], ["a", "c", "d"], ["a", "b", "d"])
+            assert errors == ["below: a hole"]
+
+
+def test_a_failure_below_is_the_end():
+    octets = tarred([("a", TEXT)])
+    assert read(Parts(octets[:1000], SourceError("below", "gone"))) == ([("a", TEXT[:488])], ["below: gone"])
+    with pytest.raises(SourceError, match="below: gone"):
+        read(Parts(octets[:100], SourceError("below", "gone")))
+
+
+@pytest.mark.parametrize("form", FORMATS.values())
+def test_cut_off_anywhere(form):
+    """Members before the end are whole, the one that is cut is as far as it goes, and it is said once."""
+    texts = [("é" * 40 + "/" + "a" * 60, TEXT[:4000]), ("b", TEXT[:5000]), ("c", TEXT[:3000])]
+    octets = tarred(texts, form)
+    rng = random.Random(3)
+    for at in rng.sample(range(1, octets.rindex(b"and some words") + 600), 100):
+        members, errors = read(octets[:at])
+        assert len(errors) <= 1
+        for (name, text), whole in zip(members, texts, strict=False):
+            assert name == whole[0]
+            assert whole[1].startswith(text)
+            if text != whole[1]:
+                assert errors == [f"x!/{name}: cut off: {len(text):,} of {len(whole[1]):,} octets are there"]
+        for (_, text), whole in zip(members[:-1], texts, strict=False):
+            assert text == whole[1]
+
+
+@pytest.mark.parametrize("upto", [0, 10, 10_000])
+def test_a_member_that_is_not_read_on(upto):
+    """Closed early, it is passed over; where that shows that it is cut off, it is said."""
+    members = [("a", TEXT * 5), ("b", TEXT * 5), ("c", TEXT)]
+    found, errors = read(tarred(members), upto=upto)
+    assert ([name for name, _ in found], errors) == (["a", "b", "c"], [])
+    _, errors = read(tarred(members)[:200_000], upto=upto)
+    assert errors == [f"x!/a: cut off: 199,488 of {len(TEXT * 5):,} octets are there"]
+
+
+@pytest.mark.parametrize("form", FORMATS.values())
+def test_flipped_bits(form):
+    """Never a crash; all but one member are there, and what is missing is told."""
+    texts = {f"name{number}": TEXT[number * 50 : number * 50 + 900] for number in range(8)}
+    octets = tarred(texts.items(), form)
+    end = 8 * 1536
+    rng = random.Random(form)
+    for _ in range(200):
+        at = rng.randrange(end)
+        damaged = bytearray(octets)
+        damaged[at] ^= 1 << rng.randrange(8)
+        members, errors = read(bytes(damaged))
+        whole = [name for name, text in members if texts.get(name) == text]
+        assert len(whole) >= 7
+        assert len(members) + len(errors) == 8
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.data())
+def test_whatever_the_octets_are(data):
+    """No crash, no hang: parts of archives in any order, with anything between and damage below."""
+    whole = b"".join(tarred([("a" * 120, b"urn:a:b" * 300), ("é", b"c" * 40)], form) for form in (1, 2))
+    pieces = st.one_of(
+        st.binary(max_size=600),
+        st.tuples(st.integers(0, 9000), st.integers(0, 9000)),
+        st.just(DamageError("below", "hole")),
+    )
+    parts = data.draw(st.lists(pieces, max_size=8))
+    parts = [whole[min(part) : max(part)] if isinstance(part, tuple) else part for part in parts]
+    _, errors = read(Parts(*parts), view=data.draw(st.integers(1, 1000)))
+    assert len(errors) < 100
+
+
+def test_memory_does_not_grow_with_the_members():
+    """Thousands of members: nothing of them is kept."""
+    import tracemalloc
+
+    class Endless(Parts):
+        def __init__(self):
+            self.left = 6_000
+            self.buffer = b""
+
+        def read_into(self, view):
+            if not self.buffer:
+                if not self.left:
+                    return 0
+                self.left -= 1
+                self.buffer = one
+            got = min(len(view), len(self.buffer))
+            view[:got] = self.buffer[:got]
+            self.buffer = self.buffer[got:]
+            return got
+
+    one = tarred([("a" * 120, b"text")], tarfile.PAX_FORMAT)[:2560]
+    block = memoryview(bytearray(1000))
+    taken = []
+    tracemalloc.start()
+    for number, (_, member) in enumerate(open_tar(Endless(), LAYER)):
+        member.read_into(block)
+        if number in (1000, 5_900):
+            taken.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert number == 5_999
+    assert taken[1] - taken[0] < 10_000
+
+
+@pytest.mark.parametrize("form", FORMATS.values())
+def test_recognised(form):
+    octets = tarred([("é" * 40, b"a")], form)
+    assert is_tar(octets, LAYER)
+    assert is_tar(octets[:512], LAYER)
+    for count in (200, 511):
+        assert is_tar(octets[:count], LAYER) is None
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        b"",
+        b"a",
+        b"urn:a:b" * 20,
+        b"urn:a:b" * 200,
+        "urn:a:b".encode("utf-16"),
+        "urn:a:b".encode("utf-16-le"),
+        "urn:a:b".encode("utf-32-be"),
+        bytes(100),
+        bytes(10240),
+        b"a" + bytes(600),
+        random.Random(1).randbytes(512),
+    ],
+)
+def test_not_recognised(octets):
+    """A slow pipe of text is not kept waiting."""
+    assert is_tar(octets, LAYER) is False

@@ -1,0 +1,529 @@
+"""Zip archives: every member is there, whatever wrote it; what is damaged costs its own member and no other."""
+
+import io
+import os
+import random
+import struct
+import subprocess
+import zipfile
+import zlib
+from shutil import which
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.sources import Checks, Limits, Reader, Reading
+from urnscan.sources.archives.zip import is_zip, open_zip
+from urnscan.sources.files import File
+from urnscan.sources.layers import Budget, Layer
+
+METHODS = {"stored": 0, "deflate": 8, "bzip2": 12, "lzma": 14}
+TEXT = b"".join(b"urn:isbn:%d and some words\n" % (number * 7919) for number in range(3000))
+
+
+class Parts(Reader):
+    """Gives octets part by part as a pipe does, and raises what is an error among them."""
+
+    def __init__(self, *parts):
+        self.parts = list(parts)
+
+    def read_into(self, view):
+        while self.parts:
+            part = self.parts.pop(0)
+            if isinstance(part, Exception):
+                raise part
+            if callable(part):
+                part()
+            elif part:
+                view[: len(part[: len(view)])] = part[: len(view)]
+                self.parts.insert(0, part[len(view) :])
+                return len(part[: len(view)])
+        return 0
+
+    def close(self):
+        pass
+
+
+class Read:
+    """All that is read of an archive."""
+
+    def __init__(self, reader, view=5000, limits=None, upto=None, checks=None):
+        self.checks = checks or Checks()
+        self.layer = Layer("x", "x", Reading(), self.checks, Budget("x", limits or Limits(ratio=10**9)))
+        self.layer.budget.took(1)
+        self.members, self.errors, self.dates = [], [], {}
+        block = memoryview(bytearray(view))
+        for found in open_zip(reader, self.layer):
+            if isinstance(found, SourceError):
+                self.errors.append(str(found))
+                continue
+            name, member = found
+            text = bytearray()
+            dates = []
+            try:
+                with member:
+                    while upto is None or len(text) < upto:
+                        self.checks.since = self.checks.now
+                        got = member.read_into(block)
+                        if not got:
+                            assert member.read_into(block) == 0
+                            break
+                        dates.append((self.checks.since, self.checks.now))
+                        text += block[:got]
+            except LimitError:
+                raise
+            except SourceError as error:
+                self.errors.append(str(error))
+                assert member.read_into(block) == 0
+            self.members.append((name, bytes(text)))
+            self.dates[name] = dates
+        assert self.checks.settled > self.checks.now
+
+    @property
+    def refused(self):
+        """The members of which an octet is not to be trusted."""
+        refused = self.checks.refused
+        return {n for n, dates in self.dates.items() for a, b in dates for c, d in refused if a <= d and c <= b}
+
+
+def read(octets, **options):
+    return Read(Parts(octets), **options)
+
+
+def zipped(members, method=8, writer=io.BytesIO):
+    file = writer()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for name, text in members:
+            archive.writestr(name, text)
+    return file.getvalue()
+
+
+class Unseekable(io.BytesIO):
+    """Makes zipfile write descriptors behind the members."""
+
+    def seekable(self):
+        return False
+
+    def seek(self, *_):
+        raise io.UnsupportedOperation
+
+    def tell(self):
+        raise io.UnsupportedOperation
+
+
+def header(name, text, *, method=0, flags=0, crc=None, compressed=None, size=None, extra=b""):
+    """The header of a member, with what lies in it at will."""
+    crc = zlib.crc32(text) if crc is None else crc
+    numbers = (20, flags, method, 0, 0, crc, len(text) if compressed is None else compressed)
+    numbers += (len(text) if size is None else size, len(name), len(extra))
+    return struct.pack("<4s5H3I2H", b"PK\x03\x04", *numbers) + name + extra
+
+
+END = b"PK\x05\x06" + bytes(18)
+
+
+@settings(deadline=None)
+@given(
+    members=st.lists(st.tuples(st.text("aé中/\\. ", min_size=1), st.binary(max_size=3000)), max_size=6),
+    method=st.sampled_from(list(METHODS.values())),
+    writer=st.sampled_from([io.BytesIO, Unseekable]),
+    part=st.integers(1, 300),
+    view=st.integers(1, 4000),
+)
+def test_any_archive(members, method, writer, part, view):
+    """Any names, contents, methods; written in one pass or not; however it arrives and is asked for."""
+    members = list({name: text for name, text in members if not name.endswith(("/", "\\")) and text}.items())
+    octets = zipped(members, method, writer)
+    found = Read(Parts(*(octets[at : at + part] for at in range(0, len(octets), part))), view=view)
+    assert (found.members, found.errors) == (members, [])
+
+
+@pytest.mark.parametrize("method", METHODS.values())
+@pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
+def test_large_members(method, writer, tmp_path):
+    """More than a block of everything, from a file and from a pipe."""
+    members = [("a", TEXT * 9), ("b", random.Random(1).randbytes(900_000)), ("c", TEXT)]
+    octets = zipped(members, method, writer)
+    (tmp_path / "zip").write_bytes(octets)
+    file = File("zip", os.open(tmp_path / "zip", os.O_RDONLY), str(tmp_path / "zip"))
+    with file:
+        assert Read(file, view=1 << 20).members == members
+    assert read(octets).members == members
+
+
+@pytest.mark.parametrize("frames", [1, 3])
+def test_zstandard(frames):
+    """Method 93; 7-Zip writes more than one frame when it has several threads."""
+    packed = zstandard.compress(TEXT) * frames
+    one = header(b"a", TEXT * frames, method=93, compressed=len(packed)) + packed
+    found = read(one + one + END)
+    assert (found.members, found.errors) == ([("a", TEXT * frames)] * 2, [])
+
+
+def test_xz():
+    """Method 95."""
+    import lzma
+
+    packed = lzma.compress(TEXT)
+    one = header(b"a", TEXT, method=95, compressed=len(packed)) + packed
+    assert read(one + one + END).members == [("a", TEXT)] * 2
+
+
+def lzma_data(text, *, marker):
+    """Raw LZMA as in method 14, with a marker at its end or without."""
+    import lzma
+
+    filters = [{"id": lzma.FILTER_LZMA1, "dict_size": 1 << 16}]
+    alone = lzma.compress(text, lzma.FORMAT_ALONE, filters=filters)
+    raw = lzma.compress(text, lzma.FORMAT_RAW, filters=filters)
+    assert alone[13:] == raw
+    return b"\x09\x14\x05\x00" + alone[:5] + (raw if marker else raw[:-6])
+
+
+@pytest.mark.parametrize("marker", [True, False])
+def test_lzma_ends_at_its_size_or_at_its_marker(marker):
+    packed = lzma_data(TEXT, marker=marker)
+    one = header(b"a", TEXT, method=14, flags=2 * marker, compressed=len(packed)) + packed
+    found = read(one + one + END)
+    assert (found.members, found.errors) == ([("a", TEXT)] * 2, [])
+
+
+def test_lzma_that_asks_for_gigabytes():
+    """Hostile: memory is bounded whatever the header says."""
+    packed = b"\x09\x14\x05\x00" + b"\x5d\xff\xff\xff\xff" + bytes(50)
+    octets = header(b"a", TEXT, method=14, flags=2, compressed=len(packed), size=0xFFFFFFF0) + packed
+    found = read(octets + zipped([("b", b"b")]))
+    assert found.members == [("a", b""), ("b", b"b")]
+    assert found.errors == ["x!/a: needs more than 128 MiB of memory: unpack it first"]
+
+
+@pytest.mark.parametrize("signature", [b"PK\x07\x08", b""])
+@pytest.mark.parametrize("layout", ["<III", "<IQQ"])
+@pytest.mark.parametrize(
+    "text", [b"", b"a", TEXT, b"PK\x07\x08" * 3000, b"PK\x03\x04" * 3000, zipped([("in", TEXT)], 0)]
+)
+@pytest.mark.parametrize("view", [10, 100_000])
+def test_stored_with_a_descriptor(signature, layout, text, view):
+    """Nothing but the descriptor behind it tells where it ends."""
+    tail = signature + struct.pack(layout, zlib.crc32(text), len(text), len(text))
+    one = header(b"a", text, flags=8, crc=0, compressed=0, size=0) + text + tail
+    found = Read(Parts(one, one + zipped([("b", b"b")])), view=view)
+    assert (found.members, found.errors) == ([("a", text)] * 2 + [("b", b"b")], [])
+
+
+@pytest.mark.parametrize("signature", [b"PK\x07\x08", b""])
+@pytest.mark.parametrize("layout", ["<III", "<IQQ"])
+@pytest.mark.parametrize("crc_off", [0, 1])
+def test_deflated_with_a_descriptor(signature, layout, crc_off):
+    """All four shapes of it; one that says something else refuses the member, and costs no other."""
+    packed = zlib.compress(TEXT, wbits=-15)
+    tail = signature + struct.pack(layout, zlib.crc32(TEXT) ^ crc_off, len(packed), len(TEXT))
+    one = header(b"a", TEXT, method=8, flags=8, crc=0, compressed=0, size=0) + packed + tail
+    found = read(one + zipped([("b", b"b")]))
+    assert found.members == [("a", TEXT), ("b", b"b")]
+    assert len(found.errors) == crc_off
+    assert found.refused == ({"a"} if crc_off else set())
+
+
+def test_zip64():
+    """Sizes of 64 bits in the extra field."""
+    extra = struct.pack("<HHQQ", 1, 16, len(TEXT), len(TEXT))
+    octets = header(b"a", TEXT, compressed=0xFFFFFFFF, size=0xFFFFFFFF, extra=extra) + TEXT
+    assert read(octets + zipped([("b", b"b")])).members == [("a", TEXT), ("b", b"b")]
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive, archive.open("a", "w", force_zip64=True) as member:
+        member.write(TEXT)
+    assert read(file.getvalue()).members == [("a", TEXT)]
+
+
+def test_names():
+    """Code page 437 unless the flag says UTF-8 or the extra field has the name; what is not UTF-8 is escaped."""
+    unicode_path = b"\x01" + struct.pack("<I", zlib.crc32(b"\x82")) + "中".encode()
+    cases = {
+        "é": header(b"\x82", b"x"),
+        "ü": header("ü".encode(), b"x", flags=0x800),
+        "a\\xff": header(b"a\xff", b"x", flags=0x800),
+        "中": header(b"\x82", b"x", extra=struct.pack("<HH", 0x7075, len(unicode_path)) + unicode_path),
+        "../../etc/passwd": header(b"../../etc/passwd", b"x"),
+    }
+    found = read(b"".join(head + b"x" for head in cases.values()) + END)
+    assert (found.members, found.errors) == ([(name, b"x") for name in cases], [])
+
+
+def test_folders_and_empty_members_are_passed_over():
+    found = read(zipped([("folder/", b""), ("empty", b""), ("a", b"a")]))
+    assert (found.members, found.errors) == ([("a", b"a")], [])
+    found = read(zipped([("folder/", b""), ("a", b"a")], writer=Unseekable))
+    assert (found.members, found.errors) == ([("a", b"a")], [])
+
+
+def test_an_empty_archive_and_its_comment():
+    found = read(END[:-2] + b"\x05\x00hello")
+    assert (found.members, found.errors) == ([], [])
+
+
+@pytest.mark.parametrize("mark", [b"PK\x07\x08", b"PK00"])
+def test_a_mark_in_front(mark):
+    found = read(mark + zipped([("a", TEXT)]))
+    assert (found.members, found.errors) == ([("a", TEXT)], [])
+
+
+def test_archives_one_after_the_other():
+    found = read(zipped([("a", TEXT)]) + zipped([("b", TEXT)]))
+    assert (found.members, found.errors) == ([("a", TEXT), ("b", TEXT)], [])
+
+
+def test_what_follows_the_archive_and_is_none_is_reported():
+    one = zipped([("a", TEXT)])
+    for tail, members in ((b"trailing", 1), (b"x", 1), (b"between" + one, 2)):
+        found = read(one + tail)
+        assert len(found.members) == members
+        assert found.errors == [
+            f"x: no zip record at octet {len(one)}: passed over what stands there, up to the next one"
+        ]
+
+
+def test_the_signature_of_an_android_package():
+    octets = zipped([("a", TEXT)])
+    at = octets.index(b"PK\x01\x02")
+    size = struct.pack("<Q", 100 + 24)
+    found = read(octets[:at] + size + bytes(100) + size + b"APK Sig Block 42" + octets[at:])
+    assert (found.members, found.errors) == ([("a", TEXT)], [])
+
+
+@pytest.mark.parametrize(
+    ("flags", "method", "reason"),
+    [
+        (1, 8, "encrypted, which is not read: decrypt it first"),
+        (0x41, 8, "encrypted, which is not read: decrypt it first"),
+        (1, 99, "encrypted, which is not read: decrypt it first"),
+        (0, 9, "compressed by method 9 (Deflate64), which is not read: unpack it and compress it by another"),
+        (0, 77, "compressed by method 77 (unknown), which is not read: unpack it and compress it by another"),
+    ],
+)
+@pytest.mark.parametrize("descriptor", [b"", b"PK\x07\x08" + bytes(12)])
+def test_what_is_not_read_fails_by_name(flags, method, reason, descriptor):
+    """With its size in the header, and with nothing but the next member to tell its end."""
+    size = 0 if descriptor else 1000
+    secret = random.Random(1).randbytes(1000)
+    head = header(b"b", secret, method=method, flags=flags | 8 * bool(descriptor), compressed=size, size=size)
+    first = zipped([("a", TEXT)])
+    first = first[: first.index(b"PK\x01\x02")]
+    found = read(first + head + secret + descriptor + zipped([("c", TEXT)]))
+    assert (found.members, found.errors) == ([("a", TEXT), ("c", TEXT)], ["x!/b: " + reason])
+
+
+@pytest.mark.skipif(which("zip") is None, reason="there is no zip command")
+@pytest.mark.parametrize("options", [["-q"], ["-q", "-0"], ["-q", "-e", "-P", "x"], ["-q", "-Z", "bzip2"]])
+def test_info_zip(tmp_path, options):
+    for name in "ab":
+        (tmp_path / name).write_bytes(TEXT)
+    for target in ("to.zip", "-"):
+        done = subprocess.run(["zip", *options, target, "a", "b"], cwd=tmp_path, check=True, capture_output=True)
+        found = read(done.stdout or (tmp_path / "to.zip").read_bytes())
+        if "-e" in options:
+            assert found.members == []
+            assert found.errors == [f"x!/{name}: encrypted, which is not read: decrypt it first" for name in "ab"]
+        else:
+            assert (found.members, found.errors) == ([("a", TEXT), ("b", TEXT)], [])
+
+
+@pytest.mark.parametrize("method", METHODS.values())
+@pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
+def test_a_wrong_checksum_refuses_its_member_alone(method, writer):
+    """The octets are given, and told not to be trusted."""
+    octets = bytearray(zipped([("a", b"a" * 99), ("b", TEXT), ("c", b"c" * 99)], method, writer))
+    at = octets.index(b"PK\x03\x04", 1) + 14
+    if writer is Unseekable:
+        at = octets.index(b"PK\x07\x08", at) + 4
+    octets[at] ^= 1
+    found = read(bytes(octets))
+    assert found.members == [("a", b"a" * 99), ("b", TEXT), ("c", b"c" * 99)]
+    assert found.errors == ["x!/b: its checksum or size is wrong: what was found in it is left out"]
+    assert found.refused == {"b"}
+
+
+def test_a_form_around_that_is_refused():
+    """All that came of it is not to be trusted, and nothing else, whatever the members' own checksums say."""
+    octets = zipped([(name, name.encode() * 300) for name in "abc"], 0)
+    at = octets.index(b"PK\x03\x04", 400)
+    checks = Checks()
+    unit = checks.begin()
+    found = Read(Parts(octets[:at], lambda: checks.refuse(unit), octets[at:]), checks=checks)
+    assert found.refused == {"a", "b"}
+
+
+@pytest.mark.parametrize("method", METHODS.values())
+@pytest.mark.parametrize("upto", [0, 10, 10_000])
+@pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
+def test_a_member_that_is_not_read_on(method, upto, writer):
+    """Closed early, it is passed over, and its octets count."""
+    members = [("a", TEXT * 5), ("b", TEXT * 5), ("c", TEXT)]
+    found = read(zipped(members, method, writer), upto=upto)
+    assert [name for name, _ in found.members] == ["a", "b", "c"]
+    assert (found.errors, found.checks.refused) == ([], [])
+
+
+def undamaged_front(packed):
+    """What comes out of the octets before a damage, octet by octet."""
+    decompressor = zlib.decompressobj(wbits=-15)
+    out = b""
+    try:
+        for at in range(len(packed)):
+            out += decompressor.decompress(packed[at : at + 1])
+    except zlib.error:
+        return out
+    return None
+
+
+def test_what_decodes_before_a_damage_is_given_exactly():
+    """All of it, though the library loses what it had decoded in the call that failed."""
+    rng = random.Random(5)
+    packed = zlib.compress(TEXT, wbits=-15)
+    after = zipped([("b", TEXT)])
+    count = 0
+    for _ in range(30):
+        at = rng.randrange(len(packed) - 300)
+        damaged = packed[:at] + rng.randbytes(300) + packed[at + 300 :]
+        front = undamaged_front(damaged)
+        if front is None:
+            continue
+        count += 1
+        head = header(b"a", TEXT, method=8, compressed=len(packed))
+        found = read(head + damaged + after, view=rng.choice([100, 5000, 100_000]))
+        assert found.members == [("a", front), ("b", TEXT)]
+        assert "damaged" in found.errors[0]
+        assert len(found.errors) == 1
+    assert count > 5
+
+
+@pytest.mark.parametrize("method", METHODS.values())
+@pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
+def test_cut_off_anywhere(method, writer):
+    """Members before the end are whole, the one that is cut is as far as it goes, and it is said once."""
+    members = [(name, TEXT[:4000]) for name in "abc"]
+    octets = zipped(members, method, writer)
+    directory = octets.index(b"PK\x01\x02")
+    rng = random.Random(3)
+    for at in [*rng.sample(range(4, len(octets)), 60), directory]:
+        found = read(octets[:at])
+        assert len(found.errors) == 1, at
+        assert "cut off" in found.errors[0]
+        assert len(found.members) <= 3
+        for (name, text), whole in zip(found.members, members, strict=False):
+            assert name == whole[0]
+            if method or writer is io.BytesIO:
+                assert whole[1].startswith(text)
+        assert [text for _, text in found.members[:-1]] == [
+            text for _, text in members[: max(0, len(found.members) - 1)]
+        ]
+        if at >= directory:
+            assert found.members == members
+
+
+@pytest.mark.parametrize("method", METHODS.values())
+@pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
+def test_flipped_bits(method, writer):
+    """Never a crash; all but one or two members are whole; what differs and is not told to be wrong is only the name."""
+    texts = {f"name{number}": TEXT[number * 50 : number * 50 + 2000] for number in range(8)}
+    octets = zipped(texts.items(), method, writer)
+    directory = octets.index(b"PK\x01\x02")
+    rng = random.Random(method)
+    for _ in range(150):
+        at = rng.randrange(len(octets))
+        damaged = bytearray(octets)
+        damaged[at] ^= 1 << rng.randrange(8)
+        found = read(bytes(damaged))
+        whole = [name for name, text in found.members if texts.get(name) == text]
+        assert len(whole) >= (6 if at < directory else 8), (at, found.errors)
+        for name, text in found.members:
+            assert found.errors or text in texts.values(), (at, name)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.data())
+def test_whatever_the_octets_are(data):
+    """No crash, no hang: parts of archives in any order, with anything between."""
+    whole = zipped([("a", b"urn:a:b" * 30), ("b", b"c" * 40)], data.draw(st.sampled_from(list(METHODS.values()))))
+    pieces = st.one_of(st.binary(max_size=60), st.tuples(st.integers(0, 400), st.integers(0, 400)))
+    octets = b""
+    for piece in data.draw(st.lists(pieces, max_size=8)):
+        octets += piece if isinstance(piece, bytes) else whole[min(piece) : max(piece)]
+    found = read(whole[:4] + octets, view=data.draw(st.integers(1, 1000)))
+    assert len(found.errors) < 50
+
+
+def test_hostile_sizes():
+    """Larger than anything: cut off, and no memory taken for it."""
+    extra = struct.pack("<HHQQ", 1, 16, 1 << 63, (1 << 64) - 1)
+    for method in (0, 8, 12):
+        octets = header(b"a", b"", method=method, compressed=0xFFFFFFFF, size=0xFFFFFFFF, extra=extra) + b"\x00" * 50
+        found = read(octets)
+        assert len(found.errors) == 1
+    found = read(header(b"a", b"", flags=1, compressed=0xFFFFFFFF, size=0xFFFFFFFF, extra=extra))
+    assert "encrypted" in found.errors[0] or "cut off" in found.errors[0]
+
+
+def test_headers_that_lie_do_not_take_forever():
+    """Each sends the search far ahead and back again: only so often."""
+    octets = (header(b"a", b"", method=8, compressed=50_000_000, size=5) + b"\xff") * 100_000
+    found = read(octets)
+    assert 0 < len(found.errors) < 1000
+
+
+def test_without_isal(monkeypatch):
+    """There is none for some machines; zlib reads the same."""
+    import sys
+
+    monkeypatch.setitem(sys.modules, "isal", None)
+    members = [("a", TEXT * 20), ("b", TEXT)]
+    for writer in (io.BytesIO, Unseekable):
+        found = read(zipped(members, 8, writer))
+        assert (found.members, found.errors) == (members, [])
+
+
+def test_a_bomb_ends_at_the_limit():
+    """LimitError passes through, also from a member that is only passed over."""
+    octets = zipped([("a", bytes(200 << 20))], writer=Unseekable)
+    for upto in (None, 0):
+        with pytest.raises(LimitError):
+            read(octets, limits=Limits(size=1 << 20), upto=upto)
+
+
+def test_damage_below():
+    """The member is as far as it goes, the error is that of the reader below, and members behind are found."""
+    members = [(name, TEXT) for name in "abcd"]
+    for method in METHODS.values():
+        octets = zipped(members, method)
+        at = octets.index(b"PK\x03\x04", 50) + 60
+        found = Read(Parts(octets[:at], DamageError("below", "a hole"), octets[at + 20 :]))
+        assert found.members[0] == members[0]
+        assert found.members[-2:] == members[2:]
+        assert TEXT.startswith(found.members[1][1])
+        assert found.errors == ["below: a hole"]
+
+
+def test_a_failure_below_is_the_end():
+    octets = zipped([("a", TEXT)], 0)
+    found = Read(Parts(octets[:500], SourceError("below", "gone")))
+    assert (len(found.members), found.errors) == (1, ["below: gone"])
+    with pytest.raises(SourceError, match="below: gone"):
+        Read(Parts(octets[:20], SourceError("below", "gone")))
+
+
+LAYER = Layer("x", "x", Reading(), Checks(), Budget("x", Limits()))
+
+
+@pytest.mark.parametrize("octets", [zipped([("a", b"a")]), END, b"PK\x07\x08PK\x03\x04", b"PK00PK\x03\x04"])
+def test_recognised(octets):
+    """By as many octets as it takes, and no more are asked for."""
+    assert is_zip(octets, LAYER)
+    assert is_zip(octets[:3], LAYER) is None
+
+
+@pytest.mark.parametrize("octets", [b"", b"x", b"PKx", b"PK\x03x", b"MZ" + zipped([("a", b"a")]), b"PK\x01\x02"])
+def test_not_recognised(octets):
+    assert is_zip(octets, LAYER) is False

@@ -1,0 +1,1 @@
+"""Archives and web archives -> the members in them, in one pass."""

@@ -1,0 +1,158 @@
+"""From an HTTP/1.x message as it was archived to the octets of its body: without its headers, chunks and codings.
+
+Implements RFC 9112 and the codings of RFC 9110, section 8.4.1, RFC 7932 and RFC 8878, as tolerantly as archives need it:
+what a header announces and the body plainly has not is not taken off, for many who archive leave the headers as they
+were and decode the body. Headers that cannot be parsed end where that begins, and all from there on is the body: none
+is ever lost for its headers. What follows the end of a coding is dropped, as browsers do, and trailer fields are.
+
+Content-Length is not looked at: whoever archived the message knows better how long it is.
+"""
+
+import re
+
+from urnscan.errors import DamageError, SourceError
+from urnscan.sources.archives.codings import CODINGS, TRIED, Decoded
+from urnscan.sources.layers import Layer
+from urnscan.sources.reader import Peeked, Reader, skip
+
+__all__ = ["Body"]
+
+_HEADERS = 1 << 16  # octets in which the headers must end
+_MOST_CODINGS = 8  # one in the other; two is what happens
+
+_LINE = rb"[^\n]*(?:\n|\Z)"
+_FIELD = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*:" + _LINE
+_FOLD = rb"[ \t]+[^\s]" + _LINE
+# Programs write lines that are no fields between those that are; browsers pass over them.
+_STRAY = rb"[^\s]" + _LINE + b"(?=" + _FIELD + b")"
+_START = rb"(?:HTTP/[0-9]|ICY |[A-Za-z-]+ [^\n]* HTTP/[0-9])" + _LINE
+_HEAD = re.compile(rb"[\r\n]*(%b)(?:%b|%b|%b)*+(?:[ \t\r]*\n)?" % (_START, _FIELD, _FOLD, _STRAY))
+_HEAD_END = re.compile(rb"\n[ \t\r]*\n")
+_INTERIM = re.compile(rb"HTTP/[0-9.]+[ \t]+1[0-9][0-9]")
+_CODING = re.compile(rb"(?i)\n(Content|Transfer)-Encoding[ \t]*:([^\n]*(?:\n[ \t]+[^\s][^\n]*)*)")
+_TOKEN = re.compile(rb"[0-9A-Za-z-]+")
+
+_CHUNK = re.compile(rb"(?:\r?\n)?[ \t]*([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_CHUNK_LINE = 1 << 12  # octets in which it must end
+_NO_MORE = re.compile(rb"(?:%b)*+[\r\n]*\Z" % _FIELD)  # behind the last chunk: trailers
+
+
+class Body(Reader):
+    """The body of a message, decoded. What is wrong with its coding is raised after what came before it was given."""
+
+    def __init__(self, message: Reader, layer: Layer) -> None:
+        """`message` gives start line, headers and body, and is closed with this one; `layer` is the body's."""
+        self._message = Peeked(message, layer.checks)
+        self._layer = layer
+        self._body: Reader | None = None
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the front of the view; the first time the headers are read."""
+        if self._body is None:
+            self._body = self._open()
+        return self._body.read_into(view)
+
+    def close(self) -> None:
+        """Close the readers of the codings and the message."""
+        (self._body or self._message).close()
+
+    def _open(self) -> Reader:
+        """Pass over the headers; the reader of what follows, through all the codings that they announce."""
+        codings: list[bytes] = []
+        while found := _HEAD.match(self._head()):
+            skip(self._message, found.end())
+            # Those of the transfer were applied after those of the content; what was applied last is taken off first.
+            fields = sorted(_CODING.findall(found[0]), key=lambda field: field[0].lower())
+            codings = [token.lower() for _, value in fields for token in _TOKEN.findall(value)]
+            if not (_INTERIM.match(found[1]) and self._message.peek(5).startswith(b"HTTP/")):
+                break
+        codings = [token for token in codings if token == b"chunked" or token in CODINGS]
+        if len(codings) > _MOST_CODINGS:
+            raise SourceError(self._layer.name, f"is coded more than {_MOST_CODINGS} times over: not read")
+        reader = self._message
+        for token in reversed(codings):
+            if token == b"chunked":
+                coded: Reader | None = _Chunked(reader, self._layer) if _is_chunked(reader.peek(_CHUNK_LINE)) else None
+            else:
+                head = reader.peek(TRIED)
+                coding = next((coding for coding in CODINGS[token] if coding.fits(head)), None)
+                coded = Decoded(reader, self._layer, coding) if coding else None
+            if coded is not None:
+                reader = Peeked(coded, self._layer.checks)
+        return reader
+
+    def _head(self) -> bytes:
+        """What the headers are in: the octets up to their end, at most 64 KiB, and perhaps some of the body."""
+        head = self._message.peek(1)
+        while not _HEAD_END.search(head):
+            if len(head) >= _HEADERS:
+                return head[: head.rfind(b"\n", 0, _HEADERS) + 1]
+            longer = self._message.peek(min(2 * len(head), _HEADERS))
+            if len(longer) == len(head):
+                break
+            head = longer
+        return head
+
+
+def _is_chunked(head: bytes) -> bool:
+    """Whether a body that begins so is in chunks: its first line says how long the first one is, as far as can be seen."""
+    size = _CHUNK.match(head)
+    if size is None or not size[0].endswith(b"\r\n"):
+        return False
+    octets = int(size[1], 16)
+    if not octets:
+        return _NO_MORE.match(head, size.end()) is not None
+    after = head[size.end() + octets :][:2]
+    return not after or b"\r\n".startswith(after)
+
+
+class _Chunked(Reader):
+    """The data of the chunks, without what stands between them (RFC 9112, section 7.1)."""
+
+    def __init__(self, reader: Peeked, layer: Layer) -> None:
+        self._reader = reader
+        self._layer = layer
+        self._left = 0  # octets of this chunk that are still to be given
+        self._as_it_is = False  # what follows a damage is
+        self._ended = False
+
+    def read_into(self, view: memoryview) -> int:
+        if not self._left and not self._as_it_is and not self._ended:
+            self._begin()
+        if self._ended:
+            return 0
+        if self._as_it_is:
+            return self._reader.read_into(view)
+        try:
+            got = self._reader.read_into(view[: self._left])
+        except DamageError:
+            self._as_it_is = True
+            raise
+        if not got:
+            self._ended = True
+            raise SourceError(
+                self._layer.name, f"ends {self._left:,} octets before the end of a chunk: all else is read"
+            )
+        self._left -= got
+        return got
+
+    def close(self) -> None:
+        self._reader.close()
+
+    def _begin(self) -> None:
+        """Read the line before a chunk."""
+        head = self._reader.peek(32)
+        if b"\n" not in head[2:]:
+            head = self._reader.peek(_CHUNK_LINE)
+        size = _CHUNK.match(head)
+        if size is not None:
+            skip(self._reader, size.end())
+            self._left = int(size[1], 16)
+            # Trailers are headers; what follows them is nothing that anybody would be shown.
+            self._ended = not self._left
+        elif len(head) < _CHUNK_LINE and b"\n" not in head[2:]:
+            skip(self._reader, len(head) - len(head.lstrip(b"\r\n")))
+            self._as_it_is = True  # cut off between two chunks: nothing, or an error, follows
+        else:
+            self._as_it_is = True
+            raise DamageError(self._layer.name, "is damaged where a chunk should begin: read on as it is")

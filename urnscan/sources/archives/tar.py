@@ -1,0 +1,400 @@
+"""Tar archives, read front to back in one pass: V7, ustar, GNU and pax.
+
+The standard library takes each header apart. What ties headers together (long names, pax records, sparse maps) is read
+here: there it is as large as a header says it is, and is lost with the rest at the first damaged header. Links, devices,
+folders and empty files are passed over; so is the absence of the end marker, which many writers leave out.
+"""
+
+import re
+import tarfile
+from collections.abc import Iterable, Iterator
+
+from urnscan.errors import DamageError, SourceError
+from urnscan.sources.layers import INSIDE, Checks, Layer
+from urnscan.sources.reader import Peeked, Reader, read_up_to, skip
+
+__all__ = ["is_tar", "open_tar"]
+
+_BLOCK = 512
+_HOLE = bytes(1 << 16)
+_SEARCHED = 1 << 16  # octets in which a header is searched at a time
+_LONGEST_EXTENSION = 1 << 20  # octets of a long name, of pax records, of a sparse map
+_LARGEST = 1 << 63
+
+# A name, and nothing but NULs behind it: what UTF-16 is not.
+_NAME = re.compile(rb"[^\0]+\0+")
+_CHECKSUM = re.compile(rb"[ \0]*[0-7]+[ \0]*")
+_MAGIC = re.compile(b"ustar")
+_MAGIC_AT = 257
+_GNU_MAGIC = b"ustar  \0"
+
+_LONG_NAME, _LONG_LINK, _PAX_GLOBAL = b"L", b"K", b"g"
+_EXTENSIONS = (_LONG_NAME, _LONG_LINK, _PAX_GLOBAL, b"x", b"X")
+_KEYWORDS = (b"path", b"size", *(b"GNU.sparse." + end for end in (b"name", b"map", b"size", b"realsize", b"major")))
+_WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")
+_FOLDER_LIST = b"D"  # GNU, incremental: which names a folder held
+
+Segments = list[tuple[int, int]]  # where each stretch of data stands in a sparse file, and how many octets it has
+
+
+def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar archive is known by its octets)
+    """Whether these are the first octets of a tar archive: a header whose checksum is right."""
+    if len(head) >= _BLOCK:
+        return _parse(head[:_BLOCK]) is not None
+    name = head[:100]
+    return None if b"\0" in head and (b"\0" not in name or _NAME.fullmatch(name)) else False
+
+
+def open_tar(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | SourceError]:
+    """The files in a tar archive, and in those that follow it; each is to be read before the next is asked for."""
+    return _Archive(_Input(reader, layer.checks), layer).members()
+
+
+class _Input(Reader):
+    """The octets of the archive: knows where they stand, and whether their order can be relied on."""
+
+    def __init__(self, reader: Reader, checks: Checks) -> None:
+        self._peeked = Peeked(reader, checks)
+        self.at = 0
+        """How many octets were read."""
+        self.damage = False
+        """Whether something was lost, so that what follows may stand anywhere."""
+        self.failed = False
+        """Whether reading ended with an error."""
+
+    def peek(self, count: int) -> bytes:
+        return self._peeked.peek(count)
+
+    def read_into(self, view: memoryview) -> int:
+        if self.failed:
+            return 0
+        try:
+            got = self._peeked.read_into(view)
+        except DamageError:
+            self.damage = True
+            raise
+        except SourceError:
+            self.failed = True
+            raise
+        self.at += got
+        return got
+
+    def close(self) -> None:
+        """Whoever opened the reader below closes it."""
+
+
+class _Stored(Reader):
+    """The data of a member, as far as the archive has it."""
+
+    def __init__(self, source: _Input, layer: Layer, name: str, size: int) -> None:
+        self._source = source
+        self._layer = layer
+        self._name = name
+        self._size = size
+        self.left = size
+        """Octets still to be read."""
+
+    def read_into(self, view: memoryview) -> int:
+        if not self.left:
+            return 0
+        try:
+            got = self._source.read_into(view[: self.left])
+        except SourceError:
+            self.left = 0
+            raise
+        if not got:
+            raise self.cut_off()
+        self.left -= got
+        return got
+
+    def close(self) -> None:
+        """What was not read is passed over when the next member is asked for."""
+
+    def cut_off(self) -> SourceError:
+        """The error for a member whose end is missing; nothing more is read of it."""
+        there, self.left = self._size - self.left, 0
+        reason = f"cut off: {there:,} of {self._size:,} octets are there"
+        return SourceError(self._layer.name + INSIDE + self._name, reason)
+
+
+class _Sparse(Reader):
+    """A sparse file: data, and holes that are read as NULs."""
+
+    def __init__(self, stored: _Stored, layer: Layer, segments: Segments, size: int) -> None:
+        self._stored = stored
+        self._budget = layer.budget
+        self._segments = iter([*segments, (size, 0)])
+        self._at = 0
+        self._hole = self._data = 0  # octets still to be given of either, the hole first
+
+    def read_into(self, view: memoryview) -> int:
+        while not self._hole and not self._data:
+            segment = next(self._segments, None)
+            if segment is None:
+                return 0
+            start, self._data = segment
+            self._hole = start - self._at
+            self._at = start + self._data
+        if self._hole:
+            got = min(self._hole, len(view), len(_HOLE))
+            view[:got] = _HOLE[:got]
+            self._hole -= got
+            self._budget.gave(got)
+            return got
+        try:
+            got = self._stored.read_into(view[: self._data])
+        except SourceError:
+            self._data, self._segments = 0, iter(())
+            raise
+        self._data -= got
+        return got
+
+    def close(self) -> None:
+        self._stored.close()
+
+
+class _Archive:
+    """Goes from header to header."""
+
+    def __init__(self, source: _Input, layer: Layer) -> None:
+        self._source = source
+        self._layer = layer
+        self._member: _Stored | None = None  # the last one
+        self._padding = 0  # octets behind its data
+        self._global: dict[bytes, bytes] = {}  # what pax headers say of all members that follow
+        self._extended: dict[bytes, bytes] = {}  # what pax headers and GNU ones say of the next member
+        self._searching = False
+        self._ended = False
+
+    def members(self) -> Iterator[tuple[str, Reader] | SourceError]:
+        while not self._ended and not self._source.failed:
+            try:
+                found = self._next()
+            except DamageError as error:
+                found = error
+            if found is not None:
+                yield found
+
+    def _next(self) -> tuple[str, Reader] | SourceError | None:
+        """The next member or error; None where there is none yet. Raises what the reader raises."""
+        cut_off = self._pass_over_member()
+        if cut_off is not None:
+            return cut_off
+        if self._searching or self._source.damage:
+            self._search()
+            return None
+        at = self._source.at
+        self._source.peek(_BLOCK)  # takes some more in at once, and so does for small members
+        block = read_up_to(self._source, _BLOCK)
+        if len(block) < _BLOCK:
+            self._ended = True
+            if not block.strip(b"\0"):
+                return None
+            return SourceError(self._layer.name, f"cut off in a header, at octet {at}")
+        if block == bytes(_BLOCK):
+            return None
+        header = _parse(block)
+        if header is None:
+            self._searching = True
+            reason = f"no valid tar header at octet {at}: passed over what stands there, up to the next one"
+            return SourceError(self._layer.name, reason)
+        if header.type in _EXTENSIONS:
+            return self._extension(header, at)
+        return self._file(header, block, at)
+
+    def _pass_over_member(self) -> SourceError | None:
+        """Pass over what was not read of the last member, and over its padding; the error where its data is cut off."""
+        member, padding = self._member, self._padding
+        self._member, self._padding = None, 0
+        if member is None or self._source.damage:
+            return None
+        if member.left:
+            member.left -= skip(self._source, member.left)
+            if member.left:
+                self._ended = True
+                return member.cut_off()
+        skip(self._source, padding)
+        return None
+
+    def _search(self) -> None:
+        """Go to the next header in what is at hand; where there is none, behind it.
+
+        Where it is not known where headers stand, only those with a magic string are found.
+        """
+        head = self._source.peek(_SEARCHED)
+        at = _find_header(head, anywhere=self._source.damage)
+        if at is not None:
+            skip(self._source, at)
+            self._searching = self._source.damage = False
+            self._extended = {}
+        elif len(head) < _SEARCHED:
+            # Then the end or a damage is behind it, which shows when it is read.
+            self._searching = True
+            skip(self._source, len(head))
+            self._ended = not self._source.read_into(memoryview(bytearray(1)))
+        else:
+            skip(self._source, len(head) - _BLOCK + 1 if self._source.damage else len(head) // _BLOCK * _BLOCK)
+
+    def _extension(self, header: tarfile.TarInfo, at: int) -> SourceError | None:
+        """Read what a header says of those that follow."""
+        name = self._layer.name
+        self._padding = -header.size % _BLOCK
+        if header.size > _LONGEST_EXTENSION:
+            self._member = _Stored(self._source, self._layer, header.name, header.size)
+            reason = f"an extension header of {header.size:,} octets at octet {at}: not read, 1 MiB is the most"
+            return SourceError(name, reason)
+        data = read_up_to(self._source, header.size)
+        if len(data) < header.size:
+            self._ended = True
+            return SourceError(name, f"cut off in an extension header, at octet {at}")
+        skip(self._source, self._padding)
+        self._padding = 0
+        if header.type == _LONG_NAME:
+            self._extended[b"path"] = data.split(b"\0", 1)[0]
+        elif header.type != _LONG_LINK:
+            try:
+                records = _pax_records(data)
+            except ValueError:
+                return SourceError(name, f"a damaged extension header at octet {at}: passed over")
+            (self._global if header.type == _PAX_GLOBAL else self._extended).update(records)
+        return None
+
+    def _file(self, header: tarfile.TarInfo, block: bytes, at: int) -> tuple[str, Reader] | SourceError | None:
+        """What a header that is none of an extension begins."""
+        records, self._extended = self._global | self._extended, {}
+        if header.type in _WITHOUT_DATA:
+            return None
+        try:
+            stored = _decimal(records[b"size"]) if b"size" in records else header.size
+            path = records.get(b"GNU.sparse.name", records.get(b"path"))
+            name = header.name if path is None else path.decode(errors="backslashreplace")
+            self._member = member = _Stored(self._source, self._layer, name, stored)
+            self._padding = -stored % _BLOCK
+            segments, size = self._sparse_map(header, block, records, member)
+        except ValueError as error:
+            self._searching = self._member is None  # where it ends is not known
+            return SourceError(self._layer.name, f"a damaged header at octet {at}: {error}; the member is passed over")
+        if not stored or not member.left or header.type == _FOLDER_LIST or name.endswith("/"):
+            return None
+        return name, member if segments is None else _Sparse(member, self._layer, segments, size)
+
+    def _sparse_map(
+        self, header: tarfile.TarInfo, block: bytes, records: dict[bytes, bytes], member: _Stored
+    ) -> tuple[Segments | None, int]:
+        """Where in a sparse file its data stands, and the size of the file; None for any other. Raises ValueError."""
+        if header.type == tarfile.GNUTYPE_SPARSE:
+            numbers = self._gnu_map(block)
+            size = _number(block[483:495])
+        elif b"GNU.sparse.map" in records:
+            numbers = [_decimal(number) for number in records[b"GNU.sparse.map"].split(b",")]
+            size = _decimal(records.get(b"GNU.sparse.size", b""))
+        elif records.get(b"GNU.sparse.major") == b"1":
+            numbers = self._map_in_data(member)
+            size = _decimal(records.get(b"GNU.sparse.realsize", b""))
+        else:
+            return None, 0
+        segments = list(zip(numbers[::2], numbers[1::2], strict=True))
+        at = 0
+        for start, length in segments:
+            if start < at or length < 0:
+                raise ValueError("its sparse map goes backwards")
+            at = start + length
+        if at > size or sum(numbers[1::2]) > member.left:
+            raise ValueError("its sparse map is larger than the file")
+        return segments, size
+
+    def _gnu_map(self, block: bytes) -> list[int]:
+        """The map of a GNU sparse file: four segments in the header, 21 in each block that follows."""
+        table, more = bytearray(block[386:482]), block[482]
+        blocks = 0
+        while more:
+            block = read_up_to(self._source, _BLOCK)
+            blocks += 1
+            if len(block) < _BLOCK or blocks * _BLOCK > _LONGEST_EXTENSION:
+                raise ValueError("its sparse map is cut off or too large")
+            table += block[:504]
+            more = block[504]
+        pairs = (table[at : at + 24] for at in range(0, len(table), 24))
+        used = (pair for pair in pairs if pair.strip(b"\0"))
+        return [_number(bytes(field)) for pair in used for field in (pair[:12], pair[12:])]
+
+    def _map_in_data(self, member: _Stored) -> list[int]:
+        """The map of a sparse file of pax, version 1.0: lines in front of its data, in whole blocks."""
+        count: int | None = None
+        numbers: list[int] = []
+        rest = b""
+        for _ in range(_LONGEST_EXTENSION // _BLOCK):
+            block = read_up_to(member, min(_BLOCK, member.left))
+            *lines, rest = (rest + block).split(b"\n")
+            for line in lines:
+                if count is None:
+                    count = 2 * _decimal(line)
+                elif len(numbers) < count:
+                    numbers.append(_decimal(line))
+            if count is not None and len(numbers) == count:
+                return numbers
+            if len(block) < _BLOCK or len(rest) > _BLOCK:
+                break
+        raise ValueError("its sparse map is cut off or too large")
+
+
+def _parse(block: bytes) -> tarfile.TarInfo | None:
+    """The header that a block of 512 octets is, None where it is none."""
+    if not _CHECKSUM.fullmatch(block, 148, 156):
+        return None
+    try:
+        header = tarfile.TarInfo.frombuf(block, "utf-8", "backslashreplace")
+    except (tarfile.HeaderError, ValueError):
+        return None
+    if block[_MAGIC_AT : _MAGIC_AT + len(_GNU_MAGIC)] == _GNU_MAGIC:
+        # GNU tar has other things where ustar has the front of the name.
+        header.name = block[:100].split(b"\0", 1)[0].decode(errors="backslashreplace")
+    return header if 0 <= header.size < _LARGEST else None
+
+
+def _find_header(head: bytes, *, anywhere: bool) -> int | None:
+    """Where the first header stands: anywhere one with a magic string, else in steps of 512 octets."""
+    last = len(head) - _BLOCK
+    starts: Iterable[int] = range(0, last + 1, _BLOCK)
+    if anywhere:
+        starts = (magic.start() - _MAGIC_AT for magic in _MAGIC.finditer(head, _MAGIC_AT, last + _MAGIC_AT + 5))
+    return next((at for at in starts if _parse(head[at : at + _BLOCK])), None)
+
+
+def _number(field: bytes) -> int:
+    """The number in a field of a header. Raises ValueError."""
+    if field[:1] == b"\x80":
+        return int.from_bytes(field[1:], "big")
+    return int(field.strip(b"\0 ") or b"0", 8)
+
+
+def _decimal(digits: bytes) -> int:
+    """A number in pax records. Raises ValueError."""
+    if not re.fullmatch(rb"[0-9]{1,18}", digits):
+        raise ValueError("it has no number where one must be")
+    return int(digits)
+
+
+def _pax_records(data: bytes) -> dict[bytes, bytes]:
+    """Those of the records of a pax header that say what a member is. Raises ValueError.
+
+    The segments of sparse files, version 0.0, which are many records, are given as those of version 0.1 are, in one.
+    """
+    records = {}
+    segments = []
+    at = 0
+    while at < len(data):
+        digits, space, _ = data[at : at + 20].partition(b" ")
+        length = _decimal(digits)
+        record = data[at + len(digits) + 1 : at + length]
+        keyword, equals, value = record[:-1].partition(b"=")
+        if not (space and equals and record.endswith(b"\n") and at + length <= len(data)):
+            raise ValueError("not a record")
+        if keyword in (b"GNU.sparse.offset", b"GNU.sparse.numbytes"):
+            segments.append(value)
+        elif keyword in _KEYWORDS:
+            records[keyword] = value
+        at += length
+    if segments:
+        records[b"GNU.sparse.map"] = b",".join(segments)
+    return records

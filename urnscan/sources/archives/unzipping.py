@@ -1,0 +1,274 @@
+"""What the header before a member of a zip archive says, what is not read, and how what follows it is decoded.
+
+The names are those of APPNOTE.TXT 6.3.10.
+"""
+
+import lzma
+import re
+import struct
+import zlib
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from urnscan.sources.compression import decoders, frames
+from urnscan.sources.compression.decoders import BrokenError, Decoding, inflater
+from urnscan.sources.compression.tape import CutError, Tape
+
+__all__ = ["FIXED", "Header", "descriptor", "refusal", "texts"]
+
+FIXED = 30
+"""Octets of the header of a member before its name."""
+
+_HEADER = struct.Struct("<4x5H3I2H")
+_LATEST_VERSION = 99
+_IN_EXTRA = 0xFFFFFFFF
+
+_STORED, _DEFLATE, _DEFLATE64, _BZIP2, _LZMA, _ZSTD, _XZ, _AES = 0, 8, 9, 12, 14, 93, 95, 99
+_READ = (_STORED, _DEFLATE, _BZIP2, _LZMA, _ZSTD, _XZ)
+_NAMES = {
+    **dict.fromkeys((2, 3, 4, 5), "Reduce"),
+    1: "Shrink",
+    6: "Implode",
+    _DEFLATE64: "Deflate64",
+    10: "PKWARE Implode",
+    16: "IBM CMPSC",
+    18: "IBM Terse",
+    19: "IBM LZ77",
+    20: "Zstandard, deprecated",
+    94: "MP3",
+    96: "JPEG",
+    97: "WavPack",
+    98: "PPMd",
+    _AES: "AES",
+}
+_ENCRYPTED, _DESCRIPTOR, _STRONGLY, _UTF8, _MASKED = 1 << 0, 1 << 3, 1 << 6, 1 << 11, 1 << 13
+_END_MARKER = 1 << 1  # LZMA only
+
+# What descriptors look like: with a signature or without, with sizes of 64 bits or of 32. The longer first: with an
+# empty member the front of the longer ones is one of the shorter.
+_SIGNATURE = b"PK\x07\x08"
+_DESCRIPTORS = tuple(struct.Struct(layout) for layout in ("<4sIQQ", "<4sIII", "<0sIQQ", "<0sIII"))
+_LONGEST_DESCRIPTOR = 24
+_BEHIND = (b"PK\x03\x04", b"PK\x01\x02")
+_MARK = re.compile(rb"PK(?:\x07\x08|\x03\x04|\x01\x02)")
+_SEARCHED = 1 << 12  # octets in which a descriptor is searched at a time
+_LARGEST_DICTIONARY = 1 << 27  # as for xz
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the header before a member says of it."""
+
+    name: str
+    flags: int
+    method: int
+    crc: int
+    compressed: int | None
+    """Octets in the archive; None where only what is behind them tells."""
+    size: int | None
+
+    @property
+    def has_descriptor(self) -> bool:
+        """Whether its checksum and sizes stand behind the member."""
+        return bool(self.flags & _DESCRIPTOR)
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether it is, in any of the ways there are."""
+        return bool(self.flags & (_ENCRYPTED | _STRONGLY | _MASKED)) or self.method == _AES
+
+    @classmethod
+    def parse(cls, fixed: bytes, rest: bytes) -> "Header":
+        """`fixed` are its first 30 octets, `rest` the name and the extra fields."""
+        _, flags, method, _, _, crc, compressed, size, name_length, _ = _HEADER.unpack(fixed)
+        octets, extra = rest[:name_length], rest[name_length:]
+        name = octets.decode("utf-8", "backslashreplace") if flags & _UTF8 else octets.decode("cp437")
+        at = 0
+        while at + 4 <= len(extra):
+            kind, length = struct.unpack_from("<HH", extra, at)
+            field = extra[at + 4 : at + 4 + length]
+            at += 4 + length
+            if kind == 1:  # zip64: those of the sizes that do not fit
+                if size == _IN_EXTRA and len(field) >= 8:
+                    size, field = int.from_bytes(field[:8], "little"), field[8:]
+                if compressed == _IN_EXTRA and len(field) >= 8:
+                    compressed = int.from_bytes(field[:8], "little")
+            elif kind == 0x7075 and int.from_bytes(field[1:5], "little") == zlib.crc32(octets):  # the name in Unicode
+                name = field[5:].decode("utf-8", "backslashreplace")
+        if flags & _DESCRIPTOR:
+            return cls(name, flags, method, crc, compressed or None, size or None)
+        return cls(name, flags, method, crc, compressed, size)
+
+    @staticmethod
+    def is_plausible(fixed: bytes) -> bool:
+        """Whether its first 30 octets can be such, and are not data that happens to look so."""
+        version, flags, method, _, _, _, _, _, name_length, _ = _HEADER.unpack(fixed)
+        known = method in _READ or method in _NAMES
+        return version & 0xFF <= _LATEST_VERSION and known and not flags & 0xC000 and name_length > 0
+
+
+def refusal(header: Header) -> str | None:
+    """Why a member is not read; None where it is."""
+    if header.is_encrypted:
+        return "encrypted, which is not read: decrypt it first"
+    if header.method not in _READ:
+        name = _NAMES.get(header.method, "unknown")
+        return f"compressed by method {header.method} ({name}), which is not read: unpack it and compress it by another"
+    if header.method == _LZMA and None in (header.size, header.compressed) and not header.flags & _END_MARKER:
+        return "compressed by LZMA with nothing that tells its end, which is not read: unpack it first"
+    return None
+
+
+def texts(header: Header, tape: Tape) -> Generator[bytes | memoryview]:
+    """What a member decodes to, which begins at the position of the tape; then that is behind it.
+
+    A piece is good until the next is asked for. Raises what decoders raise.
+    """
+    if header.method == _STORED:
+        if header.compressed is None:
+            yield from _stored_up_to_descriptor(tape)
+        else:
+            # They are the same, unless one is damaged.
+            size = header.compressed if header.size is None else min(header.compressed, header.size)
+            yield from _stored(tape, size)
+    elif header.method == _DEFLATE:
+        yield from _deflated(tape)
+    elif header.method == _LZMA:
+        yield from _lzma(tape, header)
+    else:
+        decode = {_BZIP2: decoders.bzip2, _ZSTD: frames.zstandard, _XZ: decoders.xz}[header.method]()
+        end = 0 if header.compressed is None else tape.position + header.compressed
+        yield from decode(tape)
+        while tape.position < end:  # some write more than one frame
+            yield from decode(tape)
+
+
+def descriptor(tape: Tape, crc: int, compressed: int, size: int) -> tuple[int, bool]:
+    """The length of the descriptor at the position, and whether it says the same; 0 where there seems to be none.
+
+    Raises CutError.
+    """
+    head = bytes(tape.peek(_LONGEST_DESCRIPTOR + 4)[: _LONGEST_DESCRIPTOR + 4])
+    length = 0
+    for layout in _DESCRIPTORS:
+        if len(head) < layout.size:
+            continue
+        signature, *values = layout.unpack_from(head)
+        if signature not in (b"", _SIGNATURE):
+            continue
+        mask = (1 << 64 if "Q" in layout.format else 1 << 32) - 1
+        if values == [crc, compressed & mask, size & mask]:
+            return layout.size, True
+        if not length and head[layout.size : layout.size + 4] in _BEHIND:
+            length = layout.size
+    if not length and len(head) < _LONGEST_DESCRIPTOR:
+        raise CutError
+    return length, False
+
+
+def _stored(tape: Tape, size: int) -> Generator[memoryview]:
+    left = size
+    while left:
+        octets = tape.peek()[:left]
+        if not octets:
+            raise CutError
+        tape.advance(len(octets))
+        left -= len(octets)
+        yield octets
+
+
+def _stored_up_to_descriptor(tape: Tape) -> Generator[memoryview]:
+    """What stands before the first descriptor whose sizes are how much that is."""
+    given = 0
+    while True:
+        head = tape.peek(_SEARCHED)
+        is_last = len(head) < _SEARCHED
+        # What may be the front of a descriptor and of the mark behind it is kept back.
+        safe = len(head) if is_last else len(head) - _LONGEST_DESCRIPTOR - 4
+        for mark in _MARK.finditer(head):
+            at = mark.start()
+            if not is_last and at + _LONGEST_DESCRIPTOR > len(head):
+                safe = min(safe, at - _LONGEST_DESCRIPTOR)
+                break
+            end = _before_descriptor(head, at, given)
+            if end is not None:
+                tape.advance(end)
+                yield head[:end]
+                return
+        tape.advance(safe)
+        given += safe
+        yield head[:safe]
+        if is_last:
+            raise CutError
+
+
+def _before_descriptor(head: memoryview, at: int, given: int) -> int | None:
+    """Where the descriptor begins which begins or ends at a mark; None where its sizes do not say so."""
+    for layout in _DESCRIPTORS:
+        begin = at if head[at : at + 4] == _SIGNATURE else at - layout.size
+        if 0 <= begin <= len(head) - layout.size:
+            signature, _, compressed, size = layout.unpack_from(head, begin)
+            is_signed = begin == at
+            if (signature == _SIGNATURE) == is_signed and compressed == size == given + begin:
+                return begin
+    return None
+
+
+def _deflated(tape: Tape) -> Generator[bytes]:
+    yield from Decoding(tape, *inflater(counts=False)).finish()
+
+
+class _Lzma:
+    """A decoder of raw LZMA, which ends at a marker or at a size."""
+
+    needs_input = True
+
+    def __init__(self, properties: bytes, size: int | None) -> None:
+        """Raises BrokenError."""
+        octet, dictionary = struct.unpack("<BI", properties)
+        if octet >= 225:
+            raise BrokenError
+        if size is not None:
+            dictionary = max(1 << 12, min(dictionary, size))
+        if dictionary > _LARGEST_DICTIONARY:
+            raise BrokenError("needs more than 128 MiB of memory: unpack it first")
+        model = {"lc": octet % 9, "lp": octet // 9 % 5, "pb": octet // 45}
+        try:
+            filters = [{"id": lzma.FILTER_LZMA1, "dict_size": dictionary, **model}]
+            self._inner = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=filters)
+        except lzma.LZMAError as error:
+            raise BrokenError from error
+        self._left = size
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof or self._left == 0
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+    def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
+        text = self._inner.decompress(data, max_length if self._left is None else min(max_length, self._left))
+        self.needs_input = self._inner.needs_input
+        if self._left is not None:
+            self._left -= len(text)
+        return text
+
+
+def _lzma(tape: Tape, header: Header) -> Generator[bytes]:
+    start = tape.position
+    length = struct.unpack("<2xH", tape.take(4))[0]  # a version of the SDK before it
+    properties = bytes(tape.take(length))
+    if length != 5:
+        raise BrokenError
+    if header.flags & _END_MARKER:
+        yield from Decoding(tape, lambda: _Lzma(properties, None), lzma.LZMAError).finish()
+        return
+    # The library decodes ahead: it must see nothing that is not the member's.
+    decoding = Decoding(tape, lambda: _Lzma(properties, header.size), lzma.LZMAError)
+    end = start + (header.compressed or 0)
+    yield from decoding.feed(end - tape.position)
+    if not decoding.decompressor.eof:
+        raise BrokenError
+    tape.skip(end - tape.position)  # there may be a marker behind what has its size

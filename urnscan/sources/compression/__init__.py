@@ -1,0 +1,1 @@
+"""Compressed files -> the texts in them; a damaged member costs no other."""

@@ -1,0 +1,137 @@
+"""Decoders of one frame of a Zstandard (RFC 8878) or LZ4 file, as those in decoders.py.
+
+Both have blocks that tell how long they are, and the libraries get one at a time: where they raise, all before it is
+given. Both have skippable frames, in which there is no text.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeAlias
+
+from urnscan.sources.compression.decoders import BrokenError, ChecksumError, Decode, look
+from urnscan.sources.compression.tape import CutError, Tape
+
+__all__ = ["lz4", "zstandard"]
+
+_LARGEST_ZSTANDARD_BLOCK = 1 << 17
+_LARGEST_WINDOW = 1 << 27  # octets; what zstd itself decodes unless it is told otherwise
+_LZ4_BLOCKS = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
+_LZ4_RATIO = 256  # no octet of a block gives more
+
+
+def zstandard() -> Decode:
+    """Decodes frames of Zstandard files, and passes over skippable ones."""
+    import zstandard as library  # noqa: PLC0415 (only for such files)
+
+    decompressor = library.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
+    return lambda tape: _zstandard_frame(tape, decompressor.decompressobj, library.ZstdError)
+
+
+class _Frame(Protocol):
+    """A decompressor of zstandard."""
+
+    def decompress(self, data: memoryview, /) -> bytes: ...
+
+
+def _zstandard_frame(tape: Tape, new: Callable[[], _Frame], error: type[Exception]) -> Iterator[bytes]:
+    if _skip_frame(tape):
+        return
+    descriptor = look(tape, 5)[4]
+    single = descriptor >> 5 & 1
+    id_size = (0, 1, 2, 4)[descriptor & 3]
+    content_size = (single, 2, 4, 8)[descriptor >> 6]
+    begin = 6 - single
+    header = look(tape, begin + id_size + content_size)
+    if any(header[begin : begin + id_size]):
+        raise BrokenError("needs a dictionary: decompress it first")
+    window = int.from_bytes(header[begin + id_size :], "little") if single else _window(header[5])
+    if window > _LARGEST_WINDOW:
+        raise BrokenError("needs a window of more than 128 MiB: decompress it first")
+    decompress = new().decompress
+    yield from _push(decompress, tape, len(header), error)
+    last = 0
+    while not last:
+        block = int.from_bytes(look(tape, 3), "little")
+        last = block & 1
+        size = 1 if block >> 1 & 3 == 1 else block >> 3  # a run is one octet
+        if size > _LARGEST_ZSTANDARD_BLOCK:
+            raise BrokenError
+        yield from _push(decompress, tape, 3 + size, error)
+    if descriptor & 4:
+        _verify(decompress, tape, error)
+
+
+def _window(octet: int) -> int:
+    """The octets that a Zstandard decoder must hold."""
+    return (8 + (octet & 7)) << (7 + (octet >> 3))
+
+
+def lz4() -> Decode:
+    """Decodes frames of LZ4 files, and passes over skippable ones."""
+    from lz4.frame import LZ4FrameDecompressor  # noqa: PLC0415 (only for such files)
+
+    return lambda tape: _lz4_frame(tape, LZ4FrameDecompressor())
+
+
+class _LZ4Frame(Protocol):
+    """A decompressor of lz4, which keeps for later what is more than `max_length`."""
+
+    def decompress(self, data: memoryview, max_length: int) -> bytes: ...
+
+
+def _lz4_frame(tape: Tape, frame: _LZ4Frame) -> Iterator[bytes]:
+    if _skip_frame(tape):
+        return
+    head = look(tape, 6)
+    flags = head[4]
+    largest = _LZ4_BLOCKS.get(head[5] >> 4, 0)
+    block_check = flags >> 2 & 4
+    if flags & 1:
+        raise BrokenError("needs a dictionary: decompress it first")
+
+    def decompress(octets: memoryview) -> bytes:
+        return frame.decompress(octets, min(largest, _LZ4_RATIO * len(octets)))
+
+    yield from _push(decompress, tape, 7 + (flags & 8), RuntimeError)
+    while size := int.from_bytes(look(tape, 4), "little") & 0x7FFFFFFF:
+        if size > largest:
+            raise BrokenError
+        yield from _push(decompress, tape, 4 + size + block_check, RuntimeError)
+    yield from _push(decompress, tape, 4, RuntimeError)
+    if flags & 4:
+        _verify(decompress, tape, RuntimeError)
+
+
+_Push: TypeAlias = Callable[[memoryview], bytes]
+
+
+def _push(decompress: _Push, tape: Tape, count: int, error: type[Exception]) -> Iterator[bytes]:
+    """What the next `count` octets decode to, which are whole blocks unless the tape ends."""
+    octets = tape.peek(count)[:count]
+    try:
+        text = decompress(octets)
+    except error as reason:
+        raise BrokenError from reason
+    tape.advance(len(octets))
+    if text:
+        yield text
+    if len(octets) < count:
+        raise CutError
+
+
+def _verify(decompress: _Push, tape: Tape, error: type[Exception]) -> None:
+    """Take the checksum of the text at the end of a frame."""
+    value = tape.take(4)
+    try:
+        decompress(value)
+    except error as reason:
+        raise ChecksumError from reason
+
+
+def _skip_frame(tape: Tape) -> bool:
+    """Pass over a skippable frame, if there is one."""
+    magic = bytes(tape.peek(4)[:4])
+    if magic[0] >> 4 != 5 or magic[1:] != b"\x2a\x4d\x18":
+        return False
+    tape.skip(4)
+    tape.skip(int.from_bytes(tape.take(4), "little"))
+    return True

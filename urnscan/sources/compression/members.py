@@ -1,0 +1,279 @@
+"""Compressed files: how each form is recognised, and the reader of the text in one, whatever is damaged in it.
+
+Such a file is a text in one or more members, each of which can be decoded by itself: what gzip calls a member, xz and
+bzip2 call a stream, Zstandard and LZ4 a frame.
+"""
+
+import codecs
+import re
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+
+from urnscan.errors import DamageError, SourceError
+from urnscan.sources.compression import decoders, frames
+from urnscan.sources.compression.decoders import BrokenError, ChecksumError, Decode
+from urnscan.sources.compression.tape import CutError, Tape
+from urnscan.sources.layers import Layer
+from urnscan.sources.reader import Reader
+
+__all__ = ["CODINGS", "Coding", "Unpacked"]
+
+_MOST_FAILURES = 1_000  # members: each costs a second look, and there can be very many in a file made to harm
+_PROOF = 1 << 10  # octets of text that a member must have, or a good end, that was found behind damaged octets
+_SKIPPABLE = tuple(bytes((0x50 + number, 0x2A, 0x4D, 0x18)) for number in range(16))
+_BZIP2_FOLLOWS = (b"1AY&SY", b"\x17rE8P\x90")  # a block, or the end of an empty stream
+_NEVER = re.compile(b"(?!)")
+_CONTROL = re.compile(rb"[^\t\n\f\r\x1b\x20-\xff]")
+_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+_LONGEST_MAGIC = 6
+_WINDOW = 16  # octets; no less than what any header is searched by
+_TOLD_BY = 16  # octets by which text and what is none are told apart
+
+
+@dataclass(frozen=True, slots=True)
+class Coding:
+    """One form of compression."""
+
+    name: str
+    unit: str
+    """What it calls a member."""
+    suffixes: tuple[str, ...]
+    magics: tuple[bytes, ...]
+    """What may stand where a member begins."""
+    telling: tuple[bytes, ...]
+    """Those of them that tell the form whatever the name is."""
+    header: re.Pattern[bytes]
+    """What is searched for behind damaged octets: as much of the beginning of a member as is always alike."""
+    overrun: int
+    """Where a decoder raises, so many octets before it may be those of the next members already."""
+    decoder: Callable[[], Decode]
+
+    def recognise(self, head: bytes, layer: Layer) -> bool | None:
+        """Whether octets that begin so are compressed in this form; None where there are too few of them to tell."""
+        magics = self.magics if self._is_named(layer) else self.telling
+        if head.startswith(magics):
+            return True
+        return None if head and any(magic.startswith(head) for magic in magics) else False
+
+    def recognise_damaged(self, head: bytes, layer: Layer) -> bool:
+        """Whether octets that begin so were compressed in this form, by the name, and are damaged where they begin.
+
+        Text is taken for text whatever its name. What is of another form must have been recognised before.
+        """
+        octets = head[:_TOLD_BY]
+        binary = _CONTROL.search(octets) is not None and not octets.startswith(_MARKS)
+        return binary and bool(self.telling) and self._is_named(layer)
+
+    def _is_named(self, layer: Layer) -> bool:
+        return layer.file_name.lower().endswith(self.suffixes)
+
+
+def _header(magic: bytes, rest: bytes = b"") -> re.Pattern[bytes]:
+    return re.compile(re.escape(magic) + rest, re.DOTALL)
+
+
+CODINGS = (
+    Coding(
+        "gzip",
+        "member",
+        (".gz", ".tgz"),
+        (b"\x1f\x8b\x08",),
+        (b"\x1f\x8b\x08",),
+        _header(b"\x1f\x8b\x08", rb"[\x00-\x1f]"),
+        1 << 18,
+        decoders.gzip,
+    ),
+    Coding(
+        "bzip2",
+        "stream",
+        (".bz2", ".tbz2", ".tbz"),
+        (b"BZh",),
+        tuple(b"BZh%d%b" % (level, follows) for level in range(1, 10) for follows in _BZIP2_FOLLOWS),  # BZh may be text
+        _header(b"BZh", rb"[1-9](?:1AY&SY|\x17rE8P\x90)"),
+        1 << 21,
+        decoders.bzip2,
+    ),
+    Coding(
+        "xz",
+        "stream",
+        (".xz", ".txz"),
+        (b"\xfd7zXZ\x00",),
+        (b"\xfd7zXZ\x00",),
+        _header(b"\xfd7zXZ\x00", rb"\x00[\x00-\x0f]"),
+        1 << 18,
+        decoders.xz,
+    ),
+    Coding(
+        "LZ4",
+        "frame",
+        (".lz4",),
+        (b"\x04\x22\x4d\x18", *_SKIPPABLE),
+        (b"\x04\x22\x4d\x18",),
+        _header(b"\x04\x22\x4d\x18", rb"[\x40-\x7f][\x40\x50\x60\x70]"),
+        5 << 20,
+        frames.lz4,
+    ),
+    Coding(
+        "zstd",
+        "frame",
+        (".zst", ".tzst"),
+        (b"\x28\xb5\x2f\xfd", *_SKIPPABLE),
+        (b"\x28\xb5\x2f\xfd", *_SKIPPABLE),  # with no name that says LZ4, skippable frames are of Zstandard
+        _header(b"\x28\xb5\x2f\xfd", rb"[^\x08-\x0f\x18-\x1f]"),
+        1 << 19,
+        frames.zstandard,
+    ),
+    Coding("LZMA", "stream", (".lzma",), (b"\x5d\x00\x00",), (), _NEVER, 0, decoders.alone),
+)
+"""Every form of compression that is read, LZ4 before Zstandard: they share the skippable frames."""
+
+
+class Unpacked(Reader):
+    """The text of a compressed file: its members after each other, and what is left of it where it is damaged.
+
+    A call gives octets of one member only. Behind damaged octets the next member is searched for.
+    """
+
+    def __init__(self, coding: Coding, reader: Reader, layer: Layer) -> None:
+        """`reader` stays open when this one is closed; `layer` is the compressed file's."""
+        self._coding = coding
+        self._layer = layer
+        self._tape = Tape(reader)
+        self._decode = coding.decoder()
+        self._searching = False
+        self._failures = 0  # members that could not be decoded, and what only looked like one
+        self._passed: int | None = None  # where octets begin that are no member, if that is still to be said
+        self._text = memoryview(b"")  # still to be given
+        self._parts = self._read()
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the view as far as the member goes, and as far as that can be done without waiting for a pipe."""
+        filled = 0
+        while filled < len(view):
+            if not self._text:
+                if filled and not self._tape.buffered:
+                    break
+                part = next(self._parts, None)
+                if isinstance(part, SourceError):
+                    raise part
+                if part is None or (not part and filled):
+                    break
+                self._text = memoryview(part)
+            octets = min(len(self._text), len(view) - filled)
+            view[filled : filled + octets] = self._text[:octets]
+            self._text = self._text[octets:]
+            filled += octets
+        return filled
+
+    def close(self) -> None:
+        """Settle what is open; the reader of the compressed octets stays open."""
+        self._parts.close()
+        self._tape.close()
+
+    def _read(self) -> Generator[bytes | SourceError, None, None]:
+        """Steps of text, nothing at the end of each member, and errors in their place."""
+        tape = self._tape
+        while True:
+            tape.forget()
+            if self._find() if self._searching else self._is_at_member():
+                yield from self._member()
+                if self._failures > _MOST_FAILURES:
+                    reason = f"is damaged in more than {_MOST_FAILURES:,} places: read no further"
+                    yield SourceError(self._layer.name, reason)
+                    return
+            elif tape.buffered:
+                self._passed, self._searching = tape.position, True
+            else:
+                yield from self._report_passed(tape.position)
+                if tape.error is None:
+                    return
+                yield tape.error
+                if not isinstance(tape.error, DamageError):
+                    return
+                tape.resume()
+                self._searching = True
+
+    def _member(self) -> Iterator[bytes | SourceError]:
+        """What the member at the position gives. One that was searched for is first held back, and may prove to be none."""
+        tape, checks = self._tape, self._layer.checks
+        start = tape.position
+        unit: int | None = None
+        held: list[bytes] = []
+        failure: Exception | None = None
+        try:
+            try:
+                for text in self._decode(tape):
+                    self._layer.budget.gave(len(text))
+                    held.append(text)
+                    if unit is None and not (self._searching and sum(map(len, held)) < _PROOF):
+                        yield from self._report_passed(start)
+                        unit = checks.begin()
+                    if unit is not None:
+                        yield from held
+                        held.clear()
+            except (CutError, BrokenError, ChecksumError) as error:
+                failure = error
+                self._failures += 1
+            if unit is None:
+                if failure is not None and self._searching:
+                    tape.back(start + 1)
+                    return
+                yield from self._report_passed(start)
+                unit = checks.begin()
+                yield from held
+            yield b""
+            if isinstance(failure, ChecksumError):
+                checks.refuse(unit)
+                unit = None
+        finally:
+            if unit is not None:
+                checks.confirm(unit)
+        self._searching = False
+        if failure is not None:
+            yield from self._fail(start, failure)
+
+    def _fail(self, start: int, failure: Exception) -> Iterator[SourceError]:
+        """Say what is wrong with the member that began at `start`, and go to where the next is to be searched for."""
+        tape = self._tape
+        member = f"the {self._coding.name} {self._coding.unit} at octet {start}"
+        end = tape.position
+        match failure:
+            case CutError() if tape.error is not None:
+                self._searching = True
+                return  # the error below says it
+            case CutError():
+                reason = f"ends in the middle of {member}: the file is cut off"
+            case ChecksumError():
+                reason = f"the checksum of {member} is wrong: what was found in it is left out"
+            case _:
+                why = str(failure) or f"is damaged at about octet {end}: what follows in it is lost"
+                reason = f"{member} {why}"
+        yield DamageError(self._layer.name, reason)
+        if not isinstance(failure, ChecksumError) or not (self._is_at_member() or not tape.buffered):
+            self._searching = True
+            tape.back(max(start + 1, end - self._coding.overrun))
+
+    def _is_at_member(self) -> bool:
+        """Whether a member begins here, behind octets of padding if it is not the first."""
+        tape = self._tape
+        while tape.position and (block := tape.peek()) and block[0] == 0:
+            tape.advance(len(block) - len(bytes(block).lstrip(b"\0")))
+        head = bytes(tape.peek(_LONGEST_MAGIC)[:_LONGEST_MAGIC])
+        return head != b"" and any(magic.startswith(head[: len(magic)]) for magic in self._coding.magics)
+
+    def _find(self) -> bool:
+        """Go to the next octets that look like the beginning of a member, or to the end."""
+        tape = self._tape
+        while block := tape.peek(_WINDOW):
+            if header := self._coding.header.search(block):
+                tape.advance(header.start())
+                return True
+            tape.advance(len(block) - (_WINDOW - 1) if len(block) >= _WINDOW else len(block))
+        return False
+
+    def _report_passed(self, end: int) -> Iterator[SourceError]:
+        """Say once how many octets before `end` are no member."""
+        if self._passed is not None:
+            first, self._passed = self._passed, None
+            reason = f"{end - first:,} octets at octet {first} are no {self._coding.name}: passed over"
+            yield DamageError(self._layer.name, reason)

@@ -1,0 +1,180 @@
+"""Fields of records in text, where they are named: CSV and its kin, JSON, JSON Lines.
+
+Without a named field such files are scanned as the text that they are.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+
+from urnscan.errors import DamageError, SourceError
+from urnscan.sources.documents import Values
+from urnscan.sources.encodings import Transcoder, find_codec
+from urnscan.sources.layers import Layer
+from urnscan.sources.reader import Peeked, Reader
+from urnscan.sources.tables.records import read_records
+from urnscan.sources.tables.text import Text
+from urnscan.sources.tables.values import LONGEST, Failures, Gathered, in_words, no_column
+
+__all__ = ["is_csv", "is_json", "read_csv", "read_json"]
+
+_JSON_NAMES = (".json", ".jsonl", ".ndjson", ".geojson")
+# An object, or an array of objects, arrays and strings. Not so few texts begin with a bracket.
+_JSON = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*(?:\{[ \t\r\n]*["}]|\[[ \t\r\n\[]*["{\]])')
+_JSON_BEGUN = re.compile(rb"(?:\xef(?:\xbb(?:\xbf)?)?)?[ \t\r\n]*(?:\{[ \t\r\n]*|\[[ \t\r\n\[]*)?")
+_CSV_NAMES = (".csv", ".tsv", ".tab")
+_DELIMITERS = ",;\t|"
+_HEADER = 1 << 16  # octets of a first line by which a table is recognised
+_BLANK = 1 << 16  # octets of white space before the beginning of JSON
+_LONGEST_HEADER = 1 << 24  # characters
+_MARK = re.compile("\ufeff?")
+
+
+def is_json(head: bytes, layer: Layer) -> bool | None:
+    """Whether it is to be read as JSON or JSON Lines: by its name, or because it begins like an object or array."""
+    if not layer.reading.columns:
+        return False
+    if layer.file_name.lower().endswith(_JSON_NAMES) or _JSON.match(head):
+        return True
+    return None if len(head) < _BLANK and _JSON_BEGUN.fullmatch(head) else False
+
+
+def is_csv(head: bytes, layer: Layer) -> bool | None:
+    """Whether it is to be read as separated values: by its name, or because its first line holds a named field."""
+    if not layer.reading.columns:
+        return False
+    if layer.file_name.lower().endswith(_CSV_NAMES):
+        return True
+    codec, mark = find_codec(lambda _: head, layer.reading.encoding)
+    line, ended, _ = head[mark:_HEADER].decode(codec or "utf-8-sig", "replace").partition("\n")
+    if ended:
+        return _split(line, layer)[2] > 0
+    return None if len(head) < _HEADER else False
+
+
+def read_json(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
+    """The strings in the named fields of the records. Raises SourceError where it cannot be read to its end."""
+    return read_records(_decoded(reader, layer), layer)
+
+
+def read_csv(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
+    """The values in the named columns; rows are counted behind the header, blank lines are none.
+
+    Raises SourceError where it cannot be read to its end.
+    """
+    # It is one for all of Python, and fields that are longer than it allows are an error.
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
+    text = Text(_decoded(reader, layer), layer)
+    lines = _Lines(text)
+    header = lines.first()
+    if len(header) > _LONGEST_HEADER:
+        raise SourceError(layer.name, f"its first line has more than {_LONGEST_HEADER:,} characters: not read")
+    delimiter, fields, found = _split(header, layer)
+    if not found:
+        if any(fields):
+            yield no_column(layer, layer.reading.columns, fields)
+        text.raise_error()
+        return
+    rows = csv.reader(lines.follow(), delimiter=delimiter)
+    gathered = Gathered(layer)
+    failures = Failures(layer.name, "rows")
+    chosen: list[tuple[int, str]] = []
+    number = -1  # that of the header
+    while True:
+        since = lines.begin_row()
+        try:
+            row = next(rows)
+        except StopIteration:
+            break
+        except DamageError as error:
+            yield from gathered.take()
+            yield error
+            text.skip_line()
+            rows = csv.reader(lines.follow(), delimiter=delimiter)
+        except (csv.Error, OverflowError, MemoryError) as error:
+            yield from failures.one(f"row {number} before octet {text.octet(text.at)} damaged: {in_words(error)}")
+            text.skip_line()
+            rows = csv.reader(lines.follow(), delimiter=delimiter)
+        else:
+            if number >= 0:
+                for at, name in chosen:
+                    if at < len(row) and gathered.add(row[at].encode("utf-8", "surrogateescape"), since, number, name):
+                        yield from gathered.take()
+            elif row:
+                chosen = [(at, name) for at, name in enumerate(map(str.strip, row)) if name in layer.reading.columns]
+            if not row:
+                continue
+        number += 1
+    yield from gathered.take()
+    yield from failures.rest()
+    text.raise_error()
+
+
+def _decoded(reader: Reader, layer: Layer) -> Reader:
+    """What a reader gives, in UTF-8 or the octets as they are."""
+    peeked = Peeked(reader, layer.checks)
+    codec, mark = find_codec(peeked.peek, layer.reading.encoding)
+    if mark:
+        peeked.read_into(memoryview(bytearray(mark)))
+    return peeked if codec is None else Transcoder(peeked, layer.name, codec, mark)
+
+
+def _split(line: str, layer: Layer) -> tuple[str, list[str], int]:
+    """The delimiter of a header, the fields in it, and how many of them are named."""
+    best: tuple[str, list[str], int] = (",", [], -1)
+    for delimiter in _DELIMITERS:
+        try:
+            fields = [field.strip() for field in next(csv.reader([line], delimiter=delimiter), [])]
+        except csv.Error:
+            continue
+        found = sum(field in layer.reading.columns for field in fields)
+        if (found, len(fields)) > (best[2], len(best[1])):
+            best = delimiter, fields, found
+    return best
+
+
+class _Lines:
+    """The lines of a text, for csv to read; none of them, and no row of several lines, is too long."""
+
+    def __init__(self, text: Text) -> None:
+        self.since = 0
+        """The date (see Checks) of the lines that are given."""
+        self._text = text
+        self._row = 0  # characters read for the row, and more
+
+    def first(self) -> str:
+        """The first line, still to be read."""
+        self._whole()  # there must be something to look at
+        self._text.is_at_end(_MARK)
+        return next(io.StringIO(self._whole(), newline=""), "")
+
+    def begin_row(self) -> int:
+        """A row begins; its date."""
+        self._row = 0
+        return self.since
+
+    def follow(self) -> Iterator[str]:
+        """The lines from here on. Raises DamageError behind the last whole one before it, OverflowError for a long row."""
+        while lines := self._whole():
+            self.since = self._text.since()
+            self._text.at += len(lines)
+            self._row += len(lines)
+            if self._row > LONGEST:
+                raise OverflowError(f"it has more than {LONGEST:,} characters: is a quotation mark missing?")
+            yield from io.StringIO(lines, newline="")
+        if self._text.damage is not None:
+            raise self._text.end_damage()
+
+    def _whole(self) -> str:
+        """Whole lines, as many as are there; "" at the end and before a damage. A line that is too long is cut."""
+        text = self._text
+        while True:
+            end = text.text.rfind("\n", text.at) + 1
+            # At the end a carriage return may be half of a line end.
+            end = end or text.text.rfind("\r", text.at, len(text.text) - 1) + 1
+            if not end and len(text.text) - text.at <= LONGEST and text.more():
+                continue
+            if not end and text.damage is not None:
+                return ""
+            return text.text[text.at : end or len(text.text)]

@@ -1,0 +1,247 @@
+"""SQLite databases: the values of text and octets in their tables.
+
+Nothing that the database brings is run: only what is stored is read. Views and generated columns are left out, and so
+are virtual tables, whose code would read what may be made to harm; what a full-text index stores of its texts is in an
+ordinary table, `NAME_content`, and is read there.
+"""
+
+import os
+import re
+import sqlite3
+import urllib.parse
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from urnscan.errors import SourceError
+from urnscan.sources.documents import Values
+from urnscan.sources.layers import Layer
+from urnscan.sources.reader import Reader
+from urnscan.sources.tables.values import LONGEST, Failures, Gathered, in_words, no_column, octets_of, path_of
+
+__all__ = ["is_sqlite", "read_sqlite"]
+
+_MAGIC = b"SQLite format 3\0"
+_ROW_IDS = ("rowid", "_rowid_", "oid")
+_STORED = (0, 3)  # of table_xinfo's `hidden`: an ordinary column, and a generated one that is stored
+_GAP = rb"(?:\s|/\*.*?\*/|--[^\n]*\n)"
+_VIRTUAL = re.compile(_GAP + rb"*CREATE" + _GAP + rb"+VIRTUAL\b", re.IGNORECASE | re.DOTALL)
+_TELLING = 1000  # octets of a statement that are looked at
+_SMALLEST_ROW = 2  # octets that a row takes in its table's file, and more
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    name: str
+    columns: tuple[str, ...]
+    """Those that are stored, by their names."""
+    row_id: str | None
+    """What the number of a row is called; None where it has none."""
+
+
+def is_sqlite(head: bytes, _: Layer) -> bool | None:
+    """Whether it is an SQLite database."""
+    if head.startswith(_MAGIC):
+        return True
+    return None if _MAGIC.startswith(head) else False
+
+
+def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
+    """The text in the tables of a database, table by table. Raises SourceError where it as a whole cannot be read."""
+    file = reader.reopen()
+    path = None
+    size = 0
+    if file is not None:
+        with file:
+            path = path_of(file)
+            size = file.seek(0, os.SEEK_END)
+    try:
+        database, size = _open(path, size) if path else _load(octets_of(reader, layer))
+        try:
+            yield from _Database(database, layer, size, counts=path is not None).read()
+        finally:
+            database.close()
+    except (sqlite3.Error, MemoryError, OverflowError) as error:
+        raise SourceError(layer.name, f"cannot be read as SQLite: {in_words(error)}") from error
+
+
+def _open(path: str, size: int) -> tuple[sqlite3.Connection, int]:
+    """A database in a file, and its size in octets. What stands in a write-ahead log beside it counts."""
+    try:
+        logged = os.stat(path + "-wal").st_size  # noqa: PTH116 (paths are strings here)
+    except OSError:
+        logged = 0
+    name = urllib.parse.quote(os.fsencode(path))
+    frozen = "" if logged else "&immutable=1"
+    return sqlite3.connect(f"file:{name}?mode=ro{frozen}", uri=True, check_same_thread=False), size + logged
+
+
+def _load(octets: bytearray) -> tuple[sqlite3.Connection, int]:
+    """A database in memory, and its size in octets."""
+    # Its two versions: 2 is for a write-ahead log, which there is none of in memory.
+    octets[18:20] = bytes(min(version, 1) for version in octets[18:20])
+    database = sqlite3.connect(":memory:", check_same_thread=False)
+    database.deserialize(octets)
+    return database, len(octets)
+
+
+def _quoted(name: str) -> str:
+    """A name in a query. In the quotes of the standard it would be a string where nothing has that name."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+class _Database:
+    """A database while it is read."""
+
+    def __init__(self, database: sqlite3.Connection, layer: Layer, size: int, *, counts: bool) -> None:
+        """`checks.since` dates what is in it; `counts` where the budget is to be told what is read."""
+        self._database = database
+        self._layer = layer
+        self._since = layer.checks.since
+        self._size = self._left = size
+        self._counts = counts
+        self._rows = 0
+        self._gathered = Gathered(layer)
+        database.text_factory = bytes
+        for setting in ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON", "mmap_size=0"):
+            database.execute(f"PRAGMA {setting}")
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+        database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+
+    def read(self) -> Iterator[Values | SourceError]:
+        """What is in the chosen columns."""
+        named = self._layer.reading.columns
+        found: set[str] = set()
+        there: list[str] = []
+        for table in self._tables():
+            if isinstance(table, SourceError):
+                yield table
+                continue
+            chosen = []
+            for column in table.columns:
+                names = {column, f"{table.name}.{column}"}
+                found |= names.intersection(named)
+                if not named or names.intersection(named):
+                    chosen.append(column)
+                else:
+                    there.append(f"{table.name}.{column}")
+            if chosen:
+                yield from self._read_table(table, chosen)
+        yield from self._gathered.take()
+        if missing := [name for name in named if name not in found]:
+            yield no_column(self._layer, missing, there)
+        if self._counts:
+            self._layer.budget.took(self._left)
+
+    def _tables(self) -> Iterator[_Table | SourceError]:
+        """The ordinary tables, and of the shadows of virtual ones those that hold texts."""
+        listed = [
+            (_text(name), _VIRTUAL.match(sql or b"", 0, _TELLING) is not None)
+            for name, sql in self._database.execute(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+                " ORDER BY rowid"
+            )
+        ]
+        virtual = [name for name, is_virtual in listed if is_virtual]
+        for name, is_virtual in listed:
+            shadow = next((suffix for of in virtual if (suffix := name.removeprefix(of + "_")) != name), "content")
+            if is_virtual or shadow != "content":
+                continue
+            try:
+                info = list(self._database.execute(f"PRAGMA table_xinfo({_quoted(name)})"))
+                columns = tuple(_text(row[1]) for row in info if row[6] in _STORED)
+                lower = {_text(row[1]).lower() for row in info}
+                row_id = next((way for way in _ROW_IDS if way not in lower), None)
+                if row_id and not self._has_row_ids(name):
+                    row_id = None
+            except sqlite3.Error as error:
+                yield self._failed(name, error)
+            else:
+                yield _Table(name, columns, row_id)
+
+    def _has_row_ids(self, name: str) -> bool:
+        """Whether a table has row ids: WITHOUT ROWID, its rows are in the index that is its primary key."""
+        indices = list(self._database.execute(f"PRAGMA index_list({_quoted(name)})"))
+        for index in indices:
+            if index[3] == b"pk":
+                columns = list(self._database.execute(f"PRAGMA index_xinfo({_quoted(_text(index[1]))})"))
+                return any(column[1] == -1 for column in columns)  # that of the row id
+        return True
+
+    def _failed(self, table: str, error: BaseException) -> SourceError:
+        return SourceError(self._layer.name, f"table {table!r} damaged: {in_words(error)}")
+
+    def _read_table(self, table: _Table, columns: list[str]) -> Iterator[Values | SourceError]:
+        for found in self._rows_of(table, columns):
+            if isinstance(found, SourceError):
+                yield found
+                continue
+            row, values = found
+            for column, value in zip(columns, values, strict=True):
+                if isinstance(value, bytes) and self._gathered.add(value, self._since, table.name, row, column):
+                    yield from self._gathered.take()
+
+    def _rows_of(self, table: _Table, columns: list[str]) -> Iterator[tuple[int, tuple[object, ...]] | SourceError]:
+        """The rows of a table, each with its number, as far as they can be read."""
+        number = table.row_id or "NULL"
+        # Not by an index: that of an expression would run it, and one that covers all columns has another order.
+        query = f"SELECT {number}, {', '.join(map(_quoted, columns))} FROM {_quoted(table.name)} NOT INDEXED"  # noqa: S608 (quoted)
+        failures = Failures(self._layer.name, f"rows of table {table.name!r}")
+        count, last = 0, None
+        # Python reads one row ahead, and where that one fails, it gives neither: then they are read one by one.
+        one = False
+        failure: BaseException = sqlite3.DatabaseError()
+        while True:
+            ways = "" if last is None else f" WHERE {number} > {last:d}"
+            if one:
+                ways += " LIMIT 1" if table.row_id else f" LIMIT 1 OFFSET {count}"
+            before = count
+            try:
+                for row_id, *values in self._database.execute(query + ways):
+                    self._took(sum(len(value) for value in values if isinstance(value, bytes)))
+                    last = row_id
+                    yield count if row_id is None else row_id, tuple(values)
+                    count += 1
+            except (sqlite3.Error, MemoryError, OverflowError) as error:
+                if one and isinstance(error, sqlite3.DataError) and (skipped := self._skip(table, last)) is not None:
+                    last = skipped
+                    reason = f"row {last} of table {table.name!r} has a value of more than {LONGEST:,} octets: not read"
+                    yield from failures.one(reason)
+                elif one:
+                    yield from failures.rest()
+                    yield self._failed(table.name, error)
+                    return
+                one, failure = not one, error
+            else:
+                if one and (count == before or table.row_id is None):
+                    yield self._failed(table.name, failure)
+                    break
+                if not one:
+                    break
+                one = False
+        yield from failures.rest()
+
+    def _skip(self, table: _Table, last: int | None) -> int | None:
+        """The row id of the row behind `last`, which holds too much; None where there is no getting past it."""
+        if table.row_id is None:
+            return None
+        where = "" if last is None else f"WHERE {table.row_id} > {last:d}"
+        query = f"SELECT min({table.row_id}) FROM {_quoted(table.name)} NOT INDEXED {where}"  # noqa: S608 (quoted)
+        try:
+            found = self._database.execute(query).fetchone()[0]
+        except sqlite3.Error:
+            return None
+        return int(found) if isinstance(found, int) and (last is None or found > last) else None
+
+    def _took(self, octets: int) -> None:
+        """A row was read. Raises sqlite3.DatabaseError where there were more than fit into the file."""
+        self._rows += 1
+        if self._rows * _SMALLEST_ROW > self._size:
+            raise sqlite3.DatabaseError("it has more rows than its file has room for")
+        if self._counts:
+            took = min(octets + _SMALLEST_ROW, self._left)
+            self._left -= took
+            self._layer.budget.took(took)
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "replace")

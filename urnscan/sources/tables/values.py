@@ -1,0 +1,128 @@
+"""What the readers of tables share: values gathered to columns, and what may be held in memory."""
+
+import io
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from urnscan.errors import SourceError
+from urnscan.sources.documents import Values
+from urnscan.sources.layers import Layer
+from urnscan.sources.reader import Reader
+
+__all__ = ["LONGEST", "MOST_OCTETS", "Failures", "Gathered", "in_words", "no_column", "octets_of", "path_of"]
+
+LONGEST = 1 << 26
+"""Octets of one record or value that is read."""
+MOST_OCTETS = 1 << 23
+"""Octets of the values that are given at a time, but for one that is longer alone."""
+_MOST_VALUES = 1 << 14
+_IN_MEMORY = 1 << 28  # octets of a table that must be read at random and cannot be
+_FAILURES = 10  # that are told one by one
+_NAMES = 20  # columns that an error lists
+_WORDS = 200  # characters of what a library says
+
+
+class Gathered:
+    """Values that are found one by one, to be given as columns."""
+
+    def __init__(self, layer: Layer) -> None:
+        self._layer = layer
+        self._values: list[bytes] = []
+        self._places: list[tuple[object, ...]] = []
+        self._octets = 0
+        self._since = 0
+
+    def add(self, value: bytes, since: int, *place: object) -> bool:
+        """One more value, its date (see Checks) and the parts of its place; whether there are enough to be given."""
+        if value:
+            if not self._values:
+                self._since = since
+            self._values.append(value)
+            self._places.append(place)
+            self._octets += len(value)
+        return self._octets >= MOST_OCTETS or len(self._values) >= _MOST_VALUES
+
+    def take(self) -> Iterator[Values]:
+        """What was gathered since this was last called: one column or none. Raises LimitError."""
+        if not self._values:
+            return
+        self._layer.budget.gave(self._octets)
+        self._layer.checks.since = min(self._layer.checks.since, self._since)
+        # pa.array would load pandas, to see whether it was given pandas' own.
+        offsets = np.zeros(len(self._values) + 1, np.int32)
+        np.cumsum([len(value) for value in self._values], out=offsets[1:])
+        octets = b"".join(self._values)
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(octets)]
+        values, places, layer = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers), self._places, self._layer
+        self._values, self._places, self._octets = [], [], 0
+        yield Values(values, lambda index: layer.of_value("/".join(map(str, places[index]))))
+
+
+class Failures:
+    """Errors of the parts of a table: the first ones each by itself, of the others how many there are."""
+
+    def __init__(self, name: str, parts: str) -> None:
+        """`name` is what errors call the table, `parts` what they call several parts of it."""
+        self._name = name
+        self._parts = parts
+        self._count = 0
+
+    def one(self, reason: str) -> Iterator[SourceError]:
+        """One more; its error, if it is told by itself."""
+        self._count += 1
+        if self._count <= _FAILURES:
+            yield SourceError(self._name, reason)
+
+    def rest(self) -> Iterator[SourceError]:
+        """At the end: the error of those that were not told, if there are any."""
+        if self._count > _FAILURES:
+            yield SourceError(self._name, f"{self._count - _FAILURES:,} more {self._parts} could not be read")
+
+
+def in_words(error: BaseException) -> str:
+    r"""What a library says of an error, in one line.
+
+    >>> in_words(ValueError("Not a table.\nSee the manual"))
+    'Not a table'
+    """
+    if isinstance(error, MemoryError) and not str(error):
+        return "it takes more memory than there is"
+    if isinstance(error, RecursionError):
+        return "nested too deep"
+    text = str(error).strip()
+    line = text.splitlines()[0] if text else type(error).__name__
+    return line[:_WORDS].encode("utf-8", "replace").decode().rstrip(". ")
+
+
+def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> SourceError:
+    """The error for named columns that a table does not have; `there` are those that it has."""
+    listed = list(there)
+    has = ", ".join(name if len(name) <= _WORDS else name[:_WORDS] + "…" for name in listed[:_NAMES])
+    more = f" and {len(listed) - _NAMES:,} more" if len(listed) > _NAMES else ""
+    missing = ", ".join(repr(name) for name in names)
+    return SourceError(layer.name, f"no column {missing}: it has {has or 'none'}{more}")
+
+
+def path_of(file: io.BufferedIOBase) -> str | None:
+    """The path that leads to a file of the system; None for any other file."""
+    if isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO) and isinstance(file.name, str):
+        return file.name
+    return None
+
+
+def octets_of(reader: Reader, layer: Layer) -> bytearray:
+    """All that a reader gives, for what cannot be read front to back; `checks.since` dates it.
+
+    Raises SourceError where it is too much.
+    """
+    layer.checks.since = layer.checks.now
+    octets = bytearray()
+    block = memoryview(bytearray(1 << 20))
+    while got := reader.read_into(block):
+        octets += block[:got]
+        if len(octets) > _IN_MEMORY:
+            reason = f"has more than {_IN_MEMORY:,} octets, and is read back and forth: unpack it first"
+            raise SourceError(layer.name, reason)
+    return octets
