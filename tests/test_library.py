@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -121,6 +122,38 @@ class TestScan:
     def test_immutable(self, tree):
         with pytest.raises(AttributeError):
             scan(tree).report = Report()
+
+
+class TestWhatIsWrong:
+    """Errors in a notebook read like sentences: they say what to change."""
+
+    def test_no_input_could_be_read(self, tmp_path):
+        """The command has said why by then; here nobody has."""
+        (tmp_path / "a.csv").write_bytes(b"id,title\n1,x\n")
+        with pytest.raises(FatalError, match=r"no input could be read: .*a\.csv: no column 'urn': it has id, title$"):
+            scan(tmp_path / "a.csv", column="urn")
+        with pytest.raises(FatalError, match=r"no input could be read: .*nope: no such file or folder \(and 1 more\)$"):
+            scan(tmp_path / "nope", tmp_path / "neither")
+
+    @pytest.mark.parametrize(
+        "name", ["jobs", "memory", "max_length", "max_ratio", "max_size", "max_depth", "max_members"]
+    )
+    def test_numbers(self, tmp_path, name):
+        with pytest.raises(TypeError, match=f"{name} must be a whole number, not '1KB'"):
+            scan(tmp_path, **{name: "1KB"})
+
+    def test_a_path_of_octets(self, tmp_path):
+        (tmp_path / "a").write_bytes(b"urn:a:b")
+        assert scan(os.fsencode(tmp_path / "a")).report.occurrences == 1
+
+
+class TestColumns:
+    def test_column(self, tmp_path):
+        """One name or several, as on the command line."""
+        (tmp_path / "a.jsonl").write_bytes(b'{"a": "urn:a:b", "b": "urn:c:d", "c": "urn:e:f"}\n')
+        for named in ("a", ("b", "c")):
+            found = scan(tmp_path, column=named).occurrences.column("member").to_pylist()
+            assert found == [f"0/{column}" for column in named]
 
 
 class Text(HTMLParser):
@@ -318,6 +351,12 @@ class TestScanBatches:
         """As an engine puts them together."""
         found = scan_batches([batch(["urn:a:b"]), batch(["urn:c:d"])], "text")
         assert pa.Table.from_batches(found, OCCURRENCES).num_rows == 2
+
+
+def test_scan_batches_of_a_table():
+    """What pandas and DuckDB give is often a table."""
+    table = pa.table({"text": pa.chunked_array([["urn:a:b"], ["x", "urn:c:d"]])})
+    assert [row["member"] for row in rows_of(scan_batches(table, "text"))] == ["0/text", "2/text"]
 
 
 class TestNames:

@@ -377,10 +377,30 @@ class TestRemote:
     @pytest.mark.usefixtures("s3")
     def test_no_such_bucket(self):
         with (
-            pytest.raises(FatalError, match=r"^s3://nobodys/out\.parquet: cannot be written: does not exist$"),
-            ParquetOutput("s3://nobodys/out.parquet", SCHEMA) as file,
+            pytest.raises(FatalError, match=r"^s3://nobodys/out\.parquet: cannot be written: there is no such bucket$"),
         ):
-            file.commit(METADATA)
+            ParquetOutput("s3://nobodys/out.parquet", SCHEMA)
+
+    @pytest.mark.usefixtures("s3")
+    def test_the_bucket_is_removed_during_the_run(self, s3_server):
+        import boto3
+
+        other = boto3.client("s3", region_name="us-east-1", endpoint_url=s3_server)
+        other.create_bucket(Bucket="passing")
+        with ParquetOutput("s3://passing/out.parquet", SCHEMA) as file:
+            other.delete_bucket(Bucket="passing")
+            with pytest.raises(FatalError, match=r"out\.parquet: cannot be written: there is no such bucket$"):
+                file.commit(METADATA)
+
+    @pytest.mark.parametrize("key", ["enc/a%20b", "enc/a b", "ü ä#?", "a+b", "100%", "[1]*"])
+    def test_the_path_is_the_key_as_it_is(self, s3, key):
+        """As it is for inputs: `a%20b` and `a b` are two objects."""
+        write(f"s3://bucket/{key}", [rows_of(range(3))])
+        assert self.keys(s3) == [key]
+        assert self.table(s3, key).num_rows == 3
+        with pytest.raises(FatalError) as caught:
+            ParquetOutput(f"s3://bucket/{key}", SCHEMA)
+        assert str(caught.value) == f"s3://bucket/{key}: exists already; --force replaces it"
 
     @pytest.mark.parametrize("size", [1_000, 400_000])
     def test_an_upload_that_fails_half_way(self, s3, tmp_path, monkeypatch, size):

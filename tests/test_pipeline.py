@@ -674,7 +674,7 @@ class TestOwnOutputs:
         (tmp_path / "a").write_bytes(lines(50))
         with ParquetOutput(tmp_path / "out.parquet", CLASSES) as file:
             (file.folder / "run").write_bytes(b"urn:half:written")
-            result = Result([tmp_path], outputs=[str(file.path)], spill_folder=file.folder, memory=1)
+            result = Result([tmp_path], outputs=[str(tmp_path / "out.parquet")], spill_folder=file.folder, memory=1)
         assert len(result.occurrences) == 50
 
 

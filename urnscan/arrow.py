@@ -47,8 +47,8 @@ def number_array(values: npt.NDArray[Any]) -> pa.Array:
 
 
 def text_array(texts: Sequence[str | None]) -> pa.StringArray:
-    """A column of a few strings; None is null."""
-    encoded = [(text or "").encode() for text in texts]
+    """A column of a few strings; None is null, and half a surrogate pair an escape."""
+    encoded = [(text or "").encode("utf-8", "backslashreplace") for text in texts]
     offsets = np.zeros(len(encoded) + 1, np.int32)
     np.cumsum([len(octets) for octets in encoded], out=offsets[1:])
     known = None

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if words[:1] == ["explain"]:
             status = _explain(_explain_parser().parse_args(words[1:]))
         else:
-            status = _scan(_parser().parse_args(words))
+            status = _scan(_parser().parse_intermixed_args(words))
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:  # `| head` has seen enough
@@ -315,21 +315,47 @@ def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
     import pyarrow.compute as pc  # noqa: PLC0415
 
     from urnscan.arrow import octet_strings, text_array  # noqa: PLC0415
+    from urnscan.sources import INSIDE  # noqa: PLC0415
 
     out = sys.stdout.buffer
-    colon, nothing, line_feed = text_array([":", "", "\n"])
 
-    def print_json(rows: pa.RecordBatch) -> None:
-        for row in rows.to_pylist():
-            out.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
-        out.flush()
-
-    def print_lines(rows: pa.RecordBatch) -> None:
-        source, line = rows.column("source").cast(pa.string()), rows.column("line").cast(pa.string())
-        lines = pc.binary_join_element_wise(source, line, rows.column("text"), colon)
-        octets, _ = octet_strings(pc.binary_join_element_wise(lines, nothing, line_feed))
+    def write(*parts: pa.StringArray | str) -> None:
+        """Print the lines that these columns make side by side; a string stands in each of them."""
+        columns = [text_array([part])[0] if isinstance(part, str) else part for part in parts]
+        octets, _ = octet_strings(pc.binary_join_element_wise(*columns, text_array([""])[0]))
         out.write(octets.data)
         out.flush()
+
+    def each(column: pa.Array, change: Callable[[str], str]) -> pa.StringArray:
+        """A column of few different strings, each of them changed."""
+        column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        return text_array([change(text) for text in column.dictionary.to_pylist()]).take(column.indices)
+
+    def print_json(rows: pa.RecordBatch) -> None:
+        parts: list[pa.StringArray | str] = []
+        for name in rows.schema.names:
+            column = rows.column(name)
+            if name in ("source", "member"):
+                column = each(column, lambda text: json.dumps(text, ensure_ascii=False))
+            parts += [f'{", " if parts else "{"}"{name}": ']
+            if name in ("text", "urn", "nid"):  # no URN holds what would have to be escaped
+                parts += ['"', column.cast(pa.string()), '"']
+            else:
+                parts += [column.cast(pa.string()).fill_null("null")]
+        write(*parts, "}\n")
+
+    def print_lines(rows: pa.RecordBatch) -> None:
+        # A member's name is what somebody else wrote into an archive: it must neither end the line nor command a terminal.
+        member = each(rows.column("member"), lambda text: INSIDE + _printable(text)).fill_null("")
+        write(
+            rows.column("source").cast(pa.string()),
+            member,
+            ":",
+            rows.column("line").cast(pa.string()),
+            ":",
+            rows.column("text"),
+            "\n",
+        )
 
     return print_json if as_json else print_lines
 
@@ -345,7 +371,7 @@ def _summarise(report: Report, options: Options) -> None:
         parts.append(_counted(report.classes, "class", "classes"))
     parts.append(f"{report.seconds:.1f} s")
     if report.failures:
-        parts.append(f"{len(report.failures):,} failed")
+        parts.append(_counted(len(report.failures), "failure"))
     _say(", ".join(parts))
     if report.trimmable and not options.trim:
         many = f"{report.trimmable:,} occurrences end in punctuation or run into the next"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,7 @@ from urnscan.sources import Checks
 __all__ = ["Dates", "Held", "Piece"]
 
 _IN_MEMORY = 64 << 20  # octets of rows that wait in memory; what is more waits in files
+_COLUMNS = ("occurrences", "partial")
 _MANY = 1 << 12  # dates after which those are forgotten that tell nothing any more
 
 Dated = npt.NDArray[np.int64]
@@ -37,8 +40,8 @@ class Piece:
     inputs: int = 0
     octets: int = 0
     trimmable: int = 0
-    failure: tuple[int, SourceError] | None = None
-    """A place among the inputs, and what went wrong there."""
+    failure: tuple[int, str, SourceError] | None = None
+    """A place among the inputs, the name of that input, and what went wrong there."""
     part_of: int | None = None
     """The place of the huge file of which the task is a part; its lines are counted from 1 in each part."""
     part_lines: int = 0
@@ -58,6 +61,11 @@ class Dates:
         self._first: list[int] = []  # … are from these dates …
         self._last: list[int] = []  # … to these
 
+    @property
+    def are_open(self) -> bool:
+        """Whether a unit has begun and is not settled."""
+        return self._checks.settled <= self._checks.now
+
     def since(self, start: int) -> Dates:
         """The dates of what was read from the octet `start` on, which is the beginning of another text."""
         dates = Dates(self._checks)
@@ -73,13 +81,18 @@ class Dates:
         checks.since = checks.now
         octets = read_into(view)
         if octets and (not self._from or self._first[-1] != checks.since or self._last[-1] != checks.now):
-            if len(self._from) > _MANY and not checks.refused and self._last[-1] < checks.settled:
-                at = 0  # all before is good, and so it is as if it was read now
-                self.clear()
+            if len(self._from) > _MANY:
+                self._forget()
             self._from.append(at)
             self._first.append(checks.since)
             self._last.append(checks.now)
         return octets
+
+    def _forget(self) -> None:
+        """Make one date of all if all is settled and good: the last of them."""
+        refused = self._checks.refused
+        if self._last[-1] < self._checks.settled and (not refused or refused[-1][1] < self._first[0]):
+            self._from, self._first, self._last = self._from[:1], self._last[-1:], self._last[-1:]
 
     def of(self, matches: Matches) -> tuple[Dated, Dated]:
         """The first and the last date of each match, or one for all."""
@@ -109,7 +122,8 @@ class Held:
         self._checks = checks
         self._spill_folder = spill_folder
         self._waiting: deque[_Waiting] = deque()
-        self._octets = 0
+        self._octets = 0  # of rows that wait in memory
+        self._stored: _Stored | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -121,19 +135,17 @@ class Held:
         first, last = dates
         trims = matches.trailing > 0 if len(first) > 1 else np.empty(0, bool)
         self._waiting.append(_Waiting(piece, first, last, trims))
+        self._octets += _octets(piece)
         yield from self.release()
-        if self._waiting:
-            self._octets += _octets(piece)
-            if self._octets > _IN_MEMORY:
-                self._spill()
+        if self._octets > _IN_MEMORY:
+            self._spill()
 
     def release(self) -> Iterator[Piece]:
         """What need not wait any longer, without what was refused."""
         settled = self._checks.settled
         while self._waiting and self._waiting[0].last.max() < settled:
             waiting = self._waiting.popleft()
-            if waiting.stored is None:
-                self._octets = max(0, self._octets - _octets(waiting.piece))
+            self._octets -= _octets(waiting.piece)
             piece = waiting.piece if waiting.stored is None else waiting.stored.next(waiting.piece)
             kept = self._kept(waiting)
             if kept.all():
@@ -150,55 +162,69 @@ class Held:
     def _kept(self, waiting: _Waiting) -> npt.NDArray[np.bool_]:
         """Which of the matches were read in no unit whose checksum failed."""
         refused = self._checks.refused
-        if not refused:
+        at = bisect_left(refused, waiting.first.min(), key=itemgetter(1))
+        near = refused[at : bisect_right(refused, waiting.last.max(), key=itemgetter(0))]
+        if not near:
             return np.ones(1, bool)
-        begins, ends = np.array(sorted(refused)).T
-        ends = np.maximum.accumulate(ends)  # of all that began no later
+        begins, ends = np.array(near).T
         before = np.searchsorted(begins, waiting.last, side="right") - 1
         kept: npt.NDArray[np.bool_] = (before < 0) | (ends[before] < waiting.first)
         return kept
 
     def _spill(self) -> None:
-        """Put the rows that wait in memory into a file."""
-        in_memory = [waiting for waiting in self._waiting if waiting.stored is None]
-        stored = _Stored([waiting.piece for waiting in in_memory], self._spill_folder())
-        for _ in in_memory:
-            self._waiting.pop()
-        for waiting in in_memory:
+        """Put the rows that wait in memory into a file: one for all until it is read."""
+        if self._stored is None or self._stored.is_read:
+            self._stored = _Stored(self._spill_folder())
+        in_memory: list[_Waiting] = []
+        while self._waiting and self._waiting[-1].stored is None:
+            in_memory.append(self._waiting.pop())
+        for waiting in reversed(in_memory):
+            self._stored.add(waiting.piece)
             bare = replace(waiting.piece, occurrences=None, partial=None)
-            self._waiting.append(replace(waiting, piece=bare, stored=stored))
+            self._waiting.append(replace(waiting, piece=bare, stored=self._stored))
         self._octets = 0
 
 
 class _Stored:
-    """The rows of pieces in files without a name, to be read back once, in their order."""
+    """The rows of pieces in files without a name: written, then read back once, in their order."""
 
-    def __init__(self, pieces: list[Piece], folder: Path) -> None:
-        """Raises FatalError."""
-        self._left = len(pieces)
-        self._readers: dict[str, pa.RecordBatchReader] = {}
-        self._files = []
-        for column in ("occurrences", "partial"):
-            batches = [getattr(piece, column) for piece in pieces]
-            if batches[0] is None:
-                continue
-            try:
-                file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (it lives as long as this)
-                with pa.ipc.new_stream(file, batches[0].schema) as writer:
-                    for batch in batches:
-                        writer.write_batch(batch)
-                file.seek(0)
-            except OSError as error:
-                raise FatalError(f"{folder}: cannot hold what is spilled: {error}") from error
-            self._files.append(file)
-            self._readers[column] = pa.ipc.open_stream(file)
+    def __init__(self, folder: Path) -> None:
+        self.is_read = False
+        """Whether reading has begun, so that no more can be added."""
+        self._folder = folder
+        self._left = 0
+        self._files: dict[str, IO[bytes]] = {}
+        self._streams: dict[str, Any] = {}  # of Arrow: first to write them, then to read them
+
+    def add(self, piece: Piece) -> None:
+        """Write the rows of a piece. Raises FatalError."""
+        try:
+            for column in _COLUMNS:
+                rows = getattr(piece, column)
+                if rows is not None:
+                    if column not in self._files:
+                        self._files[column] = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 (closed when all is read)
+                        self._streams[column] = pa.ipc.new_stream(self._files[column], rows.schema)
+                    self._streams[column].write_batch(rows)
+        except OSError as error:
+            raise FatalError(f"{self._folder}: cannot hold what is spilled: {error}") from error
+        self._left += 1
 
     def next(self, piece: Piece) -> Piece:
-        """The next piece that was stored, which is `piece` without its rows."""
-        rows = {column: reader.read_next_batch() for column, reader in self._readers.items()}
+        """The next piece that was stored, which is `piece` without its rows. Raises FatalError."""
+        try:
+            if not self.is_read:
+                self.is_read = True
+                for column, file in self._files.items():
+                    self._streams[column].close()
+                    file.seek(0)
+                    self._streams[column] = pa.ipc.open_stream(file)
+            rows = {column: stream.read_next_batch() for column, stream in self._streams.items()}
+        except OSError as error:
+            raise FatalError(f"{self._folder}: cannot hold what is spilled: {error}") from error
         self._left -= 1
         if not self._left:
-            for file in self._files:
+            for file in self._files.values():
                 file.close()
         return replace(piece, **rows)
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from urnscan.arrow import text_array
 from urnscan.columns import is_text, scan_values
+from urnscan.errors import FatalError, SourceError
 from urnscan.options import Options
 from urnscan.pipeline import Report, run
 from urnscan.scanner import Scanner
@@ -44,9 +45,10 @@ class Scan:
 
     def _repr_html_(self) -> str:
         report = self.report
-        head = f"{report.occurrences:,} occurrences, {report.classes:,} classes, {report.inputs:,} inputs"
+        counts = {"occurrence": report.occurrences, "class": report.classes, "input": report.inputs}
         if report.failures:
-            head += f", {len(report.failures):,} failed"
+            counts["failure"] = len(report.failures)
+        head = ", ".join(f"{count:,} {_plural(word, count)}" for word, count in counts.items())
         top = self.classes.select(["urn", "nid", "nid_status", "count", "source_count", "variant_count"])
         top = top.take(pc.sort_indices(top, [("count", "descending"), ("urn", "ascending")])[:_SHOWN])
         rows = [f"<tr>{''.join(f'<th>{name}</th>' for name in top.column_names)}</tr>"]
@@ -59,19 +61,35 @@ class Scan:
         return f"<p><b>{head}</b></p><table>{''.join(rows)}</table>{more}" + (failures and f"<ul>{failures}</ul>")
 
 
+def _plural(word: str, count: int | None) -> str:
+    return word if count == 1 else word + ("es" if word.endswith("s") else "s")
+
+
 def scan(*inputs: str | os.PathLike[str], **options: Any) -> Scan:  # noqa: ANN401 (those of Options)
-    """Scan files, folders, globs or standard input (`-`) and hold what is found in memory.
+    """Scan files, folders, globs, URLs or standard input (`-`) and hold what is found in memory.
 
     `options` are the fields of `Options`, named as on the command line: `syntax`, `equivalence`, `trim`, `max_length`
-    (octets), `include`, `exclude`, `follow`, `encoding`, `jobs` (threads), `memory` (octets), `strict`. Inputs that
-    fail are in `report.failures`. Raises FatalError where none could be read, ValueError and TypeError for options
-    that are none. For more than memory holds use the command.
+    (octets), `include`, `exclude`, `follow`, `encoding`, `column`, `max_ratio`, `max_size` (octets), `max_depth`,
+    `max_members`, `jobs` (threads), `memory` (octets), `strict`. Inputs that fail are in `report.failures`.
+    Raises FatalError where none could be read, ValueError and TypeError for options that are none.
+    For more than memory holds use the command.
     """
     found: list[pa.RecordBatch] = []
     grouped: list[pa.RecordBatch] = []
-    report = run(
-        [os.fspath(path) for path in inputs], Options(**options), occurrences=found.append, classes=grouped.append
-    )
+    failures: list[SourceError] = []
+    try:
+        report = run(
+            [os.fsdecode(path) for path in inputs],
+            Options(**options),
+            occurrences=found.append,
+            classes=grouped.append,
+            on_failure=failures.append,
+        )
+    except FatalError as error:
+        if not failures:
+            raise
+        more = f" (and {len(failures) - 1:,} more)" if len(failures) > 1 else ""
+        raise FatalError(f"{error}: {failures[0]}{more}") from error
     return Scan(
         classes=pa.Table.from_batches(grouped, CLASSES).unify_dictionaries(),
         occurrences=pa.Table.from_batches(found, OCCURRENCES).unify_dictionaries(),
@@ -80,11 +98,11 @@ def scan(*inputs: str | os.PathLike[str], **options: Any) -> Scan:  # noqa: ANN4
 
 
 def scan_batches(
-    batches: Iterable[pa.RecordBatch],
+    batches: Iterable[pa.RecordBatch] | pa.Table,
     column: str,
     **options: Any,  # noqa: ANN401 (those of Options)
 ) -> Iterator[pa.RecordBatch]:
-    """The occurrences in a column of text or octets, in batches.
+    """The occurrences in a column of text or octets of batches or a table, in batches.
 
     Rows are those of the occurrence table: `source` is empty, `member` is `row/column` with the rows of all batches
     counted from 0, `offset` counts octets within the value, and so does `line`. null holds nothing. `options` are
@@ -94,7 +112,7 @@ def scan_batches(
     rules = Options(**options)
     scanner = Scanner(rules.grammar(count_lines=True))
     first_row = 0
-    for batch in batches:
+    for batch in batches.to_batches() if isinstance(batches, pa.Table) else batches:
         if column not in batch.schema.names:
             raise KeyError(f"no column {column!r} among {', '.join(batch.schema.names)}")
         values = batch.column(column)

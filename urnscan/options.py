@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 from dataclasses import dataclass, field
@@ -57,7 +58,17 @@ class Options:
         get_level(self.equivalence, self.syntax)
         for name in ("include", "exclude", "column"):
             strings = getattr(self, name)
-            object.__setattr__(self, name, (strings,) if isinstance(strings, str) else tuple(strings))
+            strings = (strings,) if isinstance(strings, str) else tuple(strings)
+            if not all(isinstance(string, str) for string in strings):
+                raise TypeError(f"{name} must be strings, not {strings!r}")
+            object.__setattr__(self, name, strings)
+        if "" in self.column:
+            raise ValueError("a column has an empty name")
+        for name in ("jobs", "memory", "max_length", "max_ratio", "max_size", "max_depth", "max_members"):
+            try:
+                object.__setattr__(self, name, operator.index(getattr(self, name)))
+            except TypeError:
+                raise TypeError(f"{name} must be a whole number, not {getattr(self, name)!r}") from None
         self.grammar(count_lines=False)
         for name in ("jobs", "memory", "max_ratio", "max_size", "max_depth", "max_members"):
             if getattr(self, name) < 1:

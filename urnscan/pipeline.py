@@ -21,7 +21,7 @@ from urnscan.grouping import Grouping
 from urnscan.options import Options
 from urnscan.parallel import in_order
 from urnscan.planning import Sizes, tasks
-from urnscan.sources import INSIDE, TEMPORARY_SUFFIX
+from urnscan.sources import TEMPORARY_SUFFIX
 from urnscan.tables import class_rows
 from urnscan.worker import NO_PLACE, Work, Worker
 
@@ -116,7 +116,7 @@ def run(
             report.occurrences += piece.found
             report.trimmable += piece.trimmable
             if piece.failure:
-                failures.add(*piece.failure)
+                failures.add(*piece.failure, is_part=piece.part_of is not None)
             if piece.occurrences is not None and occurrences is not None:
                 occurrences(_add_lines(piece.occurrences, lines) if lines else piece.occurrences)
             if piece.partial is not None:
@@ -144,15 +144,15 @@ class _Failures:
         self._options = options
         self._on_failure = on_failure
         self._place = NO_PLACE
-        self._last = ""
+        self._input = self._last = ""
         self._told = self._untold = 0
 
-    def add(self, place: int, error: SourceError) -> None:
-        """Something failed in the input at a place. Raises FatalError if that ends the run."""
+    def add(self, place: int, name: str, error: SourceError, *, is_part: bool) -> None:
+        """Something failed in the input of this place and name. Raises FatalError if that ends the run."""
         if place != self._place or place == NO_PLACE:
             self.finish()
-            self._place = place
-        elif str(error) == self._last:  # the same in another part of a huge file
+            self._place, self._input = place, name
+        elif is_part and str(error) == self._last:
             return
         self._last = str(error)
         if self._told < _MOST_FAILURES:
@@ -160,12 +160,11 @@ class _Failures:
             self._tell(error)
         else:
             self._untold += 1
-            self._source = error.source.split(INSIDE)[0]
 
     def finish(self) -> None:
         """The input is done."""
         if self._untold:
-            self._tell(SourceError(self._source, f"{self._untold:,} more failures in it"))
+            self._tell(SourceError(self._input, f"{self._untold:,} more failures in it"))
         self._told = self._untold = 0
         self._last = ""
 

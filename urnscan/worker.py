@@ -79,7 +79,7 @@ class Worker:
             case Part():
                 yield from self._part(task)
             case SourceError():
-                yield _failure(NO_PLACE, task)
+                yield _failure(NO_PLACE, task.source, task)
 
     def _input(self, place: int, source: Input) -> Iterator[Piece]:
         """Scan all that is in an input."""
@@ -93,7 +93,7 @@ class Worker:
                     where = _Where(place, source.name, getattr(document, "member", None))
                     match document:
                         case SourceError():
-                            pieces = iter([_failure(place, document)])
+                            pieces = iter([_failure(place, source.name, document)])
                         case Values():
                             pieces = self._values(document, where)
                         case Document():
@@ -104,11 +104,11 @@ class Worker:
                     checks.since = checks.now
         except SourceError as error:
             has_failed = True
-            yield _failure(place, error)
+            yield _failure(place, source.name, error)
         self._inputs += self._octets > octets or not has_failed
 
     def _text(self, read_into: _ReadInto, where: _Where, *, streams: bool) -> Iterator[Piece]:
-        """Scan a text; together with others if it is small, unless its input `streams`: then nothing waits for its end.
+        """Scan a text; together with others if it is small, unless it is all of an input that `streams`.
 
         Raises LimitError.
         """
@@ -130,6 +130,7 @@ class Worker:
         head, dates = together.take_open()
         yield from self._scan_together()
         yield from self._stream(_Begun(read_into, dates, head, error), where)
+        yield from self._settle()
 
     def _stream(self, text: _Begun, where: _Where) -> Iterator[Piece]:
         """Scan a text on its own, block by block. Raises LimitError."""
@@ -146,12 +147,13 @@ class Worker:
                 self._octets += scanner.octets
                 raise
             except SourceError as error:
-                yield _failure(where.place, error)
+                yield _failure(where.place, where.name, error)
                 is_whole = not isinstance(error, DamageError)
             self._octets += scanner.octets
             base += scanner.octets
             lines += scanner.lines
             text = text.rest(self._checks)
+            yield from self._settle()
 
     def _scan_together(self) -> Iterator[Piece]:
         """Scan the texts that lie together as one, and sort what is found by text."""
@@ -176,10 +178,10 @@ class Worker:
         together.clear()
 
     def _settle(self) -> Iterator[Piece]:
-        """Give what waits no longer; what was refused may be forgotten when nothing waits at all."""
+        """Give what waits no longer; no text may be begun. What was refused may be forgotten when nothing waits at all."""
         yield from self._held.release()
         if self._held.is_empty:
-            self._checks.refused.clear()
+            self._checks.forget()
 
     def _values(self, document: Values, where: _Where) -> Iterator[Piece]:
         """Scan a column of values."""
@@ -199,7 +201,7 @@ class Worker:
                 )
                 yield from self._held.add(piece, hits.matches, dates)
         except ValueError as error:
-            yield _failure(where.place, SourceError(where.name, str(error)))
+            yield _failure(where.place, where.name, SourceError(where.name, str(error)))
         self._octets += count_octets(document.values)
 
     def _part(self, task: Part) -> Iterator[Piece]:
@@ -207,7 +209,7 @@ class Worker:
         try:
             reader = open_range(task.input, task.start, task.end, self._separators)
         except SourceError as error:
-            yield _failure(place, error, part_of=place)
+            yield _failure(place, name, error, part_of=place)
             return
 
         def read(view: memoryview) -> int:
@@ -223,7 +225,7 @@ class Worker:
                         matches.stop[matches.stop == END] = reader.following
                     yield self._piece_of(matches, _Where(place, name), reader.offset, part_of=place)
         except SourceError as error:
-            yield _failure(place, error, part_of=place)
+            yield _failure(place, name, error, part_of=place)
             inputs = int(self._scanner.octets > 0)
         scanner = self._scanner
         yield Piece(inputs=inputs, octets=scanner.octets, part_of=place, part_lines=scanner.lines)
@@ -295,9 +297,20 @@ class _Begun:
             return octets
         if self._error is not None:
             raise self._error
-        octets = self.dates.read(self._read_into, view, self._at)
-        self._at += octets
-        return octets
+        octets = 0
+        while True:
+            try:
+                more = self.dates.read(self._read_into, view[octets:], self._at)
+            except SourceError as error:
+                if not octets:
+                    raise
+                self._error = error  # when what came before it was scanned
+                return octets
+            octets += more
+            self._at += more
+            # Members of a compressed text may be many and small: they are gathered, or each of them would be a piece.
+            if not more or octets == len(view) or not self.dates.are_open:
+                return octets
 
     def rest(self, checks: Checks) -> _Begun:
         """What is behind an error, as a text of its own."""
@@ -366,8 +379,10 @@ class _Together:
         self.filled += 1
 
 
-def _failure(place: int, error: SourceError, part_of: int | None = None) -> Piece:
-    return Piece(failure=(place, error), part_of=part_of)
+def _failure(place: int, name: str, error: SourceError, part_of: int | None = None) -> Piece:
+    # It is kept to the end of the run; what it was raised from and through would keep the buffers of all readers.
+    error.__cause__ = error.__context__ = None
+    return Piece(failure=(place, name, error.with_traceback(None)), part_of=part_of)
 
 
 def _members(members: Sequence[str | None], which: npt.NDArray[np.int32]) -> pa.StringArray:

@@ -70,7 +70,7 @@ class TestInputs:
         assert urnscan.names() == ["a.txt", "b.txt", *OUTPUTS]
         assert urnscan.rows("occ.parquet", "source") == [("a.txt",), ("b.txt",)]
         assert urnscan.rows("classes.parquet", "urn") == [("urn:foo:a",), ("urn:foo:b",)]
-        assert result.summary.endswith("2 failed")
+        assert result.summary.endswith("2 failures")
 
     def test_files_and_folders_that_may_not_be_read(self, urnscan, as_a_user):
         for name in ("d/a.txt", "d/b.txt", "d/c/in.txt", "d/z.txt"):

@@ -77,11 +77,9 @@ class TestDamage:
         damaged = self.FIRST + with_wrong_crc(self.SECOND) + self.THIRD
         result, found = self.scan(urnscan, damaged)
         assert found == texts([*range(40), *range(80, 120)])
-        assert result.said == [
-            f"urnscan: x.gz: the checksum of the gzip member at octet {len(self.FIRST)} is wrong: what was found in it"
-            " is left out"
-        ]
-        assert result.summary.endswith("1 failed")
+        where = f"the gzip member at octet {len(self.FIRST)}"
+        assert result.said == [f"urnscan: x.gz: the checksum of {where} is wrong: what was found in it is left out"]
+        assert result.summary.endswith("1 failure")
 
     def test_a_member_that_cannot_be_decoded(self, urnscan):
         """All that can be is given, to the octet."""
@@ -142,6 +140,51 @@ class TestDamage:
         assert line.startswith("urnscan: x.zip!/secret.txt: ")
         assert "encrypted" in line
 
+    def test_each_of_those_that_are_called_the_same(self, urnscan):
+        octets = b""
+        for _ in range(5):
+            octets += bytearray(zipped([("same.txt", b"urn:in:a")])).replace(b"PK\3\4\x14\0\0\0", b"PK\3\4\x14\0\1\0")
+        urnscan.write("x.zip", octets)
+        urnscan.write("z.txt", b"urn:a:b")
+        assert len(urnscan("x.zip", "z.txt", "--occurrences", "occ.parquet", status=1).said) == 5
+
+    def test_more_wrong_checksums_than_anybody_would_look_at_twice(self, urnscan):
+        """They cost no search, so there may be any number of them."""
+        good = gzip.compress(b"urn:a:b ")
+        _, found = self.scan(urnscan, with_wrong_crc(good) * 1_500 + good)
+        assert found == [("urn:a:b",)]
+
+    @pytest.mark.parametrize("cut", range(500, 509))
+    def test_damage_in_the_midst_of_a_character(self, urnscan, cut):
+        """UTF-16: what follows begins with a whole character, however many octets there were before."""
+        text = lines(range(3_000)).decode().encode("utf-16")
+        half = len(text) // 4 * 2
+        octets = gzip.compress(text[:half])[:-cut] + gzip.compress(text[half:])
+        _, found = self.scan(urnscan, octets)
+        assert found[-1_400:] == texts(range(1_600, 3_000))
+
+    def test_a_table_whose_end_nobody_needs(self, urnscan):
+        """An Arrow file is read up to its footer; the checksum around it counts all the same."""
+        out = io.BytesIO()
+        table = pa.table({"urn": ["urn:in:a"]})
+        with pa.ipc.new_file(out, table.schema) as writer:
+            writer.write_table(table)
+        octets = zipped([("t.arrow", out.getvalue())], zipfile.ZIP_STORED)
+        urnscan.write("x.zip", octets.replace(struct.pack("<I", zlib.crc32(out.getvalue())), b"\1\2\3\4"))
+        urnscan.write("z.txt", b"urn:a:b")
+        result = urnscan("x.zip", "z.txt", "--occurrences", "occ.parquet", status=1)
+        assert urnscan.rows("occ.parquet", "text") == [("urn:a:b",)]
+        assert "left out" in result.said[0]
+
+    def test_a_failure_keeps_nothing_in_memory(self, urnscan):
+        """Hundreds of damaged files: what they were read through is not kept with what went wrong."""
+        damaged = gzip.compress(os.urandom(400_000))[:-500]
+        for number in range(400):
+            urnscan.write(f"{number}.gz", damaged)
+        urnscan.write("z.txt", b"urn:a:b")
+        _, peak = urnscan.measured(".", "--occurrences", "occ.parquet", "-j", "1", status=1)
+        assert peak < 350 * MIB
+
     def test_very_much_damage_is_summed_up(self, urnscan):
         """An archive of a million damaged members must not fill the terminal."""
         octets = zipped([(f"{number}.gz", with_wrong_crc(gzip.compress(b"x"))) for number in range(100)])
@@ -150,6 +193,9 @@ class TestDamage:
         result = urnscan("x.zip", "z.txt", "--occurrences", "occ.parquet", status=1)
         assert len(result.said) == 21
         assert result.said[-1] == "urnscan: x.zip: 80 more failures in it"
+        urnscan.write("a!/x.zip", octets)  # a folder may be called so
+        result = urnscan("a!/x.zip", "z.txt", "--quiet", status=1)
+        assert result.said[-1] == "urnscan: a!/x.zip: 80 more failures in it"
 
     def test_nothing_but_damage_is_2(self, urnscan):
         urnscan.write("x.gz", gzip.compress(b"urn:a:b")[:10])
@@ -172,7 +218,7 @@ class TestLimits:
     """ "past a limit that input fails by name, and the run goes on" """
 
     def bomb(self, urnscan, *options, octets=None):
-        urnscan.write("bomb.gz", gzip.compress(bytes(100 * MIB)) if octets is None else octets)
+        urnscan.write("bomb.gz", gzip.compress(bytes(300 * MIB)) if octets is None else octets)
         urnscan.write("good.txt", b"urn:a:b")
         result = urnscan("bomb.gz", "good.txt", "--occurrences", "occ.parquet", *options, status=1)
         assert urnscan.rows("occ.parquet", "text")[-1] == ("urn:a:b",)
@@ -186,16 +232,24 @@ class TestLimits:
         )
 
     def test_ratio_that_is_allowed(self, urnscan):
-        urnscan.write("bomb.gz", gzip.compress(bytes(100 * MIB)))
+        urnscan.write("bomb.gz", gzip.compress(bytes(300 * MIB)))
         urnscan("bomb.gz", "--max-ratio", "2000")
 
     def test_size(self, urnscan):
         assert "--max-size" in self.bomb(urnscan, "--max-size", "1MB")
 
     def test_what_was_found_before_the_limit_counts(self, urnscan):
-        octets = gzip.compress(b"urn:before:1\n") + gzip.compress(bytes(100 * MIB))
+        octets = gzip.compress(b"urn:before:1\n") + gzip.compress(bytes(300 * MIB))
         self.bomb(urnscan, octets=octets)
         assert urnscan.rows("occ.parquet", "text")[0] == ("urn:before:1",)
+
+    def test_all_before_the_limit_counts(self, urnscan):
+        """Also what came out of the same read."""
+        text = lines(range(100_000))
+        self.bomb(urnscan, "--max-size", "2MB", octets=gzip.compress(text))
+        found = [row for row in urnscan.rows("occ.parquet", "text") if row != ("urn:a:b",)]
+        assert found == texts(range(len(found)))
+        assert len(found) > 100_000 * 1_600_000 / len(text)
 
     def test_depth(self, urnscan):
         octets = b"urn:in:a"
@@ -231,7 +285,7 @@ class TestPipes:
         octets = compress(tar([("a", lines(range(500))), ("b", b"urn:a:b")]))
         printed = urnscan.printed("-", stdin=octets)
         assert len(printed) == 501
-        assert printed[-1] == "-:1:urn:a:b"
+        assert printed[-1] == "-!/b:1:urn:a:b"
 
     def test_slow_text_is_not_taken_for_something_that_needs_more(self, urnscan):
         """The first line is told before the second is said, whatever the first octets could begin."""
@@ -246,6 +300,28 @@ class TestPipes:
         pq.write_table(pa.table({"urn": ["urn:a:b", None, "urn:c:d"]}), out)
         rows = [json.loads(row) for row in urnscan.printed("-", "--json", stdin=out.getvalue())]
         assert [(row["member"], row["text"]) for row in rows] == [("0/urn", "urn:a:b"), ("2/urn", "urn:c:d")]
+
+
+class TestPrinting:
+    """Contract: `source:line:text`; what lies in an archive is named with the way to it."""
+
+    MEMBERS = (("a/b.txt", b"\nurn:a:b"), ("evil\n\x1b[31m.txt", b"urn:c:d"), ('"quoted"\\', b"urn:e:f"))
+
+    def test_lines(self, urnscan):
+        urnscan.write("x.tar", tar(self.MEMBERS))
+        assert urnscan.printed("x.tar") == [
+            "x.tar!/a/b.txt:2:urn:a:b",
+            r"x.tar!/evil\n\x1b[31m.txt:1:urn:c:d",
+            'x.tar!/"quoted"\\:1:urn:e:f',
+        ]
+
+    def test_json(self, urnscan):
+        urnscan.write("x.tar", tar(self.MEMBERS))
+        urnscan.write("y.txt", b"urn:g:h ")
+        rows = [json.loads(line) for line in urnscan.printed("x.tar", "y.txt", "--json")]
+        assert [row["member"] for row in rows] == [*(name for name, _ in self.MEMBERS), None]
+        urnscan("x.tar", "y.txt", "--occurrences", "occ.parquet")
+        assert rows == pq.read_table(urnscan.folder / "occ.parquet").to_pylist()
 
 
 class TestColumns:
@@ -267,6 +343,18 @@ class TestColumns:
         result = urnscan("a.csv", "b.csv", "--column", "urn", "--occurrences", "occ.parquet", status=1)
         assert urnscan.rows("occ.parquet", "source", "text") == [("a.csv", "urn:a:b")]
         assert result.said == ["urnscan: b.csv: no column 'urn': it has id, title"]
+
+    def test_one_of_several_is_enough(self, urnscan):
+        """The same for all forms: a folder of many tables has not all columns in each."""
+        urnscan.write("a.csv", b"urn\nurn:a:b\n")
+        urnscan.write("b.jsonl", b'{"id": "urn:c:d"}\n')
+        pq.write_table(pa.table({"urn": ["urn:e:f"]}), urnscan.folder / "c.parquet")
+        with sqlite3.connect(urnscan.folder / "d.db") as connection:
+            connection.execute("CREATE TABLE t (id)")
+            connection.execute("INSERT INTO t VALUES ('urn:g:h')")
+        connection.close()
+        urnscan(".", "--column", "urn", "--column", "id", "--occurrences", "occ.parquet")
+        assert urnscan.rows("occ.parquet", "text") == [("urn:a:b",), ("urn:c:d",), ("urn:e:f",), ("urn:g:h",)]
 
     def test_tables_and_text_side_by_side(self, urnscan):
         """Text that has no fields is scanned as it is."""
@@ -303,6 +391,30 @@ def test_same_rows_on_one_thread_and_two(urnscan):
         )
         written.append([(urnscan.folder / f"{name}{jobs}").read_bytes() for name in "co"])
     assert written[0] == written[1]
+
+
+def test_good_members_between_bad_ones_in_their_thousands(urnscan):
+    """However many dates are remembered, a checksum takes back what lies under it and nothing else."""
+    octets = zipped([(f"{number}", b"urn:example:%d" % number) for number in range(6_000)], zipfile.ZIP_STORED)
+    for bad in (b"urn:example:4096", b"urn:example:4097", b"urn:example:4098"):
+        octets = octets.replace(bad, b"urn:Example" + bad[11:])
+    urnscan.write("x.zip", octets)
+    urnscan("x.zip", "--occurrences", "occ.parquet", status=1)
+    assert urnscan.rows("occ.parquet", "text") == texts([*range(4_096), *range(4_099, 6_000)])
+
+
+def test_many_small_members_in_a_stream(urnscan):
+    """Logs are appended as gzip members of a line each: through a pipe they take no longer than from a file."""
+    octets = b"".join(gzip.compress(b"urn:example:%d\n" % number) for number in range(20_000))
+    began = time.monotonic()
+    assert len(urnscan.printed("-", stdin=octets)) == 20_000
+    assert time.monotonic() - began < 6
+
+
+def test_inputs_behind_options(urnscan):
+    urnscan.write("a.txt", b"urn:a:b")
+    urnscan.write("b.txt", b"urn:c:d")
+    assert urnscan.printed("a.txt", "--quiet", "b.txt") == ["a.txt:1:urn:a:b", "b.txt:1:urn:c:d"]
 
 
 def test_nothing_is_unpacked_to_disk(urnscan):

@@ -138,7 +138,7 @@ class TestProgress:
         first, second, summary = screen.lines
         assert first == "urnscan: nope: no such file or folder"
         assert second == "urnscan: nope2: no such file or folder"
-        assert summary.endswith("2 failed")
+        assert summary.endswith("2 failures")
 
     def test_occurrences_on_the_same_terminal_are_not_written_over(self, urnscan, screen):
         urnscan("d", stdout=screen.line, stderr=screen.line)

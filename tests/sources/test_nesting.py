@@ -57,10 +57,10 @@ class TestChecks:
 class TestBudget:
     """ "a decompression ratio and total size limit …, and member count; past a limit that input fails by name" """
 
-    def test_ratio_counts_only_past_64_mib(self):
+    def test_ratio_counts_only_past_256_mib(self):
         budget = Budget("x", Limits(ratio=10))
         budget.took(1)
-        budget.gave(1 << 26)
+        budget.gave(1 << 28)
         with pytest.raises(LimitError, match=r"x: unfolds to more than 10 times its size: .*--max-ratio"):
             budget.gave(1)
 

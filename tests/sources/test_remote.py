@@ -311,6 +311,15 @@ class TestIndexes:
             f"{web.url}/d/*.nope: does not exist, and nothing matches it as a pattern"
         ]
 
+    def test_what_is_named_is_read_before_it_is_a_pattern(self, web):
+        web.pages["/d/[b].txt"] = b"literal"
+        assert read(only(f"{web.url}/d/[b].txt")) == b"literal"
+        del web.pages["/d/[b].txt"]
+        assert found(f"{web.url}/d/[b].txt") == [f"{web.url}/d/b.txt"]
+
+    def test_percent_encoding_stays_that_of_the_web(self, web):
+        assert found(f"{web.url}/d/a%20*") == found(f"{web.url}/d/a%20b") == [f"{web.url}/d/a%20b"]
+
     def test_half_a_list_is_no_list(self, web):
         """What a list that broke off would have named is not left out in silence."""
         body = self.INDEX.encode() + b"<a href='b.txt'>" + b" " * 100_000
@@ -320,7 +329,7 @@ class TestIndexes:
 
         web.pages["/h/"] = half
         assert found(f"{web.url}/h/") == [
-            f"{web.url}/h/: the connection broke off at octet 50,000 of {len(body):,}; tried 4 times"
+            f"{web.url}/h/: the connection broke off at octet 50000 of {len(body)}; tried 4 times"
         ]
         web.pages["/h/"] = times(half, half, lambda handler: handler.give(body, Content_Type="text/html"))
         assert found(f"{web.url}/h/") == [f"{web.url}/h/b.txt"]
@@ -432,6 +441,33 @@ class TestFailing:
         with pytest.raises(SourceError, match=r"no answer within 0.2 s \(octet 50\); tried 4 times"):
             read(only(f"{web.url}/a"))
 
+    def test_the_position_is_said_once(self, web):
+        web.pages["/a"] = times(
+            lambda handler: handler.give(TEXT),
+            lambda handler: handler.give(TEXT, stop=10_000),
+            lambda handler: handler.give(TEXT, stop=0),
+        )
+        with pytest.raises(SourceError) as caught:
+            read(only(f"{web.url}/a"))
+        assert caught.value.reason == f"the connection broke off at octet 10000 of {len(TEXT)}; tried 4 times"
+
+    def test_plain_http_behind_https(self, web):
+        """It will not learn TLS by the fourth try."""
+        url = web.url.replace("http", "https")
+        (line,) = found(f"{url}/a")
+        assert re.fullmatch(
+            rf"{url}/a: the server speaks no TLS that is understood here \([A-Z_]+\): is it http:// and not https://\?",
+            line,
+        )
+
+    @pytest.mark.parametrize("way", [("/a",), ("/a", "/b"), tuple(f"/{n}" for n in range(12))])
+    def test_a_redirect_loop(self, web, way):
+        for page, target in zip(way, way[1:] + way[:1], strict=True):
+            web.pages[page] = lambda handler, target=target: handler.answer(302, Location=target)
+        url = web.url + way[0]
+        assert found(url) == [f"{url}: a redirect loop: the server redirects without end"]
+        assert len(web.asked) <= 12
+
     def test_changed_between_the_tries(self, web):
         def changed(handler):
             web.etag = '"2"'
@@ -451,7 +487,7 @@ class TestFailing:
             lambda handler: handler.give(TEXT, stop=1000),
             lambda handler: handler.give(TEXT[:500]),
         )
-        with pytest.raises(SourceError, match=r"a: is shorter than it was \(octet 1,000\)"):
+        with pytest.raises(SourceError, match=r"a: is shorter than it was \(octet 1000\)$"):
             read(only(f"{web.url}/a"))
 
     def test_no_server(self):
@@ -487,7 +523,9 @@ class TestSecrets:
             ),
             ("https://host/a?keyword=x", "https://host/a?keyword=x"),
             ("https://host/react@18/x", "https://host/react@18/x"),
-            ("s3://AKIA:secret@bucket/a b/%C3%BC", "s3://bucket/a%20b/ü"),
+            ("s3://AKIA:secret@bucket/a b/%C3%BC", "s3://bucket/a b/%C3%BC"),
+            ("s3://bucket/a\x01\n\x85\u2028b\udcff", "s3://bucket/a%01%0A%C2%85%E2%80%A8b\\xff"),
+            ("gs://me:secret@bucket/*/a b%20", "gs://bucket/*/a b%20"),
             ("s3://bucket/a?region=eu&endpoint_override=localhost:1", "s3://bucket/a"),
             (
                 "abfs://container:secret@account.dfs.core.windows.net/a",
@@ -526,17 +564,20 @@ class TestSecrets:
         assert "secret" not in str(caught.value)
 
     @given(
-        st.text(st.characters(exclude_characters="/", exclude_categories=["Cs"]), min_size=1),
-        st.sampled_from(["s3", "gs"]),
+        st.text(st.characters(exclude_characters="=", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1),
+        st.sampled_from(sorted(urls.ARROW)),
     )
-    def test_a_name_leads_back_to_its_path(self, path, scheme):
-        """What is written as a name can be given as an argument."""
-        path = path.strip("/")
-        name = urls.Url(scheme, None, "b", "/" + urls.quoted(path), "").name
-        again = urls.parse_url(name)
-        assert again.name == name
-        assert again.pattern == ("/" + urls.quoted(path), [])
-        assert unquote(again.path) == "/" + path
+    def test_a_key_is_written_as_it_is(self, key, scheme):
+        """As other tools read and write it: its name can be given as an argument again, and theirs to us."""
+        url = urls.parse_url(f"{scheme}://b/{key}")
+        assert url.path == "/" + key
+        assert url.name == f"{scheme}://b/{key}"
+
+    @given(st.text(min_size=1), st.sampled_from(["s3", "memory", "https"]))
+    def test_a_name_is_one_line(self, path, scheme):
+        name = urls.parse_url(f"{scheme}://b/{path}").name
+        assert len(name.splitlines()) == 1
+        assert name.encode()
 
 
 @pytest.fixture(scope="module")
@@ -586,13 +627,13 @@ class TestBuckets:
         assert read(source) == b"12345"
 
     def test_walk(self):
-        names = ["a.txt", "d/%2541%20b", "d/e/y.txt", "d/e.txt", "d/x.txt", "ü/%5B1%5D.txt"]
+        names = ["a.txt", "d/%41 b", "d/e/y.txt", "d/e.txt", "d/x.txt", "ü/[1].txt"]
         assert found("s3://bucket") == found("s3://bucket/") == [f"s3://bucket/{name}" for name in names]
         assert found("s3://bucket/d") == found("s3://bucket/d/") == [f"s3://bucket/{name}" for name in names[1:5]]
 
     def test_an_object_has_one_key_whichever_argument_led_to_it(self):
         """And another where it is another, though the names be the same."""
-        arguments = ("s3://bucket", "s3://bucket/d/", "s3://bucket/*/x.txt", "s3://bucket/d/x%2Etxt")
+        arguments = ("s3://bucket", "s3://bucket/d/", "s3://bucket/*/x.txt", "s3://bucket/d/x.txt")
         keys = [source.key for source in find_inputs(arguments) if source.name == "s3://bucket/d/x.txt"]
         assert len(keys) == 4
         assert len(set(keys)) == 1
@@ -607,12 +648,13 @@ class TestBuckets:
         ("pattern", "names"),
         [
             ("*.txt", ["a.txt"]),
-            ("?/*.txt", ["d/e.txt", "d/x.txt", "ü/%5B1%5D.txt"]),
+            ("?/*.txt", ["d/e.txt", "d/x.txt", "ü/[1].txt"]),
             ("**/y.txt", ["d/e/y.txt"]),
-            ("[a-d]", ["d/%2541%20b", "d/e/y.txt", "d/e.txt", "d/x.txt"]),
+            ("[a-d]", ["d/%41 b", "d/e/y.txt", "d/e.txt", "d/x.txt"]),
             ("d/*/", ["d/e/y.txt"]),
-            ("%C3%BC/%5B?%5D*", ["ü/%5B1%5D.txt"]),
-            ("d/**", ["d/%2541%20b", "d/e/y.txt", "d/e.txt", "d/x.txt"]),
+            ("ü/[[]?[]]*", ["ü/[1].txt"]),
+            ("d/%*", ["d/%41 b"]),
+            ("d/**", ["d/%41 b", "d/e/y.txt", "d/e.txt", "d/x.txt"]),
         ],
     )
     def test_patterns(self, pattern, names):
@@ -632,14 +674,43 @@ class TestBuckets:
         put(s3, "d//z")
         assert 's3://bucket/d: objects below it with "//" in their names cannot be read' in found("s3://bucket")
 
+    @pytest.mark.parametrize("url", ["s3://bucket/d//x.txt", "s3://bucket//a.txt", "s3://bucket/d//*.txt"])
+    def test_an_empty_part_of_a_key_is_not_left_out(self, url):
+        """That would be another object."""
+        assert found(url) == [f'{url}: an object with "//" in its name cannot be reached']
+
     def test_own_outputs_are_passed_over(self):
         listed = list(find_inputs(["s3://bucket/d"], Selection(), {urls.real_place("s3://me:x@bucket/d/x.txt")}))
         assert "s3://bucket/d/x.txt" not in [source.name for source in listed]
         assert len(listed) == 3
 
-    @pytest.mark.parametrize("url", ["s3://bucket/nope", "s3://bucket/a.txt/", "s3://nobodys/x", "s3://nobodys"])
+    @pytest.mark.parametrize("url", ["s3://bucket/nope", "s3://bucket/a.txt/", "s3://bucket/d/x%2Etxt"])
     def test_what_is_not_there(self, url):
         assert found(url) == [f"{url}: does not exist"]
+
+    @pytest.mark.parametrize("url", ["s3://nobodys/x", "s3://nobodys", "s3://nobodys/*.txt"])
+    def test_a_bucket_that_is_not_there(self, url):
+        """It is the first part that is wrong, and nobody need look for the key."""
+        assert found(url) == [f"{url}: there is no such bucket"]
+
+    def test_a_bucket_that_may_not_be_asked_for(self, monkeypatch):
+        """Who may read objects need not be allowed to see the bucket: then only the key is known to be missing."""
+        from pyarrow.fs import S3FileSystem
+
+        real = S3FileSystem.get_file_info
+
+        class Closed:
+            def __init__(self, system):
+                self._system = system
+
+            def get_file_info(self, path):
+                if path == "bucket":
+                    raise OSError("AWS Error ACCESS_DENIED during HeadBucket operation")
+                return real(self._system, path)
+
+        new = stores.new_file_system
+        monkeypatch.setattr(stores, "new_file_system", lambda *arguments: Closed(new(*arguments)))
+        assert found("s3://bucket/nope") == ["s3://bucket/nope: does not exist"]
 
     @pytest.mark.parametrize("url", ["s3://bucket/nope*", "s3://bucket/nope/*", "s3://bucket/d/*.nope"])
     def test_what_matches_nothing(self, url):
@@ -668,6 +739,13 @@ class TestBuckets:
         assert found(url) == ["s3://bucket/d/e.txt", "s3://bucket/d/x.txt"]
         assert read(only(url.replace("?.txt", "x.txt"))) == b"12345"
         assert "unknown option 'reigon'" in found("s3://bucket/a?reigon=eu")[0]
+
+    def test_a_key_that_ends_like_options(self, s3):
+        """The line of the one way to name it says the other, which works."""
+        put(s3, "a?b=c")
+        (line,) = found("s3://bucket/a?b=c")
+        assert line.endswith("a question mark of a key is written [?]")
+        assert found("s3://bucket/a[?]b=c") == ["s3://bucket/a?b=c"]
 
     def test_a_large_object(self, s3, monkeypatch):
         """Blocks are fetched ahead; the pieces make the whole, and the file once more too."""
@@ -713,6 +791,55 @@ class TestBuckets:
         put(s3, "t.parquet", octets=sink.getvalue().to_pybytes())
         with open_file(only("s3://bucket/t.parquet")) as reader, reader.reopen() as file:
             assert pq.read_table(file).equals(table)
+
+
+class TestKeys:
+    """The path of a URL is the key, octet by octet, as aws-cli, boto3, DuckDB and fsspec read it."""
+
+    KEYS = ("100%.txt", "a+b.txt", "enc/a b.txt", "enc/a%20b.txt", "q'\"&<>~.txt", "é́.txt", "ü ä#?.txt")
+
+    @pytest.fixture(autouse=True)
+    def _keys(self, s3):
+        for key in self.KEYS:
+            put(s3, key, octets=key.encode())
+
+    def test_each_is_named_and_read_by_itself(self):
+        """ "a%20b" and "a b" are two."""
+        for key in self.KEYS:
+            assert found(f"s3://bucket/{key}") == [f"s3://bucket/{key}"]
+            assert read(only(f"s3://bucket/{key}")) == key.encode()
+
+    def test_a_walk_gives_the_same_names(self):
+        assert found("s3://bucket") == [f"s3://bucket/{key}" for key in self.KEYS]
+        assert found("s3://bucket/enc/*") == ["s3://bucket/enc/a b.txt", "s3://bucket/enc/a%20b.txt"]
+        assert found("s3://bucket/enc/a%20*") == ["s3://bucket/enc/a%20b.txt"]
+
+    def test_options_may_follow(self, s3_server, monkeypatch):
+        monkeypatch.delenv("AWS_ENDPOINT_URL")
+        options = f"?endpoint_override={s3_server.removeprefix('http://')}&scheme=http"
+        for key in self.KEYS:
+            source = only(f"s3://bucket/{key}{options}")
+            assert source.name == f"s3://bucket/{key}"
+            assert read(source) == key.encode()
+
+    def test_control_characters_do_not_break_the_line(self, s3):
+        """The key as an argument still leads to it."""
+        put(s3, "c\x01\x85\u2028/x", octets=b"control")
+        assert found("s3://bucket/c*") == ["s3://bucket/c%01%C2%85%E2%80%A8/x"]
+        assert read(only("s3://bucket/c\x01\x85\u2028/x")) == b"control"
+
+    def test_what_is_named_is_read_before_it_is_a_pattern(self, s3):
+        """ "A file that is named is always read": `[1].txt` matches `1.txt` alone, and `*.txt` all."""
+        for key in ("p/[1].txt", "p/1.txt", "p/*.txt", "p/?.txt", "p/[d]/x", "p/d/x"):
+            put(s3, key, octets=key.encode())
+        for key in ("p/[1].txt", "p/*.txt", "p/?.txt"):
+            assert found(f"s3://bucket/{key}") == [f"s3://bucket/{key}"]
+            assert read(only(f"s3://bucket/{key}")) == key.encode()
+        assert found("s3://bucket/p/[d]") == found("s3://bucket/p/[d]/") == ["s3://bucket/p/[d]/x"]
+        assert found("s3://bucket/p/[1]*") == ["s3://bucket/p/1.txt"]
+        assert found("s3://bucket/p/[1].txt/") == [
+            "s3://bucket/p/[1].txt/: does not exist, and nothing matches it as a pattern"
+        ]
 
 
 class TestS3Failing:
@@ -771,6 +898,36 @@ class TestS3Failing:
         assert len(web.asked) == 1
         assert "Authorization" not in web.headers[0]
 
+    @pytest.mark.parametrize(
+        ("user", "environment", "reason"),
+        [
+            (
+                "",
+                ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
+                "the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY were",
+            ),
+            ("me:hidden@", (), "the keys in the URL were"),
+            ("me:hidden@", ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "the keys in the URL were"),
+        ],
+    )
+    def test_keys_that_are_refused(self, web, monkeypatch, user, environment, reason):
+        """Who has set them need not be told to set them, but what to check."""
+        for name in environment:
+            monkeypatch.setenv(name, "hidden")
+        web.pages["/bucket/a"] = status(403)
+        (line,) = found(f"s3://{user}bucket/a")
+        assert line.startswith(f"s3://bucket/a: access denied: {reason} refused: check them")
+        assert "set AWS" not in line
+        assert "hidden" not in line
+
+    def test_anonymous_is_not_called_refused(self, web, monkeypatch):
+        """The keys that are set were not asked with."""
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        web.pages["/bucket/a"] = status(403)
+        (line,) = found("s3://anonymous@bucket/a")
+        assert line.startswith("s3://bucket/a: access denied: set AWS_ACCESS_KEY_ID")
+
     def test_anonymous(self, web, monkeypatch):
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
@@ -826,6 +983,16 @@ class TestOthers:
             file.seek(700_000)
             assert file.read() == TEXT[700_000:]
         assert found("memory://f/nope") == ["memory://f/nope: does not exist"]
+
+    def test_names_are_those_of_the_store(self, memory):
+        """fsspec decodes nothing."""
+        for key in ("a b", "a%20b", "[a] b"):
+            memory.pipe(f"/g/{key}", key.encode())
+        assert (
+            found("memory://g") == found("memory://g/*") == [f"memory://g/{key}" for key in ("[a] b", "a b", "a%20b")]
+        )
+        for name in found("memory://g"):
+            assert read(only(name)) == name.removeprefix("memory://g/").encode()
 
     def test_unknown_scheme(self):
         pytest.importorskip("fsspec")

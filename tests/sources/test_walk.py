@@ -120,6 +120,8 @@ class TestNamed:
         page = urls.Remote(store, "", "")
         assert Input("https://h/x/a.br?b=c/d", None, None, page).file_name == "a.br"
         assert Input("in/a?b", "in/a?b", 1).file_name == "a?b"
+        bucket = urls.Remote(urls.Url("s3", None, "b", "/", ""), "", "")
+        assert Input("s3://b/x/a?b#.br", None, None, bucket).file_name == "a?b#.br"
         assert Input("-", None, None).file_name == "-"
 
     def test_a_path_that_looks_like_a_url_is_a_path(self):

@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Callable
 
-from urnscan.errors import FatalError, SourceError
+from urnscan.errors import DamageError, FatalError, SourceError
 from urnscan.sources.reader import Reader
 
 __all__ = ["Transcoder", "check_encoding", "find_codec"]
@@ -151,7 +151,12 @@ class Transcoder(Reader):
     def read_into(self, view: memoryview) -> int:
         """Fill the front of the view with what one read gives, so that nothing of a slow pipe is held back."""
         while not self._decoded and not self._ended:
-            got = self._reader.read_into(self._block)
+            try:
+                got = self._reader.read_into(self._block)
+            except DamageError:
+                self._decoder.reset()  # what follows does not go on with half a character
+                self._put_back = b""
+                raise
             self._ended = got == 0
             decoded = self._decode(self._put_back + self._block[:got], final=self._ended)
             held = len(self._decoder.getstate()[0])

@@ -10,7 +10,8 @@ __all__ = ["INSIDE", "Budget", "Checks", "Layer", "Limits", "Reading"]
 
 INSIDE = "!/"
 """Stands between an input and its member, and between that and a member of its own."""
-_FREE = 1 << 26  # octets that anything may unfold to, whatever its ratio
+_LONGEST_NAME = 2_000  # characters: it stands beside every hit
+_FREE = 1 << 28  # octets that anything may unfold to, whatever its ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Limits:
     """What an input may unfold to; the defaults stop what was made to harm, and hardly anything else."""
 
     ratio: int = 1000
-    """Octets that may come out of one octet of the input, once it unfolds to more than 64 MiB."""
+    """Octets that may come out of one octet of the input, once it unfolds to more than 256 MiB."""
     size: int = 10**13
     """Octets that may come out of an input, all layers together."""
     depth: int = 8
@@ -52,13 +53,18 @@ class Checks:
         self.since = 0
         """The first date of the octets that were given last; a reader that had them in store sets it back."""
         self.refused: list[tuple[int, int]] = []
-        """The first and the last date of each unit whose checksum failed."""
+        """The first and the last date of each unit whose checksum failed and that is in no other such; in their order."""
         self._open: list[int] = []
 
     @property
     def settled(self) -> int:
         """Octets of an earlier date than this are settled: refused, or good."""
         return min(self._open, default=self.now + 1)
+
+    def forget(self) -> None:
+        """Nothing that was read until now is of interest any more."""
+        if not self._open:
+            self.refused.clear()
 
     def begin(self) -> int:
         """A unit begins; gives its handle."""
@@ -73,6 +79,8 @@ class Checks:
 
     def refuse(self, unit: int) -> None:
         """The checksum of the unit failed."""
+        while self.refused and self.refused[-1][0] >= unit:  # it was inside of this one
+            self.refused.pop()
         self.refused.append((unit, self.now))
         self.confirm(unit)
 
@@ -136,14 +144,21 @@ class Layer:
     def inside(self, member: str) -> Self:
         """The layer of a member of an archive. Raises SourceError where that is too deep."""
         way = member if self.member is None else self.member + INSIDE + member
-        return self._deeper(name=self.name + INSIDE + member, file_name=member.rsplit("/", 1)[-1], member=way)
+        return self._deeper(
+            name=_shortened(self.name + INSIDE + member), file_name=member.rsplit("/", 1)[-1], member=_shortened(way)
+        )
 
     def of_value(self, place: str) -> str:
         """What `member` says of a value of a table at this layer."""
-        return place if self.member is None else self.member + INSIDE + place
+        return _shortened(place if self.member is None else self.member + INSIDE + place)
 
     def _deeper(self, **changes: str) -> Self:
         if self.depth == self.reading.limits.depth:
             reason = f"nested more than {self.depth} deep: not read; --max-depth allows more"
             raise SourceError(self.name, reason)
         return replace(self, depth=self.depth + 1, **changes)  # type: ignore[arg-type]
+
+
+def _shortened(name: str) -> str:
+    """The name, or so much of its beginning and its end as is enough to know it by."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME // 2]}…{name[-_LONGEST_NAME // 2 :]}"

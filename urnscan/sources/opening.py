@@ -81,6 +81,7 @@ def _unfold(reader: Peeked, layer: Layer) -> Iterator[Document | Values | Source
                 else:
                     yield from _member(*found, layer)
         case Table():
+            layer.unpacked(())  # it is one more layer
             yield from form.open(reader, layer)
 
 
@@ -90,6 +91,7 @@ def _member(name: str, reader: Reader, layer: Layer) -> Iterator[Document | Valu
     try:
         with Peeked(reader, layer.checks) as peeked:
             yield from _unfold(peeked, layer.inside(name))
+            yield from _drain(peeked)  # a reader of tables may not have come to the checksum
     except LimitError:
         raise
     except SourceError as error:

@@ -6,7 +6,7 @@ from typing import Protocol, Self
 from urnscan.errors import SourceError
 from urnscan.sources.layers import Checks
 
-__all__ = ["Peeked", "Reader", "read_up_to", "skip"]
+__all__ = ["Peeked", "Reader", "begins", "read_up_to", "skip"]
 
 _HEAD = 1 << 12  # octets that are read to look at them, if they are there
 _SKIPPED = 1 << 16  # octets read at a time to pass over them
@@ -98,6 +98,13 @@ class Peeked(Reader):
     def close(self) -> None:
         """Close the reader below."""
         self._reader.close()
+
+
+def begins(head: bytes, *signs: bytes) -> bool | None:
+    """Whether octets begin with one of the signs; None where they are too few to tell."""
+    if head.startswith(signs):
+        return True
+    return None if any(sign.startswith(head) for sign in signs) else False
 
 
 def read_up_to(reader: Reader, count: int) -> bytes:

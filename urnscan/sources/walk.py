@@ -15,7 +15,7 @@ from errno import ENAMETOOLONG, ENOENT, ENOTDIR
 from fnmatch import fnmatchcase
 
 from urnscan.errors import SourceError
-from urnscan.sources.remote.urls import Remote, is_remote, is_url, local_path
+from urnscan.sources.remote.urls import ARROW, Remote, is_remote, is_url, local_path
 
 __all__ = ["TEMPORARY_SUFFIX", "Input", "Selection", "find_inputs", "fits", "with_next"]
 
@@ -52,7 +52,8 @@ class Input:
     @property
     def file_name(self) -> str:
         """The last part of the name, by whose suffix a form may be told: of a URL without its query."""
-        name = self.name.partition("?")[0] if self.remote is not None else self.name
+        is_page = self.remote is not None and self.remote.url.scheme not in ARROW  # in a key "?" is as any other
+        name = self.name.partition("?")[0] if is_page else self.name
         return name.rstrip("/").rsplit("/", 1)[-1]
 
 

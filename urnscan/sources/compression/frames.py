@@ -130,7 +130,7 @@ def _verify(decompress: _Push, tape: Tape, error: type[Exception]) -> None:
 def _skip_frame(tape: Tape) -> bool:
     """Pass over a skippable frame, if there is one."""
     magic = bytes(tape.peek(4)[:4])
-    if magic[0] >> 4 != 5 or magic[1:] != b"\x2a\x4d\x18":
+    if len(magic) < 4 or magic[0] >> 4 != 5 or magic[1:] != b"\x2a\x4d\x18":
         return False
     tape.skip(4)
     tape.skip(int.from_bytes(tape.take(4), "little"))

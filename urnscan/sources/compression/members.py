@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
-from urnscan.errors import DamageError, SourceError
+from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.compression import decoders, frames
 from urnscan.sources.compression.decoders import BrokenError, ChecksumError, Decode
 from urnscan.sources.compression.tape import CutError, Tape
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Reader
+from urnscan.sources.reader import Reader, begins
 
 __all__ = ["CODINGS", "Coding", "Unpacked"]
 
@@ -50,10 +50,7 @@ class Coding:
 
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
         """Whether octets that begin so are compressed in this form; None where there are too few of them to tell."""
-        magics = self.magics if self._is_named(layer) else self.telling
-        if head.startswith(magics):
-            return True
-        return None if head and any(magic.startswith(head) for magic in magics) else False
+        return begins(head, *(self.magics if self._is_named(layer) else self.telling))
 
     def recognise_damaged(self, head: bytes, layer: Layer) -> bool:
         """Whether octets that begin so were compressed in this form, by the name, and are damaged where they begin.
@@ -145,6 +142,7 @@ class Unpacked(Reader):
         self._passed: int | None = None  # where octets begin that are no member, if that is still to be said
         self._text = memoryview(b"")  # still to be given
         self._parts = self._read()
+        self._limit: LimitError | None = None  # that was hit behind the text that was given last
 
     def read_into(self, view: memoryview) -> int:
         """Fill the view as far as the member goes, and as far as that can be done without waiting for a pipe."""
@@ -153,7 +151,10 @@ class Unpacked(Reader):
             if not self._text:
                 if filled and not self._tape.buffered:
                     break
-                part = next(self._parts, None)
+                part = self._next_part()
+                if isinstance(part, LimitError) and filled:
+                    self._limit = part  # what was decoded before counts
+                    break
                 if isinstance(part, SourceError):
                     raise part
                 if part is None or (not part and filled):
@@ -169,6 +170,15 @@ class Unpacked(Reader):
         """Settle what is open; the reader of the compressed octets stays open."""
         self._parts.close()
         self._tape.close()
+
+    def _next_part(self) -> bytes | SourceError | None:
+        """What comes next, and None at the end."""
+        if self._limit is not None:
+            return self._limit
+        try:
+            return next(self._parts, None)
+        except LimitError as error:
+            return error
 
     def _read(self) -> Generator[bytes | SourceError, None, None]:
         """Steps of text, nothing at the end of each member, and errors in their place."""
@@ -213,7 +223,7 @@ class Unpacked(Reader):
                         held.clear()
             except (CutError, BrokenError, ChecksumError) as error:
                 failure = error
-                self._failures += 1
+                self._failures += not isinstance(error, ChecksumError)  # which needs no second look
             if unit is None:
                 if failure is not None and self._searching:
                     tape.back(start + 1)

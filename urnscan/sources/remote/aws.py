@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from urnscan.sources.remote.urls import Url
 
-__all__ = ["new_file_system"]
+__all__ = ["after_refusal", "new_file_system"]
 
 _OPTIONS = frozenset("region scheme endpoint_override tls_ca_file_path force_virtual_addressing".split())
 _IGNORED = frozenset("allow_bucket_creation allow_bucket_deletion allow_delayed_open smart_defaults".split())
@@ -24,7 +24,9 @@ def new_file_system(root: Url, timeout: float, tries: int) -> Any:  # noqa: ANN4
     given = root.option
     if unknown := given.keys() - _OPTIONS - _IGNORED:
         known = ", ".join(sorted(_OPTIONS))
-        raise ValueError(f"unknown option {min(unknown)!r} in the URL; known are {known}")
+        raise ValueError(
+            f"unknown option {min(unknown)!r} in the URL; known are {known}; a question mark of a key is written [?]"
+        )
     environment = os.environ
     endpoint = (
         given.get("endpoint_override") or environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL")
@@ -55,6 +57,21 @@ def new_file_system(root: Url, timeout: float, tries: int) -> Any:  # noqa: ANN4
         retry_strategy=AwsStandardS3RetryStrategy(max_attempts=tries),
         **options,
     )
+
+
+def after_refusal(url: Url) -> str:
+    """What to check or to set where access was denied, by what was asked with."""
+    environment = os.environ
+    public = "; for a public bucket write s3://anonymous@BUCKET/"
+    user = (url.user or "").partition(":")[0]
+    if user and user != "anonymous":
+        return "the keys in the URL were refused: check them and what they may do in this bucket"
+    if not user and environment.get("AWS_ACCESS_KEY_ID") and environment.get("AWS_SECRET_ACCESS_KEY"):
+        return (
+            "the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY were refused: check them, AWS_SESSION_TOKEN"
+            " and what they may do in this bucket" + public
+        )
+    return "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE" + public
 
 
 def _has_credentials() -> bool:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from urnscan.errors import SourceError
 from urnscan.sources.reader import Reader
-from urnscan.sources.remote.stores import Content, Entry, Trouble, explain, open_store
+from urnscan.sources.remote.stores import Content, Entry, Store, Trouble, explain, open_store
 from urnscan.sources.remote.urls import HTTP, Remote, Url, parse_url
 from urnscan.sources.walk import TEMPORARY_SUFFIX, Input, Selection, fits, with_next
 
@@ -47,32 +47,33 @@ class _Finder:
     def __init__(self, url: Url, selection: Selection, skip: Collection[str]) -> None:
         self._selection = selection
         self._skip = skip
-        top, self._parts = url.pattern
-        only_folders = bool(self._parts) and self._parts[-1] == ""
-        self._parts = [part for part in self._parts if part] + [""] * only_folders
-        # The options of a page are not those of the pages below it.
-        self._url = Url(url.scheme, url.user, url.host, top, "" if self._parts and url.scheme in HTTP else url.options)
         self._name = url.name
-        self._store = _patiently(self._name, url.scheme, lambda: open_store(self._url))
+        self._url = url
+        self._store = self._opened()
+
+    def _opened(self) -> Store:
+        return _patiently(self._name, self._url, lambda: open_store(self._url))
 
     def find(self) -> Iterator[Input | SourceError]:
-        """The inputs of the URL."""
-        top = self._store.path_of(self._url.path)
-        if self._parts:
-            found = False
-            for each in self._matches(Entry(top, "", is_folder=True)):
-                found = True
-                yield each
-            if not found:
-                yield SourceError(self._name, "does not exist, and nothing matches it as a pattern")
-            return
-        entry = _patiently(self._name, self._url.scheme, lambda: self._store.find(top))
-        if entry is None or (self._url.path.endswith("/") and not entry.is_folder and self._url.scheme not in HTTP):
-            yield SourceError(self._name, "does not exist")
-        elif entry.is_folder:
+        """The inputs of the URL: what is there by this very name comes before what matches it as a pattern."""
+        url = self._url
+        entry = _patiently(self._name, url, lambda: self._store.find(self._store.path_of(url.path)))
+        top, parts = url.pattern
+        if entry is not None and entry.is_folder:
             yield from self._walk(entry)
-        else:
+        elif entry is not None and (url.scheme in HTTP or not url.path.endswith("/")):
             yield self._input(entry, self._store.name_of(entry.path))
+        elif not parts:
+            yield SourceError(self._name, "does not exist")
+        else:
+            # The options of a page are not those of the pages below it.
+            self._url = Url(url.scheme, url.user, url.host, top, "" if url.scheme in HTTP else url.options)
+            self._store = self._opened()
+            match = None
+            for match in self._matches(Entry(self._store.path_of(top), "", is_folder=True), parts):
+                yield match
+            if match is None:
+                yield SourceError(self._name, "does not exist, and nothing matches it as a pattern")
 
     def _walk(self, root: Entry) -> Iterator[Input | SourceError]:
         """The inputs in a folder and in those below it, in the order of a local walk."""
@@ -93,10 +94,10 @@ class _Finder:
                 elif not include or fits(include, entry.name, relative, is_folder=False):
                     yield from self._unless_own(entry)
 
-    def _matches(self, top: Entry) -> Iterator[Input | SourceError]:
-        """The inputs of what matches the parts of the pattern, in the order of a walk."""
-        only_folders = self._parts[-1] == ""
-        parts = [part for part in self._parts if part]
+    def _matches(self, top: Entry, parts: list[str]) -> Iterator[Input | SourceError]:
+        """The inputs of what matches the parts of a pattern, in the order of a walk."""
+        only_folders = parts[-1] == ""
+        parts = [part for part in parts if part]
         wanted = with_next(parts, {0})
         if len(parts) in wanted:
             yield from self._walk(top)
@@ -128,7 +129,7 @@ class _Finder:
         """What is in a folder, sorted by the octets of the names; what cannot be listed is one error."""
         name = self._store.name_of(folder.path)
         try:
-            entries = _patiently(name, self._url.scheme, lambda: list(self._store.entries(folder.path)))
+            entries = _patiently(name, self._url, lambda: list(self._store.entries(folder.path)))
         except SourceError as error:
             yield error
             return
@@ -173,7 +174,7 @@ class _Octets:
             content.close()
 
     def _patiently(self, action: Callable[[], Result], position: int = 0) -> Result:
-        return _patiently(self.source.name, self.source.url.scheme, action, position, self.close)
+        return _patiently(self.source.name, self.source.url, action, position, self.close)
 
     def _open(self, position: int) -> None:
         self.store = open_store(self.source.url)
@@ -198,7 +199,7 @@ class _Octets:
         if got:
             self._reads += 1
         elif content.size is not None and position < content.size:
-            raise Trouble(f"ended at octet {position:,} of {content.size:,}", passing=True)
+            raise Trouble(f"ended at octet {position} of {content.size}", passing=True)
         elif self._reads > 1 and not content.is_whole and not self._is_checked:
             self.close()
             self._opened(position)  # raises if what was read in pieces is not the same any more
@@ -328,9 +329,9 @@ class RemotePlace:
         if url.path.strip("/") == "" or url.path.endswith("/"):
             raise SourceError(self.name, "names a folder; name a file in it")
         self.base_name = url.path.rsplit("/", 1)[-1]
-        self._scheme = url.scheme
+        self._url = url
         self._store = self._patiently(lambda: open_store(url, tries=len(_PAUSES)))
-        self._path = self._store.path_of(url.path)
+        self._path = self._patiently(lambda: self._store.path_of(url.path))
 
     def find(self) -> Entry | None:
         """What is there now."""
@@ -360,11 +361,11 @@ class RemotePlace:
             raise Trouble("what arrived is not what was sent", passing=True)
 
     def _patiently(self, action: Callable[[], Result]) -> Result:
-        return _patiently(self.name, self._scheme, action)
+        return _patiently(self.name, self._url, action)
 
 
 def _patiently(
-    name: str, scheme: str, action: Callable[[], Result], position: int = 0, on_failure: Callable[[], object] = int
+    name: str, url: Url, action: Callable[[], Result], position: int = 0, on_failure: Callable[[], object] = int
 ) -> Result:
     """What an action gives, tried again where its failure may pass. Raises SourceError."""
     for pause in (*_PAUSES, None):
@@ -375,9 +376,11 @@ def _patiently(
         except Exception as error:  # noqa: BLE001 (each library has its own)
             with contextlib.suppress(Exception):  # what is broken already need not close well
                 on_failure()
-            trouble = explain(error, scheme)
+            trouble = explain(error, url)
             if pause is None or not trouble.passing:
-                reason = str(trouble) + (f" (octet {position:,})" if position else "")
+                reason = str(trouble)
+                if position and " octet " not in reason:
+                    reason += f" (octet {position})"
                 tries = f"; tried {len(_PAUSES) + 1} times" if trouble.passing else ""
                 raise SourceError(name, reason + tries) from None
             time.sleep(pause)

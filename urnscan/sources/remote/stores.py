@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
-from urllib.parse import unquote
 
-from urnscan.sources.remote.aws import new_file_system
-from urnscan.sources.remote.urls import ARROW, HTTP, Url, quoted, without_secrets
+from urnscan.sources.remote.aws import after_refusal, new_file_system
+from urnscan.sources.remote.urls import ARROW, HTTP, Url, shown, without_secrets
 
 __all__ = ["TIMEOUT", "Content", "Entry", "Missing", "Store", "Trouble", "explain", "open_store"]
 
@@ -35,9 +34,9 @@ _DENIED = re.compile(
     r"ACCESS_DENIED|AccessDenied|HTTP status 40[13]\b|INVALID_ACCESS_KEY|SIGNATURE_DOES_NOT|SignatureDoesNotMatch|ExpiredToken"
     r"|INVALID_CLIENT_TOKEN|UNRECOGNIZED_CLIENT|[Uu]nauthenticated|UNAUTHENTICATED|PERMISSION_DENIED|\b40[13] |[Cc]redential"
 )
-_ABSENT = re.compile("NO_SUCH_(BUCKET|KEY)|RESOURCE_NOT_FOUND|NOT_FOUND|ContainerNotFound|[Nn]ot found")
+_NO_BUCKET = re.compile("NO_SUCH_BUCKET|NoSuchBucket|ContainerNotFound|bucket does not exist")
+_ABSENT = re.compile("NO_SUCH_KEY|RESOURCE_NOT_FOUND|NOT_FOUND|[Nn]ot found")
 _HELP = {
-    "s3": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE; for a public bucket write s3://anonymous@BUCKET/",
     "gs": "set GOOGLE_APPLICATION_CREDENTIALS or run `gcloud auth application-default login`; for a public bucket write"
     " gs://anonymous@BUCKET/",
     "abfs": "log in with `az login` or set AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_CLIENT_SECRET",
@@ -133,17 +132,20 @@ def open_store(url: Url, tries: int = 1) -> Store:
     return _Fsspec(url)
 
 
-def explain(error: BaseException, scheme: str) -> Trouble:
-    """Why a store failed, without secrets."""
+def explain(error: BaseException, url: Url) -> Trouble:
+    """Why the store of a URL failed, without secrets."""
     if isinstance(error, Trouble):
         return error
+    text = without_secrets(" ".join(str(error).split())) or type(error).__name__
+    if _NO_BUCKET.search(text):
+        return _no_bucket(url)
     if isinstance(error, Missing | FileNotFoundError):
         return Trouble("does not exist", passing=False)
-    text = without_secrets(" ".join(str(error).split())) or type(error).__name__
-    helps = _HELP.get({"gcs": "gs", "abfss": "abfs", "https": "http"}.get(scheme, scheme), "")
     if _NO_HOST.search(text):
         return Trouble("the host does not exist, or cannot be found from here", passing=False)
     if isinstance(error, PermissionError) or _DENIED.search(text):
+        scheme = {"gcs": "gs", "abfss": "abfs", "https": "http"}.get(url.scheme, url.scheme)
+        helps = after_refusal(url) if scheme == "s3" else _HELP.get(scheme, "")
         return Trouble("access denied" + (": " + helps if helps else ""), passing=False)
     if _ABSENT.search(text):
         return Trouble("does not exist", passing=False)
@@ -153,6 +155,11 @@ def explain(error: BaseException, scheme: str) -> Trouble:
         return Trouble("no answer in time", passing=True)
     passing = isinstance(error, ConnectionError | EOFError) or _PASSING.search(text) is not None
     return Trouble(_shortened(text), passing=passing)
+
+
+def _no_bucket(url: Url) -> Trouble:
+    kind = "container" if url.scheme in ("abfs", "abfss") else "bucket"
+    return Trouble(f"there is no such {kind}", passing=False)
 
 
 def _shortened(text: str) -> str:
@@ -173,15 +180,27 @@ class _Arrow:
         self._base = base.rstrip("/")  # the bucket, which begins all paths
 
     def path_of(self, path: str) -> str:
-        decoded = unquote(path, errors="surrogateescape").strip("/")
-        return f"{self._base}/{decoded}" if decoded else self._base or "/"
+        key = path.removeprefix("/").removesuffix("/")
+        if self._base and key and "" in key.split("/"):
+            raise Trouble('an object with "//" in its name cannot be reached', passing=False)
+        return f"{self._base}/{key}" if key else self._base or "/"
 
     def name_of(self, path: str) -> str:
-        return f"{self._url.authority}/{quoted(path[len(self._base) :].lstrip('/'))}"
+        return f"{self._url.authority}/{shown(path[len(self._base) :].lstrip('/'))}"
 
     def find(self, path: str) -> Entry | None:
         info = self._system.get_file_info(path)
-        return None if info.type.name == "NotFound" else _entry(info)
+        if info.type.name != "NotFound":
+            return _entry(info)
+        if self._base and self._lacks_bucket():
+            raise _no_bucket(self._url)
+        return None
+
+    def _lacks_bucket(self) -> bool:
+        try:
+            return str(self._system.get_file_info(self._base).type.name) == "NotFound"
+        except Exception:  # noqa: BLE001 (who may read an object need not be allowed to ask for its bucket)
+            return False
 
     def entries(self, path: str) -> Iterator[Entry]:
         from pyarrow.fs import FileSelector  # noqa: PLC0415 (only who reads from stores loads it)
@@ -276,7 +295,7 @@ class _Fsspec:
         return str(self._root)
 
     def name_of(self, path: str) -> str:
-        return self._begin + quoted(path.lstrip("/"))
+        return self._begin + shown(path.lstrip("/"))
 
     def find(self, path: str) -> Entry | None:
         self._system.invalidate_cache()

@@ -18,8 +18,8 @@ __all__ = [
     "is_url",
     "local_path",
     "parse_url",
-    "quoted",
     "real_place",
+    "shown",
     "without_secrets",
 ]
 
@@ -30,6 +30,7 @@ HTTP = frozenset(("http", "https"))
 _FILE = "file://"
 _BEGIN = re.compile("([A-Za-z][A-Za-z0-9+.-]*)://")
 _MAGIC = re.compile(r"[*?\[]")
+_BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OPTIONS = re.compile(r"\?((?:[a-z_]+=[^?&]*)(?:&[a-z_]+=[^?&]*)*)\Z")
 _USER = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*)://([^/?#\s]*)@")
 _PARAMETER = re.compile(r"(?<=[?&])([^=&#\s]+)=[^&#\s'\"]*&?")
@@ -52,19 +53,17 @@ class Url:
     host: str
     """The bucket, container or host, with its port."""
     path: str
-    """As it was written, from the "/" on."""
+    """As it was written, from the "/" on: percent-encoded on the web, behind the "/" the key as it is in a store."""
     options: str = field(repr=False)
     """What follows the "?", as it was written."""
 
     @property
     def name(self) -> str:
-        """The URL without secrets, the same for all ways to write it where the path is a name in a store."""
-        path = clean(self.path)
-        if self.scheme in ARROW:
-            if not self.pattern[1]:
-                path = quoted(unquote(self.path, errors="surrogateescape"))
-            return self.authority + path
-        return without_secrets(self.authority + path + ("?" + self.options if self.options else ""))
+        """The URL without secrets."""
+        name = self.authority + shown(self.path)
+        if self.scheme in ARROW:  # whose options are pyarrow's and none of the object
+            return name
+        return without_secrets(name + ("?" + self.options if self.options else ""))
 
     @property
     def authority(self) -> str:
@@ -92,7 +91,8 @@ class Url:
         parts = self.path.split("/")
         for at, part in enumerate(parts):
             if _MAGIC.search(part):
-                return "/".join([*parts[:at], ""]), [_decoded(part) for part in parts[at:]]
+                rest = parts[at:]
+                return "/".join([*parts[:at], ""]), [_decoded(part) for part in rest] if self.scheme in HTTP else rest
         return self.path, []
 
 
@@ -164,9 +164,9 @@ def parse_url(argument: str) -> Url:
     return Url(scheme, user if at else None, host, slash + path, options)
 
 
-def quoted(path: str) -> str:
-    """A path as it stands in a URL: what would be read as something else is percent-encoded, all else stays legible."""
-    return re.sub(r"[%?#*\[\]\x00-\x20\x7f-\x9f]", lambda found: quote(found[0]), clean(path))
+def shown(path: str) -> str:
+    """A path as it is, but on one line: only control characters and line separators are percent-encoded."""
+    return _BREAKING.sub(lambda found: quote(found[0]), clean(path))
 
 
 def clean(text: str) -> str:
@@ -197,6 +197,6 @@ def _is_secret(parameter: str) -> bool:
 
 
 def _decoded(part: str) -> str:
-    """A part of a path as it is compared with names: what is percent-encoded stands for itself."""
+    """A part of a path on the web as it is compared with names: what is percent-encoded stands for itself."""
     part = re.sub("%(2A|3F|5B)", lambda found: f"[{unquote(found[0])}]", part, flags=re.IGNORECASE)
     return unquote(part)

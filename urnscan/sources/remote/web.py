@@ -22,6 +22,10 @@ __all__ = ["Web"]
 _INDEX = re.compile(r"(?i)\s*(index of|directory listing for)\b")
 _PASSED = 1 << 16  # octets that are passed over at a time
 _LARGEST_INDEX = 1 << 24  # octets of a page that lists a folder
+# What OpenSSL finds wrong where a server answers in plain HTTP, or in a TLS that is not spoken here.
+_NO_TLS = frozenset(
+    "WRONG_VERSION_NUMBER RECORD_LAYER_FAILURE HTTP_REQUEST UNSUPPORTED_PROTOCOL TLSV1_ALERT_PROTOCOL_VERSION".split()
+)
 _SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # stays as it is in a URL that people wrote
 
 
@@ -116,6 +120,8 @@ class Web:
                 if octets in ("bytes=0-", "bytes=0-0"):  # of an empty page no octet can be asked for
                     return self.page(path, None)
                 raise Trouble("is shorter than it was", passing=False) from None
+            if str(error.msg).startswith(urllib.request.HTTPRedirectHandler.inf_msg):
+                raise Trouble("a redirect loop: the server redirects without end", passing=False) from None
             raise _of_status(error.code) from None
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise _of_network(error) from None
@@ -192,7 +198,7 @@ class _Stream:
                 raise Trouble("the server gives another part than was asked for", passing=False)
         while self._at < position:
             if not self._read(min(position - self._at, _PASSED)):
-                raise Trouble(f"the connection broke off at octet {self._at:,}", passing=True)
+                raise Trouble(f"the connection broke off at octet {self._at}", passing=True)
 
     def _read(self, most: int) -> bytes:
         """The next octets, empty at the end. Raises Trouble."""
@@ -204,7 +210,7 @@ class _Stream:
         self._at += len(octets)
         end = None if page.length is None else page.position + page.length
         if not octets and end is not None and self._at < end:
-            raise Trouble(f"the connection broke off at octet {self._at:,} of {end:,}", passing=True)
+            raise Trouble(f"the connection broke off at octet {self._at} of {end}", passing=True)
         return octets
 
     def close(self) -> None:
@@ -254,6 +260,9 @@ def _of_network(error: BaseException) -> Exception:
         return Trouble(f"the host cannot be found: {error.strerror}", passing=error.errno == socket.EAI_AGAIN)
     if isinstance(error, ssl.SSLCertVerificationError):
         return Trouble(f"the certificate is not trusted: {error.verify_message}", passing=False)
+    if isinstance(error, ssl.SSLError) and error.reason in _NO_TLS:
+        reason = f"the server speaks no TLS that is understood here ({error.reason}): is it http:// and not https://?"
+        return Trouble(reason, passing=False)
     if isinstance(error, http.client.InvalidURL | ValueError):
         return Trouble("is no URL that can be asked for", passing=False)
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,0 +1,203 @@
+"""Measure how fast each form is read: the same text compressed, packed and in a table, beside the fastest tools for it.
+
+    python benchmarks/forms.py FOLDER [--text SIZE] [--runs N] [--save NAME]
+
+Timed as in bench.py: whole processes in turn, start-up included, on a warm page cache; the median counts.
+
+What is fair and what is not:
+* urnscan does its whole job: canonical forms, classes, Parquet. The others print matches (ripgrep, ugrep), count them
+  (fastwarc with `regex`, DuckDB), or only decompress (isal and zstandard from Python, which are what urnscan uses).
+* `zcat | rg` runs on two cores, urnscan on one for one file: it takes files, not parts of a compressed file, side by side.
+* bzip2 and xz are slow to decompress, so they get a tenth of the text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench import PATTERN, Contender, generate, run, size
+
+MAKE_SCRIPT = r"""
+import gzip, sys, uuid
+import pyarrow as pa, pyarrow.parquet as pq
+source, warc, parquet = sys.argv[1:]
+with open(source, "rb") as text, open(warc + ".new", "wb") as out:
+    number = 0
+    while page := text.read(20_000) + text.readline():
+        body = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page)
+        head = (
+            f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{uuid.UUID(int=number)}>\r\n"
+            f"WARC-Target-URI: https://example.org/{number}\r\nContent-Type: application/http; msgtype=response\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        out.write(gzip.compress(head.encode() + body + b"\r\n\r\n", 6))
+        number += 1
+with open(source, "rb") as text:
+    schema = pa.schema([("text", pa.string())])
+    with pq.ParquetWriter(parquet + ".new", schema, compression="zstd", use_dictionary=False) as writer:
+        while lines := text.readlines(1 << 24):
+            writer.write_batch(pa.record_batch([pa.array([line.decode() for line in lines])], schema))
+"""
+
+ISAL_SCRIPT = r"""
+import sys
+from isal import igzip_lib
+decompressor = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+with open(sys.argv[1], "rb") as file:
+    while not decompressor.eof:
+        decompressor.decompress(file.read(1 << 17) if decompressor.needs_input else b"", 1 << 18)
+print(0)
+"""
+
+FASTWARC_SCRIPT = r"""
+import sys
+import regex
+from fastwarc import ArchiveIterator
+pattern = regex.compile(PATTERN.encode(), regex.IGNORECASE)
+found = 0
+for record in ArchiveIterator(open(sys.argv[1], "rb")):
+    found += sum(1 for _ in pattern.finditer(record.reader.read()))
+print(found)
+"""
+
+DUCKDB_SCRIPT = r"""
+import sys
+import duckdb
+query = "SELECT sum(len(regexp_extract_all(text, ?))) FROM read_parquet(?)"
+print(duckdb.execute(query, ["(?i)" + PATTERN, sys.argv[1]]).fetchone()[0])
+"""
+
+COMPRESSIONS = {  # how to make it, how to print it
+    "gz": ("gzip -6 -c", "zcat"),
+    "bz2": ("bzip2 -c", "bzcat"),
+    "xz": ("xz -1 -c", "xzcat"),
+    "zst": ("zstd -q -3 -c", "zstdcat"),
+    "lz4": ("lz4 -q -c", "lz4 -dc"),
+}
+
+
+def make(folder: Path, octets: int) -> dict[str, Path]:
+    """The text in every form, by suffix; what is there already is not made again."""
+    text, short = folder / f"text-{octets}", folder / f"text-{octets // 10}"
+    generate(text, octets, 100)
+    generate(short, octets // 10, 100)
+    forms = {"text": text}
+    for suffix, (command, _) in COMPRESSIONS.items():
+        source = short if suffix in ("bz2", "xz") else text
+        forms[suffix] = _make(source.with_name(f"{source.name}.{suffix}"), f"{command} {source}")
+    names = " ".join(f"part-{number:03}" for number in range(100))
+    parts = f"cd $(mktemp -d) && split -n l/100 -d -a 3 {text} part- && {{}}; rm -r $PWD"
+    forms["tar.gz"] = _make(folder / f"{text.name}.tar.gz", parts.format(f"tar c {names} | gzip -6"))
+    forms["zip"] = _make(folder / f"{text.name}.zip", parts.format(f"python3 -m zipfile -c x.zip {names} && cat x.zip"))
+    warc, parquet = folder / f"{text.name}.warc.gz", folder / f"{text.name}.parquet"
+    if not (warc.exists() and parquet.exists()):
+        subprocess.run([sys.executable, "-c", MAKE_SCRIPT, text, warc, parquet], check=True)
+        for made in (warc, parquet):
+            Path(f"{made}.new").rename(made)
+    return forms | {"warc.gz": warc, "parquet": parquet}
+
+
+def _make(path: Path, command: str) -> Path:
+    if not path.exists():
+        new = path.with_name(path.name + ".new")
+        subprocess.run(["bash", "-c", f"( {command} ) > {new}"], check=True)
+        new.rename(path)
+    return path
+
+
+def contenders(suffix: str, path: Path, work: Path) -> list[Contender]:
+    """What is run on a form; the first is what the ratios are of."""
+    command = shutil.which("urnscan", path=str(Path(sys.executable).parent)) or "urnscan"
+    quoted = PATTERN.replace("'", r"'\''")
+    rg = f"LC_ALL=C rg -oai --no-filename '{quoted}'"
+    ugrep = f"LC_ALL=C ugrep -z -oaih '{quoted}' {path}"
+    whole = f"{command} {{}} -o {work / 'urns.parquet'} --force"
+    found = [Contender("urnscan, whole job", whole.format(path))]
+
+    def script(name: str, text: str) -> Contender:
+        file = work / f"{len(found)}.py"
+        file.write_text(f"PATTERN = {PATTERN!r}\n{text}")
+        return Contender(name, f"{sys.executable} {file} {path}")
+
+    printed = {"tar.gz": "tar xzOf", "zip": "unzip -p", **{name: cat for name, (_, cat) in COMPRESSIONS.items()}}
+    if suffix in printed:
+        found.append(Contender(f"{printed[suffix]} \\| rg", f"{printed[suffix]} {path} | {rg}", "lines"))
+    if suffix in COMPRESSIONS:
+        found.append(Contender("rg -z", f"{rg} -z {path}", "lines"))
+    if suffix != "parquet" and shutil.which("ugrep"):
+        found.append(Contender("ugrep -z", ugrep, "lines"))
+    match suffix:
+        case "gz":
+            found.append(script("isal alone, no search", ISAL_SCRIPT))
+            second = path.with_name(f"second-{path.name}")
+            if not second.exists():
+                shutil.copyfile(path, second)
+            found.append(Contender("urnscan, two such files", whole.format(f"{path} {second}")))
+        case "warc.gz":
+            found.append(script("fastwarc + regex", FASTWARC_SCRIPT))
+        case "parquet":
+            found.append(script("DuckDB regexp_extract_all", DUCKDB_SCRIPT))
+    return found
+
+
+def measure(suffix: str, path: Path, octets: int, runs: int) -> list[str]:
+    """The rows of one form."""
+    with path.open("rb") as file:  # into the page cache
+        while file.read(1 << 24):
+            pass
+    with tempfile.TemporaryDirectory(dir=path.parent) as work:
+        field = contenders(suffix, path, Path(work))
+        for _ in range(runs):
+            for contender in field:
+                run(contender)
+    ours = statistics.median(field[0].seconds)
+    rows = []
+    for contender in field:
+        median = statistics.median(contender.seconds)
+        rows.append(
+            f"| {suffix} | {contender.name} | {median:.2f} | {min(contender.seconds):.2f}-{max(contender.seconds):.2f} "
+            f"| {octets / median / 1e6:,.0f} | {ours / median:.2f} | {contender.matches:,} | {contender.megabytes:,.0f} |"
+        )
+    return rows
+
+
+def main() -> None:
+    """Make, measure, print, save."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--text", type=size, default=2 * 10**9)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--save", metavar="NAME", help="keep the result as benchmarks/runs/NAME.md")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    rows = [
+        f"# {time.strftime('%Y-%m-%d')}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "",
+        f"`python benchmarks/forms.py FOLDER --runs {arguments.runs}`",
+        "",
+        f"{arguments.text:,} octets of text with 100 URNs per MB, a tenth of it in bzip2 and xz.",
+        "",
+        "| form | | median s | min-max s | MB/s of text | urnscan takes | matches | peak MB |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for suffix, path in make(arguments.folder, arguments.text).items():
+        octets = arguments.text // 10 if suffix in ("bz2", "xz") else arguments.text
+        rows += measure(suffix, path, octets, arguments.runs)
+    print("\n".join(rows))
+    if arguments.save:
+        folder = Path(__file__).parent / "runs"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{arguments.save}.md").write_text("\n".join(rows) + "\n")
+
+
+if __name__ == "__main__":
+    main()
