@@ -105,7 +105,8 @@ def _parser() -> argparse.ArgumentParser:
         usage="urnscan INPUT... [-o CLASSES.parquet] [--occurrences OCCURRENCES.parquet] [options]\n"
         "       urnscan explain URN... [options]",
         description="Find URNs in text, tell which are the same, and write them to Parquet. "
-        "Without an output, print each occurrence as source:line:text.",
+        "Text is read as it is kept: compressed, in archives (tar, zip, WARC), in tables (Parquet, Arrow, SQLite), behind "
+        "URLs. Without an output, print each occurrence as source:line:text.",
         epilog="Exit status: 0 done, 1 done but some inputs failed, 2 wrong usage or nothing could be done, "
         "130 interrupted. An INPUT named explain is written ./explain.",
         allow_abbrev=False,
@@ -114,12 +115,14 @@ def _parser() -> argparse.ArgumentParser:
         "inputs",
         metavar="INPUT",
         nargs="*",
-        help="a file, a folder (walked, sorted, links not followed), a glob, or - for standard input, "
+        help="a file, a folder (walked, sorted, links not followed), a glob, a URL, or - for standard input, "
         "which is also what is read when there is no INPUT and it is no terminal",
     )
     output = parser.add_argument_group("output")
-    output.add_argument("-o", dest="classes", metavar="FILE", help="write the equivalence classes, one row each")
-    output.add_argument("--occurrences", metavar="FILE", help="write every occurrence, one row each")
+    output.add_argument(
+        "-o", dest="classes", metavar="FILE", help="write the equivalence classes to Parquet, one row each"
+    )
+    output.add_argument("--occurrences", metavar="FILE", help="write every occurrence to Parquet, one row each")
     output.add_argument("--force", action="store_true", help="replace outputs that exist")
     output.add_argument("--json", action="store_true", help="print occurrences as JSON objects, one a line")
     _add_meaning(parser.add_argument_group("what is a URN, and which are the same"), scan=True)

@@ -61,7 +61,6 @@ class Worker:
         self._separators = grammar.syntax.separators
         self._scanner = Scanner(grammar)
         self._checks = Checks()
-        self._dates = Dates(self._checks)
         self._held = Held(self._checks, work.spill_folder)
         self._together = _Together(work.sizes, self._separators[0], self._checks)
         self._inputs = self._octets = 0  # that were read, and not yet told
@@ -90,15 +89,7 @@ class Worker:
             with closing(documents):  # type: ignore[type-var]
                 checks.since = checks.now
                 for document in documents:
-                    where = _Where(place, source.name, getattr(document, "member", None))
-                    match document:
-                        case SourceError():
-                            pieces = iter([_failure(place, source.name, document)])
-                        case Values():
-                            pieces = self._values(document, where)
-                        case Document():
-                            pieces = self._text(document.reader.read_into, where, streams=source.size is None)
-                    for piece in pieces:
+                    for piece in self._document(document, place, source):
                         has_failed |= piece.failure is not None
                         yield piece
                     checks.since = checks.now
@@ -107,15 +98,21 @@ class Worker:
             yield _failure(place, source.name, error)
         self._inputs += self._octets > octets or not has_failed
 
-    def _text(self, read_into: _ReadInto, where: _Where, *, streams: bool) -> Iterator[Piece]:
-        """Scan a text; together with others if it is small, unless it is all of an input that `streams`.
+    def _document(self, document: Document | Values | SourceError, place: int, source: Input) -> Iterator[Piece]:
+        """Scan one of the things that are in an input. Raises LimitError."""
+        match document:
+            case SourceError():
+                yield _failure(place, source.name, document)
+            case Values():
+                yield from self._values(document, _Where(place, source.name))
+            case Document(None, reader) if source.size is None:  # a pipe: nothing waits for its end
+                yield from self._stream(_Begun(reader.read_into, Dates(self._checks)), _Where(place, source.name))
+            case Document(member, reader):
+                yield from self._text(reader.read_into, _Where(place, source.name, member))
 
-        Raises LimitError.
-        """
+    def _text(self, read_into: _ReadInto, where: _Where) -> Iterator[Piece]:
+        """Scan a text; together with others if it is small. Raises LimitError."""
         together = self._together
-        if streams and where.member is None:
-            yield from self._stream(_Begun(read_into, Dates(self._checks)), where)
-            return
         if together.is_full:
             yield from self._scan_together()
             yield from self._settle()

@@ -105,3 +105,15 @@ def test_trimmed_occurrences_are_those_of_the_oracle(corpora):
     for name, octets in corpora.texts.items():
         assert found.get(name, []) == expected(name, octets, trim=True), name
     assert found.keys() <= corpora.texts.keys()
+
+
+def test_as_they_are_kept(corpora):
+    """The archives themselves hold what the files from them hold, each occurrence with the way to it as its member."""
+    archives = sorted(map(str, CORPORA.glob("*.tar.xz")))
+    for inputs, name in ((archives, "archives"), (corpora.roots, "files")):
+        corpora(*inputs, "--occurrences", f"{name}.occurrences", "--quiet")
+    columns = ("offset", "line", "text", "urn", "stop", "trailing")
+    packed = corpora.rows("archives.occurrences", "member", *columns)
+    unpacked = corpora.rows("files.occurrences", "source", *columns)
+    assert len(packed) > 10_000
+    assert sorted(packed, key=repr) == sorted(unpacked, key=repr)

@@ -288,11 +288,15 @@ class Decoded(Reader):
             self._unit = self._layer.checks.begin()
             self._decoder = decoder = self._coding.new()
         elif decoder.error:
-            self._settle(good="check" not in decoder.error)  # so all three libraries call a checksum that fails
+            good = "check" not in decoder.error  # so all three libraries call a checksum that fails
+            self._settle(good=good)
             self._ended = True
-            raise SourceError(
-                self._layer.name, f"its {self._coding.name} coding is damaged ({decoder.error}): read up to there"
+            reason = (
+                f"its {self._coding.name} coding is damaged ({decoder.error}): read up to there"
+                if good
+                else f"the checksum of its {self._coding.name} coding is wrong: what was found in it is left out"
             )
+            raise SourceError(self._layer.name, reason)
         elif decoder.ended:
             self._settle()
             self._decoder = None

@@ -2,7 +2,8 @@
 
 The standard library takes each header apart. What ties headers together (long names, pax records, sparse maps) is read
 here: there it is as large as a header says it is, and is lost with the rest at the first damaged header. Links, devices,
-folders and empty files are passed over; so is the absence of the end marker, which many writers leave out.
+folders and empty files are passed over, though counted as members; so is the absence of the end marker, which many
+writers leave out.
 """
 
 import re
@@ -13,7 +14,7 @@ from urnscan.errors import DamageError, SourceError
 from urnscan.sources.layers import INSIDE, Checks, Layer
 from urnscan.sources.reader import Peeked, Reader, read_up_to, skip
 
-__all__ = ["is_tar", "open_tar"]
+__all__ = ["is_damaged_tar", "is_tar", "open_tar"]
 
 _BLOCK = 512
 _HOLE = bytes(1 << 16)
@@ -43,6 +44,11 @@ def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar arc
         return _parse(head[:_BLOCK]) is not None
     name = head[:100]
     return None if b"\0" in head and (b"\0" not in name or _NAME.fullmatch(name)) else False
+
+
+def is_damaged_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (who asks knows the name)
+    """Whether what has the name of a tar archive is one whose first header is damaged: what text has not is in it."""
+    return b"\0" in head[:_BLOCK] or (None if len(head) < _BLOCK else False)
 
 
 def open_tar(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | SourceError]:
@@ -263,6 +269,7 @@ class _Archive:
         """What a header that is none of an extension begins."""
         records, self._extended = self._global | self._extended, {}
         if header.type in _WITHOUT_DATA:
+            self._layer.budget.member()
             return None
         try:
             stored = _decimal(records[b"size"]) if b"size" in records else header.size
@@ -275,6 +282,7 @@ class _Archive:
             self._searching = self._member is None  # where it ends is not known
             return SourceError(self._layer.name, f"a damaged header at octet {at}: {error}; the member is passed over")
         if not stored or not member.left or header.type == _FOLDER_LIST or name.endswith("/"):
+            self._layer.budget.member()
             return None
         return name, member if segments is None else _Sparse(member, self._layer, segments, size)
 

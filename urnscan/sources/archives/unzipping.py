@@ -140,6 +140,8 @@ def texts(header: Header, tape: Tape) -> Generator[bytes | memoryview]:
         end = 0 if header.compressed is None else tape.position + header.compressed
         yield from decode(tape)
         while tape.position < end:  # some write more than one frame
+            if not tape.peek():
+                raise CutError
             yield from decode(tape)
 
 

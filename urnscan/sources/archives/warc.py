@@ -64,7 +64,7 @@ def open_warc(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | Sou
             continue
         if isinstance(fields, str):
             is_lost = True
-            yield SourceError(layer.name, f"octet {at:,} of the web archive: {fields}; read on from the next record")
+            yield SourceError(layer.name, f"octet {at} of the web archive: {fields}; read on from the next record")
             continue
         name = _name(fields) or f"octet {at}"
         block = _Block(window, int(fields[b"content-length"]), f"{layer.name}{INSIDE}{name}")

@@ -1,7 +1,7 @@
 """Zip archives, read front to back in one pass: by the headers before the members, not by the directory at the end.
 
 So they can be read from a pipe and inside other forms, and as far as they go when they are cut off or damaged.
-The names are those of APPNOTE.TXT 6.3.10. Folders and empty members are passed over.
+The names are those of APPNOTE.TXT 6.3.10. Folders and empty members are passed over, though counted as members.
 """
 
 import re
@@ -85,7 +85,15 @@ class _Member(Reader):
         return got
 
     def close(self) -> None:
-        """What was not read is passed over when the next member is asked for."""
+        """What was not read is read, or passed over, when the next member is asked for: its checksum may still fail."""
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether some of it was given, and not yet its end."""
+        return self._unit is not None
+
+    def settle(self) -> None:
+        """Nothing more is read of it: no checksum spoke against what was given."""
         self._settle(good=True)
 
     def error(self, reason: str) -> SourceError:
@@ -170,7 +178,7 @@ class _Archive:
                     yield found
         finally:
             if self._member is not None:
-                self._member.close()
+                self._member.settle()
             self._tape.close()
 
     def _next(self) -> tuple[str, Reader] | SourceError | None:
@@ -216,6 +224,7 @@ class _Archive:
         member = _Member(header, tape, self._layer, self._crc32)
         reason = refusal(header)
         if reason:
+            self._layer.budget.member()
             self._rest = header.compressed or 0
             # Of an encrypted member the sizes, too, may be masked.
             self._searching = header.compressed is None or header.has_descriptor or header.is_encrypted
@@ -223,14 +232,14 @@ class _Archive:
             return member.error(reason)
         self._member = member
         if header.name.endswith("/") or (header.size == 0 and not header.has_descriptor):
+            self._layer.budget.member()
             return None
         return header.name, member
 
     def _leave(self, member: _Member) -> SourceError | None:
         """Go to the record behind a member, however far it was read and whatever it said of its size."""
         tape, compressed = self._tape, member.header.compressed
-        member.close()
-        if member.is_open and compressed is None:
+        if member.is_open and (member.is_begun or compressed is None):
             return self._drain(member)
         self._member = None
         if not member.header.method:
@@ -269,7 +278,7 @@ class _Archive:
         return True
 
     def _drain(self, member: _Member) -> SourceError | None:
-        """Read a member to its end, which only it can tell."""
+        """Read a member to its end, which it alone may tell, and what was given of it needs its checksum."""
         view = memoryview(bytearray(_SEARCHED))
         try:
             while member.read_into(view):

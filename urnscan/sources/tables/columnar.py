@@ -110,7 +110,7 @@ def _choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sou
             missing.append(column)
         elif not any(map(has_text, there)):
             errors.append(SourceError(layer.name, f"column {column!r} is {in_words(TypeError(there[0]))}, not text"))
-    if missing:
+    if columns and len(missing) == len(columns):
         errors.append(no_column(layer, missing, schema.names))
     chosen = {}
     for index, field in enumerate(schema):

@@ -15,7 +15,7 @@ from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Peeked, Reader
 from urnscan.sources.tables.records import read_records
 from urnscan.sources.tables.text import Text
-from urnscan.sources.tables.values import LONGEST, Failures, Gathered, in_words, no_column
+from urnscan.sources.tables.values import LONGEST, Failures, Gathered, in_place, in_words, no_column
 
 __all__ = ["is_csv", "is_json", "read_csv", "read_json"]
 
@@ -97,12 +97,17 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
             text.skip_line()
             rows = csv.reader(lines.follow(), delimiter=delimiter)
         else:
+            if lines.ended:  # it asked for more
+                where = f"row {number}" if number >= 0 else "its header"
+                reason = f"{where} has a quotation mark that is never closed: all behind it was read as one value"
+                yield from failures.one(reason)
             if number >= 0:
                 for at, name in chosen:
                     if at < len(row) and gathered.add(row[at].encode("utf-8", "surrogateescape"), since, number, name):
                         yield from gathered.take()
             elif row:
-                chosen = [(at, name) for at, name in enumerate(map(str.strip, row)) if name in layer.reading.columns]
+                names = enumerate(map(str.strip, row))
+                chosen = [(at, in_place(name)) for at, name in names if name in layer.reading.columns]
             if not row:
                 continue
         number += 1
@@ -140,6 +145,8 @@ class _Lines:
     def __init__(self, text: Text) -> None:
         self.since = 0
         """The date (see Checks) of the lines that are given."""
+        self.ended = False
+        """Whether one more line was asked for than there are."""
         self._text = text
         self._row = 0  # characters read for the row, and more
 
@@ -165,6 +172,7 @@ class _Lines:
             yield from io.StringIO(lines, newline="")
         if self._text.damage is not None:
             raise self._text.end_damage()
+        self.ended = self._text.error is None
 
     def _whole(self) -> str:
         """Whole lines, as many as are there; "" at the end and before a damage. A line that is too long is cut."""

@@ -13,11 +13,13 @@ from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader
 from urnscan.sources.tables.text import Text
-from urnscan.sources.tables.values import LONGEST, Failures, Gathered, in_words, no_column
+from urnscan.sources.tables.values import LONGEST, Failures, Gathered, below, in_place, in_words, no_column
 
 __all__ = ["read_records"]
 
 _NEAR = 16  # characters before the end within which the decoder is wrong about what is not whole
+_WINDOW = 1 << 11  # characters that the decoder gets at first: what it says of a failure takes time by their number
+_PATIENCE = 1 << 26  # characters to look at once more in all, behind the lines of damaged records
 _FIELDS = 100  # names of fields that are kept for an error
 _BETWEEN = re.compile("[ \t\r\n,\x1e\ufeff]*")  # lenient: what is between records is none of ours
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -38,8 +40,11 @@ def read_records(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
     fields: dict[str, None] = {}
     found: set[str] = set()
     columns = layer.reading.columns
+    names = {column: in_place(column) for column in columns}
     in_array = failed = False
     number = 0
+    window = _WINDOW
+    patience = _PATIENCE
     while True:
         if text.is_at_end(_BETWEEN):
             if text.more():
@@ -54,32 +59,46 @@ def read_records(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
             in_array = not in_array
             text.at += 1
             continue
+        part = text.text[text.at : text.at + window]
+        held = text.at + len(part) == len(text.text)
         try:
-            record, end = _decode(text.text, text.at)
-        except (ValueError, RecursionError, MemoryError) as error:
-            too_long = len(text.text) - text.at > LONGEST
-            if _may_go_on(error, text.text) and not too_long and text.more():
+            record, end = _decode(part)
+            if isinstance(record, float) and end >= len(part) - _NEAR and (not held or text.more()):
+                window *= 2  # it may have more digits
                 continue
-            if text.damage is not None or text.error is not None:
+        except (ValueError, RecursionError, MemoryError) as error:
+            too_long = len(part) > LONGEST
+            if _may_go_on(error, part) and not too_long and (not held or text.more()):
+                window *= 2
+                continue
+            if (text.damage is not None or text.error is not None) and held:
                 text.at = len(text.text)
                 continue
             reason = f"more than {LONGEST:,} characters" if too_long else _reason(error)
             where = text.octet(text.at)
+            seen = text.at + (error.pos if isinstance(error, json.JSONDecodeError) else len(part))
+            again = seen - text.text.find("\n", text.at, seen) - 1
+            if again < seen:
+                patience -= again
+            if patience < 0:
+                text.at = seen
             rest = "" if text.skip_line() else "; what follows it is not read"
+            if patience < 0 and not rest:
+                rest = f"; read on at octet {text.octet(text.at)}"
             yield from failures.one(f"record {number} at octet {where} damaged: {reason}{rest}")
             failed = True
+            window = _WINDOW
         else:
-            if end == len(text.text) and isinstance(record, float) and text.more():
-                continue  # it may have more digits
             since = text.since()
-            text.at = end
+            text.at += end
+            window = max(_WINDOW, 2 * end)
             if not found and isinstance(record, dict) and len(fields) < _FIELDS:
-                fields |= dict.fromkeys(record)
+                fields |= dict.fromkeys(map(in_place, record))
             for column in columns:
                 value = record.get(column) if isinstance(record, dict) else None
                 if isinstance(value, str):  # so it is mostly
                     found.add(column)
-                    strings: Iterable[tuple[str, str]] = ((column, value),)
+                    strings: Iterable[tuple[str, str]] = ((names[column], value),)
                 else:
                     strings = _strings(record, column, found)
                 for place, value in strings:
@@ -117,23 +136,33 @@ def _octets(value: str, *, plain: bool) -> bytes:
 
 def _strings(record: object, column: str, found: set[str]) -> Iterator[tuple[str, str]]:
     """The strings that a dotted path leads to, each with its own place; `found` gets the path if it leads anywhere."""
-    waiting: list[tuple[object, str, str]] = [(record, column, "")]
+    waiting = [iter([(record, column, "")])]  # one for each level, so that no places are held that are not needed
     while waiting:
-        value, path, place = waiting.pop()
+        value, path, place = next(waiting[-1], (None, None, ""))
+        if path is None:
+            waiting.pop()
+            continue
         if not path:
             found.add(column)
         if isinstance(value, str):
             if not path:
                 yield place, value
         elif isinstance(value, list):
-            backwards = range(len(value) - 1, -1, -1)
-            inner = [(at, value[at]) for at in backwards if isinstance(value[at], str | dict | list)]
-            waiting.extend((item, path, f"{place}[{at}]") for at, item in inner)
+            waiting.append(_elements(value, path, place))
         elif isinstance(value, dict):
-            dotted = f"{place}." if place else ""
-            for key, rest in reversed(_ways(path) if path else [(key, "") for key in value]):
-                if key in value:
-                    waiting.append((value[key], rest, dotted + key))
+            waiting.append(_members(value, path, place))
+
+
+def _elements(values: list[object], path: str, place: str) -> Iterator[tuple[object, str, str]]:
+    for at, value in enumerate(values):
+        if isinstance(value, str | dict | list):
+            yield value, path, below(place, f"[{at}]")
+
+
+def _members(values: dict[str, object], path: str, place: str) -> Iterator[tuple[object, str, str]]:
+    for key, rest in _ways(path) if path else ((key, "") for key in values):
+        if key in values:
+            yield values[key], rest, below(place, f".{in_place(key)}" if place else in_place(key))
 
 
 @functools.lru_cache

@@ -122,13 +122,12 @@ class _Database:
                 found |= names.intersection(named)
                 if not named or names.intersection(named):
                     chosen.append(column)
-                else:
-                    there.append(f"{table.name}.{column}")
+                there.append(f"{table.name}.{column}")
             if chosen:
                 yield from self._read_table(table, chosen)
         yield from self._gathered.take()
-        if missing := [name for name in named if name not in found]:
-            yield no_column(self._layer, missing, there)
+        if named and not found:
+            yield no_column(self._layer, list(named), there)
         if self._counts:
             self._layer.budget.took(self._left)
 

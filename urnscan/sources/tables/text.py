@@ -29,7 +29,8 @@ class Text:
         self._checks = layer.checks
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._block = memoryview(bytearray(_BLOCK))
-        self._octets = 0  # before `text`
+        self._octets = 0  # before `_counted`
+        self._counted = 0  # a place in `text`
         self._dates: deque[tuple[int, int]] = deque([(0, layer.checks.now)])  # where reads end, and their dates
         self._ended = False
 
@@ -41,8 +42,8 @@ class Text:
 
     def more(self) -> bool:
         """Let go of what is behind, and read as much again as there is, or a block; whether there was any."""
-        behind = len(self.text[: self.at].encode("utf-8", "surrogateescape"))
-        self._octets += behind
+        self.octet(self.at)
+        self._counted = 0
         self._dates = deque((end - self.at, date) for end, date in self._dates if end > self.at)
         parts = [self.text[self.at :]]
         self.at = 0
@@ -71,8 +72,10 @@ class Text:
         return self._dates[0][1]
 
     def octet(self, at: int) -> int:
-        """How many octets stand before a place in `text`."""
-        return self._octets + len(self.text[:at].encode("utf-8", "surrogateescape"))
+        """How many octets stand before a place in `text`, which is not before the one that this was asked for last."""
+        self._octets += len(self.text[self._counted : at].encode("utf-8", "surrogateescape"))
+        self._counted = at
+        return self._octets
 
     def raise_error(self) -> None:
         """At the end: raise what it is that ended it, if that is an error."""

@@ -1,7 +1,9 @@
 """What the readers of tables share: values gathered to columns, and what may be held in memory."""
 
+import bisect
 import io
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +13,18 @@ from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader
 
-__all__ = ["LONGEST", "MOST_OCTETS", "Failures", "Gathered", "in_words", "no_column", "octets_of", "path_of"]
+__all__ = [
+    "LONGEST",
+    "MOST_OCTETS",
+    "Failures",
+    "Gathered",
+    "below",
+    "in_place",
+    "in_words",
+    "no_column",
+    "octets_of",
+    "path_of",
+]
 
 LONGEST = 1 << 26
 """Octets of one record or value that is read."""
@@ -22,6 +35,9 @@ _IN_MEMORY = 1 << 28  # octets of a table that must be read at random and cannot
 _FAILURES = 10  # that are told one by one
 _NAMES = 20  # columns that an error lists
 _WORDS = 200  # characters of what a library says
+_LONGEST_NAME = 200  # characters of a name in a place
+_LONGEST_PLACE = 2000  # characters of the way into a value
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class Gathered:
@@ -30,18 +46,24 @@ class Gathered:
     def __init__(self, layer: Layer) -> None:
         self._layer = layer
         self._values: list[bytes] = []
-        self._places: list[tuple[object, ...]] = []
+        self._firsts: list[int] = []  # where in the values those begin that were added together
+        self._places: list[Callable[[int], str]] = []  # and where these stand
         self._octets = 0
         self._since = 0
 
     def add(self, value: bytes, since: int, *place: object) -> bool:
         """One more value, its date (see Checks) and the parts of its place; whether there are enough to be given."""
-        if value:
+        return bool(value) and self.add_all([value], since, lambda _: "/".join(map(str, place)))
+
+    def add_all(self, values: list[bytes], since: int, place: Callable[[int], str]) -> bool:
+        """Some more, none of them empty; `place` tells from an index in them where the value stands."""
+        if values:
             if not self._values:
                 self._since = since
-            self._values.append(value)
+            self._firsts.append(len(self._values))
             self._places.append(place)
-            self._octets += len(value)
+            self._values += values
+            self._octets += sum(map(len, values))
         return self._octets >= MOST_OCTETS or len(self._values) >= _MOST_VALUES
 
     def take(self) -> Iterator[Values]:
@@ -55,9 +77,15 @@ class Gathered:
         np.cumsum([len(value) for value in self._values], out=offsets[1:])
         octets = b"".join(self._values)
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(octets)]
-        values, places, layer = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers), self._places, self._layer
-        self._values, self._places, self._octets = [], [], 0
-        yield Values(values, lambda index: layer.of_value("/".join(map(str, places[index]))))
+        values = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers)
+        firsts, places, layer = self._firsts, self._places, self._layer
+        self._values, self._firsts, self._places, self._octets = [], [], [], 0
+
+        def place(index: int) -> str:
+            which = bisect.bisect(firsts, index) - 1
+            return layer.of_value(places[which](index - firsts[which]))
+
+        yield Values(values, place)
 
 
 class Failures:
@@ -91,17 +119,48 @@ def in_words(error: BaseException) -> str:
         return "it takes more memory than there is"
     if isinstance(error, RecursionError):
         return "nested too deep"
-    text = str(error).strip()
+    # Python could not decode what SQLite says, as it quotes what is damaged.
+    said = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
+    text = said.strip()
     line = text.splitlines()[0] if text else type(error).__name__
     return line[:_WORDS].encode("utf-8", "replace").decode().rstrip(". ")
+
+
+def in_place(name: str) -> str:
+    r"""A name as a part of a place or an error: not too long, and such that it can be written.
+
+    >>> in_place("a" * 300) == "a" * 200 + "…", in_place("\udcff|\ud800")
+    (True, '\\xff|\\ud800')
+    """
+    if len(name) > _LONGEST_NAME:
+        name = name[:_LONGEST_NAME] + "…"
+    return name if name.isascii() else _SURROGATES.sub(_escaped, name)
+
+
+def _escaped(surrogate: re.Match[str]) -> str:
+    """An octet that is not UTF-8 (see `surrogateescape`), or else a surrogate."""
+    code = ord(surrogate[0])
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
+
+
+def below(place: str, part: str) -> str:
+    """The place of what is one step further in; one that is too long ends in "…" and stays as it is.
+
+    >>> below("a", "[3]"), below("a" * 2001, "[3]") == "a" * 2001
+    ('a[3]', True)
+    """
+    if len(place) > _LONGEST_PLACE:
+        return place
+    longer = place + part
+    return longer if len(longer) <= _LONGEST_PLACE else longer[:_LONGEST_PLACE] + "…"
 
 
 def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> SourceError:
     """The error for named columns that a table does not have; `there` are those that it has."""
     listed = list(there)
-    has = ", ".join(name if len(name) <= _WORDS else name[:_WORDS] + "…" for name in listed[:_NAMES])
+    has = ", ".join(map(in_place, listed[:_NAMES]))
     more = f" and {len(listed) - _NAMES:,} more" if len(listed) > _NAMES else ""
-    missing = ", ".join(repr(name) for name in names)
+    missing = ", ".join(repr(in_place(name)) for name in names)
     return SourceError(layer.name, f"no column {missing}: it has {has or 'none'}{more}")
 
 
