@@ -225,6 +225,72 @@ def test_damaged_records_end_at_their_line(read):
     ]
 
 
+def test_damaged_records_take_time_by_their_number(read, monkeypatch):
+    """Not by what stands before them: each looked through all that was held."""
+    looked = []
+    octet = text.Text.octet
+
+    class Seen(str):
+        __slots__ = ()
+
+        def __getitem__(self, part):
+            found = str.__getitem__(self, part)
+            looked.append(len(found))
+            return found
+
+    def count(self, at):
+        self.text = Seen(self.text)
+        return octet(self, at)
+
+    monkeypatch.setattr(text.Text, "octet", count)
+    read("a.json", b"x\n" * 5000, "a")
+    few = sum(looked)
+    looked.clear()
+    read("a.json", b"x\n" * 50_000, "a")
+    assert sum(looked) < 20 * few
+
+
+def test_lines_within_a_damaged_record_are_looked_at_again_within_bounds(read, monkeypatch):
+    """Each could be the beginning of a record, and damaged only at the same place."""
+    seen = []
+    decode = records._decode
+    monkeypatch.setattr(records, "_decode", lambda part: (seen.append(len(part)), decode(part))[1])
+    octets = b'{"a":' + (b"[" + b"1," * 500 + b"\n") * 200 + b'?\n{"a": "x"}\n'
+    monkeypatch.setattr(records, "_PATIENCE", 1000)
+    values, errors = read("a.json", octets, "a")
+    assert [value for _, value in values] == [b"x"]
+    assert "damaged: Expecting value; read on at octet " in errors[0]
+    assert sum(seen) < 5 * len(octets)
+    monkeypatch.setattr(records, "_PATIENCE", 1 << 16)
+    assert [value for _, value in read("a.json", b'{"a": [1,\n' * 9 + b'{"a": "x"}', "a")[0]] == [b"x"]
+
+
+@pytest.mark.parametrize("length", [2000, 2047, 2048, 2049, 5000, 100_000])
+@pytest.mark.parametrize("block", [700, 1 << 20])
+def test_records_of_any_length_are_read_whole(read, monkeypatch, length, block):
+    """The decoder gets a part of the text at first: numbers and strings go on behind it."""
+    monkeypatch.setattr(text, "_BLOCK", block)
+    number = "1" * (length - 4) + ".5e1"
+    octets = f'{number} {{"a": "{"y" * length}"}}\n{number}\n[{number}, {{"a":\n"x"}}]'
+    assert read("a.json", octets.encode(), "a") == ([("1/a", b"y" * length), ("4/a", b"x")], [])
+
+
+def test_keys_are_cut_and_escaped_in_places(read):
+    """They may be long, stand in the place of each value, and be no characters at all."""
+    key = "k" * 1000
+    octets = b'{"a": {"\\ud800k\\udcff": "x"}}\n{"a": {"%s": {"l": ["y", "z"]}}}' % key.encode()
+    short = "k" * 200 + "…"
+    assert read("a.json", octets, "a") == (
+        [("0/a.\\ud800k\\xff", b"x"), (f"1/a.{short}.l[0]", b"y"), (f"1/a.{short}.l[1]", b"z")],
+        [],
+    )
+    assert read("a.json", b'{"\\ud800": 1}', "a")[1] == ["in: no column 'a': it has \\ud800"]
+    deep = b'{"a": ' + b'{"0123456789": ' * 500 + b'["x", "y"]' + b"}" * 501
+    values, errors = read("a.json", deep, "a")
+    assert errors == []
+    assert [len(place) for place, _ in values] == [2001, 2001]
+
+
 def test_an_array_that_ends_early_is_said(read):
     assert read("a.json", b'[{"a": "x"},', "a") == ([("0/a", b"x")], ["in: ends at octet 12 within an array"])
     values, errors = read("a.json", b'[{"a": "x"}, {"a": "y', "a")
@@ -275,6 +341,22 @@ def test_rows_that_are_too_long_are_said(read, monkeypatch):
     assert values[0] == ("0/a", b"1")
     assert values[-1][1] == b"3"
     assert "is a quotation mark missing?" in errors[0]
+
+
+def test_a_quotation_mark_that_is_never_closed_is_said(read):
+    """All behind it was read as one value without a word; its values are given."""
+    values, errors = read("a.csv", b'a,b\n1,x\n2,"y\n3,z\n', "a", "b")
+    assert values == [("0/a", b"1"), ("0/b", b"x"), ("1/a", b"2"), ("1/b", b"y\n3,z\n")]
+    assert errors == ["in: row 1 has a quotation mark that is never closed: all behind it was read as one value"]
+    assert read("a.csv", b'a,"b\n1,x\n', "a")[1][0].startswith("in: its header has a quotation mark")
+    for octets in (b'a\n"x"', b'a\n"x"\n', b'a\n"x\ny"\r\n', b'a\nx"', b"a\n", b'"a"'):
+        assert read("a.csv", octets, "a")[1] == []
+
+
+def test_an_error_that_ends_the_reading_is_the_only_one():
+    """A quotation mark may have been closed behind it."""
+    ended = SourceError("in", "ended")
+    assert read_pieces(fields.read_csv, ("a",), b'a\n"x\n', ended) == ([("0/a", b"x\n")], ["ended"])
 
 
 def test_a_header_of_countless_columns_is_refused(read, monkeypatch):

@@ -120,10 +120,8 @@ def test_columns(made):
     )
     assert read_values(path, "a") == ([("t/1/a", b"x"), ("u/1/a", b"z")], [])
     assert read_values(path, "u.a", "b") == ([("t/1/b", b"y"), ("u/1/a", b"z")], [])
-    assert read_values(path, "a", "v.a") == (
-        [("t/1/a", b"x"), ("u/1/a", b"z")],
-        ["in: no column 'v.a': it has t.b, u.c"],
-    )
+    assert read_values(path, "a", "v.a") == ([("t/1/a", b"x"), ("u/1/a", b"z")], [])
+    assert read_values(path, "x", "v.a") == ([], ["in: no column 'x', 'v.a': it has t.a, t.b, u.a, u.c"])
 
 
 def test_nothing_that_the_schema_brings_is_run(made):
@@ -160,17 +158,26 @@ def test_names_are_never_taken_for_strings(made):
     assert sqlite._quoted("a`b") == "`a``b`"
 
 
-def test_a_write_ahead_log_counts_and_the_file_is_not_changed(tmp_path):
+def test_a_write_ahead_log_is_said_not_read(tmp_path):
+    """To read it SQLite would write into the folder; the database itself is read as it was before."""
     path = tmp_path / "a.db"
     with contextlib.closing(sqlite3.connect(path)) as writer:
         writer.execute("PRAGMA journal_mode=WAL")
         writer.execute("PRAGMA wal_autocheckpoint=0")
         writer.execute("CREATE TABLE t (a)")
+        writer.commit()
+        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         writer.execute("INSERT INTO t VALUES ('logged')")
         writer.commit()
-        before = path.read_bytes()
-        assert read_values(path) == ([("t/1/a", b"logged")], [])
-        assert path.read_bytes() == before
+        kept = tmp_path / "kept"
+        kept.mkdir()
+        for name in ("a.db", "a.db-wal"):
+            (kept / name).write_bytes((tmp_path / name).read_bytes())
+        before = {file.name: file.read_bytes() for file in kept.iterdir()}
+        (error,) = read_values(kept / "a.db")[1]
+        assert "-wal file beside it is not read" in error
+        assert "sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'" in error
+        assert {file.name: file.read_bytes() for file in kept.iterdir()} == before
     assert read_values(path) == ([("t/1/a", b"logged")], [])
     assert read_values(gzipped(path)) == ([("t/1/a", b"logged")], [])
 
@@ -275,9 +282,70 @@ def test_pages_that_lead_back_end_the_reading(made):
     assert len(found) < len(octets)
     assert errors == [] or "damaged" in errors[0]
     many = sqlite._Database.__new__(sqlite._Database)
-    many._rows, many._size, many._counts = 5, 10, False
-    with pytest.raises(sqlite3.DatabaseError, match="more rows"):
-        many._took(0)
+    many._rows, many._size, many._counts = 4, 10, False
+    assert many._took(1, 0)
+    assert not many._took(1, 0)
+
+
+def test_more_rows_than_the_file_has_room_for_end_the_table(made, monkeypatch):
+    """What was read before is given."""
+    monkeypatch.setattr(sqlite, "_SMALLEST_ROW", 20)
+    path = made(
+        "CREATE TABLE t (a)",
+        "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT 'v' FROM n",
+    )
+    found, errors = read_values(path)
+    assert 0 < len(found) < 1000
+    assert errors == ["in: table 't' damaged: it has more rows than its file has room for"]
+
+
+@pytest.mark.parametrize("table", ["t (k INTEGER PRIMARY KEY, a)", "t (k INTEGER PRIMARY KEY, a) WITHOUT ROWID"])
+@settings(max_examples=60, deadline=None)
+@given(lengths=st.lists(st.sampled_from([1, 5, 300, 700]), max_size=12))
+def test_long_rows_among_short_ones_are_read_in_order(tmp_path_factory, table, lengths):
+    """Short ones are read some at a time, long ones one by one."""
+    path = tmp_path_factory.getbasetemp() / "long.db"
+    path.unlink(missing_ok=True)
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute(f"CREATE TABLE {table}")
+        database.executemany("INSERT INTO t VALUES (?, ?)", ((at, "x" * length) for at, length in enumerate(lengths)))
+        database.commit()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sqlite, "_AT_ONCE", 3)
+        patched.setattr(sqlite, "_SHORT", 200)
+        assert read_values(path) == ([(f"t/{at}/a", b"x" * length) for at, length in enumerate(lengths)], [])
+
+
+def test_rows_that_are_held_are_short(made, monkeypatch):
+    """Each may be long, and many may share their octets: together they would take all memory."""
+    path = made("CREATE TABLE t (a)", "INSERT INTO t VALUES ('x'), (zeroblob(300000)), (zeroblob(300000)), ('y')")
+    held = []
+    took = sqlite._Database._took
+    monkeypatch.setattr(
+        sqlite._Database, "_took", lambda self, rows, octets: (held.append((rows, octets)), took(self, rows, octets))[1]
+    )
+    assert len(read_values(path)[0]) == 4
+    assert sum(rows for rows, _ in held) == 4
+    assert max(octets for _, octets in held) <= 300_001
+
+
+def test_a_long_name_is_cut_in_places_and_read_behind_other_tables(made):
+    path = made("CREATE TABLE t (a)", "INSERT INTO t VALUES ('x')", f"CREATE TABLE u ({'c' * 500000})")
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("INSERT INTO u VALUES ('y')")
+        database.commit()
+    assert read_values(path) == ([("t/1/a", b"x"), ("u/1/" + "c" * 200 + "…", b"y")], [])
+
+
+def test_a_name_that_is_damaged_is_said(made):
+    """SQLite quotes it, and Python cannot decode what SQLite says."""
+    path = made("CREATE TABLE tttt (a)")
+    octets = path.read_bytes()
+    path.write_bytes(octets.replace(b"tttt", b"tt\xffa", 1).replace(b"CREATE TABLE tttt (a)", b"CREATE TABLE tt(\xff"))
+    path.write_bytes(octets.replace(b"tttttttt", b"\xfftt\xfftttt").replace(b"CREATE TABLE", b"CREATE NABLE"))
+    ((error,), found) = read_values(path)[::-1]
+    assert found == []
+    assert error.startswith("in: cannot be read as SQLite: malformed database schema (\ufffdtt\ufffd)")
 
 
 def test_what_is_no_database_behind_its_sign_is_said(tmp_path):

@@ -10,10 +10,10 @@ import pyarrow as pa
 from urnscan.errors import SourceError
 from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Reader, read_up_to
-from urnscan.sources.tables.leaves import Tails, find, has_text, read_column, tails_of
+from urnscan.sources.reader import Reader, begins, read_up_to
+from urnscan.sources.tables.leaves import Tails, find, has_text, loses_text, read_column, tails_of
 from urnscan.sources.tables.messages import CONTINUATION, Messages, is_schema
-from urnscan.sources.tables.values import MOST_OCTETS, Failures, in_words, no_column, octets_of, path_of
+from urnscan.sources.tables.values import MOST_OCTETS, Failures, in_place, in_words, no_column, octets_of, path_of
 
 __all__ = ["is_arrow_file", "is_arrow_stream", "is_parquet", "read_arrow_file", "read_arrow_stream", "read_parquet"]
 
@@ -36,18 +36,18 @@ _TO_DECRYPT = "is encrypted, and is not read: decrypt it first"
 def is_parquet(head: bytes, layer: Layer) -> bool | None:
     """Whether it is Parquet; the sign of an encrypted one could begin a text, so its name must say so, too."""
     signs = (_PARQUET, _ENCRYPTED) if layer.file_name.lower().endswith(".parquet") else (_PARQUET,)
-    return _begins(head, *signs)
+    return begins(head, *signs)
 
 
 def is_arrow_file(head: bytes, _: Layer) -> bool | None:
     """Whether it is a file of Arrow IPC."""
-    return _begins(head, _ARROW)
+    return begins(head, _ARROW)
 
 
 def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
     """Whether it is a stream of Arrow IPC: it has no sign of its own, so its first message must be a schema."""
     if not head.startswith(CONTINUATION):
-        return _begins(head, CONTINUATION)
+        return begins(head, CONTINUATION)
     if layer.file_name.lower().endswith(_ARROW_NAMES):
         return True
     if len(head) < 8:
@@ -93,19 +93,13 @@ def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
             file.close()
 
 
-def _begins(head: bytes, *signs: bytes) -> bool | None:
-    if head.startswith(signs):
-        return True
-    return None if any(sign.startswith(head) for sign in signs) else False
-
-
 def _choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[SourceError]]:
     """The columns to be read, by their indices, and what of them; what is wrong with those that were named."""
     columns = layer.reading.columns
     errors, missing = [], []
     for column in columns:
-        kinds = [find(field.type, tail) for field in schema for tail in tails_of(field.name, (column,))]
-        there = [kind for kind in kinds if kind is not None]
+        named = (find(field.type, tail) for field in schema for tail in tails_of(field.name, (column,)))
+        there = [kind for kind in named if kind is not None]
         if not there:
             missing.append(column)
         elif not any(map(has_text, there)):
@@ -113,12 +107,18 @@ def _choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sou
     if columns and len(missing) == len(columns):
         errors.append(no_column(layer, missing, schema.names))
     chosen = {}
+    failures = Failures(layer.name, "columns")
     for index, field in enumerate(schema):
         tails = tails_of(field.name, columns) if columns else ("",)
-        kinds = [find(field.type, tail) for tail in tails]
-        if any(has_text(kind) for kind in kinds if kind is not None):
+        there = [kind for kind in (find(field.type, tail) for tail in tails) if kind is not None]
+        if any(map(has_text, there)):
             chosen[index] = tails
-    return chosen, errors
+        elif columns:  # that is said already
+            continue
+        if any(map(loses_text, there)):
+            kind = in_words(TypeError(field.type))
+            errors += failures.one(f"column {in_place(field.name)!r} has text in a type that is not read: {kind}")
+    return chosen, [*errors, *failures.rest()]
 
 
 def _read_messages(messages: Messages, layer: Layer) -> Iterator[Values | SourceError]:

@@ -3,6 +3,7 @@
 Arrays may come from hostile files: what is followed as an offset or an index is checked first.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -12,9 +13,9 @@ import pyarrow.compute as pc
 
 from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
-from urnscan.sources.tables.values import MOST_OCTETS
+from urnscan.sources.tables.values import MOST_OCTETS, below, in_place
 
-__all__ = ["Tails", "find", "has_text", "read_column", "tails_of"]
+__all__ = ["Tails", "find", "has_text", "loses_text", "read_column", "tails_of"]
 
 Tails = tuple[str, ...]
 """Dotted ways into a nested column, of which what is there is read; "" is all of it."""
@@ -25,6 +26,7 @@ _VIEWS = (pa.string_view(), pa.binary_view())
 _AS_OCTETS = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
 _DEEPEST = 100
 _LONGEST = (1 << 31) - 1  # octets of a value that 32-bit offsets can count
+_MOST_ROWS = 1 << 20  # that are looked at at a time: some types take no room for theirs, however many they are
 _LARGEST_DICTIONARY = 1 << 30  # octets, where its values may share them
 
 
@@ -62,13 +64,15 @@ def find(kind: pa.DataType, tail: str) -> pa.DataType | None:
 def has_text(kind: pa.DataType, depth: int = 0) -> bool:
     """Whether there is text or octets in a type, at any depth that is read."""
     kind = _storage(kind)
-    if depth > _DEEPEST:
-        return False
-    if pa.types.is_dictionary(kind):
-        return _is_text(kind.value_type)
-    if pa.types.is_struct(kind) or pa.types.is_map(kind) or _is_list(kind):
-        return any(has_text(kind.field(index).type, depth + 1) for index in range(kind.num_fields))
-    return _is_text(kind)
+    return _is_read(kind, depth) and (_is_text(kind) or any(has_text(part, depth + 1) for part in _parts(kind)))
+
+
+def loses_text(kind: pa.DataType, depth: int = 0) -> bool:
+    """Whether there is text or octets in a type where it is not read."""
+    kind = _storage(kind)
+    if _is_read(kind, depth):
+        return any(loses_text(part, depth + 1) for part in _parts(kind))
+    return _is_text(kind) or any(has_text(part) or loses_text(part) for part in _parts(kind))
 
 
 def read_column(array: pa.Array, name: str, tails: Tails, first_row: int, since: int, layer: Layer) -> Iterator[Values]:
@@ -77,7 +81,8 @@ def read_column(array: pa.Array, name: str, tails: Tails, first_row: int, since:
     Raises pyarrow's own errors where the array is damaged, OverflowError for a value that is too long, LimitError.
     """
     array.validate()
-    for values in _leaves(array, tails, lambda row: f"{first_row + row}/{name}", layer, 0):
+    shown = in_place(name)
+    for values in _leaves(array, tails, lambda row: f"{first_row + row}/{shown}", layer, 0):
         layer.checks.since = min(layer.checks.since, since)
         yield values
 
@@ -91,36 +96,84 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _is_list(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+    return _is_view(kind) or bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
+def _is_view(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind))
+
+
+def _is_coded(kind: pa.DataType) -> bool:
+    """Whether its values are in a dictionary or in runs."""
+    return bool(pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind))
+
+
+def _parts(kind: pa.DataType) -> list[pa.DataType]:
+    """The types of what a type holds."""
+    if _is_coded(kind):
+        return [kind.value_type]
+    return [kind.field(index).type for index in range(kind.num_fields)]
+
+
+def _is_read(kind: pa.DataType, depth: int) -> bool:
+    """Whether values of a type are looked into, `depth` deep in their column."""
+    if depth > _DEEPEST or pa.types.is_union(kind):
+        return False
+    return not _is_coded(kind) or _is_text(kind.value_type)
 
 
 def _leaves(array: pa.Array, tails: Tails, place: Place, layer: Layer, depth: int) -> Iterator[Values]:
     kind = array.type
     if isinstance(kind, pa.BaseExtensionType):
         array, kind = array.storage, kind.storage_type
-    if not has_text(kind, depth) or array.null_count == len(array):
+    if not has_text(kind, depth):
+        return
+    if len(array) > _MOST_ROWS and not pa.types.is_dictionary(kind):
+        for start in range(0, len(array), _MOST_ROWS):
+            yield from _leaves(array.slice(start, _MOST_ROWS), tails, _later_place(place, start), layer, depth)
+        return
+    layer.budget.gave(len(array) // 8)  # rows take time even where there is nothing in them
+    if array.null_count == len(array):
         return
     if pa.types.is_struct(kind):
+        if array.null_count and any(pa.types.is_run_end_encoded(field.type) for field in kind):
+            raise pa.ArrowNotImplementedError("runs in a struct that is null in some rows are not read")
         for field, child in zip(kind, array.flatten(), strict=True):
             below = ("",) if "" in tails else tuple(t for tail in tails for t in tails_of(field.name, (tail,)))
             if below:
                 yield from _leaves(child, below, _field_place(place, field.name), layer, depth + 1)
-    elif pa.types.is_nested(kind):
+    elif pa.types.is_run_end_encoded(kind):
+        yield from _leaves(_as_dictionary(array), tails, place, layer, depth)
+    elif _is_view(kind):
+        for rows, ends, part in _views(array):
+            yield from _leaves(part, tails, _element_place(_row_place(place, rows), ends), layer, depth + 1)
+    elif pa.types.is_map(kind) or _is_list(kind):
         array = _as_list(array)
         ends = np.cumsum(_integers(pc.list_value_length(array)))
         yield from _leaves(array.flatten(), tails, _element_place(place, ends), layer, depth + 1)
     elif "" in tails:
         for start, values in _pieces(array):
             layer.budget.gave(values.nbytes)
-            yield Values(values, _value_place(place, start, layer))
+            yield Values(values, _value_place(_later_place(place, start), layer))
 
 
-def _value_place(place: Place, start: int, layer: Layer) -> Place:
-    return lambda index: layer.of_value(place(start + index))
+def _value_place(place: Place, layer: Layer) -> Place:
+    return lambda index: layer.of_value(place(index))
+
+
+def _later_place(place: Place, start: int) -> Place:
+    return lambda index: place(start + index)
+
+
+def _row_place(place: Place, rows: npt.NDArray[np.int64]) -> Place:
+    return lambda index: place(int(rows[index]))
 
 
 def _field_place(place: Place, name: str) -> Place:
-    return lambda index: f"{place(index)}.{name}"
+    part = f".{in_place(name)}"
+    return lambda index: below(place(index), part)
 
 
 def _element_place(place: Place, ends: npt.NDArray[np.int64]) -> Place:
@@ -129,9 +182,36 @@ def _element_place(place: Place, ends: npt.NDArray[np.int64]) -> Place:
     def of_element(index: int) -> str:
         which = int(np.searchsorted(ends, index, "right"))
         start = int(ends[which - 1]) if which else 0
-        return f"{place(which)}[{index - start}]"
+        return below(place(which), f"[{index - start}]")
 
     return of_element
+
+
+def _as_dictionary(array: pa.Array) -> pa.DictionaryArray:
+    """Run-end encoded text with its runs as a dictionary."""
+    ends = _integers(array.run_ends)
+    rises = len(ends) == len(array.values) and bool((np.diff(ends, prepend=0) > 0).all())
+    if not rises or len(ends) == 0 or int(ends[-1]) - len(array) < array.offset:
+        raise pa.ArrowInvalid("its runs do not come to its length")
+    runs = np.searchsorted(ends, np.arange(len(array), dtype=np.int64) + array.offset, "right").astype(np.int64)
+    first, last = int(runs[0]), int(runs[-1])
+    indices = pa.Array.from_buffers(pa.int64(), len(runs), [None, pa.py_buffer(runs - first)])
+    return pa.DictionaryArray.from_arrays(indices, array.values.slice(first, last + 1 - first), safe=False)
+
+
+def _views(array: pa.Array) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], pa.Array]]:
+    """Lists that lie end to end, as many as there are: their rows, where their elements end, the elements of all."""
+    starts, sizes = _integers(array.offsets), _integers(array.sizes) * _present(array)
+    rows = np.flatnonzero(sizes)
+    starts, sizes = starts[rows], sizes[rows]
+    count = len(array.values)
+    if len(rows) and (min(starts.min(), sizes.min()) < 0 or sizes.max() > count or (starts > count - sizes).any()):
+        raise pa.ArrowInvalid("a list leads out of its values")
+    cuts = np.flatnonzero(starts[1:] != (starts + sizes)[:-1]) + 1
+    for first, last in itertools.pairwise([0, *cuts.tolist(), len(rows)]):
+        ends = np.cumsum(sizes[first:last])
+        if len(ends):
+            yield rows[first:last], ends, array.values.slice(int(starts[first]), int(ends[-1]))
 
 
 def _as_list(array: pa.Array) -> pa.Array:

@@ -19,7 +19,7 @@ __all__ = ["read_records"]
 
 _NEAR = 16  # characters before the end within which the decoder is wrong about what is not whole
 _WINDOW = 1 << 11  # characters that the decoder gets at first: what it says of a failure takes time by their number
-_PATIENCE = 1 << 26  # characters to look at once more in all, behind the lines of damaged records
+_PATIENCE = 1 << 23  # characters to look at once more in all, behind the lines of damaged records
 _FIELDS = 100  # names of fields that are kept for an error
 _BETWEEN = re.compile("[ \t\r\n,\x1e\ufeff]*")  # lenient: what is between records is none of ours
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -77,13 +77,14 @@ def read_records(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
             reason = f"more than {LONGEST:,} characters" if too_long else _reason(error)
             where = text.octet(text.at)
             seen = text.at + (error.pos if isinstance(error, json.JSONDecodeError) else len(part))
-            again = seen - text.text.find("\n", text.at, seen) - 1
-            if again < seen:
-                patience -= again
-            if patience < 0:
+            line_end = text.text.find("\n", text.at, seen)
+            if line_end >= 0:
+                patience -= seen - line_end
+            is_far = line_end >= 0 and patience < 0
+            if is_far:
                 text.at = seen
             rest = "" if text.skip_line() else "; what follows it is not read"
-            if patience < 0 and not rest:
+            if is_far and not rest:
                 rest = f"; read on at octet {text.octet(text.at)}"
             yield from failures.one(f"record {number} at octet {where} damaged: {reason}{rest}")
             failed = True

@@ -5,18 +5,20 @@ are virtual tables, whose code would read what may be made to harm; what a full-
 ordinary table, `NAME_content`, and is read there.
 """
 
+import itertools
 import os
 import re
 import sqlite3
 import urllib.parse
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from urnscan.errors import SourceError
 from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Reader
-from urnscan.sources.tables.values import LONGEST, Failures, Gathered, in_words, no_column, octets_of, path_of
+from urnscan.sources.reader import Reader, begins
+from urnscan.sources.tables.values import LONGEST, Failures, Gathered, in_place, in_words, no_column, octets_of, path_of
 
 __all__ = ["is_sqlite", "read_sqlite"]
 
@@ -27,6 +29,10 @@ _GAP = rb"(?:\s|/\*.*?\*/|--[^\n]*\n)"
 _VIRTUAL = re.compile(_GAP + rb"*CREATE" + _GAP + rb"+VIRTUAL\b", re.IGNORECASE | re.DOTALL)
 _TELLING = 1000  # octets of a statement that are looked at
 _SMALLEST_ROW = 2  # octets that a row takes in its table's file, and more
+_AT_ONCE = 256  # rows that are read at a time
+_SHORT = 1 << 18  # octets of a row of which there are so many at a time
+_FAILED = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
+"""What sqlite3 raises where a database is not what it should be; the last where it quotes a name that is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +46,7 @@ class _Table:
 
 def is_sqlite(head: bytes, _: Layer) -> bool | None:
     """Whether it is an SQLite database."""
-    if head.startswith(_MAGIC):
-        return True
-    return None if _MAGIC.startswith(head) else False
+    return begins(head, _MAGIC)
 
 
 def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
@@ -55,24 +59,34 @@ def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
             path = path_of(file)
             size = file.seek(0, os.SEEK_END)
     try:
-        database, size = _open(path, size) if path else _load(octets_of(reader, layer))
+        if path is None:
+            database, size = _load(octets_of(reader, layer))
+        else:
+            yield from _look_beside(path, layer)
+            database = _open(path)
         try:
             yield from _Database(database, layer, size, counts=path is not None).read()
         finally:
             database.close()
-    except (sqlite3.Error, MemoryError, OverflowError) as error:
+    except _FAILED as error:
         raise SourceError(layer.name, f"cannot be read as SQLite: {in_words(error)}") from error
 
 
-def _open(path: str, size: int) -> tuple[sqlite3.Connection, int]:
-    """A database in a file, and its size in octets. What stands in a write-ahead log beside it counts."""
+def _look_beside(path: str, layer: Layer) -> Iterator[SourceError]:
+    """The error for changes in a write-ahead log: SQLite could read them only if it wrote into the folder."""
     try:
         logged = os.stat(path + "-wal").st_size  # noqa: PTH116 (paths are strings here)
     except OSError:
-        logged = 0
+        return
+    if logged:
+        reason = "what was changed and stands in the -wal file beside it is not read"
+        yield SourceError(layer.name, f"{reason}: run sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)' first")
+
+
+def _open(path: str) -> sqlite3.Connection:
+    """A database in a file that is not to change; nothing is written beside it."""
     name = urllib.parse.quote(os.fsencode(path))
-    frozen = "" if logged else "&immutable=1"
-    return sqlite3.connect(f"file:{name}?mode=ro{frozen}", uri=True, check_same_thread=False), size + logged
+    return sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True, check_same_thread=False)
 
 
 def _load(octets: bytearray) -> tuple[sqlite3.Connection, int]:
@@ -104,8 +118,8 @@ class _Database:
         database.text_factory = bytes
         for setting in ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON", "mmap_size=0"):
             database.execute(f"PRAGMA {setting}")
-        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        self._limit(LONGEST)
 
     def read(self) -> Iterator[Values | SourceError]:
         """What is in the chosen columns."""
@@ -145,6 +159,7 @@ class _Database:
             shadow = next((suffix for of in virtual if (suffix := name.removeprefix(of + "_")) != name), "content")
             if is_virtual or shadow != "content":
                 continue
+            self._limit(LONGEST)
             try:
                 info = list(self._database.execute(f"PRAGMA table_xinfo({_quoted(name)})"))
                 columns = tuple(_text(row[1]) for row in info if row[6] in _STORED)
@@ -152,7 +167,7 @@ class _Database:
                 row_id = next((way for way in _ROW_IDS if way not in lower), None)
                 if row_id and not self._has_row_ids(name):
                     row_id = None
-            except sqlite3.Error as error:
+            except _FAILED as error:
                 yield self._failed(name, error)
             else:
                 yield _Table(name, columns, row_id)
@@ -167,57 +182,97 @@ class _Database:
         return True
 
     def _failed(self, table: str, error: BaseException) -> SourceError:
-        return SourceError(self._layer.name, f"table {table!r} damaged: {in_words(error)}")
+        return SourceError(self._layer.name, f"table {in_place(table)!r} damaged: {in_words(error)}")
 
     def _read_table(self, table: _Table, columns: list[str]) -> Iterator[Values | SourceError]:
-        for found in self._rows_of(table, columns):
-            if isinstance(found, SourceError):
-                yield found
+        name, names = in_place(table.name), ["", *map(in_place, columns)]  # the number of the row stands first
+        width = len(names)
+        count = 0
+        for rows in self._rows_of(table, columns):
+            if isinstance(rows, SourceError):
+                yield rows
                 continue
-            row, values = found
-            for column, value in zip(columns, values, strict=True):
-                if isinstance(value, bytes) and self._gathered.add(value, self._since, table.name, row, column):
-                    yield from self._gathered.take()
+            cells = list(itertools.chain.from_iterable(rows))
+            filled = [at for at, cell in enumerate(cells) if isinstance(cell, bytes) and cell]
+            numbers = cells[::width] if table.row_id else range(count, count + len(rows))
+            count += len(rows)
+            values = [cells[at] for at in filled]
+            if not self._took(len(rows), sum(map(len, values))):
+                yield self._failed(table.name, sqlite3.DatabaseError("it has more rows than its file has room for"))
+                return
+            places: list[tuple[object, ...]] = [(name, numbers[at // width], names[at % width]) for at in filled]
+            if self._gathered.add_all(values, self._since, places):
+                yield from self._gathered.take()
 
-    def _rows_of(self, table: _Table, columns: list[str]) -> Iterator[tuple[int, tuple[object, ...]] | SourceError]:
-        """The rows of a table, each with its number, as far as they can be read."""
+    def _rows_of(self, table: _Table, columns: list[str]) -> Iterator[list[tuple[Any, ...]] | SourceError]:
+        """The rows of a table, some at a time, as far as they can be read: each its number or NULL, and its values.
+
+        They are held, so the long ones, which together could be too much, are read one by one.
+        """
         number = table.row_id or "NULL"
         # Not by an index: that of an expression would run it, and one that covers all columns has another order.
         query = f"SELECT {number}, {', '.join(map(_quoted, columns))} FROM {_quoted(table.name)} NOT INDEXED"  # noqa: S608 (quoted)
-        failures = Failures(self._layer.name, f"rows of table {table.name!r}")
+        failures = Failures(self._layer.name, f"rows of table {in_place(table.name)!r}")
         count, last = 0, None
-        # Python reads one row ahead, and where that one fails, it gives neither: then they are read one by one.
-        one = False
-        failure: BaseException = sqlite3.DatabaseError()
+        # Python reads one row ahead, and where that one fails, it gives neither: then that row is read alone.
+        at_once, alone = _AT_ONCE, False
+        reason: BaseException = sqlite3.DatabaseError()
         while True:
             ways = "" if last is None else f" WHERE {number} > {last:d}"
-            if one:
-                ways += " LIMIT 1" if table.row_id else f" LIMIT 1 OFFSET {count}"
-            before = count
-            try:
-                for row_id, *values in self._database.execute(query + ways):
-                    self._took(sum(len(value) for value in values if isinstance(value, bytes)))
-                    last = row_id
-                    yield count if row_id is None else row_id, tuple(values)
-                    count += 1
-            except (sqlite3.Error, MemoryError, OverflowError) as error:
-                if one and isinstance(error, sqlite3.DataError) and (skipped := self._skip(table, last)) is not None:
-                    last = skipped
-                    reason = f"row {last} of table {table.name!r} has a value of more than {LONGEST:,} octets: not read"
-                    yield from failures.one(reason)
-                elif one:
-                    yield from failures.rest()
-                    yield self._failed(table.name, error)
-                    return
-                one, failure = not one, error
-            else:
-                if one and (count == before or table.row_id is None):
+            ways += f" LIMIT {1 if alone else -1} OFFSET {0 if table.row_id else count}"
+            before, failure = count, None
+            for found in self._select(query + ways, at_once):
+                if isinstance(found, BaseException):
+                    failure = found
+                else:
+                    last = found[-1][0]
+                    count += len(found)
+                    yield found
+            if failure is None and not alone:
+                break
+            if failure is None:
+                if count == before or not table.row_id:
+                    yield self._failed(table.name, reason)
+                    break
+            elif alone:
+                skipped = self._skip(table, last) if isinstance(failure, sqlite3.DataError) else None
+                if skipped is None:
                     yield self._failed(table.name, failure)
                     break
-                if not one:
-                    break
-                one = False
+                last = skipped
+                where = f"row {last} of table {in_place(table.name)!r}"
+                yield from failures.one(f"{where} has a value of more than {LONGEST:,} octets: not read")
+            elif at_once > 1 and not table.row_id and isinstance(failure, sqlite3.DataError):
+                at_once = 1  # to find such a row again would take long
+                continue
+            alone = not alone
+            at_once, reason = 1 if alone else _AT_ONCE, failure or reason
         yield from failures.rest()
+
+    def _select(self, query: str, at_once: int) -> Iterator[list[tuple[Any, ...]] | BaseException]:
+        """The rows of a query, some at a time, and behind them what ended it, if that is an error."""
+        failure: BaseException | None = None
+        try:
+            self._limit(LONGEST)  # the query itself may be long
+            cursor = self._database.execute(query)
+            self._limit(LONGEST if at_once == 1 else min(LONGEST, _SHORT))
+            while failure is None:
+                rows: list[tuple[Any, ...]] = []
+                try:
+                    rows.extend(itertools.islice(cursor, at_once))
+                except _FAILED as error:  # what came before it is in the list
+                    failure = error
+                if not rows:
+                    break
+                yield rows
+        except _FAILED as error:
+            failure = error
+        if failure is not None:
+            yield failure
+
+    def _limit(self, octets: int) -> None:
+        """No value and no row is longer from now on."""
+        self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, octets)
 
     def _skip(self, table: _Table, last: int | None) -> int | None:
         """The row id of the row behind `last`, which holds too much; None where there is no getting past it."""
@@ -231,15 +286,14 @@ class _Database:
             return None
         return int(found) if isinstance(found, int) and (last is None or found > last) else None
 
-    def _took(self, octets: int) -> None:
-        """A row was read. Raises sqlite3.DatabaseError where there were more than fit into the file."""
-        self._rows += 1
-        if self._rows * _SMALLEST_ROW > self._size:
-            raise sqlite3.DatabaseError("it has more rows than its file has room for")
+    def _took(self, rows: int, octets: int) -> bool:
+        """So many rows were read; whether as many fit into the file."""
+        self._rows += rows
         if self._counts:
-            took = min(octets + _SMALLEST_ROW, self._left)
+            took = min(octets + rows * _SMALLEST_ROW, self._left)
             self._left -= took
             self._layer.budget.took(took)
+        return self._rows * _SMALLEST_ROW <= self._size
 
 
 def _text(name: bytes) -> str:

@@ -1,9 +1,8 @@
 """What the readers of tables share: values gathered to columns, and what may be held in memory."""
 
-import bisect
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -46,24 +45,27 @@ class Gathered:
     def __init__(self, layer: Layer) -> None:
         self._layer = layer
         self._values: list[bytes] = []
-        self._firsts: list[int] = []  # where in the values those begin that were added together
-        self._places: list[Callable[[int], str]] = []  # and where these stand
+        self._places: list[tuple[object, ...]] = []
         self._octets = 0
         self._since = 0
 
     def add(self, value: bytes, since: int, *place: object) -> bool:
         """One more value, its date (see Checks) and the parts of its place; whether there are enough to be given."""
-        return bool(value) and self.add_all([value], since, lambda _: "/".join(map(str, place)))
-
-    def add_all(self, values: list[bytes], since: int, place: Callable[[int], str]) -> bool:
-        """Some more, none of them empty; `place` tells from an index in them where the value stands."""
-        if values:
+        if value:
             if not self._values:
                 self._since = since
-            self._firsts.append(len(self._values))
+            self._values.append(value)
             self._places.append(place)
-            self._values += values
-            self._octets += sum(map(len, values))
+            self._octets += len(value)
+        return self._octets >= MOST_OCTETS or len(self._values) >= _MOST_VALUES
+
+    def add_all(self, values: list[bytes], since: int, places: list[tuple[object, ...]]) -> bool:
+        """Some more, none of them empty."""
+        if not self._values:
+            self._since = since
+        self._values += values
+        self._places += places
+        self._octets += sum(map(len, values))
         return self._octets >= MOST_OCTETS or len(self._values) >= _MOST_VALUES
 
     def take(self) -> Iterator[Values]:
@@ -77,15 +79,9 @@ class Gathered:
         np.cumsum([len(value) for value in self._values], out=offsets[1:])
         octets = b"".join(self._values)
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(octets)]
-        values = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers)
-        firsts, places, layer = self._firsts, self._places, self._layer
-        self._values, self._firsts, self._places, self._octets = [], [], [], 0
-
-        def place(index: int) -> str:
-            which = bisect.bisect(firsts, index) - 1
-            return layer.of_value(places[which](index - firsts[which]))
-
-        yield Values(values, place)
+        values, places, layer = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers), self._places, self._layer
+        self._values, self._places, self._octets = [], [], 0
+        yield Values(values, lambda index: layer.of_value("/".join(map(str, places[index]))))
 
 
 class Failures:
