@@ -549,7 +549,7 @@ class TestSummary:
         number = r"[\d,]+"
         match = re.fullmatch(
             rf"urnscan: ({number}) inputs, ({number}) octets, ({number}) occurrences, ({number}) classes, "
-            rf"(\d+\.\d) s, ({number}) failed",
+            rf"(\d+\.\d) s, ({number}) failures",
             result.err.splitlines()[-1],
         )
         assert match

@@ -474,3 +474,12 @@ def test_recognised(form):
 def test_not_recognised(octets):
     """A slow pipe of text is not kept waiting."""
     assert is_tar(octets, LAYER) is False
+
+
+@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE])
+def test_members_that_are_passed_over_count(kind):
+    """Else an archive of nothing but them would have no limit."""
+    octets = b"".join(block(str(number), 0, kind) for number in range(4))
+    assert read(octets, limits=Limits(members=4)) == ([], [])
+    with pytest.raises(LimitError, match="more than 3 members"):
+        read(octets, limits=Limits(members=3))

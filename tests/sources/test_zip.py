@@ -527,3 +527,38 @@ def test_recognised(octets):
 @pytest.mark.parametrize("octets", [b"", b"x", b"PKx", b"PK\x03x", b"MZ" + zipped([("a", b"a")]), b"PK\x01\x02"])
 def test_not_recognised(octets):
     assert is_zip(octets, LAYER) is False
+
+
+@pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
+@pytest.mark.parametrize("method", METHODS.values())
+@pytest.mark.parametrize("upto", [10, 10_000])
+def test_a_wrong_checksum_of_a_member_that_was_not_read_on_is_told(writer, method, upto):
+    """What was given of it before is left out, too; the members around it are good."""
+    octets = bytearray(zipped([("a", TEXT), ("b", TEXT * 5), ("c", TEXT)], method, writer))
+    right = struct.pack("<I", zlib.crc32(TEXT * 5))
+    for at in [at for at in range(len(octets)) if octets.startswith(right, at)]:
+        octets[at] ^= 1
+    found = read(bytes(octets), upto=upto)
+    assert [name for name, _ in found.members] == ["a", "b", "c"]
+    assert found.errors == ["x!/b: its checksum or size is wrong: what was found in it is left out"]
+    assert found.refused == {"b"}
+
+
+@pytest.mark.parametrize("kind", ["empty", "folder", "encrypted"])
+def test_members_that_are_passed_over_count(kind):
+    """Else an archive of nothing but them would have no limit."""
+    octets = zipped([(f"{number}/" if kind == "folder" else str(number), b"") for number in range(4)], 0)
+    if kind == "encrypted":
+        octets = octets.replace(b"PK\x03\x04\x14\x00\x00", b"PK\x03\x04\x14\x00\x01")
+        assert len(read(octets).errors) == 4
+    assert read(octets, limits=Limits(members=4)).members == []
+    with pytest.raises(LimitError, match="more than 3 members"):
+        read(octets, limits=Limits(members=3))
+
+
+def test_a_file_that_is_cut_off_between_the_frames_of_a_member():
+    frame = zstandard.compress(TEXT)
+    header = struct.pack("<4s5H3I2H", b"PK\3\4", 20, 0, 93, 0, 0, 0, 2 * len(frame), 2 * len(TEXT), 1, 0) + b"a"
+    found = read(header + frame)
+    assert found.members == [("a", TEXT)]
+    assert found.errors == [f"x!/a: cut off: {len(frame):,} of {2 * len(frame):,} octets of it are there"]

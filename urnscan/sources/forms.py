@@ -11,10 +11,25 @@ from typing import TypeAlias
 
 from urnscan.errors import SourceError
 from urnscan.sources.archives.tar import is_tar, open_tar
+from urnscan.sources.archives.unread import (
+    DATABASES,
+    TABLES,
+    UNREAD,
+    ZIPS,
+    is_ar,
+    is_damaged_database,
+    is_damaged_tar,
+    is_damaged_warc,
+    is_like_binary,
+    is_of,
+    refuse,
+    scan_ar,
+    scan_mistaken,
+)
 from urnscan.sources.archives.warc import is_warc, open_warc
 from urnscan.sources.archives.zip import is_zip, open_zip
 from urnscan.sources.compression.members import CODINGS, Unpacked
-from urnscan.sources.documents import Values
+from urnscan.sources.documents import Document, Values
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Peeked, Reader
 from urnscan.sources.tables.columnar import (
@@ -34,6 +49,7 @@ Recognise: TypeAlias = Callable[[bytes, Layer], bool | None]
 """Whether what begins with these octets is of a form; None where more octets are needed to tell."""
 
 _ANY = bytes(range(256))
+_TELLING = 1 << 9  # octets that tell every form; what is inside of something may come in smaller pieces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +85,8 @@ class Archive(Form):
 class Table(Form):
     """A form that holds values in rows and columns."""
 
-    open: Callable[[Reader, Layer], Iterator[Values | SourceError]]
+    open: Callable[[Reader, Layer], Iterator[Document | Values | SourceError]]
+    """Its values; a document where it is scanned as it is."""
 
 
 class Registry:
@@ -83,13 +100,16 @@ class Registry:
 
     def recognise(self, reader: Peeked, layer: Layer) -> Form | None:
         """The form of what a reader gives; None where it is text. Looks no further than it must: a pipe may be slow."""
-        head = reader.peek(1)
+        head = reader.peek(_TELLING if layer.depth else 1)
         if not head:
             return None
-        forms = (self._named if layer.file_name.lower().endswith(self._suffixes) else self._others)[head[0]]
+        name = layer.file_name.lower()
+        forms = (self._named if name.endswith(self._suffixes) else self._others)[head[0]]
         while True:
             unsure = False
             for form in forms:
+                if form.named and not name.endswith(form.named):
+                    continue
                 known = form.recognise(head, layer)
                 if known:
                     return form
@@ -121,6 +141,30 @@ def _damaged_compressions() -> Iterator[Compression]:
         )
 
 
+def _unread() -> Iterator[Archive]:
+    for what, magics in UNREAD.items():
+        yield Archive(
+            recognise=functools.partial(is_of, magics),
+            open=functools.partial(refuse, what),
+            begins=magics[0][:1],
+        )
+
+
+def _damaged_archives() -> Iterator[Archive]:
+    """Those that only their names tell, too."""
+    yield Archive(recognise=is_like_binary, open=open_zip, named=ZIPS)
+    yield Archive(recognise=is_damaged_tar, open=open_tar, named=(".tar",))
+    yield Archive(recognise=is_damaged_warc, open=open_warc, named=(".warc", ".wet", ".wat"))
+
+
+def _mistaken_tables() -> Iterator[Table]:
+    """What only has their names."""
+    for what, names in TABLES.items():
+        yield Table(recognise=is_like_binary, open=functools.partial(scan_mistaken, what), named=names)
+    database = functools.partial(scan_mistaken, "an SQLite database")
+    yield Table(recognise=is_damaged_database, open=database, named=DATABASES)
+
+
 FORMS = Registry(
     [
         *_compressions(),
@@ -130,8 +174,12 @@ FORMS = Registry(
         Table(recognise=is_arrow_file, open=read_arrow_file, begins=b"A"),
         Table(recognise=is_sqlite, open=read_sqlite, begins=b"S"),
         Table(recognise=is_arrow_stream, open=read_arrow_stream, begins=b"\xff"),
+        Table(recognise=is_ar, open=scan_ar, begins=b"!"),
+        *_unread(),
         Archive(recognise=is_tar, open=open_tar),
         *_damaged_compressions(),
+        *_damaged_archives(),
+        *_mistaken_tables(),
         # Text, and read as that unless fields are named.
         Table(recognise=is_json, open=read_json),
         Table(recognise=is_csv, open=read_csv),

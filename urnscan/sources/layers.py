@@ -6,7 +6,7 @@ from typing import Self
 
 from urnscan.errors import LimitError, SourceError
 
-__all__ = ["INSIDE", "Budget", "Checks", "Layer", "Limits", "Reading"]
+__all__ = ["INSIDE", "Budget", "Checks", "Layer", "Limits", "Reading", "shortened"]
 
 INSIDE = "!/"
 """Stands between an input and its member, and between that and a member of its own."""
@@ -52,6 +52,8 @@ class Checks:
         """Counts the units that have begun or were settled."""
         self.since = 0
         """The first date of the octets that were given last; a reader that had them in store sets it back."""
+        self.until: int | None = None
+        """Their last date, where they were in store; else it is `now`."""
         self.refused: list[tuple[int, int]] = []
         """The first and the last date of each unit whose checksum failed and that is in no other such; in their order."""
         self._open: list[int] = []
@@ -139,18 +141,19 @@ class Layer:
         """The layer of what is in a compressed file; `suffixes` are those that such files have. Raises SourceError."""
         lower = self.file_name.lower()
         suffix = next((suffix for suffix in suffixes if lower.endswith(suffix)), "")
-        return self._deeper(file_name=self.file_name[: len(self.file_name) - len(suffix)])
+        stem = self.file_name[: len(self.file_name) - len(suffix)]
+        return self._deeper(file_name=stem + ".tar" if suffix.startswith(".t") else stem)
 
     def inside(self, member: str) -> Self:
         """The layer of a member of an archive. Raises SourceError where that is too deep."""
         way = member if self.member is None else self.member + INSIDE + member
         return self._deeper(
-            name=_shortened(self.name + INSIDE + member), file_name=member.rsplit("/", 1)[-1], member=_shortened(way)
+            name=shortened(self.name + INSIDE + member), file_name=member.rsplit("/", 1)[-1], member=shortened(way)
         )
 
     def of_value(self, place: str) -> str:
         """What `member` says of a value of a table at this layer."""
-        return _shortened(place if self.member is None else self.member + INSIDE + place)
+        return shortened(place if self.member is None else self.member + INSIDE + place)
 
     def _deeper(self, **changes: str) -> Self:
         if self.depth == self.reading.limits.depth:
@@ -159,6 +162,6 @@ class Layer:
         return replace(self, depth=self.depth + 1, **changes)  # type: ignore[arg-type]
 
 
-def _shortened(name: str) -> str:
+def shortened(name: str) -> str:
     """The name, or so much of its beginning and its end as is enough to know it by."""
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME // 2]}…{name[-_LONGEST_NAME // 2 :]}"

@@ -1,6 +1,7 @@
 """What gives octets, front to back: the protocol that all readers of inputs and of what is inside them follow."""
 
 import io
+from collections import deque
 from typing import Protocol, Self
 
 from urnscan.errors import SourceError
@@ -51,8 +52,8 @@ class Peeked(Reader):
         """`reader` is closed with this one; `checks` is that of the input."""
         self._reader = reader
         self._checks = checks
-        self._since = 0  # the date of the oldest octet that was looked at
         self._head = b""  # octets that were looked at and are still to be given
+        self._reads: deque[tuple[int, int, int]] = deque()  # how many of them came in each read, and its dates
         self._after: SourceError | None = None  # what reading raised behind the head
         self._ended = False
 
@@ -66,30 +67,37 @@ class Peeked(Reader):
             filled = len(self._head)
             buffer[:filled] = self._head
             checks, since = self._checks, self._checks.since
-            checks.since = min(self._since, checks.now) if filled else checks.now
             try:
                 while filled < count and not self._ended:
+                    checks.since = checks.now
                     got = self._reader.read_into(buffer[filled:])
                     self._ended = got == 0
                     filled += got
+                    self._reads.append((got, checks.since, checks.now))
             except SourceError as error:
                 self._after = error
             self._head = bytes(buffer[:filled])
-            self._since, checks.since = checks.since, since
+            checks.since = since
         return self._head
 
     def read_into(self, view: memoryview) -> int:
         """Fill the front of the view, with what was looked at first."""
+        checks = self._checks
         if self._head:
-            got = min(len(self._head), len(view))
+            count, since, until = self._reads.popleft()
+            got = min(count, len(view))
             view[:got] = self._head[:got]
             self._head = self._head[got:]
-            self._checks.since = min(self._checks.since, self._since)
+            if got < count:
+                self._reads.appendleft((count - got, since, until))
+            checks.since, checks.until = min(checks.since, since), until
             return got
         if self._after is not None:
             error, self._after = self._after, None
             raise error
-        return 0 if self._ended else self._reader.read_into(view)
+        got = 0 if self._ended else self._reader.read_into(view)
+        checks.until = None  # what a reader below says of what it had in store need not be so of what became of it
+        return got
 
     def reopen(self) -> io.BufferedIOBase | None:
         """A second file with the same octets, if the reader below has one."""

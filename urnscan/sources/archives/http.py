@@ -13,7 +13,7 @@ import re
 from urnscan.errors import DamageError, SourceError
 from urnscan.sources.archives.codings import CODINGS, TRIED, Decoded
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Peeked, Reader, skip
+from urnscan.sources.reader import Peeked, Reader, read_up_to, skip
 
 __all__ = ["Body"]
 
@@ -55,6 +55,10 @@ class Body(Reader):
     def close(self) -> None:
         """Close the readers of the codings and the message."""
         (self._body or self._message).close()
+
+    def unused(self) -> bytes:
+        """What was read of the message beyond the end of its body; dated as what is read is."""
+        return read_up_to(self._message, len(self._message.peek(0)))
 
     def _open(self) -> Reader:
         """Pass over the headers; the reader of what follows, through all the codings that they announce."""

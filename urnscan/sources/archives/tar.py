@@ -2,8 +2,7 @@
 
 The standard library takes each header apart. What ties headers together (long names, pax records, sparse maps) is read
 here: there it is as large as a header says it is, and is lost with the rest at the first damaged header. Links, devices,
-folders and empty files are passed over, though counted as members; so is the absence of the end marker, which many
-writers leave out.
+folders and empty files are counted and passed over; the end marker may be missing, as many writers leave it out.
 """
 
 import re
@@ -11,10 +10,11 @@ import tarfile
 from collections.abc import Iterable, Iterator
 
 from urnscan.errors import DamageError, SourceError
-from urnscan.sources.layers import INSIDE, Checks, Layer
+from urnscan.sources.archives.pax import decimal, pax_records
+from urnscan.sources.layers import INSIDE, Checks, Layer, shortened
 from urnscan.sources.reader import Peeked, Reader, read_up_to, skip
 
-__all__ = ["is_damaged_tar", "is_tar", "open_tar"]
+__all__ = ["is_tar", "open_tar"]
 
 _BLOCK = 512
 _HOLE = bytes(1 << 16)
@@ -31,7 +31,6 @@ _GNU_MAGIC = b"ustar  \0"
 
 _LONG_NAME, _LONG_LINK, _PAX_GLOBAL = b"L", b"K", b"g"
 _EXTENSIONS = (_LONG_NAME, _LONG_LINK, _PAX_GLOBAL, b"x", b"X")
-_KEYWORDS = (b"path", b"size", *(b"GNU.sparse." + end for end in (b"name", b"map", b"size", b"realsize", b"major")))
 _WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")
 _FOLDER_LIST = b"D"  # GNU, incremental: which names a folder held
 
@@ -44,11 +43,6 @@ def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar arc
         return _parse(head[:_BLOCK]) is not None
     name = head[:100]
     return None if b"\0" in head and (b"\0" not in name or _NAME.fullmatch(name)) else False
-
-
-def is_damaged_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (who asks knows the name)
-    """Whether what has the name of a tar archive is one whose first header is damaged: what text has not is in it."""
-    return b"\0" in head[:_BLOCK] or (None if len(head) < _BLOCK else False)
 
 
 def open_tar(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | SourceError]:
@@ -120,7 +114,7 @@ class _Stored(Reader):
         """The error for a member whose end is missing; nothing more is read of it."""
         there, self.left = self._size - self.left, 0
         reason = f"cut off: {there:,} of {self._size:,} octets are there"
-        return SourceError(self._layer.name + INSIDE + self._name, reason)
+        return SourceError(shortened(self._layer.name + INSIDE + self._name), reason)
 
 
 class _Sparse(Reader):
@@ -206,7 +200,10 @@ class _Archive:
             return SourceError(self._layer.name, reason)
         if header.type in _EXTENSIONS:
             return self._extension(header, at)
-        return self._file(header, block, at)
+        found = self._file(header, block, at)
+        if found is None:  # a link, a folder, an empty file: it counts
+            self._layer.budget.member()
+        return found
 
     def _pass_over_member(self) -> SourceError | None:
         """Pass over what was not read of the last member, and over its padding; the error where its data is cut off."""
@@ -259,7 +256,7 @@ class _Archive:
             self._extended[b"path"] = data.split(b"\0", 1)[0]
         elif header.type != _LONG_LINK:
             try:
-                records = _pax_records(data)
+                records = pax_records(data)
             except ValueError:
                 return SourceError(name, f"a damaged extension header at octet {at}: passed over")
             (self._global if header.type == _PAX_GLOBAL else self._extended).update(records)
@@ -269,10 +266,9 @@ class _Archive:
         """What a header that is none of an extension begins."""
         records, self._extended = self._global | self._extended, {}
         if header.type in _WITHOUT_DATA:
-            self._layer.budget.member()
             return None
         try:
-            stored = _decimal(records[b"size"]) if b"size" in records else header.size
+            stored = decimal(records[b"size"]) if b"size" in records else header.size
             path = records.get(b"GNU.sparse.name", records.get(b"path"))
             name = header.name if path is None else path.decode(errors="backslashreplace")
             self._member = member = _Stored(self._source, self._layer, name, stored)
@@ -282,7 +278,6 @@ class _Archive:
             self._searching = self._member is None  # where it ends is not known
             return SourceError(self._layer.name, f"a damaged header at octet {at}: {error}; the member is passed over")
         if not stored or not member.left or header.type == _FOLDER_LIST or name.endswith("/"):
-            self._layer.budget.member()
             return None
         return name, member if segments is None else _Sparse(member, self._layer, segments, size)
 
@@ -294,11 +289,11 @@ class _Archive:
             numbers = self._gnu_map(block)
             size = _number(block[483:495])
         elif b"GNU.sparse.map" in records:
-            numbers = [_decimal(number) for number in records[b"GNU.sparse.map"].split(b",")]
-            size = _decimal(records.get(b"GNU.sparse.size", b""))
+            numbers = [decimal(number) for number in records[b"GNU.sparse.map"].split(b",")]
+            size = decimal(records.get(b"GNU.sparse.size", b""))
         elif records.get(b"GNU.sparse.major") == b"1":
             numbers = self._map_in_data(member)
-            size = _decimal(records.get(b"GNU.sparse.realsize", b""))
+            size = decimal(records.get(b"GNU.sparse.realsize", b""))
         else:
             return None, 0
         segments = list(zip(numbers[::2], numbers[1::2], strict=True))
@@ -336,9 +331,9 @@ class _Archive:
             *lines, rest = (rest + block).split(b"\n")
             for line in lines:
                 if count is None:
-                    count = 2 * _decimal(line)
+                    count = 2 * decimal(line)
                 elif len(numbers) < count:
-                    numbers.append(_decimal(line))
+                    numbers.append(decimal(line))
             if count is not None and len(numbers) == count:
                 return numbers
             if len(block) < _BLOCK or len(rest) > _BLOCK:
@@ -374,35 +369,3 @@ def _number(field: bytes) -> int:
     if field[:1] == b"\x80":
         return int.from_bytes(field[1:], "big")
     return int(field.strip(b"\0 ") or b"0", 8)
-
-
-def _decimal(digits: bytes) -> int:
-    """A number in pax records. Raises ValueError."""
-    if not re.fullmatch(rb"[0-9]{1,18}", digits):
-        raise ValueError("it has no number where one must be")
-    return int(digits)
-
-
-def _pax_records(data: bytes) -> dict[bytes, bytes]:
-    """Those of the records of a pax header that say what a member is. Raises ValueError.
-
-    The segments of sparse files, version 0.0, which are many records, are given as those of version 0.1 are, in one.
-    """
-    records = {}
-    segments = []
-    at = 0
-    while at < len(data):
-        digits, space, _ = data[at : at + 20].partition(b" ")
-        length = _decimal(digits)
-        record = data[at + len(digits) + 1 : at + length]
-        keyword, equals, value = record[:-1].partition(b"=")
-        if not (space and equals and record.endswith(b"\n") and at + length <= len(data)):
-            raise ValueError("not a record")
-        if keyword in (b"GNU.sparse.offset", b"GNU.sparse.numbytes"):
-            segments.append(value)
-        elif keyword in _KEYWORDS:
-            records[keyword] = value
-        at += length
-    if segments:
-        records[b"GNU.sparse.map"] = b",".join(segments)
-    return records

@@ -3,41 +3,36 @@
 A member is called by its target URI and its record ID. The headers of a record are never text, nor are those of an HTTP
 message in it. Digests in the headers are not verified, segments of a record are members of their own, and ARC files,
 the form before WARC, are not read as such. What is no record, or damaged, is passed over to the next line that begins a
-record.
+record, and how much that is is told.
+
+A record is as long as its header says, unless that is proven wrong. It is too short where neither an empty line, nor a
+record, nor the end follows: then it is read on to the next record. It is too long where, before its end, the whole
+header of a record stands
+
+* at the beginning of a member of the compressed file around the archive: each record has one of its own,
+* in a file in which one can look ahead, and neither an empty line, nor a record, nor the end is where it should end,
+* or behind the end of the chunks or the coding of an HTTP message, where nothing of it is read any more.
+
+Else it is read as it says, for a record may hold an archive or a page about them; where its end then proves that wrong,
+it is told that the text of the record is also that of those behind it.
 """
 
+import contextlib
 import re
-import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.http import Body
-from urnscan.sources.layers import INSIDE, Checks, Layer
-from urnscan.sources.reader import Reader, skip
+from urnscan.sources.archives.window import Fields, Window
+from urnscan.sources.layers import Layer
+from urnscan.sources.reader import Reader
 
 __all__ = ["is_warc", "open_warc"]
 
-_WINDOW = 1 << 17
-_HEADER = 1 << 16  # octets that the header of a record may have
-_DIRECT = 1 << 15  # octets from which on the window is not filled for a read
-
 _MAGICS = (b"WARC/0.", b"WARC/1.")
-_BLANK = re.compile(rb"[\r\n]*")
-_BEGIN = re.compile(rb"WARC/[0-9]")
-_NEXT = re.compile(rb"\nWARC/[0-9]")
-_UNDECIDED = len(b"\nWARC/")  # octets at the end of the window that may begin a record
-
-_VERSION = re.compile(rb"WARC/[0-9]+\.[0-9]+[ \t]*\r?\n")
-_HEADER_END = re.compile(rb"\n[ \t\r]*\n")
-_FIELD = re.compile(
-    rb"\n(?i:(Content-Length|Content-Type|WARC-Record-ID|WARC-Target-URI|WARC-Type))[ \t]*:"
-    rb"([^\n]*(?:\n[ \t]+[^\s][^\n]*)*)"
-)
-_FOLD = re.compile(rb"\s*\n\s*")
-_LENGTH = re.compile(rb"[0-9]{1,18}")
 _HTTP_TYPES = (b"response", b"request", b"revisit")
-_ANY_DATE = sys.maxsize  # of octets that no checksum covers that began or ended while they were held
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_PASSED = 1 << 16  # octets that are passed over at a time
 
 
 def is_warc(head: bytes, _: Layer) -> bool | None:
@@ -49,41 +44,91 @@ def is_warc(head: bytes, _: Layer) -> bool | None:
 
 def open_warc(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | SourceError]:
     """The records, each by its name and with a reader of its text; in place of what is none or damaged, an error."""
-    window = _Window(reader, layer.checks)
+    window = Window(reader, layer.checks)
+    try:
+        yield from _records(window, layer)
+    finally:
+        window.close()
+
+
+def _records(window: Window, layer: Layer) -> Iterator[tuple[str, Reader] | SourceError]:
     is_lost = False  # no record need begin at what comes next
+    wrong: tuple[int, str] | None = None  # where none began, and why
     while True:
+        failure: SourceError | None = None
+        header: Fields | str = ""
         try:
-            if not (window.find_record() if is_lost else window.pass_blank_lines()):
-                return
+            there = window.find_record() if is_lost or wrong else window.pass_blank_lines()
             at = window.position
-            fields = window.read_header()
-        except DamageError as error:
+            header = window.read_header() if there else ""
+        except SourceError as error:
+            failure, at = error, window.position
+        if header and isinstance(header, str):
+            wrong = wrong or (at, header)
+            continue
+        if wrong:
+            upto = "the next record" if header else "the end" if failure is None else "where reading failed"
+            reason = (
+                f"octet {wrong[0]} of the web archive: {wrong[1]}; {at - wrong[0]:,} octets passed over, up to {upto}"
+            )
+            yield SourceError(layer.name, reason)
+            wrong = None
+        if isinstance(failure, DamageError):
             window.drop()
             is_lost = True
-            yield error
-            continue
-        if isinstance(fields, str):
-            is_lost = True
-            yield SourceError(layer.name, f"octet {at} of the web archive: {fields}; read on from the next record")
-            continue
-        name = _name(fields) or f"octet {at}"
-        block = _Block(window, int(fields[b"content-length"]), f"{layer.name}{INSIDE}{name}")
-        try:
-            inner = layer.inside(name)
-        except SourceError as error:
-            yield error
+            yield failure
+        elif failure is not None:
+            raise failure
+        elif isinstance(header, str):
+            return
         else:
-            yield name, Body(block, inner) if _is_http(fields) else block
-        try:
-            skip(block, block.left)
-        except LimitError:
-            raise
-        except SourceError as error:
-            yield error
-        is_lost = block.is_broken
+            is_lost = yield from _record(window, layer, header, at)
 
 
-def _name(fields: dict[bytes, bytes]) -> str:
+def _record(
+    window: Window, layer: Layer, fields: Fields, at: int
+) -> Generator[tuple[str, Reader] | SourceError, None, bool]:
+    """A record, and what is wrong with it; whether the next need not begin behind it."""
+    name = _name(fields) or f"octet {at}"
+    length = int(fields[b"content-length"])
+    try:
+        inner = layer.inside(name)
+    except SourceError as error:
+        yield error
+        block = _Block(window, length, layer.name)
+    else:
+        block = _Block(window, length, inner.name)
+        body = Body(block, inner) if _is_http(fields) else None
+        text = _Text(body or block, block)
+        yield name, text
+        if body is not None and text.is_ended:
+            block.is_read = True
+            _give_back(body, block, layer)
+    view = memoryview(bytearray(min(length, _PASSED) + 1))
+    with contextlib.suppress(SourceError):
+        while block.read_into(view):
+            pass
+    if isinstance(block.error, LimitError):
+        raise block.error
+    if block.error is not None:
+        yield block.error
+    wrong = block.wrong()
+    if wrong is not None:
+        yield wrong
+    return block.is_broken
+
+
+def _give_back(body: Body, block: "_Block", layer: Layer) -> None:
+    """What was read ahead of the end of a body is still to be looked at: it may be another record."""
+    checks, since = layer.checks, layer.checks.since
+    checks.since = checks.now
+    unused = body.unused()
+    if unused:
+        block.give_back(unused, checks.since)
+    checks.since = since
+
+
+def _name(fields: Fields) -> str:
     """What a record is called: its target URI, if it has one, and its record ID."""
     uri = fields.get(b"warc-target-uri", b"")
     if uri.startswith(b"<") and uri.endswith(b">"):  # the grammar of version 1.0 has them, its examples do not
@@ -92,7 +137,7 @@ def _name(fields: dict[bytes, bytes]) -> str:
     return name if name.isprintable() else _CONTROL.sub(lambda control: f"\\x{ord(control[0]):02x}", name)
 
 
-def _is_http(fields: dict[bytes, bytes]) -> bool:
+def _is_http(fields: Fields) -> bool:
     """Whether a record holds an HTTP message; who does not say what it holds is judged by the type of the record."""
     content_type = fields.get(b"content-type")
     if content_type:
@@ -100,157 +145,117 @@ def _is_http(fields: dict[bytes, bytes]) -> bool:
     return fields.get(b"warc-type", b"").lower() in _HTTP_TYPES
 
 
-class _Block(Reader):
-    """The block of a record: as many octets as its header says."""
+class _Text(Reader):
+    """The text of a record: knows what was told of its block, and whether it was read to its end."""
 
-    def __init__(self, window: "_Window", length: int, name: str) -> None:
-        self.left = length
+    def __init__(self, reader: Reader, block: "_Block") -> None:
+        self.is_ended = False
+        self._reader = reader
+        self._block = block
+
+    def read_into(self, view: memoryview) -> int:
+        try:
+            got = self._reader.read_into(view)
+        except SourceError as error:
+            if error is self._block.error:
+                self._block.error = None
+            self.is_ended = not isinstance(error, DamageError)
+            raise
+        self.is_ended = got == 0
+        return got
+
+    def close(self) -> None:
+        self._reader.close()
+
+
+class _Block(Reader):
+    """The block of a record: as many octets as its header says, or as it proves to have."""
+
+    def __init__(self, window: Window, length: int, name: str) -> None:
         self.is_broken = False
         """Whether the next record need not begin behind it."""
+        self.is_read = False
+        """Whether nobody needs what is left of it, so that a record in it is one."""
+        self.error: SourceError | None = None
+        """What was raised at its end, until that was told."""
+        self._failure: SourceError | None = None  # the same, where reading failed
         self._window = window
         self._length = length
         self._name = name
+        self._given = 0  # octets
+        self._is_beyond = False  # whether it goes on behind its length
+        self._is_over = False  # whether a record begins before that
+        self._is_ended = False
+        self._fits: bool | None = None  # whether its length was seen to be right
+        self._inside: int | None = None  # where the first record that may be one begins in it
 
     def read_into(self, view: memoryview) -> int:
-        if not self.left:
+        if self._is_ended:
             return 0
-        left, self.left = self.left, 0
-        self.is_broken = True
-        got = self._window.read_into(view[:left])
-        if not got:
-            there = self._length - left
-            raise SourceError(self._name, f"cut off: {there:,} of {self._length:,} octets are there")
-        self.is_broken = False
-        self.left = left - got
+        window, left = self._window, self._length - self._given
+        if not left and not self._is_beyond:
+            self._is_beyond = not window.is_behind_block()
+            self._is_ended = not self._is_beyond
+            if self._is_ended:
+                return 0
+        if window.begins_record(surely=not self._is_beyond) and self._ends_here():
+            self._is_ended = True
+            self._is_over = not self._is_beyond
+            return 0
+        try:
+            got = window.read_into(view if self._is_beyond else view[:left])
+        except SourceError as error:
+            self._is_ended = self.is_broken = True
+            self.error = self._failure = error
+            raise
+        self._given += got
+        self._is_ended = not got
+        if not got and not self._is_beyond:
+            self.is_broken = True
+            reason = f"cut off: {self._given:,} of {self._length:,} octets are there{self._others()}"
+            self.error = SourceError(self._name, reason)
+            raise self.error
         return got
+
+    def give_back(self, octets: bytes, since: int) -> None:
+        """These were read of it last and not used; the oldest is from that date."""
+        self._window.give_back(octets, since)
+        if self._failure is not None:
+            self._window.fail(self._failure)
+        self._given -= len(octets)
+        self._is_beyond = self._given > self._length
+        self._is_ended = self._is_over = self.is_broken = False
+        self.error = self._failure = None
+
+    def wrong(self) -> SourceError | None:
+        """What to say of a length that was proven wrong."""
+        length = f"its header says {self._length:,} octets, but"
+        if self._is_over:
+            return SourceError(self._name, f"{length} a record begins behind {self._given:,} of them: read up to there")
+        more = self._given - self._length
+        if self._is_beyond and more > 0:
+            reason = (
+                f"{length} no record begins behind them: read on for {more:,} octets, up to the next record or the end"
+            )
+            return SourceError(self._name, f"{reason}{self._others()}")
+        return None
 
     def close(self) -> None:
         """The window stays open for the next record."""
 
-
-class _Window:
-    """The octets of the file that are looked at before they are read, as many as the header of a record may have."""
-
-    def __init__(self, reader: Reader, checks: Checks) -> None:
-        self._reader = reader
-        self._checks = checks
-        self._buffer = bytearray(_WINDOW)
-        self._view = memoryview(self._buffer)
-        self._start = self._end = 0  # of the octets that are still to be read
-        self._base = 0  # the position of the first octet of the buffer in the file
-        self._ended = False
-        # The dates of what is in the window: up to an index, and from there on.
-        self._turn = 0
-        self._old = self._new = _ANY_DATE
-
-    @property
-    def position(self) -> int:
-        """Of the next octet in the file."""
-        return self._base + self._start
-
-    def drop(self) -> None:
-        """Pass over what is in the window."""
-        self._start = self._end
-
-    def pass_blank_lines(self) -> bool:
-        """Go to the next octet that ends no line; whether there is one. Raises what the reader raises."""
-        while True:
-            blank = _BLANK.match(self._buffer, self._start, self._end)
-            self._start = blank.end() if blank else self._start
-            if self._start < self._end:
-                return True
-            if not self._fill():
-                return False
-
-    def find_record(self) -> bool:
-        """Go to the next octet where a line begins as a record does; whether there is one. Raises as the reader does."""
-        while self._end - self._start < _UNDECIDED and self._fill():
-            pass
-        if _BEGIN.match(self._buffer, self._start, self._end):
+    def _ends_here(self) -> bool:
+        """Whether the record that seems to begin here proves that the length is wrong."""
+        window = self._window
+        if self._is_beyond or self.is_read or window.is_at_unit:
             return True
-        while True:
-            found = _NEXT.search(self._buffer, self._start, self._end)
-            if found:
-                self._start = found.start() + 1
-                return True
-            self._start = max(self._start, self._end - _UNDECIDED)
-            if not self._fill():
-                self.drop()
-                return False
+        if self._fits is None:
+            self._fits = window.has_behind(self._length - self._given)
+        if self._fits is None and self._inside is None:
+            self._inside = window.position
+        return self._fits is False
 
-    def read_header(self) -> dict[bytes, bytes] | str:
-        """Read the header of a record: its fields by their names in lower case, or what is wrong with it.
-
-        Where something is wrong the first octet was read, so that the next record is looked for behind it. Raises what
-        the reader raises.
-        """
-        while self._end - self._start < _UNDECIDED and self._fill():
-            pass
-        if not _BEGIN.match(self._buffer, self._start, self._end):
-            return self._wrong("no record begins where the one before should end")
-        while not (end := _HEADER_END.search(self._buffer, self._start, min(self._end, self._start + _HEADER))):
-            if self._end - self._start >= _HEADER:
-                return self._wrong(f"a header has more than {_HEADER:,} octets")
-            if not self._fill():
-                return self._wrong("a header is cut off")
-        if not _VERSION.match(self._buffer, self._start, end.end()):
-            return self._wrong("a line that begins a record has no version")
-        fields: dict[bytes, bytes] = {}
-        for name, value in _FIELD.findall(self._buffer, self._start, end.end()):
-            stripped = value.strip()
-            fields.setdefault(name.lower(), _FOLD.sub(b" ", stripped) if b"\n" in stripped else stripped)
-        if not _LENGTH.fullmatch(fields.get(b"content-length", b"")):
-            return self._wrong("a header has no Content-Length that is a number")
-        self._start = end.end()
-        return fields
-
-    def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view; 0 at the end. Raises what the reader raises."""
-        if self._start == self._end:
-            if len(view) >= _DIRECT:
-                got = self._read_into(view)
-                self._base += got
-                return got
-            if not self._fill():
-                return 0
-        start = self._start
-        got = min(self._end - start, len(view))
-        self._start = start + got
-        view[:got] = self._view[start : self._start]
-        self._checks.since = min(self._checks.since, self._new if start >= self._turn else self._old)
-        return got
-
-    def _wrong(self, reason: str) -> str:
-        self._start += 1
-        return reason
-
-    def _fill(self) -> bool:
-        """Read more into the window, behind what is there; whether there was more."""
-        start, held = self._start, self._end - self._start
-        if start:
-            self._view[:held] = self._view[start : self._end]
-            self._base += start
-            self._old = self._new if start >= self._turn else min(self._old, self._new)
-            self._start, self._end, self._turn = 0, held, held
-            self._new = _ANY_DATE
-        before = self._checks.now
-        got = self._read_into(self._view[held:])
-        if self._checks.now != before:
-            # Something that a checksum covers began or ended: what is held may be older than what is read next.
-            self._old = min(self._old, before)
-            self._new = min(self._new, before)
-        self._end += got
-        return got > 0
-
-    def _read_into(self, view: memoryview) -> int:
-        if self._ended:
-            return 0
-        try:
-            got = self._reader.read_into(view)
-        except DamageError:
-            raise
-        except SourceError:
-            self._ended = True
-            raise
-        self._ended = got == 0
-        return got
+    def _others(self) -> str:
+        """What to say of records that may have been taken for a part of it."""
+        return (
+            "" if self._inside is None else f"; what looks like records, from octet {self._inside} on, is read with it"
+        )

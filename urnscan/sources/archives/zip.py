@@ -12,7 +12,7 @@ from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.unzipping import FIXED, Header, descriptor, refusal, texts
 from urnscan.sources.compression.decoders import BrokenError, ChecksumError
 from urnscan.sources.compression.tape import CutError, Tape
-from urnscan.sources.layers import INSIDE, Layer
+from urnscan.sources.layers import INSIDE, Layer, shortened
 from urnscan.sources.reader import Reader
 
 __all__ = ["is_zip", "open_zip"]
@@ -97,7 +97,7 @@ class _Member(Reader):
         self._settle(good=True)
 
     def error(self, reason: str) -> SourceError:
-        return SourceError(self._layer.name + INSIDE + self.header.name, reason)
+        return SourceError(shortened(self._layer.name + INSIDE + self.header.name), reason)
 
     def _decode(self) -> None:
         """The next piece of it. Raises SourceError where there should be one."""
