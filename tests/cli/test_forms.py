@@ -11,7 +11,6 @@ import os
 import sqlite3
 import struct
 import subprocess
-import tarfile
 import time
 import zipfile
 import zlib
@@ -19,6 +18,8 @@ import zlib
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+from tests.packed import tar, zipped
 
 MIB = 1 << 20
 
@@ -35,24 +36,6 @@ def texts(numbers, urn="urn:example:%d"):
 def with_wrong_crc(member):
     """A gzip member whose text is whole and whose checksum is not that of it."""
     return member[:-8] + struct.pack("<I", zlib.crc32(b"else")) + member[-4:]
-
-
-def tar(members):
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w") as archive:
-        for name, octets in members:
-            info = tarfile.TarInfo(name)
-            info.size = len(octets)
-            archive.addfile(info, io.BytesIO(octets))
-    return out.getvalue()
-
-
-def zipped(members, method=zipfile.ZIP_DEFLATED):
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", method) as archive:
-        for name, octets in members:
-            archive.writestr(zipfile.ZipInfo(name), octets, method)
-    return out.getvalue()
 
 
 class TestDamage:

@@ -8,7 +8,6 @@ import io
 import itertools
 import lzma
 import sqlite3
-import tarfile
 import tempfile
 import zipfile
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracle import oracle
+from tests.packed import tar, zipped
 from tests.results import Result, expected_classes
 from tests.rows import occurrence_row
 from tests.strategies import near_urns
@@ -90,25 +90,15 @@ class Archive:
 
     @staticmethod
     def tar(members):
-        out = io.BytesIO()
-        with tarfile.open(fileobj=out, mode="w") as archive:
-            for name, octets in members:
-                info = tarfile.TarInfo(name)
-                info.size = len(octets)
-                archive.addfile(info, io.BytesIO(octets))
-        return out.getvalue()
+        return tar(members)
 
     @staticmethod
-    def stored(members, method=zipfile.ZIP_STORED):
-        out = io.BytesIO()
-        with zipfile.ZipFile(out, "w", method) as archive:
-            for name, octets in members:
-                archive.writestr(zipfile.ZipInfo(name), octets, method)
-        return out.getvalue()
+    def stored(members):
+        return zipped(members, zipfile.ZIP_STORED)
 
     @staticmethod
     def deflated(members):
-        return Archive.stored(members, zipfile.ZIP_DEFLATED)
+        return zipped(members)
 
     @staticmethod
     def warc(members):

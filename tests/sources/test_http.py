@@ -11,37 +11,12 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.http import Body
 from urnscan.sources.layers import Budget, Checks, Layer, Limits, Reading
-from urnscan.sources.reader import Reader
 
 TEXT = b"".join(b"<p>urn:isbn:%d and some more</p>\r\n" % (number * 7919) for number in range(3000))
-
-
-class Given(Reader):
-    """Octets, at most `most` at a time, and what is raised between them."""
-
-    def __init__(self, *parts, most=1 << 20):
-        self.parts = list(parts)
-        self.most = most
-        self.closed = False
-
-    def read_into(self, view):
-        while self.parts:
-            part = self.parts.pop(0)
-            if isinstance(part, Exception):
-                raise part
-            got = min(len(part), len(view), self.most)
-            view[:got] = part[:got]
-            if part[got:]:
-                self.parts.insert(0, part[got:])
-            if got:
-                return got
-        return 0
-
-    def close(self):
-        self.closed = True
 
 
 def layer(limits=None, checks=None):

@@ -3,37 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.packed import Given
 from urnscan.errors import DamageError, SourceError
-from urnscan.sources import Checks, Reader
+from urnscan.sources import Checks
 from urnscan.sources.reader import Peeked, read_up_to, skip
-
-
-class Script(Reader):
-    """Gives the parts one by one, and raises those that are errors; a string makes a unit begin or end."""
-
-    def __init__(self, *parts, checks=None):
-        self.parts = list(parts)
-        self.checks = checks
-        self.reads = 0
-        self.closed = False
-
-    def read_into(self, view):
-        self.reads += 1
-        while self.parts:
-            part = self.parts.pop(0)
-            if isinstance(part, Exception):
-                raise part
-            if callable(part):
-                part()
-                continue
-            view[: len(part[: len(view)])] = part[: len(view)]
-            if len(part) > len(view):
-                self.parts.insert(0, part[len(view) :])
-            return len(part[: len(view)])
-        return 0
-
-    def close(self):
-        self.closed = True
 
 
 def read_all(reader, size=3):
@@ -53,7 +26,7 @@ PARTS = st.lists(st.binary(min_size=1, max_size=20), max_size=6)
 
 @given(parts=PARTS, peeks=st.lists(st.integers(1, 90), max_size=4), size=st.integers(1, 30))
 def test_what_was_looked_at_is_still_read(parts, peeks, size):
-    reader = Peeked(Script(*parts), Checks())
+    reader = Peeked(Given(*parts), Checks())
     text = b"".join(parts)
     for count in peeks:
         head = reader.peek(count)
@@ -65,7 +38,7 @@ def test_what_was_looked_at_is_still_read(parts, peeks, size):
 
 def test_looks_no_further_than_one_read_where_that_is_enough():
     """A slow pipe that has said one octet is not asked for a second."""
-    script = Script(b"ab", b"cd")
+    script = Given(b"ab", b"cd")
     reader = Peeked(script, Checks())
     assert reader.peek(1) == reader.peek(2) == b"ab"
     assert script.reads == 1
@@ -76,7 +49,7 @@ def test_looks_no_further_than_one_read_where_that_is_enough():
 def test_an_error_comes_behind_what_was_looked_at(before, after, count):
     """Reader: "Raises DamageError …, after all octets before it were given"; and once."""
     parts = [part for part in (before, DamageError("x", "broken"), after) if part]
-    reader = Peeked(Script(*parts), Checks())
+    reader = Peeked(Given(*parts), Checks())
     assert before.startswith(reader.peek(count))
     out, error = read_all(reader)
     assert (out, str(error)) == (before, "x: broken")
@@ -87,7 +60,7 @@ def test_what_was_looked_at_is_as_old_as_it_is():
     """Checks: octets of a unit that is refused later must not count, whenever they are handed on."""
     checks = Checks()
     unit = []
-    script = Script(
+    script = Given(
         lambda: unit.append(checks.begin()),
         b"bad",
         lambda: checks.refuse(unit[0]),
@@ -110,7 +83,7 @@ def test_what_was_looked_at_is_as_old_as_it_is():
 def test_what_was_in_store_below_is_as_old_as_it_was_there():
     """Two of them on top of each other: the inner one looked first."""
     checks = Checks()
-    below = Peeked(Script(b"ab"), checks)
+    below = Peeked(Given(b"ab"), checks)
     below.peek(1)
     checks.begin()
     reader = Peeked(below, checks)
@@ -121,7 +94,7 @@ def test_what_was_in_store_below_is_as_old_as_it_was_there():
 
 
 def test_closes_what_is_below():
-    script = Script()
+    script = Given()
     with Peeked(script, Checks()):
         assert not script.closed
     assert script.closed
@@ -130,8 +103,8 @@ def test_closes_what_is_below():
 @given(parts=PARTS, count=st.integers(0, 90))
 def test_read_up_to_and_skip(parts, count):
     text = b"".join(parts)
-    assert read_up_to(Script(*parts), count) == text[:count]
-    script = Script(*parts)
+    assert read_up_to(Given(*parts), count) == text[:count]
+    script = Given(*parts)
     if count:
         assert skip(script, count) == len(text[:count])
         assert read_all(script) == (text[count:], None)

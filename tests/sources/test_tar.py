@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources import Checks, Limits, Reader, Reading
+from urnscan.sources import Checks, Limits, Reading
 from urnscan.sources.archives.tar import is_tar, open_tar
 from urnscan.sources.files import File
 from urnscan.sources.layers import Budget, Layer
@@ -22,30 +23,9 @@ TEXT = b"".join(b"urn:isbn:%d and some words\n" % (number * 7919) for number in 
 LAYER = Layer("x", "x", Reading(), Checks(), Budget("x", Limits()))
 
 
-class Parts(Reader):
-    """Gives octets part by part as a pipe does, and raises what is an error among them."""
-
-    def __init__(self, *parts):
-        self.parts = list(parts)
-
-    def read_into(self, view):
-        while self.parts:
-            part = self.parts.pop(0)
-            if isinstance(part, Exception):
-                raise part
-            if part:
-                view[: len(part[: len(view)])] = part[: len(view)]
-                self.parts.insert(0, part[len(view) :])
-                return len(part[: len(view)])
-        return 0
-
-    def close(self):
-        pass
-
-
 def read(reader, view=5000, upto=None, limits=None):
     """The members and the errors of an archive."""
-    reader = Parts(reader) if isinstance(reader, bytes) else reader
+    reader = Given(reader) if isinstance(reader, bytes) else reader
     layer = Layer("x", "x", Reading(), Checks(), Budget("x", limits or Limits()))
     layer.budget.took(1)
     members, errors = [], []
@@ -110,7 +90,7 @@ def rest_of(name, text):
 def test_any_archive(members, form, part, view):
     """Any names, long and short, any contents; however it arrives and is asked for."""
     octets = tarred(members, form)
-    parts = Parts(*(octets[at : at + part] for at in range(0, len(octets), part)))
+    parts = Given(*(octets[at : at + part] for at in range(0, len(octets), part)))
     assert read(parts, view) == (members, [])
 
 
@@ -128,7 +108,7 @@ def test_data_goes_straight_into_the_view():
     """What is not at hand already is read by the reader below, with no copy between."""
     views = []
 
-    class Watched(Parts):
+    class Watched(Given):
         def read_into(self, view):
             views.append(view.obj)
             return super().read_into(view)
@@ -304,7 +284,7 @@ def test_pax_records_of_any_number_are_not_kept():
     """What does not say what a member is, is dropped: a chain of headers would fill the memory."""
     records = b"".join(b"%d GNU.sparse.%05d=1\n" % (len(b"20 GNU.sparse.00000=1\n"), number) for number in range(9000))
     octets = (block("x", len(records), b"g") + padded(records)) * 3 + rest_of("a", b"a")
-    found = open_tar(Parts(octets), LAYER)
+    found = open_tar(Given(octets), LAYER)
     assert next(found)[0] == "a"
     assert not found.gi_frame.f_locals["self"]._global
 
@@ -336,7 +316,7 @@ def test_a_hole_below(missing):
     size = len(rest_of("a", TEXT))
     for at in (size + 1000, size + 100, 2 * size - 100):
         for upto in (None, 10):
-            parts = Parts(octets[:at], DamageError("below", "a hole"), octets[at + missing :])
+            parts = Given(octets[:at], DamageError("below", "a hole"), octets[at + missing :])
             members, errors = read(parts, upto=upto)
             if upto is None:
                 assert members[0] == ("a", TEXT)
@@ -347,9 +327,9 @@ def test_a_hole_below(missing):
 
 def test_a_failure_below_is_the_end():
     octets = tarred([("a", TEXT)])
-    assert read(Parts(octets[:1000], SourceError("below", "gone"))) == ([("a", TEXT[:488])], ["below: gone"])
+    assert read(Given(octets[:1000], SourceError("below", "gone"))) == ([("a", TEXT[:488])], ["below: gone"])
     with pytest.raises(SourceError, match="below: gone"):
-        read(Parts(octets[:100], SourceError("below", "gone")))
+        read(Given(octets[:100], SourceError("below", "gone")))
 
 
 @pytest.mark.parametrize("form", FORMATS.values())
@@ -409,7 +389,7 @@ def test_whatever_the_octets_are(data):
     )
     parts = data.draw(st.lists(pieces, max_size=8))
     parts = [whole[min(part) : max(part)] if isinstance(part, tuple) else part for part in parts]
-    _, errors = read(Parts(*parts), view=data.draw(st.integers(1, 1000)))
+    _, errors = read(Given(*parts), view=data.draw(st.integers(1, 1000)))
     assert len(errors) < 100
 
 
@@ -417,7 +397,7 @@ def test_memory_does_not_grow_with_the_members():
     """Thousands of members: nothing of them is kept."""
     import tracemalloc
 
-    class Endless(Parts):
+    class Endless(Given):
         def __init__(self):
             self.left = 6_000
             self.buffer = b""

@@ -14,37 +14,15 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources import Checks, Limits, Reader, Reading
+from urnscan.sources import Checks, Limits, Reading
 from urnscan.sources.archives.zip import is_zip, open_zip
 from urnscan.sources.files import File
 from urnscan.sources.layers import Budget, Layer
 
 METHODS = {"stored": 0, "deflate": 8, "bzip2": 12, "lzma": 14}
 TEXT = b"".join(b"urn:isbn:%d and some words\n" % (number * 7919) for number in range(3000))
-
-
-class Parts(Reader):
-    """Gives octets part by part as a pipe does, and raises what is an error among them."""
-
-    def __init__(self, *parts):
-        self.parts = list(parts)
-
-    def read_into(self, view):
-        while self.parts:
-            part = self.parts.pop(0)
-            if isinstance(part, Exception):
-                raise part
-            if callable(part):
-                part()
-            elif part:
-                view[: len(part[: len(view)])] = part[: len(view)]
-                self.parts.insert(0, part[len(view) :])
-                return len(part[: len(view)])
-        return 0
-
-    def close(self):
-        pass
 
 
 class Read:
@@ -90,7 +68,7 @@ class Read:
 
 
 def read(octets, **options):
-    return Read(Parts(octets), **options)
+    return Read(Given(octets), **options)
 
 
 def zipped(members, method=8, writer=io.BytesIO):
@@ -137,7 +115,7 @@ def test_any_archive(members, method, writer, part, view):
     """Any names, contents, methods; written in one pass or not; however it arrives and is asked for."""
     members = list({name: text for name, text in members if not name.endswith(("/", "\\")) and text}.items())
     octets = zipped(members, method, writer)
-    found = Read(Parts(*(octets[at : at + part] for at in range(0, len(octets), part))), view=view)
+    found = Read(Given(*(octets[at : at + part] for at in range(0, len(octets), part))), view=view)
     assert (found.members, found.errors) == (members, [])
 
 
@@ -210,7 +188,7 @@ def test_stored_with_a_descriptor(signature, layout, text, view):
     """Nothing but the descriptor behind it tells where it ends."""
     tail = signature + struct.pack(layout, zlib.crc32(text), len(text), len(text))
     one = header(b"a", text, flags=8, crc=0, compressed=0, size=0) + text + tail
-    found = Read(Parts(one, one + zipped([("b", b"b")])), view=view)
+    found = Read(Given(one, one + zipped([("b", b"b")])), view=view)
     assert (found.members, found.errors) == ([("a", text)] * 2 + [("b", b"b")], [])
 
 
@@ -352,7 +330,7 @@ def test_a_form_around_that_is_refused():
     at = octets.index(b"PK\x03\x04", 400)
     checks = Checks()
     unit = checks.begin()
-    found = Read(Parts(octets[:at], lambda: checks.refuse(unit), octets[at:]), checks=checks)
+    found = Read(Given(octets[:at], lambda: checks.refuse(unit), octets[at:]), checks=checks)
     assert found.refused == {"a", "b"}
 
 
@@ -499,7 +477,7 @@ def test_damage_below():
     for method in METHODS.values():
         octets = zipped(members, method)
         at = octets.index(b"PK\x03\x04", 50) + 60
-        found = Read(Parts(octets[:at], DamageError("below", "a hole"), octets[at + 20 :]))
+        found = Read(Given(octets[:at], DamageError("below", "a hole"), octets[at + 20 :]))
         assert found.members[0] == members[0]
         assert found.members[-2:] == members[2:]
         assert TEXT.startswith(found.members[1][1])
@@ -508,10 +486,10 @@ def test_damage_below():
 
 def test_a_failure_below_is_the_end():
     octets = zipped([("a", TEXT)], 0)
-    found = Read(Parts(octets[:500], SourceError("below", "gone")))
+    found = Read(Given(octets[:500], SourceError("below", "gone")))
     assert (len(found.members), found.errors) == (1, ["below: gone"])
     with pytest.raises(SourceError, match="below: gone"):
-        Read(Parts(octets[:20], SourceError("below", "gone")))
+        Read(Given(octets[:20], SourceError("below", "gone")))
 
 
 LAYER = Layer("x", "x", Reading(), Checks(), Budget("x", Limits()))
