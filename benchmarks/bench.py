@@ -205,6 +205,15 @@ def size(text: str) -> int:
     return int(float(text[:-2]) * {"KB": 10**3, "MB": 10**6, "GB": 10**9}[text[-2:].upper()])
 
 
+def tell(rows: list[str], name: str | None) -> None:
+    """Print the result, and keep it under a name if there is one."""
+    print("\n".join(rows))
+    if name:
+        folder = Path(__file__).parent / "runs"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.md").write_text("\n".join(rows) + "\n")
+
+
 def main() -> None:
     """Generate, measure, print, save."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -226,11 +235,7 @@ def main() -> None:
         *measure("dense, 13,600 URNs per MB", dense, arguments.runs),
         *measure("sparse, 100 URNs per MB", sparse, arguments.runs),
     ]
-    print("\n".join(rows))
-    if arguments.save:
-        folder = Path(__file__).parent / "runs"
-        folder.mkdir(exist_ok=True)
-        (folder / f"{arguments.save}.md").write_text("\n".join(rows) + "\n")
+    tell(rows, arguments.save)
 
 
 if __name__ == "__main__":

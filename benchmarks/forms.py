@@ -24,7 +24,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import PATTERN, Contender, generate, run, size
+from bench import PATTERN, Contender, generate, run, size, tell
 
 MAKE_SCRIPT = r"""
 import gzip, sys, uuid
@@ -192,11 +192,7 @@ def main() -> None:
     for suffix, path in make(arguments.folder, arguments.text).items():
         octets = arguments.text // 10 if suffix in ("bz2", "xz") else arguments.text
         rows += measure(suffix, path, octets, arguments.runs)
-    print("\n".join(rows))
-    if arguments.save:
-        folder = Path(__file__).parent / "runs"
-        folder.mkdir(exist_ok=True)
-        (folder / f"{arguments.save}.md").write_text("\n".join(rows) + "\n")
+    tell(rows, arguments.save)
 
 
 if __name__ == "__main__":

@@ -273,18 +273,6 @@ class TestLink:
             ParquetOutput(path, SCHEMA, force=True)
 
 
-@pytest.fixture(scope="module")
-def s3_server():
-    pytest.importorskip("moto")
-    pytest.importorskip("flask")
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
-    server.start()
-    yield "http://{}:{}".format(*server.get_host_and_port())
-    server.stop()
-
-
 class TestRemote:
     """A URL: "written whole or not at all", looked for at the start and again before it appears."""
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources import Checks, Document, Input, Limits, Reader, Reading, is_splittable, opening
+from urnscan.sources import Checks, Document, Input, Limits, Reading, is_splittable, opening
 from urnscan.sources.forms import Archive, Compression, Registry
 from urnscan.sources.layers import Budget, Layer
 
@@ -114,26 +115,6 @@ class TestLayer:
         assert not isinstance(raised.value, LimitError)
 
 
-class Octets(Reader):
-    """Octets from memory; errors among the parts are raised."""
-
-    def __init__(self, *parts):
-        self.parts = list(parts)
-        self.is_closed = False
-
-    def read_into(self, view):
-        if not self.parts:
-            return 0
-        part = self.parts.pop(0)
-        if isinstance(part, Exception):
-            raise part
-        view[: len(part)] = part
-        return len(part)
-
-    def close(self):
-        self.is_closed = True
-
-
 class TestRegistry:
     """The way through forms: "recognised by content (magic octets) before name, nested where people nest them"."""
 
@@ -185,19 +166,19 @@ class TestRegistry:
         assert documents(b"text") == [(None, b"text")]
 
     def test_compression_is_no_member(self, documents):
-        inner = Octets(b"te", b"xt")
+        inner = Given(b"te", b"xt")
         assert documents(b"C", self.compression(inner)) == [(None, b"text")]
-        assert inner.is_closed
+        assert inner.closed
 
     def test_archive_in_compression_in_archive(self, documents):
-        inner = self.archive(("x", Octets(b"1")), ("y", Octets(b"2")))
-        outer = Archive(recognise=lambda head, _: head.startswith(b"B"), open=lambda *_: iter([("z", Octets(b"C"))]))
-        found = documents(b"B", outer, inner, self.compression(Octets(b"A")))
+        inner = self.archive(("x", Given(b"1")), ("y", Given(b"2")))
+        outer = Archive(recognise=lambda head, _: head.startswith(b"B"), open=lambda *_: iter([("z", Given(b"C"))]))
+        found = documents(b"B", outer, inner, self.compression(Given(b"A")))
         assert found == [("z!/x", b"1"), ("z!/y", b"2")]
 
     def test_a_member_that_fails_costs_nothing_else(self, documents):
-        broken = Octets(SourceError("file!/b", "broken"))
-        members = [("a", Octets(b"1")), SourceError("file!/secret", "encrypted"), ("b", broken), ("c", Octets(b"3"))]
+        broken = Given(SourceError("file!/b", "broken"))
+        members = [("a", Given(b"1")), SourceError("file!/secret", "encrypted"), ("b", broken), ("c", Given(b"3"))]
         found = documents(b"A", self.archive(*members[:2], members[3]))
         assert found == [("a", b"1"), "file!/secret: encrypted", ("c", b"3")]
 
@@ -206,11 +187,11 @@ class TestRegistry:
             raise SourceError("file!/a", "no good")
 
         bad = Compression(recognise=lambda head, _: head.startswith(b"X"), open=refuse, suffixes=())
-        found = documents(b"A", self.archive(("a", Octets(b"X")), ("b", Octets(b"2"))), bad)
+        found = documents(b"A", self.archive(("a", Given(b"X")), ("b", Given(b"2"))), bad)
         assert found == ["file!/a: no good", ("b", b"2")]
 
     def test_a_limit_ends_the_input(self, documents):
-        members = [("a", Octets(b"1")), ("b", Octets(b"2")), ("c", Octets(b"3"))]
+        members = [("a", Given(b"1")), ("b", Given(b"2")), ("c", Given(b"3"))]
         with pytest.raises(LimitError, match="more than 2 members"):
             documents(b"A", self.archive(*members), limits=Limits(members=2))
 
@@ -218,7 +199,7 @@ class TestRegistry:
         """A file that holds itself, as some zip files do."""
 
         def itself(*_):
-            return iter([("self", Octets(b"A")), ("text", Octets(b"1"))])
+            return iter([("self", Given(b"A")), ("text", Given(b"1"))])
 
         quine = Archive(recognise=lambda head, _: head.startswith(b"A"), open=itself)
         found = documents(b"A", quine, limits=Limits(depth=3))
@@ -230,13 +211,13 @@ class TestRegistry:
         ]
 
     def test_damage_is_told_and_the_rest_is_given(self, documents):
-        inner = Octets(b"before", DamageError("file", "lost"), b"after")
+        inner = Given(b"before", DamageError("file", "lost"), b"after")
         assert documents(b"C", self.compression(inner)) == [(None, b"before<lost>after")]
 
     def test_what_is_behind_an_archive_is_read_for_its_errors(self, documents):
         """A tar archive ends before the gzip around it; that checksum must be looked at all the same."""
-        inner = Octets(b"A", b"rest", DamageError("file", "checksum"), b"more")
-        found = documents(b"C", self.compression(inner), self.archive(("x", Octets(b"1"))))
+        inner = Given(b"A", b"rest", DamageError("file", "checksum"), b"more")
+        found = documents(b"C", self.compression(inner), self.archive(("x", Given(b"1"))))
         assert found == [("x", b"1"), "file: checksum"]
 
     def test_more_octets_where_a_form_needs_them(self, documents):
@@ -247,22 +228,22 @@ class TestRegistry:
             asked.append(len(head))
             return None if len(head) < 5000 else True
 
-        late = Archive(recognise=recognise, open=lambda *_: iter([("x", Octets(b"1"))]))
+        late = Archive(recognise=recognise, open=lambda *_: iter([("x", Given(b"1"))]))
         assert documents(b"t" * 9000, late) == [("x", b"1")]
         assert documents(b"t" * 4000, late) == [(None, b"t" * 4000)]
         assert max(asked) < 9000
 
     def test_closing_in_the_midst_closes_what_is_open(self, tmp_path, monkeypatch):
-        inner = Octets(b"A")
-        member = Octets(b"1")
+        inner = Given(b"A")
+        member = Given(b"1")
         forms = (self.compression(inner), self.archive(("x", member)))
         monkeypatch.setattr(opening, "FORMS", Registry(forms))
         (tmp_path / "file").write_bytes(b"C")
         with closing(opening.open_documents(Input("f", str(tmp_path / "file"), None), Reading(), Checks())) as found:
             next(found)
-            assert not inner.is_closed
-        assert inner.is_closed
-        assert member.is_closed
+            assert not inner.closed
+        assert inner.closed
+        assert member.closed
 
     def test_no_form_is_split(self, tmp_path, monkeypatch):
         monkeypatch.setattr(opening, "FORMS", Registry([self.archive()]))

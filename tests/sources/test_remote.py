@@ -580,18 +580,6 @@ class TestSecrets:
         assert name.encode()
 
 
-@pytest.fixture(scope="module")
-def s3_server():
-    pytest.importorskip("moto")
-    pytest.importorskip("flask")
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
-    server.start()
-    yield "http://{}:{}".format(*server.get_host_and_port())
-    server.stop()
-
-
 @pytest.fixture
 def s3(s3_server, monkeypatch):
     """A bucket that is empty, and a client of it."""

@@ -12,7 +12,10 @@ from collections.abc import Callable
 from urnscan.errors import DamageError, FatalError, SourceError
 from urnscan.sources.reader import Reader
 
-__all__ = ["Transcoder", "check_encoding", "find_codec"]
+__all__ = ["WIDE_MARKS", "Transcoder", "check_encoding", "find_codec", "is_binary"]
+
+WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+"""The byte order marks of UTF-16 and UTF-32; that of UTF-32-LE begins with that of UTF-16-LE."""
 
 _BOMS = {
     codecs.BOM_UTF32_LE: "utf-32-le",  # before UTF-16, whose mark is the beginning of this one
@@ -25,6 +28,10 @@ _BEGUN = frozenset(mark[:count] for mark in _BOMS for count in range(1, len(mark
 _AS_IT_IS = ("utf-8", "utf-8-sig", "ascii")
 # Without a mark Python takes the order of the machine, on which no result may depend. Most such files are from Windows.
 _BYTE_ORDER = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+
+# To know what is no text in any encoding.
+_CONTROL = re.compile(rb"[^\t\n\f\r\x1b\x20-\xff]")
+_TOLD_BY = 16  # octets
 
 # To know UTF-16 and UTF-32 without a mark: the octets of a unit, and which of them is not NUL where it is ASCII.
 _UNITS = (("utf-32-le", 4, 0), ("utf-32-be", 4, 3), ("utf-16-le", 2, 0), ("utf-16-be", 2, 1))
@@ -86,6 +93,17 @@ def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str 
         return (_by_nuls(peek(_TELLING)) if b"\0" in head else None), 0
     codec = check_encoding(encoding)
     return (None if codec in _AS_IT_IS else _BYTE_ORDER.get(codec, codec)), 0
+
+
+def is_binary(head: bytes) -> bool | None:
+    """Whether what begins with these octets is no text: by control characters where no mark makes them half letters.
+
+    None where there are too few of them to tell.
+    """
+    octets = head[:_TOLD_BY]
+    if octets.startswith(WIDE_MARKS):
+        return False
+    return _CONTROL.search(octets) is not None or (None if len(octets) < _TOLD_BY else False)
 
 
 def _by_nuls(head: bytes) -> str | None:

@@ -6,7 +6,7 @@ from typing import Self
 
 from urnscan.errors import LimitError, SourceError
 
-__all__ = ["INSIDE", "Budget", "Checks", "Layer", "Limits", "Reading", "shortened"]
+__all__ = ["INSIDE", "Budget", "Checks", "Layer", "Limits", "Reading"]
 
 INSIDE = "!/"
 """Stands between an input and its member, and between that and a member of its own."""
@@ -147,13 +147,15 @@ class Layer:
     def inside(self, member: str) -> Self:
         """The layer of a member of an archive. Raises SourceError where that is too deep."""
         way = member if self.member is None else self.member + INSIDE + member
-        return self._deeper(
-            name=shortened(self.name + INSIDE + member), file_name=member.rsplit("/", 1)[-1], member=shortened(way)
-        )
+        return self._deeper(name=self.name_of(member), file_name=member.rsplit("/", 1)[-1], member=_shortened(way))
+
+    def name_of(self, member: str) -> str:
+        """What errors call a member of this archive."""
+        return _shortened(self.name + INSIDE + member)
 
     def of_value(self, place: str) -> str:
         """What `member` says of a value of a table at this layer."""
-        return shortened(place if self.member is None else self.member + INSIDE + place)
+        return _shortened(place if self.member is None else self.member + INSIDE + place)
 
     def _deeper(self, **changes: str) -> Self:
         if self.depth == self.reading.limits.depth:
@@ -162,6 +164,6 @@ class Layer:
         return replace(self, depth=self.depth + 1, **changes)  # type: ignore[arg-type]
 
 
-def shortened(name: str) -> str:
+def _shortened(name: str) -> str:
     """The name, or so much of its beginning and its end as is enough to know it by."""
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME // 2]}…{name[-_LONGEST_NAME // 2 :]}"

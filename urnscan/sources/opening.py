@@ -25,9 +25,8 @@ def open_documents(
     Raises SourceError where the input cannot be read or not to its end, LimitError where it unfolds to too much,
     FatalError for an unknown encoding.
     """
-    budget = Budget(source.name, reading.limits, on_read)
-    layer = Layer(source.name, source.file_name, reading, checks, budget)
-    with Peeked(_Counted(open_file(source), budget), checks) as reader:
+    layer = _bottom(source, reading, checks, on_read)
+    with Peeked(_Counted(open_file(source), layer.budget), checks) as reader:
         yield from _unfold(reader, layer)
 
 
@@ -38,10 +37,16 @@ def is_splittable(source: Input, reading: Reading) -> bool:
     """
     if source.path is None or source.size is None:
         return False
-    budget = Budget(source.name, reading.limits)
-    layer = Layer(source.name, source.file_name, reading, Checks(), budget)
+    layer = _bottom(source, reading, Checks())
     with Peeked(open_file(source), layer.checks) as reader:
         return FORMS.recognise(reader, layer) is None and find_codec(reader.peek, reading.encoding)[0] is None
+
+
+def _bottom(
+    source: Input, reading: Reading, checks: Checks, on_read: Callable[[int], object] = lambda _: None
+) -> Layer:
+    """The layer of an input itself."""
+    return Layer(source.name, source.file_name, reading, checks, Budget(source.name, reading.limits, on_read))
 
 
 class _Counted(Reader):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from urnscan.errors import DamageError, SourceError
 from urnscan.sources.archives.pax import decimal, pax_records
-from urnscan.sources.layers import INSIDE, Checks, Layer, shortened
+from urnscan.sources.layers import Checks, Layer
 from urnscan.sources.reader import Peeked, Reader, read_up_to, skip
 
 __all__ = ["is_tar", "open_tar"]
@@ -114,7 +114,7 @@ class _Stored(Reader):
         """The error for a member whose end is missing; nothing more is read of it."""
         there, self.left = self._size - self.left, 0
         reason = f"cut off: {there:,} of {self._size:,} octets are there"
-        return SourceError(shortened(self._layer.name + INSIDE + self._name), reason)
+        return SourceError(self._layer.name_of(self._name), reason)
 
 
 class _Sparse(Reader):

@@ -4,15 +4,15 @@ An archive whose first header is damaged is known by its name and by octets that
 header on. Of a table, which has all that matters in one place, what is there is scanned as it is.
 """
 
-import codecs
 import re
 from collections.abc import Iterator
 from typing import NoReturn
 
 from urnscan.errors import SourceError
 from urnscan.sources.documents import Document
+from urnscan.sources.encodings import WIDE_MARKS, is_binary
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Reader
+from urnscan.sources.reader import Reader, begins
 
 __all__ = [
     "DATABASES",
@@ -53,9 +53,6 @@ TABLES = {
 DATABASES = (".db", ".db3")
 """What the names of SQLite databases end in, and those of others."""
 
-_CONTROL = re.compile(rb"[^\t\n\f\r\x1b\x20-\xff]")
-_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
-_TOLD_BY = 16  # octets by which text and what is none are told apart
 _BLOCK = 512  # octets of the header of a tar archive
 _FRACTIONS = slice(21, 24)  # where in an SQLite database octets stand that are always the same
 _ALWAYS = b"\x40\x20\x20"
@@ -65,7 +62,7 @@ _RECORD_IN = 1 << 10  # octets by which a damaged web archive is known
 
 def is_of(magics: tuple[bytes, ...], head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (its octets tell)
     """Whether it begins with one of these."""
-    return head.startswith(magics) or (None if any(magic.startswith(head) for magic in magics) else False)
+    return begins(head, *magics)
 
 
 def refuse(what: str, reader: Reader, layer: Layer) -> NoReturn:  # noqa: ARG001 (nothing is read)
@@ -75,7 +72,7 @@ def refuse(what: str, reader: Reader, layer: Layer) -> NoReturn:  # noqa: ARG001
 
 def is_ar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (it is known by its octets)
     """Whether it is an archive of ar."""
-    return head.startswith(_AR) or (None if _AR.startswith(head) else False)
+    return begins(head, _AR)
 
 
 def scan_ar(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
@@ -88,15 +85,12 @@ def scan_ar(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
 
 def is_like_binary(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (its name was looked at)
     """Whether octets that begin so are no text."""
-    octets = head[:_TOLD_BY]
-    if octets.startswith(_MARKS):
-        return False
-    return _CONTROL.search(octets) is not None or (None if len(octets) < _TOLD_BY else False)
+    return is_binary(head)
 
 
 def is_damaged_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (its name was looked at)
     """Whether what is called a tar archive is one: what fills the fields of headers is in the first."""
-    if head.startswith(_MARKS):
+    if head.startswith(WIDE_MARKS):
         return False
     return b"\0" in head[:_BLOCK] or (None if len(head) < _BLOCK else False)
 

@@ -25,7 +25,7 @@ from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.http import Body
 from urnscan.sources.archives.window import Fields, Window
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Reader
+from urnscan.sources.reader import Reader, begins
 
 __all__ = ["is_warc", "open_warc"]
 
@@ -37,9 +37,7 @@ _PASSED = 1 << 16  # octets that are passed over at a time
 
 def is_warc(head: bytes, _: Layer) -> bool | None:
     """Whether octets that begin so are a WARC file; None where they are too few to tell."""
-    if head.startswith(_MAGICS):
-        return True
-    return None if any(magic.startswith(head) for magic in _MAGICS) else False
+    return begins(head, *_MAGICS)
 
 
 def open_warc(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | SourceError]:

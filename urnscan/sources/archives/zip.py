@@ -12,8 +12,8 @@ from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.unzipping import FIXED, Header, descriptor, refusal, texts
 from urnscan.sources.compression.decoders import BrokenError, ChecksumError
 from urnscan.sources.compression.tape import CutError, Tape
-from urnscan.sources.layers import INSIDE, Layer, shortened
-from urnscan.sources.reader import Reader
+from urnscan.sources.layers import Layer
+from urnscan.sources.reader import Reader, begins
 
 __all__ = ["is_zip", "open_zip"]
 
@@ -38,9 +38,7 @@ _APK_MAGIC = b"APK Sig Block 42"  # what Android has between the members and the
 
 def is_zip(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a zip archive is known by its octets)
     """Whether these are the first octets of a zip archive; one with a program in front of it is none."""
-    if head.startswith(_MAGICS):
-        return True
-    return None if head and any(magic.startswith(head) for magic in _MAGICS) else False
+    return begins(head, *_MAGICS) if head else False
 
 
 def open_zip(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | SourceError]:
@@ -97,7 +95,7 @@ class _Member(Reader):
         self._settle(good=True)
 
     def error(self, reason: str) -> SourceError:
-        return SourceError(shortened(self._layer.name + INSIDE + self.header.name), reason)
+        return SourceError(self._layer.name_of(self.header.name), reason)
 
     def _decode(self) -> None:
         """The next piece of it. Raises SourceError where there should be one."""

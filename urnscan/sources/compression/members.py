@@ -4,7 +4,6 @@ Such a file is a text in one or more members, each of which can be decoded by it
 bzip2 call a stream, Zstandard and LZ4 a frame.
 """
 
-import codecs
 import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.compression import decoders, frames
 from urnscan.sources.compression.decoders import BrokenError, ChecksumError, Decode
 from urnscan.sources.compression.tape import CutError, Tape
+from urnscan.sources.encodings import is_binary
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins
 
@@ -23,11 +23,8 @@ _PROOF = 1 << 10  # octets of text that a member must have, or a good end, that 
 _SKIPPABLE = tuple(bytes((0x50 + number, 0x2A, 0x4D, 0x18)) for number in range(16))
 _BZIP2_FOLLOWS = (b"1AY&SY", b"\x17rE8P\x90")  # a block, or the end of an empty stream
 _NEVER = re.compile(b"(?!)")
-_CONTROL = re.compile(rb"[^\t\n\f\r\x1b\x20-\xff]")
-_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 _LONGEST_MAGIC = 6
 _WINDOW = 16  # octets; no less than what any header is searched by
-_TOLD_BY = 16  # octets by which text and what is none are told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +54,7 @@ class Coding:
 
         Text is taken for text whatever its name. What is of another form must have been recognised before.
         """
-        octets = head[:_TOLD_BY]
-        binary = _CONTROL.search(octets) is not None and not octets.startswith(_MARKS)
-        return binary and bool(self.telling) and self._is_named(layer)
+        return bool(is_binary(head)) and bool(self.telling) and self._is_named(layer)
 
     def _is_named(self, layer: Layer) -> bool:
         return layer.file_name.lower().endswith(self.suffixes)
