@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from tests.oracle import oracle
+from tests.registrations import verdict
 from tests.rows import occurrence_row
 from tests.test_grouping import Occurrence, plain_classes
 from urnscan.equivalence import get_level
@@ -66,6 +67,7 @@ def expected_classes(occurrences, syntax="rfc2141", equivalence="lexical"):
         Occurrence(row["urn"], row["text"], row["source"], row["member"], row["offset"]) for row in occurrences
     ):
         urn = parse(row["urn"], syntax)
+        judged = verdict(urn.canonical)
         rows.append(
             {
                 "urn": row["urn"],
@@ -74,8 +76,8 @@ def expected_classes(occurrences, syntax="rfc2141", equivalence="lexical"):
                 "nid_status": nid_status(urn.nid),
                 **{name: row[name] for name in ("count", "source_count", "variant_count", "variants")},
                 **{name: row[name] for name in ("first_source", "first_member", "first_offset")},
-                "valid": None,
-                "problem": "; ".join(urn.problems) or None,
+                "valid": judged.valid,
+                "problem": "; ".join([judged.problem] * (judged.problem is not None) + list(urn.problems)) or None,
             }
         )
     assert get_level(equivalence, syntax)

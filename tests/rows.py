@@ -1,6 +1,7 @@
 """Rows of the occurrence table, as the oracle's records give them."""
 
 from tests.oracle import END
+from tests.registrations import verdict
 from urnscan.equivalence import canonical
 
 
@@ -12,8 +13,14 @@ def occurrence_row(record, source, member, syntax, equivalence):
         "offset": record.start,
         "line": record.line,
         "text": record.text.decode(),
-        "urn": canonical(record.text, syntax=syntax, equivalence=equivalence),
+        "urn": _class(record.text, syntax, equivalence),
         "nid": record.nid.decode().lower(),
         "stop": None if record.stop == END else record.stop,
         "trailing": record.trailing,
     }
+
+
+def _class(text, syntax, equivalence):
+    if equivalence == "namespace":
+        return verdict(canonical(text, syntax=syntax)).form
+    return canonical(text, syntax=syntax, equivalence=equivalence)

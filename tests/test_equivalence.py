@@ -243,15 +243,11 @@ class TestLevels:
         with pytest.raises(TypeError):
             LEVELS["mine"] = LEVELS["lexical"]
 
-    @every_syntax
-    def test_refine_changes_nothing_without_its_mark(self, syntax):
-        """`refines` spares the others the work, so `refine` must leave them alone."""
-        for level in LEVELS.values():
-            if level.refine and syntax in level.syntaxes:
-                assert level.refines
-                for urn in ("urn:ab:c", "urn:ab:c?b=1", "urn:ab:c?b=", "urn:ab:%2C"):
-                    assert level.refines not in urn
-                    assert level.refine(urn) == urn
+    @every_meaning
+    def test_refine_leaves_what_its_level_has_no_rule_for(self, syntax, equivalence):
+        """One directive is sorted, and an unregistered namespace has no rule."""
+        for urn in ("urn:ab:c", "urn:ab:c?b=1", "urn:ab:c?b=", "urn:ab:%2C"):
+            assert get_level(equivalence, syntax).refine(urn) == urn
 
 
 class TestCanonicalForm:

@@ -33,6 +33,9 @@ class TestURN:
             nid="isbn",
             nid_status="formal",
             namespace=explain("urn:isbn:1").namespace,
+            rule=explain("urn:isbn:1").rule,
+            valid=None,
+            verdict=explain("urn:isbn:1?").verdict,
             nss="0-395-36341-1?x",
             display="urn:isbn:0-395-36341-1?x",
         )
@@ -63,11 +66,45 @@ class TestURN:
         assert resolution.canonical == "urn:ab:c?c=ToC&s=I2L"
 
     def test_namespace(self):
-        """The registry's words, and where the namespace is defined."""
-        namespace = explain("urn:UUID:f81d4fae-7dec-11d0-a765-00a0c91e6bf6").namespace
-        assert "Universally Unique" in namespace
-        assert "RFC9562" in namespace
-        assert explain("urn:nobody:a").namespace is None
+        """What is named, and where the namespace and its rule are defined."""
+        found = explain("urn:UUID:f81d4fae-7dec-11d0-a765-00a0c91e6bf6")
+        assert found.namespace == "UUIDs (RFC9562)"
+        assert found.rule == "the whole NSS in any case (RFC 4122 §3, RFC 9562 §4)"
+        assert explain("urn:3gpp:video-orientation").rule == "none of its own (RFC 5279 §2)"
+        unregistered = explain("urn:nobody:a")
+        assert (unregistered.namespace, unregistered.rule, unregistered.resolver) == (None, None, None)
+        assert unregistered.valid is None
+        assert "not registered" in unregistered.verdict
+
+    @pytest.mark.parametrize(
+        ("text", "valid", "verdict", "problems"),
+        [
+            ("urn:isbn:0-395-36341-1", True, "valid: it fits ", ()),
+            ("urn:isbn:0-395-36341-6", False, "invalid: the check digit is wrong", ("check-digit",)),
+            ("urn:isbn:abc%00", False, "invalid: the NSS does not fit", ("nss-grammar", "nul-octet")),
+            ("urn:nbn:de:101:1-2020112012434733354624", True, "valid: the check digit of the", ("dnb-check-digit",)),
+            ("urn:nbn:hr:204:468943", None, "unknown: libraries also assign", ()),
+        ],
+    )
+    def test_verdict(self, text, valid, verdict, problems):
+        """Contract, `valid` and `problem`; a good name that a grammar rejects is not called wrong."""
+        found = explain(text)
+        assert (found.valid, found.problems) == (valid, problems)
+        assert found.verdict.startswith(verdict)
+
+    @pytest.mark.parametrize(
+        ("text", "resolver"),
+        [
+            ("URN:NBN:DE:101:1-201609052530", "https://nbn-resolving.org/urn:nbn:de:101:1-201609052530"),
+            ("urn:nbn:se-2002-1?=s=1#p2", "https://urn.kb.se/resolve?urn=urn:nbn:se-2002-1&s=1#p2"),
+            ("urn:doi:10.1000/182#p", "https://doi.org/10.1000/182#p"),
+            ("urn:ietf:rfc:2648", "https://www.rfc-editor.org/info/rfc2648"),
+            ("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6", None),
+        ],
+    )
+    def test_resolver(self, text, resolver):
+        """RFC 8141 §2.3: a public service, with the q- and f-component where they belong."""
+        assert explain(text, syntax="rfc8141").resolver == resolver
 
     @pytest.mark.parametrize("nid", ["isbn", "urn-5", "x-a", "xn--a", "nobody"])
     def test_status(self, nid):

@@ -39,16 +39,17 @@ def room(name, rooms="", libraries=""):
 ROOMS = [
     room("errors"),
     room("syntax", "errors", "regex"),
-    room("namespaces", "errors syntax", "regex"),
+    room("namespaces", "errors syntax", "regex stdnum"),
     room("equivalence", "syntax namespaces"),
     room("explanation", "errors syntax namespaces equivalence"),
     room("compiled", "", "numba numpy"),
     room("strings", "compiled", "numpy"),
     room("scanner", "compiled syntax", "numpy"),
+    room("verdicts", "compiled strings namespaces", "numpy"),
     room("finding", "scanner syntax equivalence", "numpy"),
     room("sources", "errors", "numpy pyarrow isal zstandard lz4 brotli fsspec ijson"),
     room("arrow", "compiled strings", "numpy pyarrow"),
-    room("tables", "arrow compiled strings scanner syntax namespaces equivalence", "numpy pyarrow"),
+    room("tables", "arrow compiled strings scanner syntax namespaces equivalence verdicts", "numpy pyarrow"),
     room("columns", "arrow scanner", "numpy pyarrow"),
     room("grouping", "errors arrow compiled strings tables", "numpy pyarrow"),
     room("output", "errors arrow sources", "numpy pyarrow"),
@@ -209,7 +210,7 @@ class TestImports:
             for name, _ in calls(module.tree)
             if name in ("import_module", "__import__", "exec", "eval")
         }
-        assert users == {""}
+        assert users == {"", "namespaces"}
 
 
 class TestDeeds:

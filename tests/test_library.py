@@ -251,7 +251,7 @@ class TestScanBatches:
     @given(
         st.lists(values_of, max_size=4),
         st.integers(1, 5),
-        st.sampled_from([("rfc2141", "lexical"), ("rfc8141", "lexical"), ("rfc2141bis-03", "resolution")]),
+        st.sampled_from([("rfc2141", "lexical"), ("rfc8141", "namespace"), ("rfc2141bis-03", "resolution")]),
         st.booleans(),
         st.one_of(st.just(65_536), st.integers(8, 50)),
     )

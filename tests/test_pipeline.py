@@ -36,7 +36,9 @@ from urnscan.worker import Worker
 SETTINGS = settings(max_examples=100, deadline=None)
 MEANINGS = [
     ("rfc2141", "lexical"),
+    ("rfc2141", "namespace"),
     ("rfc8141", "lexical"),
+    ("rfc8141", "namespace"),
     ("rfc2141bis-03", "lexical"),
     ("rfc2141bis-03", "resolution"),
 ]

@@ -250,12 +250,28 @@ class TestClassRows:
             "first_source": "the source",
             "first_member": None,
             "first_offset": 0,
-            "valid": None,
+            "valid": None,  # under RFC 2141 the components belong to the NSS
             "problem": None,
         }
 
     def test_no_rows(self):
         assert classes_of([]) == []
+
+    @every_syntax
+    def test_valid_and_problem(self, syntax):
+        """Contract: null where nothing is certain; the namespace's problem first, then that of the syntax."""
+        expected = {
+            "urn:foo:a": (None, None),
+            "urn:isbn:0395363411": (True, None),
+            "urn:isbn:0395363416": (False, "check-digit"),
+            "urn:isbn:abc%00": (False, "nss-grammar; nul-octet"),
+            "urn:nbn:de:101:1-3": (True, "dnb-check-digit"),
+            "urn:nbn:hr:204:468943": (None, None),
+            "urn:lei:7LTWFZYICNSX8D621K86": (True, None),
+            "urn:lei:7LTWFZYICNSX8D621K87": (False, "check-digit"),
+        }
+        rows = classes_of(list(expected), syntax)
+        assert {row["urn"]: (row["valid"], row["problem"]) for row in rows} == expected
 
     def test_status(self):
         """Semantics §6."""

@@ -403,7 +403,7 @@ def _explain(arguments: argparse.Namespace) -> int:
         for name, value in found.as_dict().items():
             if name == "directives":
                 rows = [(name, f"{keyword} = {directive}") for keyword, directive in value.items()]
-            elif name in ("text", "is_urn") or value is None or value == ():
+            elif name in ("text", "is_urn", "valid") or value is None or value == ():
                 rows = []
             else:
                 rows = [(name, ", ".join(value) if isinstance(value, tuple) else str(value))]

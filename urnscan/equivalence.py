@@ -6,16 +6,19 @@ RFC 2141 §5; RFC 8141 §3; draft-ietf-urnbis-rfc2141bis-urn-03 §5.
 'urn:foo:a123%2C456'
 >>> equivalent("urn:example:a?=x#y", "URN:Example:a", syntax="rfc8141")
 True
+>>> equivalent("urn:isbn:0-395-36341-1", "URN:ISBN:9780395363416", equivalence="namespace")
+True
 >>> canonical("urn:example:a?s=I2L&c=ToC#p1", syntax="rfc2141bis-03", equivalence="resolution")
 'urn:example:a?c=ToC&s=I2L'
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from urnscan.namespaces import namespace_form
 from urnscan.syntax import SYNTAXES, URN, get_syntax, parse
 
 __all__ = ["LEVELS", "Level", "canonical", "equivalent", "get_level"]
@@ -31,15 +34,18 @@ class Level:
     """The syntaxes that define it."""
     keep_query: bool
     """The query of rfc2141bis-03 belongs to the canonical form."""
-    refine: Callable[[str], str] | None
-    """From what the scanner writes (case normalised, components dropped but such a query) to the canonical form."""
-    refines: str
-    """`refine` changes nothing that does not hold this string."""
+    by_namespace: bool
+    """The rule that the namespace has registered comes on top."""
 
     def form(self, urn: URN) -> str:
         """The canonical form of a parsed URN."""
-        kept = str(urn).partition("#")[0] if self.keep_query else urn.canonical
-        return self.refine(kept) if self.refine else kept
+        return self.refine(str(urn).partition("#")[0] if self.keep_query else urn.canonical)
+
+    def refine(self, urn: str) -> str:
+        """From what the scanner writes (case normalised, components dropped but a query that is kept) to the canonical form."""
+        if self.by_namespace:
+            return namespace_form(urn)
+        return _sort_directives(urn) if self.keep_query else urn
 
 
 def _sort_directives(urn: str) -> str:
@@ -57,16 +63,21 @@ LEVELS: Mapping[str, Level] = MappingProxyType(
                 title="scheme, NID and the hex digits of %HH in one case; components dropped",
                 syntaxes=tuple(SYNTAXES),
                 keep_query=False,
-                refine=None,
-                refines="",
+                by_namespace=False,
             ),
             Level(
                 name="resolution",
                 title="the same, but the query kept with its directives sorted by keyword (rfc2141bis-03 §5, step 5b)",
                 syntaxes=("rfc2141bis-03",),
                 keep_query=True,
-                refine=_sort_directives,
-                refines="&",
+                by_namespace=False,
+            ),
+            Level(
+                name="namespace",
+                title="as lexical, then by the rule that the namespace has registered (RFC 2141 §5, RFC 8141 §3.1)",
+                syntaxes=tuple(SYNTAXES),
+                keep_query=False,
+                by_namespace=True,
             ),
         )
     }
@@ -85,7 +96,8 @@ def get_level(name: str, syntax: str) -> Level:
 
 
 def canonical(text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "lexical") -> str:
-    """The canonical form of a URN: RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5.
+    """The canonical form of a URN: RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5; at the level `namespace`, that of its
+    registration (`urnscan.namespaces.rules()`).
 
     Raises InvalidURN where `text` is none in that syntax, ValueError for an unknown syntax or equivalence.
     """

@@ -7,10 +7,13 @@ from typing import Any
 
 from urnscan.equivalence import get_level
 from urnscan.errors import InvalidURN
-from urnscan.namespaces import NidStatus, nid_status, registered
+from urnscan.namespaces import NidStatus, judge, namespace_form, nid_status, registered, rules
 from urnscan.syntax import get_syntax, parse
 
 __all__ = ["Explanation", "explain"]
+
+_NO_RULE = "none of its own"
+_VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,13 @@ class Explanation:
     nid: str | None = None
     nid_status: NidStatus | None = None
     namespace: str | None = None
-    """What the registry says of the namespace, and where it is defined."""
+    """What the names of the namespace name, if it is registered, and where it is defined."""
+    rule: str | None = None
+    """Which names of it are equal beyond the syntax, and where that is said."""
+    valid: bool | None = None
+    """Whether its namespace admits it; None where nothing is certain."""
+    verdict: str | None = None
+    """The same in words, and why."""
     nss: str | None = None
     r_component: str | None = None
     q_component: str | None = None
@@ -32,6 +41,8 @@ class Explanation:
     directives: dict[str, str] = field(default_factory=dict)
     display: str | None = None
     problems: tuple[str, ...] = ()
+    resolver: str | None = None
+    """Where a public and stable service leads to what it names, with its components (RFC 8141 §2.3)."""
     position: int | None = None
     """Where a text that is no URN stops being one: characters from 0."""
     reason: str | None = None
@@ -57,7 +68,9 @@ def explain(text: str, *, syntax: str = "rfc2141", equivalence: str = "lexical")
     except InvalidURN as error:
         name = get_syntax(syntax).name
         return Explanation(text=text, syntax=name, is_urn=False, position=error.position, reason=error.reason)
-    entry = registered().get(urn.nid)
+    judgement = judge(urn.canonical)
+    entry, rule = registered().get(urn.nid), rules().get(urn.nid)
+    link = rule.link(namespace_form(urn.canonical)) if rule else None
     return Explanation(
         text=text,
         syntax=urn.syntax,
@@ -65,12 +78,16 @@ def explain(text: str, *, syntax: str = "rfc2141", equivalence: str = "lexical")
         canonical=level.form(urn),
         nid=urn.nid,
         nid_status=nid_status(urn.nid),
-        namespace=f"{entry.description} ({entry.reference})" if entry else None,
+        namespace=f"{rule.title} ({entry.reference})" if rule and entry else None,
+        rule=f"{_NO_RULE if rule.rule == 'base' else rule.rule} ({rule.equality})" if rule else None,
+        valid=judgement.valid,
+        verdict=f"{_VERDICTS[judgement.valid]}: {judgement.reason}",
         nss=urn.nss,
         r_component=urn.r_component,
         q_component=urn.q_component,
         f_component=urn.f_component,
         directives=dict(urn.directives),
         display=urn.display(),
-        problems=urn.problems,
+        problems=(*filter(None, [judgement.problem]), *urn.problems),
+        resolver=urn.locator(link) if link else None,
     )

@@ -65,7 +65,7 @@ def find(
                     text=octets[start : start + length].decode(),
                     start=first,
                     end=first + length,  # a URN is ASCII: as many characters as octets
-                    urn=level.refine(urn) if level.refine else urn,
+                    urn=level.refine(urn),
                     nid=urn[4 : 4 + nid_length],
                 )
             )

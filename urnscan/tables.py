@@ -17,6 +17,7 @@ from urnscan.namespaces import nid_status
 from urnscan.scanner import END, Matches
 from urnscan.strings import Octets, Offsets, cut, same
 from urnscan.syntax import parse
+from urnscan.verdicts import NAMES, UNKNOWN, Codes, is_valid, namespace_forms, verdicts
 
 __all__ = [
     "CLASSES",
@@ -176,10 +177,13 @@ class Found:
 
 def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
     """The canonical forms of the matches at a level."""
-    urn = string_array(matches.canonical, matches.canonical_offsets)
-    if level.refine is None:
+    octets, offsets = matches.canonical, matches.canonical_offsets
+    if level.by_namespace:
+        return string_array(*namespace_forms(octets, offsets))
+    urn = string_array(octets, offsets)
+    if not level.keep_query:
         return urn
-    rows = pc.match_substring(urn, level.refines)
+    rows = pc.match_substring(urn, "&")  # without it there is at most one directive, and nothing to sort
     if not pc.any(rows).as_py():
         return urn
     refined = [level.refine(form) for form in urn.filter(rows).to_pylist()]
@@ -189,16 +193,19 @@ def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
 def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], syntax: str, level: Level) -> pa.RecordBatch:
     """CLASSES rows of GROUPED rows; `names` has the names of the inputs by their places."""
     urn = grouped.column("urn")
+    octets, offsets = octet_strings(urn)
+    colons, ends = _parts(octets, offsets, level.keep_query)
+    codes = verdicts(octets, offsets, ends)
     nid = _nids(urn)
     places = grouped.column("first_source").dictionary_encode()
     status = text_array([nid_status(name) for name in nid.dictionary.to_pylist()])
     columns = {
         "nid": nid,
-        "nss": _nss(urn, level),
+        "nss": string_array(*cut(octets, colons + np.int32(1), ends)),
         "nid_status": status.take(nid.indices).dictionary_encode(),
         "first_source": text_array([names[place] for place in places.dictionary.to_pylist()]).take(places.indices),
-        "valid": pa.nulls(grouped.num_rows, pa.bool_()),
-        "problem": _problems(urn, syntax, level),
+        "valid": _flags(is_valid(codes), codes != UNKNOWN),
+        "problem": _problems(urn, codes, syntax, level),
     }
     return pa.RecordBatch.from_arrays(
         [columns[field.name] if field.name in columns else grouped.column(field.name) for field in CLASSES],
@@ -219,23 +226,28 @@ def _nids(urn: pa.StringArray) -> pa.DictionaryArray:
     return string_array(*cut(octets, offsets[:-1] + np.int32(4), colons)).dictionary_encode()
 
 
-def _nss(urn: pa.StringArray, level: Level) -> pa.StringArray:
-    octets, offsets = octet_strings(urn)
-    colons, ends = _parts(octets, offsets, level.keep_query)
-    return string_array(*cut(octets, colons + np.int32(1), ends))
+def _flags(values: npt.NDArray[np.bool_], known: npt.NDArray[np.bool_]) -> pa.BooleanArray:
+    buffers = [pa.py_buffer(np.packbits(bits, bitorder="little")) for bits in (known, values)]
+    return pa.Array.from_buffers(pa.bool_(), len(values), buffers, null_count=int((~known).sum()))
 
 
-def _problems(urn: pa.StringArray, syntax: str, level: Level) -> pa.StringArray:
-    """What is wrong with each canonical form, or null; only those that can have a problem are looked at one by one."""
-    nothing = pa.nulls(len(urn), pa.string())
+def _problems(urn: pa.StringArray, codes: Codes, syntax: str, level: Level) -> pa.StringArray:
+    """What is wrong with each canonical form, or null: what its namespace says, then what its syntax does.
+
+    Only those that can have a problem of syntax are looked at one by one.
+    """
+    problems = text_array(NAMES).take(number_array(codes))
     octets, _ = octet_strings(urn)
     if not level.keep_query and not _hold_nul(octets):
-        return nothing
+        return problems
     suspects = pc.match_substring(urn, "%00")
     if level.keep_query:
         suspects = pc.or_(suspects, pc.match_substring(urn, "&"))
-    problems = ["; ".join(parse(form, syntax).problems) or None for form in urn.filter(suspects).to_pylist()]
-    return pc.replace_with_mask(nothing, suspects, pa.array(problems, pa.string()))
+    both = [
+        "; ".join([problem] * (problem is not None) + list(parse(form, syntax).problems)) or None
+        for form, problem in zip(urn.filter(suspects).to_pylist(), problems.filter(suspects).to_pylist(), strict=True)
+    ]
+    return pc.replace_with_mask(problems, suspects, text_array(both))
 
 
 @compiled

@@ -456,6 +456,21 @@ class TestMeaning:
         urnscan("a.txt", *options, "--equivalence", "lexical", "--force")
         assert ("urn:example:t", 3) in urnscan.rows("c.parquet", "urn", "count")
 
+    @pytest.mark.parametrize("syntax", SYNTAXES)
+    def test_equivalence_namespace_joins_what_the_namespace_calls_equal(self, urnscan, syntax):
+        """RFC 8141 §3.1, IANA template of isbn: one book, whatever the digits and hyphens; and what is wrong is told."""
+        text = b"<urn:isbn:0-395-36341-1> <URN:ISBN:9780395363416> <urn:isbn:978-0-395-36341-6> <urn:isbn:0395363416>"
+        urnscan.write("a.txt", text)
+        options = ["--syntax", syntax, "-o", "c.parquet", "--occurrences", "occ.parquet"]
+        urnscan("a.txt", *options, "--equivalence", "namespace")
+        assert urnscan.rows("c.parquet", "urn", "count", "valid", "problem") == [
+            ("urn:isbn:0395363416", 1, False, "check-digit"),
+            ("urn:isbn:9780395363416", 3, True, None),
+        ]
+        assert [urn for (urn,) in urnscan.rows("occ.parquet", "urn")].count("urn:isbn:9780395363416") == 3
+        urnscan("a.txt", *options, "--force")
+        assert urnscan.rows("c.parquet", "count", "valid") == [(1, True), (1, False), (1, True), (1, True)]
+
     def test_equivalence_resolution_is_an_error_where_no_standard_defines_it(self, urnscan):
         urnscan.write("a.txt", self.TEXT)
         options = ["-o", "c.parquet", "--syntax", "rfc8141", "--equivalence", "resolution"]

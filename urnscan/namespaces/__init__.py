@@ -1,58 +1,66 @@
-"""The IANA registry of URN namespaces, and what a NID's standing is (RFC 8141 §5, RFC 3406 §3).
+"""The namespaces: who has registered which, what their names look like, and which of them are the same.
 
-The table is `urn-namespaces.csv` beside this file, as read from the registry on the date in
-`urn-namespaces.SOURCE.txt`.
+RFC 2141 §5 and RFC 8141 §3 leave it to each namespace to declare more names equal than the syntax does.
 
->>> nid_status("isbn"), nid_status("urn-5"), nid_status("x-test"), nid_status("xn--a"), nid_status("hathi")
-('formal', 'informal', 'experimental', 'reserved', 'unregistered')
+Where a registration says how native identifiers become names, a module of the NID's name leads there and back; it is
+loaded when it is used.
+
+>>> import urnscan.namespaces
+>>> urnscan.namespaces.isbn.to_urn("ISBN 0-395-36341-1")
+'urn:isbn:9780395363416'
+>>> urnscan.namespaces.isbn.from_urn("urn:isbn:9780395363416")
+'978-0-395-36341-6'
 """
 
 from __future__ import annotations
 
-import csv
-import functools
-from collections.abc import Mapping
-from dataclasses import dataclass
-from importlib.resources import files
-from types import MappingProxyType
-from typing import Literal
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-import regex
+from urnscan.namespaces.judging import PROBLEMS, Judgement, judge, namespace_form
+from urnscan.namespaces.registry import Namespace, NidStatus, nid_status, registered
+from urnscan.namespaces.rules import Resolver, Rule, rules
 
-__all__ = ["Namespace", "NidStatus", "nid_status", "registered"]
+if TYPE_CHECKING:
+    from urnscan.namespaces import adid, doi, eic, eidr, gsma, ietf, isan, isbn, isni, issn, lei, oid, publicid, uuid
 
-NidStatus = Literal["formal", "informal", "experimental", "reserved", "unregistered"]
+__all__ = [
+    "PROBLEMS",
+    "Judgement",
+    "Namespace",
+    "NidStatus",
+    "Resolver",
+    "Rule",
+    "adid",
+    "doi",
+    "eic",
+    "eidr",
+    "gsma",
+    "ietf",
+    "isan",
+    "isbn",
+    "isni",
+    "issn",
+    "judge",
+    "lei",
+    "namespace_form",
+    "nid_status",
+    "oid",
+    "publicid",
+    "registered",
+    "rules",
+    "uuid",
+]
 
-_RESERVED = regex.compile("[a-z][a-z]-.*|urn-[0-9]+")
+_LATER = frozenset("adid doi eic eidr gsma ietf isan isbn isni issn lei oid publicid uuid".split())
 
 
-@dataclass(frozen=True, slots=True)
-class Namespace:
-    """An entry of the registry."""
-
-    nid: str
-    kind: Literal["formal", "informal"]
-    reference: str
-    """RFC numbers and addresses of registration templates, joined by "; "."""
-    description: str
+def __getattr__(name: str) -> ModuleType:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(f"{__name__}.{name}")
 
 
-@functools.cache
-def registered() -> Mapping[str, Namespace]:
-    """The registered namespaces by their NID in lower case."""
-    with (files(__name__) / "urn-namespaces.csv").open(encoding="utf-8") as table:
-        return MappingProxyType({row["nid"].lower(): Namespace(**row) for row in csv.DictReader(table)})  # type: ignore[arg-type]
-
-
-def nid_status(nid: str) -> NidStatus:
-    """The standing of a NID, in any case: never a reason to doubt that a match is a URN.
-
-    `formal` and `informal` are registered; `experimental` is `X-…` (RFC 3406 §3.1); `reserved` are two letters and a
-    hyphen, among them `xn--` (RFC 8141 §5.1), and unregistered numbers of informal namespaces (§5.2).
-    """
-    nid = nid.lower()
-    if nid in registered():
-        return registered()[nid].kind
-    if nid.startswith("x-"):
-        return "experimental"
-    return "reserved" if _RESERVED.fullmatch(nid) else "unregistered"
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

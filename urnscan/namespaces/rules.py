@@ -1,0 +1,83 @@
+"""What is known of each registered namespace: its grammar, its check digit, its equivalences, its resolvers. A table of data.
+
+The table is `rules.toml` beside this file, one entry for each NID, each with the section that it rests on.
+
+>>> rules()["nbn"].rule, rules()["nbn"].equality
+('the prefix up to the first hyphen in any case', 'RFC 8458 §4.3')
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from types import MappingProxyType
+
+import regex
+
+__all__ = ["Resolver", "Rule", "rules"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """A public and stable service that leads from some names of a namespace to what they name."""
+
+    names: str
+    """Which names, as a regular expression over the NSS; its named groups can be used in `url`."""
+    url: str
+    """Where it leads: `{urn}` and `{nss}` stand for the canonical form and its NSS."""
+
+    def link(self, urn: str) -> str | None:
+        """The address of what a URN in canonical form names, without components; None if this is no service for it."""
+        nss = urn.split(":", 2)[2]
+        match = regex.fullmatch(self.names, nss)
+        return self.url.format(urn=urn, nss=nss, **match.groupdict()) if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What the registration of a namespace says, beyond the rules that hold for all URNs.
+
+    A NSS that fits `grammar` is valid, unless its check digit is wrong. If it fits `unsure` instead, nothing is said
+    about it; if it fits neither, it is invalid. Without `grammar` and `unsure` nothing is said about any.
+    Both are patterns (`patterns.py`); their groups say what is equal in any case.
+    """
+
+    nid: str
+    title: str
+    """What the names name."""
+    rule: str
+    """The additional equivalences in words; "base" where there are none (RFC 8141 §3.1)."""
+    equality: str
+    """The section on which they rest."""
+    grammar: str | None = None
+    syntax: str | None = None
+    """The section on which the grammar rests."""
+    unsure: str | None = None
+    unsure_because: str | None = None
+    check: str | None = None
+    """The name of the check digit's algorithm (`checks.py`)."""
+    code: str | None = None
+    """The name of what a pattern cannot say of the rule (`judging.py`)."""
+    note: str | None = None
+    resolvers: tuple[Resolver, ...] = ()
+
+    def link(self, urn: str) -> str | None:
+        """Where a public and stable service leads to what a URN in canonical form names; None if there is none."""
+        return next(filter(None, (resolver.link(urn) for resolver in self.resolvers)), None)
+
+
+@functools.cache
+def rules() -> Mapping[str, Rule]:
+    """The rules of the registered namespaces by their NID in lower case."""
+    import tomllib  # noqa: PLC0415 (as long to import as to read the table)
+
+    with (files(__package__) / "rules.toml").open("rb") as file:
+        table = tomllib.load(file)
+    return MappingProxyType({nid: _rule(nid, entry) for nid, entry in table.items()})
+
+
+def _rule(nid: str, entry: dict[str, object]) -> Rule:
+    resolvers = tuple(Resolver(**resolver) for resolver in entry.pop("resolvers", ()))  # type: ignore[attr-defined]
+    return Rule(nid=nid, resolvers=resolvers, **entry)  # type: ignore[arg-type]

@@ -1,0 +1,397 @@
+"""Columns of URNs under the rules of their namespaces: which are valid, what is wrong with the others, and their canonical forms.
+
+What `namespaces.judging` says of one name, compiled: the patterns as tables of states that are run octet by octet, and
+the check digits and forms of the namespaces that are met everywhere. The others are looked at one by one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.compiled import compiled, read_only
+from urnscan.namespaces import Rule, judge, rules
+from urnscan.namespaces.checks import DNB_NUMBERS
+from urnscan.namespaces.patterns import EXACT, LOWER, automaton
+from urnscan.strings import Octets, Offsets, same
+
+__all__ = ["NAMES", "UNKNOWN", "Codes", "is_valid", "namespace_forms", "verdicts"]
+
+Codes = npt.NDArray[np.uint8]
+_Indices = npt.NDArray[np.int16]
+_Places = npt.NDArray[np.int32]
+_Rows = npt.NDArray[np.int64]
+
+NAMES = (None, None, "nss-grammar", "check-digit", "dnb-check-digit")
+"""The problem that each code of a verdict stands for, by `namespaces.PROBLEMS`."""
+UNKNOWN, _VALID, _GRAMMAR, _CHECK_DIGIT, _DNB = range(5)
+
+_NOTHING, _ISBN, _ISSN, _NBN = range(4)
+_COMPILED = {(None, None): _NOTHING, ("isbn", "isbn"): _ISBN, ("issn", "issn"): _ISSN, ("dnb", None): _NBN}
+"""What compiled code does with a name that fits the grammar, by `check` and `code` of the rule."""
+_ONE_BY_ONE = 255
+
+_SLOTS = 512  # of the table in which NIDs are looked up; most stay empty
+_SCHEME = 4  # octets of "urn:"
+_NO_STATES = np.empty(0, np.int32)
+
+
+class _Nids(NamedTuple):
+    """The registered NIDs, to look them up: in the slot of their hash or the next free one."""
+
+    octets: Octets
+    offsets: Offsets
+    slots: _Indices
+
+
+class _Machines(NamedTuple):
+    """The automata of the rules end to end, as far as they were needed. A state is the place of its first kind."""
+
+    grammar: _Indices
+    """Of each rule, its automaton; -1 for none."""
+    unsure: _Indices
+    further: Codes
+    """Of each rule, what compiled code does behind the grammar, or _ONE_BY_ONE."""
+    kinds: npt.NDArray[np.uint8]
+    first: _Places
+    """Of each automaton, the state in which it begins; the one before it is the end of all hope."""
+    dead: _Places
+    follow: _Places
+    case: Codes
+    accepting: Codes
+
+
+def is_valid(codes: Codes) -> npt.NDArray[np.bool_]:
+    """Whether each code, where it is not UNKNOWN, means a valid name."""
+    return np.asarray((codes == _VALID) | (codes == _DNB))
+
+
+def verdicts(urn: Octets, offsets: Offsets, ends: Offsets) -> Codes:
+    """A code for each URN in canonical form (at any level), as an index of NAMES; its NSS ends at `ends`."""
+    urn, offsets, ends = read_only(urn), read_only(offsets), read_only(ends)
+    rule, start = _lookup(urn, offsets, _NIDS)
+    machines = _BUILT.of(rule)
+    codes, _ = _judge(urn, start, ends, rule, machines, _DNB_NUMBERS)
+    for row in _one_by_one(rule, codes == _VALID, machines):
+        name = urn[offsets[row] : ends[row]].tobytes().decode()
+        judgement = judge(name)
+        codes[row] = NAMES.index(judgement.problem) if judgement.problem else _VALID
+    return codes
+
+
+def namespace_forms(urn: Octets, offsets: Offsets) -> tuple[Octets, Offsets]:
+    """The canonical forms in their namespaces of URNs in lexical canonical form, without components."""
+    urn, offsets = read_only(urn), read_only(offsets)
+    rule, start = _lookup(urn, offsets, _NIDS)
+    machines = _BUILT.of(rule)
+    codes, fitting = _judge(urn, start, offsets[1:], rule, machines, _DNB_NUMBERS)
+    others: dict[int, bytes] = {}
+    for row in _one_by_one(rule, codes == _VALID, machines):
+        others[row] = judge(urn[offsets[row] : offsets[row + 1]].tobytes().decode()).nss.encode()
+    rows = np.array([*others, -1], np.int64)
+    nss = np.frombuffer(b"".join(others.values()), np.uint8)
+    nss_offsets = np.cumsum([0, *map(len, others.values())]).astype(np.int32)
+    return _forms(urn, offsets, start, rule, codes, fitting, machines, rows, nss, nss_offsets)
+
+
+def _one_by_one(rule: _Indices, fits: npt.NDArray[np.bool_], machines: _Machines) -> list[int]:
+    """The rows that fit the grammar of a rule that is not compiled."""
+    rare = np.append(machines.further == _ONE_BY_ONE, False)  # behind the last: of no rule
+    return [int(row) for row in np.flatnonzero(rare[rule] & fits)]
+
+
+class _Built:
+    """The automata that were needed so far. Threads share them."""
+
+    def __init__(self, table: Sequence[Rule]) -> None:
+        self._table = table
+        self._lock = threading.Lock()
+        known = np.zeros(len(table) + 1, np.bool_)
+        known[-1] = True  # of no rule
+        self._state = known, _build(table, known)
+
+    def of(self, rule: _Indices) -> _Machines:
+        """Those that these rules need, at least."""
+        known, machines = self._state
+        if known[rule].all():
+            return machines
+        with self._lock:
+            known = self._state[0].copy()
+            known[rule] = True
+            self._state = known, _build(self._table, known)
+            return self._state[1]
+
+
+def _build(table: Sequence[Rule], known: npt.NDArray[np.bool_]) -> _Machines:
+    """The automata of the rules that are known."""
+    needed = [rule if known[number] else None for number, rule in enumerate(table)]
+    texts = {text: None for rule in needed if rule for text in (rule.grammar, rule.unsure) if text}
+    automata = [automaton(text) for text in texts]
+    number = {text: index for index, text in enumerate(texts)} | {None: -1}
+    bases = np.cumsum([0] + [len(each.follow) for each in automata]).astype(np.int32)
+    placed = list(zip(bases.tolist(), automata, strict=False))
+    return _Machines(
+        grammar=np.array([number[rule.grammar] if rule else -1 for rule in needed], np.int16),
+        unsure=np.array([number[rule.unsure] if rule else -1 for rule in needed], np.int16),
+        further=np.array([_COMPILED.get((r.check, r.code), _ONE_BY_ONE) if r else _NOTHING for r in needed], np.uint8),
+        kinds=np.array([list(each.kinds) for each in automata], np.uint8).reshape(-1, 256),
+        dead=bases[:-1],
+        first=np.array([base + each.width for base, each in placed], np.int32),
+        follow=np.concatenate(
+            [_NO_STATES, *(base + each.width * np.array(each.follow, np.int32) for base, each in placed)]
+        ),
+        case=np.frombuffer(b"".join(each.case for each in automata), np.uint8),
+        accepting=np.repeat(
+            np.frombuffer(b"".join(each.accepting for each in automata), np.uint8),
+            [each.width for each in automata for _ in each.accepting],
+        ),
+    )
+
+
+def _index_nids(nids: Sequence[str]) -> _Nids:
+    octets = np.frombuffer("".join(nids).encode(), np.uint8)
+    offsets = np.cumsum([0, *map(len, nids)]).astype(np.int32)
+    slots = np.full(_SLOTS, -1, np.int16)
+    for number in range(len(nids)):
+        slot = _slot(octets, offsets[number], offsets[number + 1])
+        while slots[slot] != -1:
+            slot = (slot + 1) % _SLOTS
+        slots[slot] = number
+    return _Nids(octets, offsets, slots)
+
+
+@compiled
+def _slot(octets: Octets, start: int, end: int) -> int:
+    """Where to begin to look for `octets[start:end]`."""
+    value = 0
+    for i in range(start, end):
+        value = (value * 31 + octets[i]) & 0xFFFFFF
+    return int((value ^ (value >> 9)) % _SLOTS)
+
+
+@compiled
+def _lookup(urn: Octets, offsets: Offsets, nids: _Nids) -> tuple[_Indices, Offsets]:
+    """The rule of each URN, -1 where its NID is not registered, and where its NSS begins."""
+    rule = np.full(len(offsets) - 1, -1, np.int16)
+    starts = np.empty(len(offsets) - 1, np.int32)
+    for i in range(len(rule)):
+        begin = offsets[i] + _SCHEME
+        colon = begin
+        while urn[colon] != 58:
+            colon += 1
+        starts[i] = colon + 1
+        slot = _slot(urn, begin, colon)
+        while nids.slots[slot] != -1:
+            number = nids.slots[slot]
+            if same(urn, begin, colon, nids.octets, nids.offsets[number], nids.offsets[number + 1]):
+                rule[i] = number
+                break
+            slot = (slot + 1) % _SLOTS
+    return rule, starts
+
+
+@compiled
+def _fits(octets: Octets, start: int, end: int, number: int, machines: _Machines) -> bool:
+    """Whether `octets[start:end]` fits the pattern of automaton `number`."""
+    kinds, follow = machines.kinds[number], machines.follow
+    state, dead = machines.first[number], machines.dead[number]
+    for i in range(start, end):
+        state = follow[state + kinds[octets[i]]]
+        if state == dead:
+            return False
+    return bool(machines.accepting[state])
+
+
+@compiled
+def _judge(
+    urn: Octets, starts: Offsets, ends: Offsets, rule: _Indices, machines: _Machines, dnb: Codes
+) -> tuple[Codes, _Indices]:
+    """The code of each URN, without what is looked at one by one; and which automaton it fits, -1 for none."""
+    codes = np.zeros(len(rule), np.uint8)
+    fitting = np.full(len(rule), -1, np.int16)
+    for i in range(len(rule)):
+        if rule[i] == -1:
+            continue
+        start, end = starts[i], ends[i]
+        grammar, unsure = machines.grammar[rule[i]], machines.unsure[rule[i]]
+        if grammar != -1 and _fits(urn, start, end, grammar, machines):
+            fitting[i] = grammar
+            further = machines.further[rule[i]]
+            codes[i] = _VALID
+            if (further == _ISBN and not _isbn_is_right(urn, start, end)) or (
+                further == _ISSN and not _issn_is_right(urn, start, end)
+            ):
+                codes[i] = _CHECK_DIGIT
+            elif further == _NBN and not _dnb_is_right(urn, start, end, dnb):
+                codes[i] = _DNB
+        elif unsure != -1 and _fits(urn, start, end, unsure, machines):
+            fitting[i] = unsure
+        elif (grammar != -1 or unsure != -1) and not _holds_reserved(urn, start, end):
+            codes[i] = _GRAMMAR
+    return codes, fitting
+
+
+@compiled
+def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
+    """Whether a "?" or "#" is there: reserved in RFC 2141 (§2.3.2), the beginning of a component in RFC 8141."""
+    found = False
+    for i in range(start, end):
+        found |= octets[i] == 63 or octets[i] == 35
+    return found
+
+
+@compiled
+def _digit(octet: int) -> int:
+    return 10 if octet == 88 or octet == 120 else octet - 48
+
+
+@compiled
+def _isbn_is_right(octets: Octets, start: int, end: int) -> bool:
+    """ISO 2108: ten digits weighted 10 to 1 are divisible by 11, thirteen weighted 1 and 3 in turn by 10."""
+    count = ten = thirteen = 0
+    for i in range(start, end):
+        if octets[i] != 45:
+            digit = _digit(octets[i])
+            ten += (10 - count) * digit
+            thirteen += digit if count % 2 == 0 else 3 * digit
+            count += 1
+    return (ten % 11 if count == 10 else thirteen % 10) == 0
+
+
+@compiled
+def _issn_is_right(octets: Octets, start: int, end: int) -> bool:
+    """ISO 3297: eight digits weighted 8 to 1 are divisible by 11."""
+    count = total = 0
+    for i in range(start, end):
+        if octets[i] != 45:
+            total += (8 - count) * _digit(octets[i])
+            count += 1
+    return total % 11 == 0
+
+
+@compiled
+def _dnb_is_right(octets: Octets, start: int, end: int, numbers: Codes) -> bool:
+    """As `checks.dnb_digit` has it; True too for other countries, and where the digit cannot be computed."""
+    if octets[start] | 32 != 100 or octets[start + 1] | 32 != 101 or octets[start + 2] not in (45, 58):
+        return True
+    place = total = last = 0
+    for i in range(start - len("urn:nbn:"), end - 1):
+        number = int(numbers[octets[i]])
+        if number == 0:
+            return True
+        if number > 9:
+            place += 1
+            total += place * (number // 10)
+        last = number % 10
+        place += 1
+        total += place * last
+    return bool(octets[end - 1] == 48 + total // last % 10)
+
+
+@compiled
+def _forms(
+    urn: Octets,
+    offsets: Offsets,
+    starts: Offsets,
+    rule: _Indices,
+    codes: Codes,
+    fitting: _Indices,
+    machines: _Machines,
+    others: _Rows,
+    nss: Octets,
+    nss_offsets: Offsets,
+) -> tuple[Octets, Offsets]:
+    """The canonical forms; those of the rows `others` (the last of which is -1) have the given NSS."""
+    rows = len(offsets) - 1
+    out = np.empty(len(urn) + 3 * rows + len(nss), np.uint8)  # an ISBN grows by three digits
+    out_offsets = np.zeros(rows + 1, np.int32)
+    at = other = 0
+    for i in range(rows):
+        start, end = starts[i], offsets[i + 1]
+        at = _copy(urn, offsets[i], start, out, at)
+        further = machines.further[rule[i]] if codes[i] != UNKNOWN else _NOTHING
+        if others[other] == i:
+            at = _copy(nss, nss_offsets[other], nss_offsets[other + 1], out, at)
+            other += 1
+        elif fitting[i] == -1:
+            at = _copy(urn, start, end, out, at)
+        elif further == _ISBN:
+            at = _copy_isbn(urn, start, end, codes[i] == _VALID, out, at)
+        elif further == _ISSN:
+            at = _copy_issn(urn, start, end, out, at)
+        else:
+            at = _copy_folded(urn, start, end, fitting[i], machines, out, at)
+        out_offsets[i + 1] = at
+    return out[:at].copy(), out_offsets
+
+
+@compiled
+def _copy(octets: Octets, start: int, end: int, out: Octets, at: int) -> int:
+    """Copy `octets[start:end]` to `out` from `at` on; where that ends."""
+    part = octets[start:end]
+    for i in range(len(part)):
+        out[at + i] = part[i]
+    return at + len(part)
+
+
+@compiled
+def _copy_folded(octets: Octets, start: int, end: int, number: int, machines: _Machines, out: Octets, at: int) -> int:
+    """The same, with what is equal in any case in the preferred one; but not the hex digits of %HH."""
+    kinds, state = machines.kinds[number], machines.first[number]
+    escaped = 0
+    for i in range(start, end):
+        octet = octets[i]
+        place = state + kinds[octet]
+        case, state = machines.case[place], machines.follow[place]
+        escaped = 3 if octet == 37 else escaped - 1
+        letter = octet | 32
+        if case != EXACT and escaped <= 0 and 97 <= letter <= 122:
+            octet = letter if case == LOWER else octet & 223
+        out[at] = octet
+        at += 1
+    return at
+
+
+@compiled
+def _copy_isbn(octets: Octets, start: int, end: int, convert: bool, out: Octets, at: int) -> int:
+    """An ISBN without hyphens; if `convert`, one of ten digits as one of thirteen."""
+    begin = at + 3
+    at = begin
+    for i in range(start, end):
+        if octets[i] != 45:
+            out[at] = 88 if octets[i] == 120 else octets[i]
+            at += 1
+    if at - begin == 10 and convert:
+        out[begin - 3], out[begin - 2], out[begin - 1] = 57, 55, 56
+        total = 0
+        for i in range(12):
+            total += (out[begin - 3 + i] - 48) * (1 if i % 2 == 0 else 3)
+        out[at - 1] = 48 + (10 - total % 10) % 10
+        return at
+    for i in range(begin, at):
+        out[i - 3] = out[i]
+    return at - 3
+
+
+@compiled
+def _copy_issn(octets: Octets, start: int, end: int, out: Octets, at: int) -> int:
+    """An ISSN with its hyphen."""
+    begin = at
+    for i in range(start, end):
+        if octets[i] != 45:
+            if at - begin == 4:
+                out[at] = 45
+                at += 1
+            out[at] = 88 if octets[i] == 120 else octets[i]
+            at += 1
+    return at
+
+
+_RULES = [rules()[nid] for nid in sorted(rules())]
+_NIDS = _index_nids([rule.nid for rule in _RULES])
+_BUILT = _Built(_RULES)
+_DNB_NUMBERS = np.array([DNB_NUMBERS.get(chr(octet).lower(), 0) for octet in range(128)] + [0] * 128, np.uint8)
