@@ -27,7 +27,7 @@ the section that says it, and what `urnscan` makes of it:
   registration prefers. A rule only joins what the syntax keeps apart, and only names that fit;
 * `valid` in the classes table is true for names that fit the grammar (and whose check digit is right), false for names
   that certainly do not, and null where nothing is certain: to reject a good name is worse than to pass a bad one;
-* `problem` says why not: `nss-grammar` (the NSS does not fit the grammar of its namespace), `check-digit` (the check
+* `problem` says why not, beside what does not depend on the namespace: `nss-grammar` (the NSS does not fit the grammar of its namespace), `check-digit` (the check
   digit is wrong). `dnb-check-digit` is a hint only: the Deutsche Nationalbibliothek has assigned names without that digit.
 
 In the patterns, `(?<lower>…)` and `(?<upper>…)` hold what is equal in any case, and which case is canonical. Percent-encodings

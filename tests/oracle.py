@@ -60,6 +60,50 @@ PATTERNS = {
 COMPILED = {syntax: regex.compile(pattern) for syntax, pattern in PATTERNS.items()}
 CANDIDATE = regex.compile(rb"[Uu][Rr][Nn]:")
 
+# RFC 3986 §3.2: user information, host, port; then what of path, query and fragment stands before the URN.
+LINK = regex.compile(
+    rb"(?:[^]\[/?#]*@)?(?P<host>\[[^]\[/?#@]+\]|[^]\[/?#@:]+)(?::[0-9]*)?(?P<rest>[/?#][^]\[]*)", regex.DOTALL
+)
+URL_OCTETS = regex.compile(rb"[]A-Za-z0-9._~:/?#\[@!$&()*+,;=%-]*\Z")
+# Where a URN ends in a URL, when its tail is cut: in RFC 8141 "?+" and "?=" begin components of the URN itself.
+TAILS = {
+    (part, syntax): regex.compile(rb"[&#]" if part != "path" else rb"#" if syntax == "rfc8141" else rb"[?#]")
+    for part in ("path", "query or fragment")
+    for syntax in SYNTAXES
+}
+
+
+REJECT_TEXT = regex.compile(rb"[\x21\x23-\x3b\x3d\x3f-\x7e]{0,256}")
+"""What the text of a reject is made of: up to white space, a control, a non-ASCII octet or one of `"<>`."""
+NAMES_SOMETHING = regex.compile(rb"[Uu][Rr][Nn]:.*[A-Za-z0-9]")
+# Why no URN begins, the first that fits; `()` stands before what is wrong. For the syntaxes of the last column.
+_ALL, _PCHAR = SYNTAXES, SYNTAXES[1:]
+_NID = rb"[Uu][Rr][Nn]:[A-Za-z0-9-]++"
+REASONS = [
+    ("nid-first-character", rb"....()(?![A-Za-z0-9])", _ALL),
+    ("nid-too-long", rb"....[A-Za-z0-9-]{32}()[A-Za-z0-9-]", _ALL),
+    ("nid-colon-missing", _NID + rb"()$", _ALL),
+    ("nid-character", _NID + rb"()[^:]", _ALL),
+    ("nid-reserved", rb"....()[Uu][Rr][Nn]:", _ALL),
+    ("nid-too-short", rb"....().:", _PCHAR),
+    ("nid-hyphen", rb"....[A-Za-z0-9-]*()-:", _PCHAR),
+    ("nss-missing", _NID + rb":()$", _ALL),
+    ("nss-missing", _NID + rb":()[?#]", _PCHAR),
+    ("percent-malformed", _NID + rb":()%", _ALL),
+    ("slash", _NID + rb":()/", _PCHAR),
+    ("excluded-character", _NID + rb":()", _ALL),
+]
+
+
+class Reject(NamedTuple):
+    """Something that begins like a URN and is none."""
+
+    start: int
+    line: int
+    text: bytes
+    code: str
+    position: int
+
 
 class Record(NamedTuple):
     """One match."""
@@ -72,10 +116,17 @@ class Record(NamedTuple):
     stop: int
     trailing: int
     canonical: bytes
+    resolver: str | None
 
 
 def oracle(
-    octets: bytes, syntax: str, *, trim: bool = False, max_length: int = 65_536, keep_query: bool = False
+    octets: bytes,
+    syntax: str,
+    *,
+    trim: bool = False,
+    resolver_tail: str = "keep",
+    max_length: int = 65_536,
+    keep_query: bool = False,
 ) -> list[Record]:
     """All matches of a text."""
     pattern = COMPILED[syntax]
@@ -87,21 +138,29 @@ def oracle(
         if match is None:
             at = start + 1
             continue
-        end = match.end()
-        first_step, trimmed_end = trimmed(octets, match)
-        if trim:
-            at = first_step
-            if trimmed_end == start:
-                continue
-        else:
-            at = end
-        if trim and trimmed_end != end:
-            stop = octets[trimmed_end]
-            match = pattern.match(octets, start, trimmed_end)
-        elif pattern.match(octets, start, start + 2 * max_length).end() > end:
+        end = at = match.end()
+        if pattern.match(octets, start, start + 2 * max_length).end() > end:
             stop = CUT
         else:
             stop = octets[end] if end < len(octets) else END
+        link = link_before(octets, start)
+        tail = TAILS[part_of(link), syntax].search(octets, match.start("nss"), end) if link else None
+        if resolver_tail == "cut" and tail:
+            at = tail.start()
+            match = pattern.match(octets, start, at)
+            if match is None:
+                continue
+            end = match.end()
+            stop = octets[end]
+        first_step, trimmed_end = trimmed(octets, match)
+        if trim:
+            if first_step != end:
+                at = first_step
+            if trimmed_end == start:
+                continue
+            if trimmed_end != end:
+                stop = octets[trimmed_end]
+                match = pattern.match(octets, start, trimmed_end)
         records.append(
             Record(
                 start=start,
@@ -112,9 +171,73 @@ def oracle(
                 stop=stop,
                 trailing=0 if trim else min(255, end - trimmed_end),
                 canonical=canonical(match, keep_query=keep_query),
+                resolver=link["host"].decode().lower() if link else None,
             )
         )
     return records
+
+
+def link_before(octets: bytes, start: int) -> regex.Match[bytes] | None:
+    """What of a URL stands before a URN in it: RFC 3986 §3, but for what is rather the text's than the URL's."""
+    before = URL_OCTETS.search(octets[max(0, start - 1024) : start])[0]
+    if before.endswith((b",", b";")):
+        return None
+    nearest = regex.match(rb".*[A-Za-z][A-Za-z0-9+.-]*://(.*)", before, regex.DOTALL)
+    return LINK.fullmatch(nearest[1]) if nearest else None
+
+
+def part_of(link: regex.Match[bytes]) -> str:
+    """In which part of the URL the URN stands."""
+    return "path" if set(link["rest"]).isdisjoint(b"?#") else "query or fragment"
+
+
+def rejects(
+    octets: bytes, syntax: str, *, trim: bool = False, resolver_tail: str = "keep", max_length: int = 65_536
+) -> list[Reject]:
+    """All places of a text at which a URN nearly begins, and those at which one ends for a malformed %HH."""
+    pattern = COMPILED[syntax]
+    found = []
+
+    def note(start: int, code: str, position: int, text: bytes) -> None:
+        found.append(Reject(start, 1 + octets[:start].count(b"\n"), text, code, position))
+
+    at = 0
+    while candidate := CANDIDATE.search(octets, at):
+        start = candidate.start()
+        at = start + 1
+        if not may_begin(octets, start):
+            continue
+        text = REJECT_TEXT.match(octets, start)[0]
+        whole = pattern.match(octets, start)
+        if whole is None:
+            if NAMES_SOMETHING.match(text):
+                note(start, *why_not(text, syntax), text)
+            continue
+        match = pattern.match(octets, start, start + max_length)
+        if match is None:  # too long for `max_length`, and a URN all the same
+            continue
+        at = match.end()
+        link = link_before(octets, start)
+        tail = TAILS[part_of(link), syntax].search(octets, match.start("nss"), at) if link else None
+        if resolver_tail == "cut" and tail:
+            at = tail.start()
+            match = pattern.match(octets, start, at)
+        if trim and match:
+            first_step, _ = trimmed(octets, match)
+            at = at if first_step == match.end() else first_step
+        # It is cut neither at `max_length` nor before the tail of a URL nor before the next of a list.
+        if at == whole.end() and octets[at : at + 1] == b"%":
+            note(start, "percent-malformed", whole.end() - start, text)
+    return found
+
+
+def why_not(text: bytes, syntax: str) -> tuple[str, int]:
+    """Why and where the text of a reject stops being a URN."""
+    for code, pattern, syntaxes in REASONS:
+        match = regex.match(pattern, text) if syntax in syntaxes else None
+        if match:
+            return code, match.start(1)
+    raise AssertionError(text)
 
 
 def whole(octets: bytes, syntax: str) -> bool:
@@ -185,7 +308,8 @@ def records_of(batches: Iterable[Matches], most: int | None = None) -> list[Reco
     """What the scanner hands out, as records; no batch is empty or larger than `most`."""
     records = []
     for batch in batches:
-        assert 1 <= len(batch) <= (most or len(batch))
+        assert len(batch) <= (most or len(batch))
+        assert len(batch) or (batch.rejects is not None and len(batch.rejects))
         assert len(batch.text_offsets) == len(batch.canonical_offsets) == len(batch) + 1
         assert batch.text_offsets[0] == batch.canonical_offsets[0] == 0
         assert batch.text_offsets[-1] == len(batch.text)
@@ -203,9 +327,25 @@ def records_of(batches: Iterable[Matches], most: int | None = None) -> list[Reco
                     stop=int(batch.stop[i]),
                     trailing=int(batch.trailing[i]),
                     canonical=batch.canonical[batch.canonical_offsets[i] : batch.canonical_offsets[i + 1]].tobytes(),
+                    resolver=batch.host[batch.host_offsets[i] : batch.host_offsets[i + 1]].tobytes().decode() or None,
                 )
             )
     return records
+
+
+def rejects_of(batches: Iterable[Matches]) -> list[tuple[int, int, bytes, int | None]]:
+    """What the scanner hands out beside them: start, line, text, and the position of a "%" behind a match."""
+    found = []
+    for batch in batches:
+        rejects = batch.rejects
+        assert rejects is not None
+        assert len(rejects.text_offsets) == len(rejects) + 1
+        assert rejects.text_offsets[0] == 0
+        assert rejects.text_offsets[-1] == len(rejects.text)
+        for i in range(len(rejects)):
+            text = rejects.text[rejects.text_offsets[i] : rejects.text_offsets[i + 1]].tobytes()
+            found.append((int(rejects.start[i]), int(rejects.line[i]), text, int(rejects.position[i])))
+    return found
 
 
 class Pieces:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from tests.misleading import misleading
 from tests.oracle import oracle
 from tests.registrations import verdict
 from tests.rows import occurrence_row
@@ -77,7 +78,10 @@ def expected_classes(occurrences, syntax="rfc2141", equivalence="lexical"):
                 **{name: row[name] for name in ("count", "source_count", "variant_count", "variants")},
                 **{name: row[name] for name in ("first_source", "first_member", "first_offset")},
                 "valid": judged.valid,
-                "problem": "; ".join([judged.problem] * (judged.problem is not None) + list(urn.problems)) or None,
+                "problem": "; ".join(
+                    [*filter(None, [judged.problem]), *urn.problems, *misleading(row["urn"].split(":", 2)[2])]
+                )
+                or None,
             }
         )
     assert get_level(equivalence, syntax)

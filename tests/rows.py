@@ -17,6 +17,9 @@ def occurrence_row(record, source, member, syntax, equivalence):
         "nid": record.nid.decode().lower(),
         "stop": None if record.stop == END else record.stop,
         "trailing": record.trailing,
+        "length": record.end - record.start,
+        "via": None,
+        "resolver": record.resolver,
     }
 
 

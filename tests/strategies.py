@@ -75,10 +75,16 @@ KNOWN = [  # names that their namespaces call equal in threes, or nearly
     *[b"urn:uuid:F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", b"urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6"],
     *[b"urn:gsma:IMEI:90420156-025763-0;vers=0", b"urn:gsma:imei:90420156-025763-0", b"urn:doi:10.1/A%2cb%00"],
 ]
+LINKS = [  # URLs up to where a URN begins, and what is nearly one
+    *[b"http://r.example/", b"HTTPS://U:p@R.Example:80/x?urn=", b"a://[2001:DB8::1]:8/b/", b"s+1.x://192.0.2.7/#"],
+    *[b"https://r.example/http://inner.example/", b"https://r.example/?a=b&c=", b"http://r/?", b"http://r/a/../"],
+    *[b"file:///", b"http://", b"://r/", b"9://r/", b"http://r:a/", b"http://[::/", b"http://[]/", b"http://[a]b/"],
+    *[b"http://r/[", b"http://r/'", b"http://r/,", b"http://r/;", b"http://r%2C!/%", b"http://a@b@c/", b"http://@:/"],
+]
 LETTERS = [b"a", b"Z", b"b1", b"c", b"n", b"u", b"ur", b"rn:", b"urn", b"n:", b"return:foo:bar", b"x" * 9]
 
 _scheme, _nid = st.sampled_from(SCHEMES), st.sampled_from(NIDS)
-_piece = st.one_of(*map(st.sampled_from, (SCHEMES, MARKS, CLOSING, JOINTS, EXCLUDED, LETTERS)))
+_piece = st.one_of(*map(st.sampled_from, (SCHEMES, MARKS, CLOSING, JOINTS, EXCLUDED, LETTERS, LINKS)))
 _filler = st.builds(
     lambda octet, times: octet * times, st.sampled_from([b"x", b".", b" ", b"-", b"\n"]), st.integers(1, 150)
 )
@@ -88,8 +94,18 @@ _tail = st.lists(
 near_urns = st.builds(lambda *parts: b"".join(parts), _scheme, _nid, st.just(b":"), _tail)
 """Octets that begin as a URN does, and sometimes are one."""
 
+near_links = st.builds(
+    lambda *parts: b"".join(parts),
+    st.sampled_from(LINKS),
+    st.one_of(st.just(b""), _filler),
+    near_urns,
+    st.one_of(st.just(b""), st.sampled_from([b"&x=y", b"?x=y", b"#y", b"?+x?=y&z#", b"&u=urn:ab:c", b"?urn:ab:c"])),
+)
+"""Octets that begin as a URL with a URN in it does, and sometimes are one."""
+
 octets = st.lists(
-    st.one_of(near_urns, near_urns, _piece, st.sampled_from(KNOWN), _filler, st.binary(max_size=4)), max_size=12
+    st.one_of(near_urns, near_urns, near_links, _piece, st.sampled_from(KNOWN), _filler, st.binary(max_size=4)),
+    max_size=12,
 ).map(b"".join)
 """Octets rich in what begins, continues, ends and spoils a URN."""
 

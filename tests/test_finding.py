@@ -18,7 +18,13 @@ SETTINGS = settings(max_examples=100, deadline=None)
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 _foreign = st.text(st.sampled_from("äß文🦉\u0301\ud800\udfff\x00\x1f\n aZ:%"), max_size=4)
 texts = st.lists(st.one_of(octets.map(lambda part: part.decode("latin-1")), _foreign), max_size=5).map("".join)
-options = st.fixed_dictionaries({"trim": st.booleans(), "max_length": st.one_of(st.just(65_536), st.integers(1, 40))})
+options = st.fixed_dictionaries(
+    {
+        "trim": st.booleans(),
+        "resolver_tail": st.sampled_from(["keep", "cut"]),
+        "max_length": st.one_of(st.just(65_536), st.integers(1, 40)),
+    }
+)
 
 
 def expected(text, syntax, **options):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracle import oracle
+from tests.oracle import oracle, rejects
 from urnscan import holding
 from urnscan.arrow import text_array
 from urnscan.equivalence import get_level
@@ -18,14 +18,15 @@ from urnscan.holding import Dates, Held, Piece
 from urnscan.scanner import Grammar, Scanner
 from urnscan.sources import Checks
 from urnscan.syntax import get_syntax
-from urnscan.tables import OCCURRENCES, Found, canonical_column
+from urnscan.tables import OCCURRENCES, REJECTS, Found, canonical_column, reject_rows
 
 LEVEL = get_level("lexical", "rfc2141")
+SYNTAX = get_syntax("rfc2141")
 
 
 def scan(text):
     """The matches in a text, and the piece of them."""
-    (matches,) = Scanner(Grammar(get_syntax("rfc2141"))).scan_octets(np.frombuffer(text, np.uint8))
+    (matches,) = Scanner(Grammar(SYNTAX)).scan_octets(np.frombuffer(text, np.uint8))
     source = np.zeros(len(matches), np.int32)
     urn = canonical_column(matches, LEVEL)
     found = Found(matches, matches.start, matches.line, source, ["x"], text_array(["m"] * len(matches)), urn)
@@ -34,10 +35,24 @@ def scan(text):
     return matches, Piece(len(matches), found.occurrences(), found.partial(places), {0: "x"}, trimmable=trims)
 
 
+def scan_rejects(text):
+    """The rejects in a text, and the piece of them."""
+    (matches,) = Scanner(Grammar(SYNTAX, rejects=True)).scan_octets(np.frombuffer(text, np.uint8))
+    found = matches.rejects
+    place = {"offset": found.start, "line": found.line, "source": np.zeros(len(found), np.int32), "names": ["x"]}
+    return found, Piece(rejects=reject_rows(found, **place, member=None, syntax=SYNTAX))
+
+
 def texts(pieces):
-    """The texts of pieces, whose columns must agree."""
+    """The texts of pieces, whose columns must agree; those of rejects in brackets."""
     out = []
     for piece in pieces:
+        if piece.rejects is not None:
+            piece.rejects.validate(full=True)
+            assert piece.rejects.schema.equals(REJECTS)
+            assert piece.occurrences is piece.partial is None
+            out += [[text] for text in piece.rejects.column("text").to_pylist()]
+            continue
         piece.occurrences.validate(full=True)
         assert piece.occurrences.schema.equals(OCCURRENCES)
         rows = piece.occurrences.column("text").to_pylist()
@@ -49,7 +64,8 @@ def texts(pieces):
 
 # A stream of reads, each of one URN or of half a one, in units that may be nested and that end well or not.
 EVENTS = st.lists(
-    st.sampled_from(["begin", "confirm", "refuse", "urn:a:%d ", "urn:b:%d. ", "urn:c:", "%d ", "scan"]), max_size=40
+    st.sampled_from(["begin", "confirm", "refuse", "urn:a:%d ", "urn:b:%d. ", "urn:c:", "%d ", "urn:d.%d ", "scan"]),
+    max_size=40,
 )
 
 
@@ -96,6 +112,11 @@ class Story:
                 units = set().union(*self.units_of[start : start + length])
                 self.good.append((self.text[start : start + length].decode(), units))
             self.given += texts(self.held.add(piece, matches, self.dates.of(matches)))
+        for found, piece in [scan_rejects(self.text)] if rejects(self.text, "rfc2141") else []:
+            for start, length in zip(found.start.tolist(), found.length.tolist(), strict=True):
+                units = set().union(*self.units_of[start : start + length])
+                self.good.append(([self.text[start : start + length].decode()], units))
+            self.given += texts(self.held.add(piece, found, self.dates.of(found)))
         self.text, self.units_of = b"", []
         self.dates.clear()
 

@@ -253,11 +253,13 @@ class TestScanBatches:
         st.integers(1, 5),
         st.sampled_from([("rfc2141", "lexical"), ("rfc8141", "namespace"), ("rfc2141bis-03", "resolution")]),
         st.booleans(),
+        st.sampled_from(["keep", "cut"]),
         st.one_of(st.just(65_536), st.integers(8, 50)),
     )
-    def test_oracle(self, batches, rows, meaning, trim, max_length):
+    def test_oracle(self, batches, rows, meaning, trim, tail, max_length):
         """Each value is a text of its own, however many are scanned at once; null holds nothing."""
-        options = {"syntax": meaning[0], "equivalence": meaning[1], "trim": trim, "max_length": max_length}
+        options = {"syntax": meaning[0], "equivalence": meaning[1], "max_length": max_length}
+        options |= {"trim": trim, "resolver_tail": tail}
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(columns, "_ROWS", rows)
             found = rows_of(scan_batches([batch(values, pa.binary()) for values in batches], "text", **options))

@@ -499,6 +499,22 @@ class TestSameOctets:
             assert b"unused" not in written[-1]
         assert written[0] == written[1]
 
+    @pytest.mark.parametrize("values", [[None, "y", None, "x"], [None] * 4, [None, "y", "y", "y"]])
+    def test_nulls_among_them(self, tmp_path, values):
+        """As `via` and `resolver` have them, in all batches or in some."""
+        schema = pa.schema([pa.field("kind", pa.dictionary(pa.int32(), pa.string()))])
+        written = []
+        for number, parts in enumerate(([values], [[value] for value in values], [values[:1], values[1:]])):
+            path = tmp_path / f"{number}.parquet"
+            with ParquetOutput(path, schema) as output:
+                for part in parts:
+                    column = pa.array(part, pa.string()).dictionary_encode()
+                    output.write(pa.RecordBatch.from_arrays([column], schema=schema))
+                output.commit(METADATA)
+            assert pq.read_table(path).column("kind").to_pylist() == values
+            written.append(path.read_bytes())
+        assert len(set(written)) == 1
+
     def test_default_row_group(self, tmp_path):
         """Groups of a fixed size, and pages too, also where many batches come."""
         total = 300_000

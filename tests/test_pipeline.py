@@ -99,6 +99,7 @@ class TestOracle:
         cut=sizes,
         meaning=st.sampled_from(MEANINGS),
         trim=st.booleans(),
+        tail=st.sampled_from(["keep", "cut"]),
         max_length=st.one_of(st.just(65_536), st.integers(8, 60)),
         jobs=st.sampled_from([1, 2]),
         memory=st.sampled_from([1, 10**9]),
@@ -109,12 +110,13 @@ class TestOracle:
         Sizes(99, 99, 9),
         MEANINGS[0],
         False,
+        "keep",
         99,
         1,
         1,
         {},
     )
-    def test_tree(self, files, cut, meaning, trim, max_length, jobs, memory, runs):
+    def test_tree(self, files, cut, meaning, trim, tail, max_length, jobs, memory, runs):
         syntax, equivalence = meaning
         with ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -127,11 +129,13 @@ class TestOracle:
                 syntax=syntax,
                 equivalence=equivalence,
                 trim=trim,
+                resolver_tail=tail,
                 max_length=max_length,
                 jobs=jobs,
                 memory=memory,
             )
-        expected = expected_occurrences(written, syntax, equivalence, trim=trim, max_length=max_length)
+        rules = {"trim": trim, "resolver_tail": tail, "max_length": max_length}
+        expected = expected_occurrences(written, syntax, equivalence, **rules)
         assert result.occurrences == expected
         assert result.classes == expected_classes(expected, syntax, equivalence)
         report = result.report
@@ -139,7 +143,7 @@ class TestOracle:
         assert report.inputs == len(files)
         assert report.octets == sum(map(len, files))
         assert sum(result.progress) >= report.octets
-        untrimmed = [oracle(octets, syntax, max_length=max_length) for octets in files]
+        untrimmed = [oracle(octets, syntax, resolver_tail=tail, max_length=max_length) for octets in files]
         assert trim or report.trimmable == sum(map(trimmable, untrimmed))
 
     @SETTINGS
@@ -216,6 +220,15 @@ class TestParts:
         """Also just before, in and just behind a URN: its text, offset and stop are the same."""
         small(part=part)
         self.check(tmp_path, b"urn:a:b\nURN:cc:ddd.)\n\n<urn:e:f>\x1furn:g:h\x1faurn:i:j,urn:k:l " * 8)
+
+    @pytest.mark.parametrize("syntax", ["rfc2141", "rfc8141", "rfc2141bis-03"])
+    @pytest.mark.parametrize("part", [13, 17, 20, 29])
+    def test_cut_in_urls(self, tmp_path, small, part, syntax):
+        """A part begins behind no octet of a URL, as "&" and "~" are though no URN of RFC 2141 holds them."""
+        small(part=part)
+        text = b"<http://[::1]/~a/b&c?d[e&urn:ab:c>\nhttps://r.example/~user/a?b=c&d=e&urn=urn:ab:c&f\n" * 9
+        result = self.check(tmp_path, text, syntax=syntax)
+        assert {row["resolver"] for row in result.occurrences} == {None, "r.example"}
 
     def test_stop_at_the_end_of_a_part(self, tmp_path, small):
         """Contract: `stop` is null at the end of the input, which the end of a part is not."""
@@ -298,6 +311,13 @@ class TestTogether:
         """Semantics §2: what precedes a match is in its own file."""
         files = write_tree(tmp_path, [b"sideb", b"urn:a:b", b"x\x1f", b"urn:c:d", b"\x1f", b"aurn:e:f"])
         assert Result([tmp_path]).occurrences == expected_occurrences(files)
+
+    def test_url_at_the_end_of_the_file_before(self, tmp_path):
+        """The URL in which a match stands is in its own file."""
+        files = write_tree(tmp_path, [b"http://r.example/", b"urn:a:b", b"http://r.example/?", b"/urn:c:d"])
+        result = Result([tmp_path])
+        assert result.occurrences == expected_occurrences(files)
+        assert [row["resolver"] for row in result.occurrences] == [None, None]
 
     def test_lines(self, tmp_path):
         files = write_tree(tmp_path, [b"\n\n", b"urn:a:b\nurn:c:d", b"\nurn:e:f\n", b"urn:g:h"])
@@ -814,8 +834,10 @@ class TestMetadata:
             "syntax": "rfc2141",
             "equivalence": "lexical",
             "trim": True,
+            "recover": [],
+            "resolver_tail": "keep",
             "max_length": 99,
-            "counts": {"inputs": 2, "failures": 1, "octets": 30, "occurrences": 4, "classes": 2},
+            "counts": {"inputs": 2, "failures": 1, "octets": 30, "occurrences": 4, "classes": 2, "rejects": None},
         }
 
     def test_nothing_varies(self, tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 from tests.oracle import CUT, END, SYNTAXES, Pieces, Record, oracle, records_of
 from urnscan import scanner as scanner_module
-from urnscan.scanner import MAX_LENGTH, Grammar, Matches, Scanner
+from urnscan.scanner import MAX_LENGTH, Grammar, Matches, Rejects, Scanner
 from urnscan.syntax import get_syntax
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
@@ -566,19 +566,27 @@ class TestStreams:
         assert (scanner.octets, scanner.lines) == (len(text), text.count(b"\n"))
 
     def test_arrays_are_the_callers_own(self):
-        scanner = Scanner(Grammar(get_syntax("rfc2141")), rows=1)
-        batches = list(scanner.scan_octets(np.frombuffer(b"urn:a:b urn:c:d", np.uint8)))
+        scanner = Scanner(Grammar(get_syntax("rfc2141"), rejects=True), rows=1)
+        batches = list(scanner.scan_octets(np.frombuffer(b"urn:a:b%x urn:c:d%y", np.uint8)))
         for batch in batches:
-            for name in Matches.__slots__:
-                array = getattr(batch, name)
+            for array in (*arrays(batch).values(), *arrays(batch.rejects).values()):
                 assert array.base is None
                 assert array.flags.writeable
-        batches[0].text[:] = 0
+        batches[0].text[:] = batches[0].rejects.text[:] = 0
         assert batches[1].text.tobytes() == b"urn:c:d"
+        assert batches[1].rejects.text.tobytes() == b"urn:c:d%y"
 
     def test_types_of_the_columns(self):
-        (batch,) = Scanner(Grammar(get_syntax("rfc2141"))).scan_octets(np.frombuffer(b"urn:a:b", np.uint8))
-        assert {name: getattr(batch, name).dtype.name for name in Matches.__slots__} == {
+        grammar = Grammar(get_syntax("rfc2141"), rejects=True)
+        (batch,) = Scanner(grammar).scan_octets(np.frombuffer(b"urn:a:b%", np.uint8))
+        assert {name: array.dtype.name for name, array in arrays(batch.rejects).items()} == {
+            "start": "int64",
+            "line": "int64",
+            "position": "int32",
+            "text": "uint8",
+            "text_offsets": "int32",
+        }
+        assert {name: array.dtype.name for name, array in arrays(batch).items()} == {
             "start": "int64",
             "length": "int32",
             "line": "int64",
@@ -589,6 +597,8 @@ class TestStreams:
             "text_offsets": "int32",
             "canonical": "uint8",
             "canonical_offsets": "int32",
+            "host": "uint8",
+            "host_offsets": "int32",
         }
         assert len(batch) == 1
 
@@ -600,6 +610,12 @@ class TestStreams:
 
     def test_constants(self):
         assert (scanner_module.END, scanner_module.CUT, MAX_LENGTH) == (END, CUT, 65_536)
+
+
+def arrays(found: Matches | Rejects) -> dict[str, np.ndarray]:
+    """The columns."""
+    columns = {name: getattr(found, name) for name in type(found).__slots__}
+    return {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
 
 
 class Endless:

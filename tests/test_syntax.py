@@ -11,7 +11,7 @@ import pytest
 
 from tests.oracle import SYNTAXES, whole
 from urnscan.errors import InvalidURN
-from urnscan.syntax import RESOLUTION_SERVICES, URN, encode_nss, get_syntax, parse
+from urnscan.syntax import REASONS, RESOLUTION_SERVICES, URN, encode_nss, get_syntax, parse
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 pchar_syntaxes = pytest.mark.parametrize("syntax", ["rfc8141", "rfc2141bis-03"])
@@ -299,6 +299,29 @@ class TestLexicalEquivalence:
         assert urn.__eq__("urn:foo:a") is NotImplemented
 
 
+CODES = [
+    ("x", "rfc2141", "scheme-missing"),
+    ("urn:-a:b", "rfc2141", "nid-first-character"),
+    ("urn:" + "a" * 33 + ":b", "rfc2141", "nid-too-long"),
+    ("urn:isbn", "rfc2141", "nid-colon-missing"),
+    ("urn:cen.eu:en16931", "rfc2141", "nid-character"),
+    ("urn:urn:a:b", "rfc2141", "nid-reserved"),
+    ("urn:a:b", "rfc8141", "nid-too-short"),
+    ("urn:ab-:c", "rfc8141", "nid-hyphen"),
+    ("urn:ab:", "rfc2141", "nss-missing"),
+    ("urn:ab:c%4", "rfc2141", "percent-malformed"),
+    ("urn:ab:c{d}", "rfc2141", "excluded-character"),
+    ("urn:ab:é", "rfc2141", "non-ascii-character"),
+    ("urn:ab:/c", "rfc8141", "slash"),
+    ("urn:ab:c?d", "rfc8141", "question-mark"),
+    ("urn:ab:c?d", "rfc2141bis-03", "query-directive"),
+    ("urn:ab:c#d#e", "rfc8141", "second-fragment"),
+    ("urn:ab:c?+", "rfc8141", "component-missing"),
+    ("urn:ab:c?=%4", "rfc8141", "component-first-character"),
+]
+"""A text, a syntax, and why the one is no URN in the other."""
+
+
 class TestInvalidURN:
     """Why a text is no URN, and where it stops being one."""
 
@@ -406,11 +429,22 @@ class TestInvalidURN:
             parse("urn:ab:")
 
     def test_pickled(self):
-        error = InvalidURN("the NSS is empty", 7)
+        error = InvalidURN("the NSS is empty", 7, "nss-missing")
         for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
             again = pickle.loads(pickle.dumps(error, protocol))
             assert type(again) is InvalidURN
             assert (again.reason, again.position, str(again)) == (error.reason, 7, "the NSS is empty (at position 7)")
+            assert again.code == "nss-missing"
+
+    @pytest.mark.parametrize(("text", "syntax", "code"), CODES)
+    def test_codes(self, text, syntax, code):
+        """README, reasons of rejects: a closed list that programs rely on; each has its sentence in the one table."""
+        with pytest.raises(InvalidURN) as caught:
+            parse(text, syntax)
+        assert caught.value.code == code
+
+    def test_all_codes(self):
+        assert [code for _, _, code in CODES] == list(REASONS)
 
     def test_unknown_syntax(self):
         with pytest.raises(

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.misleading import misleading
 from tests.oracle import CUT, SYNTAXES, oracle
+from tests.registrations import verdict
 from tests.rows import occurrence_row
 from tests.strategies import octets, urn_pairs
 from urnscan.arrow import number_array, octet_strings, string_array, text_array
@@ -121,11 +123,14 @@ class TestSchemas:
             ("nid", DICTIONARY),
             ("stop", pa.int16()),
             ("trailing", pa.uint8()),
+            ("length", pa.int32()),
+            ("via", DICTIONARY),
+            ("resolver", DICTIONARY),
         ]
 
     def test_what_may_be_null(self):
         assert [field.name for field in CLASSES if field.nullable] == ["first_member", "valid", "problem"]
-        assert [field.name for field in OCCURRENCES if field.nullable] == ["member", "stop"]
+        assert [field.name for field in OCCURRENCES if field.nullable] == ["member", "stop", "via", "resolver"]
 
     def test_leaf_columns_are_there(self, tmp_path):
         """A misspelled name would be passed over in silence."""
@@ -155,8 +160,19 @@ class TestOccurrences:
                 "nid": "isbn",
                 "stop": ord(">"),
                 "trailing": 1,
+                "length": 23,
+                "via": None,
+                "resolver": None,
             }
         ]
+
+    def test_resolver(self):
+        """The host of the URL; null where there is none."""
+        (found,) = found_in(b"urn:a:b http://R.example/urn:a:b http://s/urn:a:b http://r.example/?urn:a:b")
+        column = found.occurrences().column("resolver")
+        column.validate(full=True)
+        assert column.to_pylist() == [None, "r.example", "s", "r.example"]
+        assert column.dictionary.to_pylist() == ["r.example", "s"]
 
     @pytest.mark.parametrize(
         ("text", "stop"),
@@ -175,7 +191,16 @@ class TestOccurrences:
 
     @every_meaning
     @SETTINGS
-    @given(text=octets, options=st.fixed_dictionaries({"trim": st.booleans(), "max_length": st.integers(8, 99)}))
+    @given(
+        text=octets,
+        options=st.fixed_dictionaries(
+            {
+                "trim": st.booleans(),
+                "resolver_tail": st.sampled_from(["keep", "cut"]),
+                "max_length": st.integers(8, 99),
+            }
+        ),
+    )
     def test_oracle(self, syntax, equivalence, text, options):
         batches = [found.occurrences() for found in found_in(text, syntax, equivalence, rows=3, **options)]
         keep_query = equivalence == "resolution"
@@ -310,6 +335,25 @@ class TestClassRows:
         rows = classes_of(list(urns), "rfc2141bis-03", "resolution")
         assert {row["urn"]: row["problem"] for row in rows} == urns
 
+    @every_meaning
+    def test_lookalikes(self, syntax, equivalence):
+        """RFC 8141 §3.2, at every level; behind the problems of the namespace and the syntax."""
+        urns = {
+            "urn:example:a": None,
+            "urn:example:%D0%B0123,z456": "confusable",
+            "urn:example:%E6%9B%B8:stra%C3%9Fe": None,
+            "urn:example:p%D0%B0y%00": "nul-octet; mixed-scripts; confusable",
+            "urn:example:soft%C2%ADhyphen": "invisible-character",
+            "urn:isbn:0-395-36341-6%E2%80%8B": "nss-grammar; invisible-character",
+        }
+        rows = classes_of(list(urns), syntax, equivalence)
+        assert {row["urn"]: row["problem"] for row in rows} == urns
+
+    def test_lookalikes_in_the_query(self):
+        """It is part of the canonical form at that level."""
+        (row,) = classes_of(["urn:ab:c?d=p%D0%B0y&d=1"], "rfc2141bis-03", "resolution")
+        assert row["problem"] == "repeated-keyword; mixed-scripts; confusable"
+
     def test_nss_without_the_query(self):
         """Contract: `nss` is that of the canonical form; rfc2141bis-03 §2: the query follows the NSS."""
         urns = ["urn:ab:c:d?a=1&b=2", "urn:ab:&?c=?d", "urn:ab:c"]
@@ -330,7 +374,9 @@ class TestClassRows:
             parsed = parse(urn, syntax)
             assert (row["urn"], row["nid"], row["nss"]) == (urn, parsed.nid, parsed.nss)
             assert row["nid_status"] == nid_status(parsed.nid)
-            assert row["problem"] == ("; ".join(parsed.problems) or None)
+            judged = verdict(parsed.canonical)
+            odd = [*filter(None, [judged.problem]), *parsed.problems, *misleading(urn.split(":", 2)[2])]
+            assert (row["valid"], row["problem"]) == (judged.valid, "; ".join(odd) or None)
 
 
 class TestStrings:

@@ -65,6 +65,8 @@ def test_agrees_with_the_oracle(found):
 
 
 _digits = st.text("0123456789", min_size=8, max_size=13)
+_fifteen = st.text("0123456789", min_size=15, max_size=15)
+_check = st.sampled_from("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcxyz")
 
 
 @MORE
@@ -77,6 +79,13 @@ _digits = st.text("0123456789", min_size=8, max_size=13)
             st.builds(
                 "urn:issn:{}{}".format, st.text("0123456789", min_size=7, max_size=7), st.sampled_from("0123456789xX")
             ),
+            st.builds("urn:isni:{}{}".format, _fifteen, st.sampled_from("0123456789xX")),
+            st.builds("urn:lei:{}{:02}".format, st.text("059AFZ", min_size=18, max_size=18), st.integers(0, 99)),
+            st.builds(
+                "urn:eidr:10.5240:{0}-{0}-{1}-{1}-{0}-{2}".format,
+                *[st.text("09AFaf", min_size=4, max_size=4)] * 2,
+                _check,
+            ),
             st.builds("urn:nbn:de:{}-{}".format, st.sampled_from(["101:1", "gbv:7", "a", "A"]), _digits),
         ),
         min_size=1,
@@ -84,7 +93,7 @@ _digits = st.text("0123456789", min_size=8, max_size=13)
     )
 )
 def test_check_digits(urns):
-    """ISO 2108, ISO 3297 and the digit of the DNB: right and wrong ones as `python-stdnum` (the last: as strings) has it."""
+    """ISO 2108, ISO 3297, ISO 7064 and the digit of the DNB: right and wrong ones as `python-stdnum` (the last: strings) has it."""
     assert judged(urns) == [verdict(urn) for urn in urns]
 
 

@@ -17,6 +17,7 @@ from urnscan import __version__
 from urnscan.equivalence import LEVELS
 from urnscan.errors import FatalError, UrnscanError
 from urnscan.syntax import SYNTAXES
+from urnscan.views import KINDS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -123,6 +124,9 @@ def _parser() -> argparse.ArgumentParser:
         "-o", dest="classes", metavar="FILE", help="write the equivalence classes to Parquet, one row each"
     )
     output.add_argument("--occurrences", metavar="FILE", help="write every occurrence to Parquet, one row each")
+    output.add_argument(
+        "--rejects", metavar="FILE", help="write what begins like a URN and is none to Parquet, with the reason"
+    )
     output.add_argument("--force", action="store_true", help="replace outputs that exist")
     output.add_argument("--json", action="store_true", help="print occurrences as JSON objects, one a line")
     _add_meaning(parser.add_argument_group("what is a URN, and which are the same"), scan=True)
@@ -193,8 +197,31 @@ def _add_meaning(group: argparse._ActionsContainer, *, scan: bool) -> None:
             "--trim", action="store_true", help="cut closing punctuation and unmatched brackets off the ends"
         )
         group.add_argument(
+            "--resolver-tail",
+            choices=["keep", "cut"],
+            default="keep",
+            help="cut off what follows a URN in a URL and belongs to the URL: its query, its next parameter, its fragment "
+            "(default: keep)",
+        )
+        group.add_argument(
+            "--recover",
+            metavar="KIND[,KIND...]",
+            type=_views,
+            default=(),
+            help=f"also find URNs that do not stand there literally: {', '.join(KINDS)}, or all",
+        )
+        group.add_argument(
             "--max-length", metavar="N", type=int, default=65_536, help="cut longer matches (default: 65536 octets)"
         )
+
+
+def _views(text: str) -> tuple[str, ...]:
+    """The names of views, as in percent,wraps."""
+    kinds = tuple(kind.strip() for kind in text.split(","))
+    for kind in kinds:
+        if kind not in (*KINDS, "all"):
+            raise argparse.ArgumentTypeError(f"{kind!r} is none of {', '.join(KINDS)}, all")
+    return kinds
 
 
 def _size(text: str) -> int:
@@ -224,6 +251,8 @@ def _scan(arguments: argparse.Namespace) -> int:
         syntax=arguments.syntax,
         equivalence=arguments.equivalence,
         trim=arguments.trim,
+        recover=arguments.recover,
+        resolver_tail=arguments.resolver_tail,
         max_length=arguments.max_length,
         include=tuple(arguments.include),
         exclude=tuple(arguments.exclude),
@@ -234,15 +263,17 @@ def _scan(arguments: argparse.Namespace) -> int:
         strict=arguments.strict,
         **given,
     )
-    outputs = [path for path in (arguments.classes, arguments.occurrences) if path is not None]
+    outputs = [path for path in (arguments.classes, arguments.occurrences, arguments.rejects) if path is not None]
     if "" in outputs:
         raise FatalError("an output has an empty name")
     if not outputs and sys.stdout is None:
-        raise FatalError("standard output is closed: name an output with -o or --occurrences")
+        raise FatalError("standard output is closed: name an output with -o, --occurrences or --rejects")
     if arguments.json and outputs:
-        raise FatalError("--json is for printing: leave it out, or leave out -o and --occurrences")
-    if len(set(map(real_place, outputs))) < len(outputs):
-        raise FatalError(f"{outputs[0]}: named as both outputs")
+        raise FatalError("--json is for printing: leave it out, or leave out -o, --occurrences and --rejects")
+    places = [real_place(path) for path in outputs]
+    for number, place in enumerate(places):
+        if place in places[:number]:
+            raise FatalError(f"{outputs[places.index(place)]}: named as two outputs")
     with contextlib.ExitStack() as stack:
         files = _open_outputs(arguments, stack)
         progress = _progress(arguments, inputs, options, outputs, stack)
@@ -253,6 +284,7 @@ def _scan(arguments: argparse.Namespace) -> int:
             occurrences=(
                 files["occurrences"].write if "occurrences" in files else None if outputs else _printer(arguments.json)
             ),
+            rejects=files["rejects"].write if "rejects" in files else None,
             outputs=outputs,
             spill_folder=files["classes"].folder if "classes" in files else None,
             **progress,
@@ -272,7 +304,7 @@ def _standard_input() -> list[str]:
 
 def _open_outputs(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> dict[str, Any]:
     from urnscan.output import ParquetOutput  # noqa: PLC0415
-    from urnscan.tables import CLASSES, OCCURRENCES, REPEATING, SELECTIVE  # noqa: PLC0415
+    from urnscan.tables import CLASSES, OCCURRENCES, REJECTS, REPEATING, SELECTIVE  # noqa: PLC0415
 
     files = {}
     if arguments.classes is not None:
@@ -283,6 +315,8 @@ def _open_outputs(arguments: argparse.Namespace, stack: contextlib.ExitStack) ->
     if arguments.occurrences is not None:
         output = ParquetOutput(arguments.occurrences, OCCURRENCES, force=arguments.force)
         files["occurrences"] = stack.enter_context(output)
+    if arguments.rejects is not None:
+        files["rejects"] = stack.enter_context(ParquetOutput(arguments.rejects, REJECTS, force=arguments.force))
     return files
 
 
@@ -338,7 +372,7 @@ def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
         parts: list[pa.StringArray | str] = []
         for name in rows.schema.names:
             column = rows.column(name)
-            if name in ("source", "member"):
+            if name in ("source", "member", "via", "resolver"):
                 column = each(column, lambda text: json.dumps(text, ensure_ascii=False))
             parts += [f'{", " if parts else "{"}"{name}": ']
             if name in ("text", "urn", "nid"):  # no URN holds what would have to be escaped
@@ -372,6 +406,8 @@ def _summarise(report: Report, options: Options) -> None:
     ]
     if report.classes is not None:
         parts.append(_counted(report.classes, "class", "classes"))
+    if report.rejects is not None:
+        parts.append(_counted(report.rejects, "reject"))
     parts.append(f"{report.seconds:.1f} s")
     if report.failures:
         parts.append(_counted(len(report.failures), "failure"))

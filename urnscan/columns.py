@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,25 +13,36 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.arrow import octet_strings
-from urnscan.scanner import Matches, Scanner
+from urnscan.scanner import Matches, Rejects, Scanner
 
-__all__ = ["InValues", "count_octets", "is_text", "scan_values"]
+if TYPE_CHECKING:
+    from urnscan.views.recovering import RecoveringScanner
+
+__all__ = ["InValues", "Places", "count_octets", "is_text", "scan_values"]
 
 _ROWS = 1 << 14  # values that are scanned as one text, at most
 _TEXT = (pa.null(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 
 
 @dataclass(frozen=True, slots=True)
-class InValues:
-    """Matches in values, by place: rows of equal length."""
+class Places:
+    """Where matches or rejects stand in values: rows of equal length."""
 
-    matches: Matches
     value: npt.NDArray[np.int64]
     """The index of the value, from 0."""
     offset: npt.NDArray[np.int64]
     """Octets from the beginning of the value."""
     line: npt.NDArray[np.int64]
     """1 and the LF octets before it in the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class InValues(Places):
+    """Matches in values, by place."""
+
+    matches: Matches
+    rejects: Places | None = None
+    """The places of `matches.rejects`, if there are any."""
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -40,7 +52,7 @@ def is_text(kind: pa.DataType) -> bool:
     return kind in _TEXT or pa.types.is_fixed_size_binary(kind)
 
 
-def scan_values(scanner: Scanner, values: pa.Array) -> Iterator[InValues]:
+def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Iterator[InValues]:
     """The matches in values of a type that `is_text`; null holds nothing.
 
     Raises ValueError for a value of more than 2 GiB.
@@ -49,14 +61,15 @@ def scan_values(scanner: Scanner, values: pa.Array) -> Iterator[InValues]:
     for octet_values in _octets(values):
         octets, offsets = octet_strings(octet_values)
         starts, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64) - 1
-        line_ends = np.flatnonzero(octets == ord("\n"))
+        lines_before = np.searchsorted(np.flatnonzero(octets == ord("\n")), starts)
         for matches in scanner.scan_octets(octets[: offsets[-1]]):
-            which = matches.locate(starts, ends)
+            rejects = matches.rejects or None
             yield InValues(
+                *_placed(matches, matches.locate(starts, ends), first, starts, lines_before),
                 matches=matches,
-                value=first + which.astype(np.int64),
-                offset=matches.start - starts[which],
-                line=matches.line - np.searchsorted(line_ends, starts[which]),
+                rejects=Places(*_placed(rejects, rejects.locate(starts, ends), first, starts, lines_before))
+                if rejects
+                else None,
             )
         first += len(octet_values)
 
@@ -66,6 +79,17 @@ def count_octets(values: pa.Array) -> int:
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     return pc.sum(pc.binary_length(values.cast(pa.large_binary()))).as_py() or 0
+
+
+def _placed(
+    found: Matches | Rejects,
+    which: npt.NDArray[np.int32],
+    first: int,
+    starts: npt.NDArray[np.int64],
+    lines_before: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The columns of Places: of what was found in the values `which`, counted from `first`, that begin at `starts`."""
+    return first + which.astype(np.int64), found.start - starts[which], found.line - lines_before[which]
 
 
 def _octets(values: pa.Array) -> Iterator[pa.BinaryArray]:

@@ -49,14 +49,16 @@ class FatalError(UrnscanError):
 class InvalidURN(ValueError):  # noqa: N818 (the name is what it says)
     """A text that is no URN in the chosen syntax.
 
-    `reason` says why; `position` is the index (of octets or characters, from 0) at which it stops being one.
+    `reason` says why, and `code` the same for programs: one of `urnscan.syntax.REASONS`, which stay as they are.
+    `position` is the index (of octets or characters, from 0) at which it stops being one.
     """
 
-    def __init__(self, reason: str, position: int) -> None:
+    def __init__(self, reason: str, position: int, code: str) -> None:
         super().__init__(f"{reason} (at position {position})")
         self.reason = reason
         self.position = position
+        self.code = code
 
-    def __reduce__(self) -> tuple[type["InvalidURN"], tuple[str, int]]:
+    def __reduce__(self) -> tuple[type["InvalidURN"], tuple[str, int, str]]:
         # Exceptions are pickled by their args, which hold the message alone; worker processes of other engines pickle.
-        return type(self), (self.reason, self.position)
+        return type(self), (self.reason, self.position, self.code)

@@ -7,6 +7,7 @@ from typing import Any
 
 from urnscan.equivalence import get_level
 from urnscan.errors import InvalidURN
+from urnscan.lookalikes import lookalikes
 from urnscan.namespaces import NidStatus, judge, namespace_form, nid_status, registered, rules
 from urnscan.syntax import get_syntax, parse
 
@@ -68,14 +69,14 @@ def explain(text: str, *, syntax: str = "rfc2141", equivalence: str = "lexical")
     except InvalidURN as error:
         name = get_syntax(syntax).name
         return Explanation(text=text, syntax=name, is_urn=False, position=error.position, reason=error.reason)
-    judgement = judge(urn.canonical)
+    canonical, judgement = level.form(urn), judge(urn.canonical)
     entry, rule = registered().get(urn.nid), rules().get(urn.nid)
     link = rule.link(namespace_form(urn.canonical)) if rule else None
     return Explanation(
         text=text,
         syntax=urn.syntax,
         is_urn=True,
-        canonical=level.form(urn),
+        canonical=canonical,
         nid=urn.nid,
         nid_status=nid_status(urn.nid),
         namespace=f"{rule.title} ({entry.reference})" if rule and entry else None,
@@ -88,6 +89,6 @@ def explain(text: str, *, syntax: str = "rfc2141", equivalence: str = "lexical")
         f_component=urn.f_component,
         directives=dict(urn.directives),
         display=urn.display(),
-        problems=(*filter(None, [judgement.problem]), *urn.problems),
+        problems=(*filter(None, [judgement.problem]), *urn.problems, *lookalikes(canonical.split(":", 2)[2])),
         resolver=urn.locator(link) if link else None,
     )

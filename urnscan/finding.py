@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from urnscan.equivalence import get_level
-from urnscan.scanner import MAX_LENGTH, Grammar, Scanner
+from urnscan.scanner import MAX_LENGTH, Grammar, ResolverTail, Scanner
 from urnscan.syntax import get_syntax
 
 __all__ = ["Occurrence", "find"]
@@ -36,12 +36,13 @@ def find(
     syntax: str = "rfc2141",
     equivalence: str = "lexical",
     trim: bool = False,
+    resolver_tail: ResolverTail = "keep",
     max_length: int = MAX_LENGTH,
 ) -> list[Occurrence]:
     """All URNs in a text, from left to right, as RFC 2141 §2.4 ends them: where an excluded character begins.
 
-    `syntax`, `equivalence`, `trim` and `max_length` (octets) are those of the command. Raises ValueError for an unknown
-    syntax or equivalence.
+    `syntax`, `equivalence`, `trim`, `resolver_tail` and `max_length` (octets) are those of the command. Raises ValueError
+    for an unknown syntax or equivalence.
 
     >>> find("„urn:nbn:de:101:1-201609052530“")
     [Occurrence(text='urn:nbn:de:101:1-201609052530', start=1, end=30, urn='urn:nbn:de:101:1-201609052530', nid='nbn')]
@@ -49,7 +50,7 @@ def find(
     level = get_level(equivalence, syntax)
     octets = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
     array = np.frombuffer(octets, np.uint8)
-    grammar = Grammar(get_syntax(syntax), max_length, trim, level.keep_query, count_lines=False)
+    grammar = Grammar(get_syntax(syntax), max_length, trim, resolver_tail, level.keep_query, count_lines=False)
     ascii_only = len(octets) == len(text)
     # Where a character begins, an octet is no continuation of one: counted up, that is the character's number.
     characters = None if ascii_only else np.cumsum((array & 0xC0) != 0x80)

@@ -16,13 +16,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from urnscan.errors import FatalError, SourceError
-from urnscan.scanner import Matches
+from urnscan.scanner import Matches, Rejects
 from urnscan.sources import Checks
 
 __all__ = ["Dates", "Held", "Piece"]
 
 _IN_MEMORY = 64 << 20  # octets of rows that wait in memory; what is more waits in files
-_COLUMNS = ("occurrences", "partial")
+_COLUMNS = ("occurrences", "partial", "rejects")
 _MANY = 1 << 12  # dates after which those are forgotten that tell nothing any more
 
 Dated = npt.NDArray[np.int64]
@@ -46,6 +46,8 @@ class Piece:
     """The place of the huge file of which the task is a part; its lines are counted from 1 in each part."""
     part_lines: int = 0
     """The LF octets in the part, at its end."""
+    rejects: pa.RecordBatch | None = None
+    """They come in pieces of their own, which have dates of their own."""
 
 
 class Dates:
@@ -95,8 +97,8 @@ class Dates:
         if self._last[-1] < self._checks.settled and (not refused or refused[-1][1] < self._first[0]):
             self._from, self._first, self._last = self._from[:1], self._last[-1:], self._last[-1:]
 
-    def of(self, matches: Matches) -> tuple[Dated, Dated]:
-        """The first and the last date of each match, or one for all."""
+    def of(self, matches: Matches | Rejects) -> tuple[Dated, Dated]:
+        """The first and the last date of each match or reject, or one for all."""
         if len(self._from) == 1:
             return np.array(self._first), np.array(self._last)
         first = np.searchsorted(self._from, matches.start, side="right") - 1
@@ -108,10 +110,10 @@ class Dates:
 class _Waiting:
     piece: Piece
     first: Dated
-    """Of each of its matches, or one for all."""
+    """Of each of its matches or rejects, or one for all."""
     last: Dated
     trims: npt.NDArray[np.bool_]
-    """Which of its matches `trim` would change; empty where one date is for all."""
+    """Which of its matches `trim` would change; empty where one date is for all, and for rejects."""
     stored: _Stored | None = None
     """Where its rows are."""
 
@@ -131,10 +133,13 @@ class Held:
         """Whether nothing waits."""
         return not self._waiting
 
-    def add(self, piece: Piece, matches: Matches, dates: tuple[Dated, Dated]) -> Iterator[Piece]:
-        """Take the piece of some matches; gives what need not wait any longer. Raises FatalError where no disk is left."""
+    def add(self, piece: Piece, found: Matches | Rejects, dates: tuple[Dated, Dated]) -> Iterator[Piece]:
+        """Take the piece of some matches, or that of some rejects, at least one; gives what need not wait any longer.
+
+        Raises FatalError where no disk is left.
+        """
         first, last = dates
-        trims = matches.trailing > 0 if len(first) > 1 else np.empty(0, bool)
+        trims = found.trailing > 0 if isinstance(found, Matches) and len(first) > 1 else np.empty(0, bool)
         self._waiting.append(_Waiting(piece, first, last, trims))
         self._octets += _octets(piece)
         yield from self.release()
@@ -152,6 +157,9 @@ class Held:
             if kept.all():
                 yield piece
             elif kept.any():
+                if piece.rejects is not None:
+                    yield replace(piece, rejects=piece.rejects.filter(pa.array(kept)))
+                    continue
                 yield replace(
                     piece,
                     found=int(kept.sum()),
@@ -181,7 +189,7 @@ class Held:
             in_memory.append(self._waiting.pop())
         for waiting in reversed(in_memory):
             self._stored.add(waiting.piece)
-            bare = replace(waiting.piece, occurrences=None, partial=None)
+            bare = replace(waiting.piece, occurrences=None, partial=None, rejects=None)
             self._waiting.append(replace(waiting, piece=bare, stored=self._stored))
         self._octets = 0
 
@@ -193,23 +201,23 @@ class _Stored:
         self.is_read = False
         """Whether reading has begun, so that no more can be added."""
         self._folder = folder
-        self._left = 0
+        self._columns: deque[list[str]] = deque()  # that each piece has
         self._files: dict[str, IO[bytes]] = {}
         self._streams: dict[str, Any] = {}  # of Arrow: first to write them, then to read them
 
     def add(self, piece: Piece) -> None:
         """Write the rows of a piece. Raises FatalError."""
+        columns = [column for column in _COLUMNS if getattr(piece, column) is not None]
         try:
-            for column in _COLUMNS:
+            for column in columns:
                 rows = getattr(piece, column)
-                if rows is not None:
-                    if column not in self._files:
-                        self._files[column] = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 (closed when all is read)
-                        self._streams[column] = pa.ipc.new_stream(self._files[column], rows.schema)
-                    self._streams[column].write_batch(rows)
+                if column not in self._files:
+                    self._files[column] = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 (closed when all is read)
+                    self._streams[column] = pa.ipc.new_stream(self._files[column], rows.schema)
+                self._streams[column].write_batch(rows)
         except OSError as error:
             raise FatalError(f"{self._folder}: cannot hold what is spilled: {error}") from error
-        self._left += 1
+        self._columns.append(columns)
 
     def next(self, piece: Piece) -> Piece:
         """The next piece that was stored, which is `piece` without its rows. Raises FatalError."""
@@ -220,15 +228,14 @@ class _Stored:
                     self._streams[column].close()
                     file.seek(0)
                     self._streams[column] = pa.ipc.open_stream(file)
-            rows = {column: stream.read_next_batch() for column, stream in self._streams.items()}
+            rows = {column: self._streams[column].read_next_batch() for column in self._columns.popleft()}
         except OSError as error:
             raise FatalError(f"{self._folder}: cannot hold what is spilled: {error}") from error
-        self._left -= 1
-        if not self._left:
+        if not self._columns:
             for file in self._files.values():
                 file.close()
         return replace(piece, **rows)
 
 
 def _octets(piece: Piece) -> int:
-    return sum(rows.nbytes for rows in (piece.occurrences, piece.partial) if rows is not None)
+    return sum(rows.nbytes for rows in (piece.occurrences, piece.partial, piece.rejects) if rows is not None)

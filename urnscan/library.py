@@ -17,8 +17,8 @@ from urnscan.columns import is_text, scan_values
 from urnscan.errors import FatalError, SourceError
 from urnscan.options import Options
 from urnscan.pipeline import Report, run
-from urnscan.scanner import Scanner
-from urnscan.tables import CLASSES, OCCURRENCES, Found, canonical_column
+from urnscan.tables import CLASSES, OCCURRENCES, REJECTS, Found, canonical_column
+from urnscan.views import make_scanner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +37,8 @@ class Scan:
     occurrences: pa.Table = field(repr=False)
     """One row per occurrence, in the order of the inputs, then by offset."""
     report: Report
+    rejects: pa.Table | None = field(default=None, repr=False)
+    """One row for each place where a URN nearly begins, in the same order; None where they were not asked for."""
 
     def to_pandas(self) -> pd.DataFrame:
         """The classes as a pandas frame."""
@@ -65,17 +67,23 @@ def _plural(word: str, count: int | None) -> str:
     return word if count == 1 else word + ("es" if word.endswith("s") else "s")
 
 
-def scan(*inputs: str | os.PathLike[str], **options: Any) -> Scan:  # noqa: ANN401 (those of Options)
+def scan(
+    *inputs: str | os.PathLike[str],
+    rejects: bool = False,
+    **options: Any,  # noqa: ANN401 (those of Options)
+) -> Scan:
     """Scan files, folders, globs, URLs or standard input (`-`) and hold what is found in memory.
 
-    `options` are the fields of `Options`, named as on the command line: `syntax`, `equivalence`, `trim`, `max_length`
-    (octets), `include`, `exclude`, `follow`, `encoding`, `column`, `max_ratio`, `max_size` (octets), `max_depth`,
-    `max_members`, `jobs` (threads), `memory` (octets), `strict`. Inputs that fail are in `report.failures`.
+    `options` are the fields of `Options`, named as on the command line: `syntax`, `equivalence`, `trim`, `recover`,
+    `resolver_tail`, `max_length` (octets), `include`, `exclude`, `follow`, `encoding`, `column`, `max_ratio`, `max_size`
+    (octets), `max_depth`, `max_members`, `jobs` (threads), `memory` (octets), `strict`. Inputs that fail are in
+    `report.failures`. `rejects` asks for what begins like a URN and is none.
     Raises FatalError where none could be read, ValueError and TypeError for options that are none.
     For more than memory holds use the command.
     """
     found: list[pa.RecordBatch] = []
     grouped: list[pa.RecordBatch] = []
+    rejected: list[pa.RecordBatch] = []
     failures: list[SourceError] = []
     try:
         report = run(
@@ -83,6 +91,7 @@ def scan(*inputs: str | os.PathLike[str], **options: Any) -> Scan:  # noqa: ANN4
             Options(**options),
             occurrences=found.append,
             classes=grouped.append,
+            rejects=rejected.append if rejects else None,
             on_failure=failures.append,
         )
     except FatalError as error:
@@ -94,6 +103,7 @@ def scan(*inputs: str | os.PathLike[str], **options: Any) -> Scan:  # noqa: ANN4
         classes=pa.Table.from_batches(grouped, CLASSES).unify_dictionaries(),
         occurrences=pa.Table.from_batches(found, OCCURRENCES).unify_dictionaries(),
         report=report,
+        rejects=pa.Table.from_batches(rejected, REJECTS).unify_dictionaries() if rejects else None,
     )
 
 
@@ -106,11 +116,11 @@ def scan_batches(
 
     Rows are those of the occurrence table: `source` is empty, `member` is `row/column` with the rows of all batches
     counted from 0, `offset` counts octets within the value, and so does `line`. null holds nothing. `options` are
-    those of `scan` that say what is found: `syntax`, `equivalence`, `trim`, `max_length`. Raises KeyError for a column
-    that is not there, TypeError for one that is not text.
+    those of `scan` that say what is found: `syntax`, `equivalence`, `trim`, `recover`, `resolver_tail`,
+    `max_length`. Raises KeyError for a column that is not there, TypeError for one that is not text.
     """
     rules = Options(**options)
-    scanner = Scanner(rules.grammar(count_lines=True))
+    scanner = make_scanner(rules.grammar(count_lines=True), rules.recover)
     first_row = 0
     for batch in batches.to_batches() if isinstance(batches, pa.Table) else batches:
         if column not in batch.schema.names:

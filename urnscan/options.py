@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from urnscan.equivalence import Level, get_level
-from urnscan.scanner import MAX_LENGTH, Grammar
+from urnscan.scanner import MAX_LENGTH, Grammar, ResolverTail
 from urnscan.sources import Limits, Reading, Selection, check_encoding
 from urnscan.syntax import get_syntax
+from urnscan.views import KINDS
 
 __all__ = ["Options"]
 
@@ -30,6 +31,10 @@ class Options:
     syntax: str = "rfc2141"
     equivalence: str = "lexical"
     trim: bool = False
+    resolver_tail: ResolverTail = "keep"
+    """Cut: of a URL in which a URN stands, what follows the URN does not count as the URN's."""
+    recover: tuple[str, ...] = ()
+    """The views in which hidden URNs are looked for, names of `views.KINDS`, or `all`."""
     max_length: int = MAX_LENGTH
     """Octets after which a match is cut."""
     include: tuple[str, ...] = ()
@@ -56,12 +61,16 @@ class Options:
 
     def __post_init__(self) -> None:
         get_level(self.equivalence, self.syntax)
-        for name in ("include", "exclude", "column"):
+        for name in ("include", "exclude", "column", "recover"):
             strings = getattr(self, name)
             strings = (strings,) if isinstance(strings, str) else tuple(strings)
             if not all(isinstance(string, str) for string in strings):
                 raise TypeError(f"{name} must be strings, not {strings!r}")
             object.__setattr__(self, name, strings)
+        for kind in self.recover:
+            if kind not in (*KINDS, "all"):
+                raise ValueError(f"no view is called {kind!r}: choose from {', '.join(KINDS)}, all")
+        object.__setattr__(self, "recover", KINDS if "all" in self.recover else tuple(dict.fromkeys(self.recover)))
         if "" in self.column:
             raise ValueError("a column has an empty name")
         for name in ("jobs", "memory", "max_length", "max_ratio", "max_size", "max_depth", "max_members"):
@@ -95,12 +104,14 @@ class Options:
         limits = Limits(self.max_ratio, self.max_size, self.max_depth, self.max_members)
         return Reading(self.encoding, self.column, limits)
 
-    def grammar(self, *, count_lines: bool) -> Grammar:
+    def grammar(self, *, count_lines: bool, rejects: bool = False) -> Grammar:
         """What the scanner goes by."""
         return Grammar(
             syntax=get_syntax(self.syntax),
             max_length=self.max_length,
             trim=self.trim,
+            resolver_tail=self.resolver_tail,
             keep_query=self.level.keep_query,
             count_lines=count_lines,
+            rejects=rejects,
         )

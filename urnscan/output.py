@@ -23,6 +23,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from urnscan.arrow import number_array, numbers, octet_strings
@@ -257,13 +258,14 @@ def _same_dictionaries(group: pa.Table) -> pa.Table:
     for number, field in enumerate(group.schema):
         if pa.types.is_dictionary(field.type):
             (column,) = group.column(number).chunks
-            indices = numbers(column.indices)
+            indices = numbers(column.indices.drop_null())
             values, first = np.unique(indices, return_index=True)
             used = values[np.argsort(first)]
             places = np.zeros(len(column.dictionary), np.int32)
             places[used] = np.arange(len(used), dtype=np.int32)
-            column = pa.DictionaryArray.from_arrays(
-                number_array(places[indices]), column.dictionary.take(number_array(used))
-            )
+            renumbered = number_array(places[indices])
+            if column.null_count:
+                renumbered = pc.replace_with_mask(pa.nulls(len(column), pa.int32()), column.is_valid(), renumbered)
+            column = pa.DictionaryArray.from_arrays(renumbered, column.dictionary.take(number_array(used)))
             group = group.set_column(number, field, column)
     return group

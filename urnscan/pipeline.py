@@ -45,6 +45,8 @@ class Report:
     occurrences: int = 0
     classes: int | None = None
     """None where they were not asked for."""
+    rejects: int | None = None
+    """Places where a URN nearly begins; None where they were not asked for."""
     trimmable: int = 0
     """Occurrences that `trim` would have changed."""
     failures: list[SourceError] = field(default_factory=list)
@@ -57,6 +59,8 @@ class Report:
             "syntax": options.syntax,
             "equivalence": options.equivalence,
             "trim": options.trim,
+            "recover": list(options.recover),
+            "resolver_tail": options.resolver_tail,
             "max_length": options.max_length,
             "counts": {
                 "inputs": self.inputs,
@@ -64,6 +68,7 @@ class Report:
                 "octets": self.octets,
                 "occurrences": self.occurrences,
                 "classes": self.classes,
+                "rejects": self.rejects,
             },
         }
 
@@ -74,13 +79,15 @@ def run(
     *,
     occurrences: Sink | None = None,
     classes: Sink | None = None,
+    rejects: Sink | None = None,
     outputs: Collection[str] = (),
     spill_folder: Path | None = None,
     on_failure: Callable[[SourceError], None] = lambda _: None,
     on_progress: Callable[[int], object] = lambda _: None,
     on_grouping: Callable[[], object] = lambda: None,
 ) -> Report:
-    """Scan the inputs; give OCCURRENCES rows to `occurrences` and CLASSES rows to `classes`, those that are given.
+    """Scan the inputs; give OCCURRENCES rows to `occurrences`, CLASSES rows to `classes` and REJECTS rows to `rejects`,
+    those that are given.
 
     `outputs` are files that the run writes itself and must not read. `spill_folder` is where grouping may put files, by
     default a temporary folder. `on_failure` is told of each input that fails, when its turn comes; `on_progress` how
@@ -90,7 +97,7 @@ def run(
     what a sink raises.
     """
     began = time.monotonic()
-    report = Report()
+    report = Report(rejects=None if rejects is None else 0)
     failures = _Failures(report, options, on_failure)
     names: dict[int, str] = {}
     part_of, lines, part_counted = None, 0, False
@@ -102,7 +109,13 @@ def run(
             stack.callback(executor.shutdown, cancel_futures=True)
             grouping = Grouping(options.memory, options.jobs, executor, folder.get)
         work = Work(
-            options, _SIZES, occurrences is not None, classes is not None, _one_at_a_time(on_progress), folder.get
+            options,
+            _SIZES,
+            want_occurrences=occurrences is not None,
+            want_partial=classes is not None,
+            want_rejects=rejects is not None,
+            on_read=_one_at_a_time(on_progress),
+            spill_folder=folder.get,
         )
         pieces = in_order(tasks(inputs, options, outputs, _SIZES), lambda: Worker(work).work, options.jobs)
         stack.callback(pieces.close)  # type: ignore[attr-defined]
@@ -119,6 +132,9 @@ def run(
                 failures.add(*piece.failure, is_part=piece.part_of is not None)
             if piece.occurrences is not None and occurrences is not None:
                 occurrences(_add_lines(piece.occurrences, lines) if lines else piece.occurrences)
+            if piece.rejects is not None and rejects is not None:
+                report.rejects = (report.rejects or 0) + piece.rejects.num_rows
+                rejects(_add_lines(piece.rejects, lines) if lines else piece.rejects)
             if piece.partial is not None:
                 grouping.add(piece.partial)
                 names.update(piece.names)
@@ -207,6 +223,6 @@ class _SpillFolder:
             self._made.cleanup()
 
 
-def _add_lines(occurrences: pa.RecordBatch, lines: int) -> pa.RecordBatch:
-    number = occurrences.schema.get_field_index("line")
-    return occurrences.set_column(number, occurrences.schema.field(number), pc.add(occurrences.column(number), lines))
+def _add_lines(rows: pa.RecordBatch, lines: int) -> pa.RecordBatch:
+    number = rows.schema.get_field_index("line")
+    return rows.set_column(number, rows.schema.field(number), pc.add(rows.column(number), lines))

@@ -7,12 +7,27 @@ words of eight octets that are filled up with zeros.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled import compiled
+from urnscan.compiled import compiled, read_only
 
-__all__ = ["Integers", "Octets", "Offsets", "Rows", "argsort_pairs", "compare", "cut", "same"]
+__all__ = [
+    "Integers",
+    "Octets",
+    "Offsets",
+    "Rows",
+    "Vocabulary",
+    "argsort_pairs",
+    "compare",
+    "cut",
+    "index_words",
+    "same",
+    "word_number",
+]
 
 Octets = npt.NDArray[np.uint8]
 Offsets = npt.NDArray[np.int32]
@@ -170,3 +185,45 @@ def cut(octets: Octets, starts: Offsets, ends: Offsets) -> tuple[Octets, Offsets
             out[at] = octets[j]
             at += np.uint64(1)
     return out, offsets
+
+
+class Vocabulary(NamedTuple):
+    """A few words to look up: each in the slot of its hash, or the next free one."""
+
+    octets: Octets
+    offsets: Offsets
+    slots: Rows
+
+
+def index_words(words: Sequence[bytes]) -> Vocabulary:
+    """The table of some words, all different."""
+    octets = read_only(np.frombuffer(b"".join(words), np.uint8))
+    offsets = read_only(np.cumsum([0, *map(len, words)]).astype(np.int32))
+    slots = np.full(1 << (4 * len(words)).bit_length(), -1, np.int32)  # most stay empty
+    for number in range(len(words)):
+        slot = _slot(octets, offsets[number], offsets[number + 1], len(slots))
+        while slots[slot] != -1:
+            slot = (slot + 1) % len(slots)
+        slots[slot] = number
+    return Vocabulary(octets, offsets, read_only(slots))
+
+
+@compiled
+def word_number(octets: Octets, start: int, end: int, words: Vocabulary) -> int:
+    """Which of the words `octets[start:end]` is, from 0; -1 for none."""
+    slot = _slot(octets, start, end, len(words.slots))
+    while words.slots[slot] != -1:
+        number = words.slots[slot]
+        if same(octets, start, end, words.octets, words.offsets[number], words.offsets[number + 1]):
+            return int(number)
+        slot = (slot + 1) % len(words.slots)
+    return -1
+
+
+@compiled
+def _slot(octets: Octets, start: int, end: int, slots: int) -> int:
+    """Where to begin to look for `octets[start:end]`; `slots` is a power of two."""
+    value = 0
+    for i in range(start, end):
+        value = (value * 31 + octets[i]) & 0xFFFFFF
+    return int((value ^ (value >> 9)) & (slots - 1))

@@ -25,7 +25,19 @@ import regex
 
 from urnscan.errors import InvalidURN
 
-__all__ = ["RESOLUTION_SERVICES", "SYNTAXES", "URN", "Syntax", "SyntaxName", "encode_nss", "get_syntax", "parse"]
+__all__ = [
+    "REASONS",
+    "RESOLUTION_SERVICES",
+    "SYNTAXES",
+    "URN",
+    "Syntax",
+    "SyntaxName",
+    "encode_nss",
+    "get_syntax",
+    "invalid",
+    "parse",
+    "why_not",
+]
 
 SyntaxName = Literal["rfc2141", "rfc8141", "rfc2141bis-03"]
 
@@ -149,6 +161,30 @@ RESOLUTION_SERVICES: Mapping[str, str] = MappingProxyType(
 )
 """The values of the directive `s` and what they ask of a resolver (rfc2141bis-03 §9.2.2, after RFC 2483 §4)."""
 
+REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "scheme-missing": 'a URN begins with "urn:"',
+        "nid-first-character": "a NID begins with a letter or digit",
+        "nid-too-long": "a NID has at most 32 characters",
+        "nid-colon-missing": 'no ":" after the NID',
+        "nid-character": "{character!r} may not stand in a NID",
+        "nid-reserved": 'the NID "urn" is reserved',
+        "nid-too-short": 'the NID "{nid}" is too short: {reference} wants {least} characters',
+        "nid-hyphen": "a NID may not end in a hyphen",
+        "nss-missing": "the NSS is empty",
+        "percent-malformed": '"%" is not followed by two hex digits; a "%" itself is written %25',
+        "excluded-character": "{character!r} may not stand in a URN; encoded it is {encoded}",
+        "non-ascii-character": "{character!r} may not stand in a URN",
+        "slash": '"/" may not stand here in the NSS',
+        "question-mark": '"?" is followed by neither "+" nor "="',
+        "query-directive": 'a query is made of directives keyword=value, joined by "&"',
+        "second-fragment": 'a second "#"',
+        "component-missing": "the {component} is empty",
+        "component-first-character": "the {component} cannot begin with {character!r}",
+    }
+)
+"""Why a text is no URN: `InvalidURN.code`, which programs rely on, and the sentence for people."""
+
 _COMPONENTS = {"?+": "r-component", "?=": "q-component"}
 
 _PERCENT = regex.compile("%[0-9A-Fa-f]{2}")
@@ -270,7 +306,7 @@ characters (at position 4)
         text = memoryview(text).tobytes().decode("latin-1")  # one character an octet: nothing beyond ASCII can match
     match = rules.pattern.fullmatch(text)
     if match is None:
-        raise _why_not(text, rules)
+        raise why_not(text, rules)
     parts = match.groupdict()
     assigned_name = text[: match.end("nss")]
     return URN(
@@ -311,31 +347,31 @@ def _normal_percent(text: str) -> str:
     return _PERCENT.sub(lambda match: match[0].upper(), text) if "%" in text else text
 
 
-def _why_not(text: str, syntax: Syntax) -> InvalidURN:
+def why_not(text: str, syntax: Syntax) -> InvalidURN:
     """Where and why a text that is not a URN stops being one."""
     for position, expected in enumerate("urn:"):
         if text[position : position + 1].lower() != expected:
-            return InvalidURN('a URN begins with "urn:"', position)
+            return invalid("scheme-missing", position)
     start, after = 4, text[4:]
     nid = after[: len(after) - len(after.lstrip(_LETTERS_DIGITS + "-"))]
     end = start + len(nid)
     if not nid or nid.startswith("-"):
-        return InvalidURN("a NID begins with a letter or digit", start)
+        return invalid("nid-first-character", start)
     if len(nid) > 32:
-        return InvalidURN("a NID has at most 32 characters", start + 32)
+        return invalid("nid-too-long", start + 32)
     if end == len(text):
-        return InvalidURN('no ":" after the NID', end)
+        return invalid("nid-colon-missing", end)
     if text[end] != ":":
-        return InvalidURN(f"{text[end]!r} may not stand in a NID", end)
+        return invalid("nid-character", end, character=text[end])
     if nid.lower() == "urn":
-        return InvalidURN('the NID "urn" is reserved', start)
+        return invalid("nid-reserved", start)
     if len(nid) < syntax.nid_min:
-        return InvalidURN(f'the NID "{nid}" is too short: {syntax.reference} wants {syntax.nid_min} characters', start)
+        return invalid("nid-too-short", start, nid=nid, reference=syntax.reference, least=syntax.nid_min)
     if nid.endswith("-") and not syntax.nid_may_end_in_hyphen:
-        return InvalidURN("a NID may not end in a hyphen", end - 1)
+        return invalid("nid-hyphen", end - 1)
     end += 1
     if end == len(text) or (text[end] in "?#" and syntax.tail != TAIL_NONE):
-        return InvalidURN("the NSS is empty", end)
+        return invalid("nss-missing", end)
     longest = syntax.pattern.match(text)
     return _why_ends(text, longest.end() if longest else end, syntax)
 
@@ -347,21 +383,25 @@ def _why_ends(text: str, position: int, syntax: Syntax) -> InvalidURN:
     if component and syntax.tail == TAIL_COMPONENTS and not in_fragment:
         # A component that begins well would belong to the URN: its first character is missing or wrong.
         rest = text[position + 2 :]
-        wrong = "is empty" if not rest or rest.startswith(("#", "?=")) else f"cannot begin with {rest[0]!r}"
-        return InvalidURN(f"the {component} {wrong}", position)
+        if not rest or rest.startswith(("#", "?=")):
+            return invalid("component-missing", position, component=component)
+        return invalid("component-first-character", position, component=component, character=rest[0])
     character = text[position]
     if character == "%":
-        reason = '"%" is not followed by two hex digits; a "%" itself is written %25'
-    elif character == "?" and syntax.tail == TAIL_COMPONENTS and not in_fragment:
-        reason = '"?" is followed by neither "+" nor "="'
-    elif character in "?&" and syntax.tail == TAIL_QUERY and not in_fragment:
-        reason = 'a query is made of directives keyword=value, joined by "&"'
-    elif character == "#" and in_fragment:
-        reason = 'a second "#"'
-    elif character == "/" and syntax.tail != TAIL_NONE:
-        reason = '"/" may not stand here in the NSS'
-    else:
-        reason = f"{character!r} may not stand in a URN"
-        if character.isascii():
-            reason += f"; encoded it is {_encoded(character.encode())}"
-    return InvalidURN(reason, position)
+        return invalid("percent-malformed", position)
+    if character == "?" and syntax.tail == TAIL_COMPONENTS and not in_fragment:
+        return invalid("question-mark", position)
+    if character in "?&" and syntax.tail == TAIL_QUERY and not in_fragment:
+        return invalid("query-directive", position)
+    if character == "#" and in_fragment:
+        return invalid("second-fragment", position)
+    if character == "/" and syntax.tail != TAIL_NONE:
+        return invalid("slash", position)
+    if character.isascii():
+        return invalid("excluded-character", position, character=character, encoded=_encoded(character.encode()))
+    return invalid("non-ascii-character", position, character=character)
+
+
+def invalid(code: str, position: int, **words: object) -> InvalidURN:
+    """The error of that code; `words` are those that its sentence wants."""
+    return InvalidURN(REASONS[code].format_map(words), position, code)

@@ -1,4 +1,4 @@
-"""The two tables that urnscan writes, as Arrow schemas, and the way from columns of matches to batches of their rows."""
+"""The tables that urnscan writes, as Arrow schemas, and the way from columns of matches to batches of their rows."""
 
 from __future__ import annotations
 
@@ -10,25 +10,29 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrow import number_array, octet_strings, string_array, text_array
+from urnscan.arrow import number_array, numbers, octet_strings, string_array, text_array
 from urnscan.compiled import compiled
 from urnscan.equivalence import Level
+from urnscan.lookalikes import lookalikes
 from urnscan.namespaces import nid_status
-from urnscan.scanner import END, Matches
+from urnscan.scanner import END, Matches, Rejects
 from urnscan.strings import Octets, Offsets, cut, same
-from urnscan.syntax import parse
+from urnscan.syntax import Syntax, invalid, parse, why_not
 from urnscan.verdicts import NAMES, UNKNOWN, Codes, is_valid, namespace_forms, verdicts
+from urnscan.views import KINDS
 
 __all__ = [
     "CLASSES",
     "GROUPED",
     "OCCURRENCES",
     "PARTIAL",
+    "REJECTS",
     "REPEATING",
     "SELECTIVE",
     "Found",
     "canonical_column",
     "class_rows",
+    "reject_rows",
 ]
 
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
@@ -51,9 +55,22 @@ OCCURRENCES = pa.schema(
         pa.field("nid", _DICTIONARY, nullable=False),
         pa.field("stop", pa.int16()),
         pa.field("trailing", pa.uint8(), nullable=False),
+        pa.field("length", pa.int32(), nullable=False),
+        pa.field("via", _DICTIONARY),
+        pa.field("resolver", _DICTIONARY),
     ]
 )
 """One row per occurrence, in the order of the inputs, then by offset."""
+
+REJECTS = pa.schema(
+    [
+        *(OCCURRENCES.field(name) for name in ("source", "member", "offset", "line", "text")),
+        pa.field("reason", _DICTIONARY, nullable=False),
+        pa.field("message", pa.string(), nullable=False),
+        pa.field("position", pa.int32(), nullable=False),
+    ]
+)
+"""One row for each place where a URN nearly begins, or ends for a malformed %HH; in the same order."""
 
 CLASSES = pa.schema(
     [
@@ -147,6 +164,9 @@ class Found:
                 _nids(self.urn),
                 _stops(matches.stop),
                 number_array(matches.trailing),
+                number_array(matches.length),
+                _views(matches),
+                _hosts(matches.host, matches.host_offsets),
             ],
             schema=OCCURRENCES,
         )
@@ -190,6 +210,41 @@ def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
     return pc.replace_with_mask(urn, rows, text_array(refined))
 
 
+def reject_rows(
+    rejects: Rejects,
+    *,
+    offset: npt.NDArray[np.int64],
+    line: npt.NDArray[np.int64],
+    source: npt.NDArray[np.int32],
+    names: Sequence[str],
+    member: pa.StringArray | None,
+    syntax: Syntax,
+) -> pa.RecordBatch:
+    """REJECTS rows; `source` has the place of each input in `names`, and `member` is null throughout where it is None."""
+    text = string_array(rejects.text, rejects.text_offsets)
+    behind = rejects.position >= 0  # a match, which may be longer than the text: then the parser would not see the "%"
+    distinct = text.filter(pa.array(~behind)).dictionary_encode()
+    errors = [why_not(reject, syntax) for reject in distinct.dictionary.to_pylist()]
+    errors.append(invalid("percent-malformed", 0))
+    which = np.full(len(rejects), len(errors) - 1, np.int32)
+    which[~behind] = numbers(distinct.indices)
+    position = np.array([error.position for error in errors], np.int32)[which]
+    error = number_array(which)
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.DictionaryArray.from_arrays(number_array(source), text_array(names)),
+            pa.nulls(len(rejects), pa.string()) if member is None else member,
+            number_array(offset),
+            number_array(line),
+            text,
+            text_array([error.code for error in errors]).take(error).dictionary_encode(),
+            text_array([error.reason for error in errors]).take(error),
+            number_array(np.where(behind, rejects.position, position)),
+        ],
+        schema=REJECTS,
+    )
+
+
 def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], syntax: str, level: Level) -> pa.RecordBatch:
     """CLASSES rows of GROUPED rows; `names` has the names of the inputs by their places."""
     urn = grouped.column("urn")
@@ -220,6 +275,21 @@ def _stops(stop: npt.NDArray[np.int16]) -> pa.Int16Array:
     return pa.Array.from_buffers(pa.int16(), len(stop), [bits, pa.py_buffer(stop)], null_count=int((~known).sum()))
 
 
+def _views(matches: Matches) -> pa.DictionaryArray:
+    """The names of the views by which matches were found; null for those that stand there literally."""
+    via = np.zeros(len(matches), np.uint8) if matches.via is None else matches.via
+    return text_array([None, *KINDS]).take(number_array(via)).dictionary_encode()
+
+
+def _hosts(host: Octets, offsets: Offsets) -> pa.DictionaryArray:
+    """The hosts of URLs; null for an empty one."""
+    known = np.diff(offsets) > 0
+    bits = pa.py_buffer(np.packbits(known, bitorder="little"))
+    buffers = [bits, pa.py_buffer(offsets), pa.py_buffer(host)]
+    hosts = pa.Array.from_buffers(pa.string(), len(known), buffers, null_count=int((~known).sum()))
+    return hosts.dictionary_encode()
+
+
 def _nids(urn: pa.StringArray) -> pa.DictionaryArray:
     octets, offsets = octet_strings(urn)
     colons, _ = _parts(octets, offsets, False)
@@ -232,22 +302,28 @@ def _flags(values: npt.NDArray[np.bool_], known: npt.NDArray[np.bool_]) -> pa.Bo
 
 
 def _problems(urn: pa.StringArray, codes: Codes, syntax: str, level: Level) -> pa.StringArray:
-    """What is wrong with each canonical form, or null: what its namespace says, then what its syntax does.
+    """What is wrong with each canonical form, or null: what its namespace says, then its syntax, then how it looks.
 
-    Only those that can have a problem of syntax are looked at one by one.
+    Only those that can have a problem of the last two kinds are looked at one by one.
     """
     problems = text_array(NAMES).take(number_array(codes))
-    octets, _ = octet_strings(urn)
-    if not level.keep_query and not _hold_nul(octets):
+    octets, offsets = octet_strings(urn)
+    if not level.keep_query and not _hold_oddities(octets):
         return problems
-    suspects = pc.match_substring(urn, "%00")
+    odd, encoded = map(pa.array, _oddities(octets, offsets))
     if level.keep_query:
-        suspects = pc.or_(suspects, pc.match_substring(urn, "&"))
-    both = [
-        "; ".join([problem] * (problem is not None) + list(parse(form, syntax).problems)) or None
-        for form, problem in zip(urn.filter(suspects).to_pylist(), problems.filter(suspects).to_pylist(), strict=True)
+        odd = pc.or_(odd, pc.match_substring(urn, "&"))
+    suspects = pc.or_(odd, encoded)
+    columns = (column.filter(suspects).to_pylist() for column in (urn, problems, odd, encoded))
+    found = [
+        [
+            *([problem] if problem else ()),
+            *(parse(form, syntax).problems if is_odd else ()),
+            *(lookalikes(form.split(":", 2)[2]) if is_encoded else ()),
+        ]
+        for form, problem, is_odd, is_encoded in zip(*columns, strict=True)
     ]
-    return pc.replace_with_mask(problems, suspects, text_array(both))
+    return pc.replace_with_mask(problems, suspects, text_array(["; ".join(each) or None for each in found]))
 
 
 @compiled
@@ -267,13 +343,34 @@ def _blank_same(text: Octets, text_offsets: Offsets, urn: Octets, urn_offsets: O
 
 
 @compiled
-def _hold_nul(octets: Octets) -> bool:
-    """Whether `%00` stands anywhere in a column; far faster than to look into each string, and it hardly ever does."""
+def _hold_oddities(octets: Octets) -> bool:
+    """Whether `%00` or an octet beyond ASCII, `%80` to `%FF`, stands anywhere in a column.
+
+    That is far faster than to look into each string, and they seldom do.
+    """
     found = np.uint8(0)
     rest = octets[2:]
     for i in range(len(rest)):
-        found |= np.uint8(octets[i] == 37) & np.uint8(octets[i + 1] == 48) & np.uint8(rest[i] == 48)
+        nul = np.uint8(octets[i + 1] == 48) & np.uint8(rest[i] == 48)
+        found |= np.uint8(octets[i] == 37) & (nul | np.uint8(octets[i + 1] > 55))
     return bool(found)
+
+
+@compiled
+def _oddities(octets: Octets, offsets: Offsets) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """In which strings `%00` stands, and in which a character that can mislead.
+
+    None of U+00C0 to U+024F does, the accented letters of Latin, in UTF-8 behind `%C3` to `%C9`; and they are the most.
+    """
+    nul = np.zeros(len(offsets) - 1, np.bool_)
+    beyond = np.zeros(len(offsets) - 1, np.bool_)
+    for i in range(len(nul)):
+        for j in range(offsets[i], offsets[i + 1] - 2):
+            if octets[j] == 37:
+                nul[i] |= octets[j + 1] == 48 and octets[j + 2] == 48
+                first, second = octets[j + 1], octets[j + 2]
+                beyond[i] |= first > 67 or (first == 67 and not 51 <= second <= 57)
+    return nul, beyond
 
 
 @compiled

@@ -17,7 +17,7 @@ from urnscan.compiled import compiled, read_only
 from urnscan.namespaces import Rule, judge, rules
 from urnscan.namespaces.checks import DNB_NUMBERS
 from urnscan.namespaces.patterns import EXACT, LOWER, automaton
-from urnscan.strings import Octets, Offsets, same
+from urnscan.strings import Octets, Offsets, Vocabulary, index_words, word_number
 
 __all__ = ["NAMES", "UNKNOWN", "Codes", "is_valid", "namespace_forms", "verdicts"]
 
@@ -30,22 +30,21 @@ NAMES = (None, None, "nss-grammar", "check-digit", "dnb-check-digit")
 """The problem that each code of a verdict stands for, by `namespaces.PROBLEMS`."""
 UNKNOWN, _VALID, _GRAMMAR, _CHECK_DIGIT, _DNB = range(5)
 
-_NOTHING, _ISBN, _ISSN, _NBN = range(4)
-_COMPILED = {(None, None): _NOTHING, ("isbn", "isbn"): _ISBN, ("issn", "issn"): _ISSN, ("dnb", None): _NBN}
+_NOTHING, _ISBN, _ISSN, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36 = range(7)
+_COMPILED = {
+    (None, None): _NOTHING,
+    ("isbn", "isbn"): _ISBN,
+    ("issn", "issn"): _ISSN,
+    ("dnb", None): _NBN,
+    ("mod_11_2", None): _MOD_11_2,
+    ("mod_97_10", None): _MOD_97_10,
+    ("mod_37_36", None): _MOD_37_36,
+}
 """What compiled code does with a name that fits the grammar, by `check` and `code` of the rule."""
 _ONE_BY_ONE = 255
 
-_SLOTS = 512  # of the table in which NIDs are looked up; most stay empty
 _SCHEME = 4  # octets of "urn:"
 _NO_STATES = np.empty(0, np.int32)
-
-
-class _Nids(NamedTuple):
-    """The registered NIDs, to look them up: in the slot of their hash or the next free one."""
-
-    octets: Octets
-    offsets: Offsets
-    slots: _Indices
 
 
 class _Machines(NamedTuple):
@@ -152,31 +151,10 @@ def _build(table: Sequence[Rule], known: npt.NDArray[np.bool_]) -> _Machines:
     )
 
 
-def _index_nids(nids: Sequence[str]) -> _Nids:
-    octets = np.frombuffer("".join(nids).encode(), np.uint8)
-    offsets = np.cumsum([0, *map(len, nids)]).astype(np.int32)
-    slots = np.full(_SLOTS, -1, np.int16)
-    for number in range(len(nids)):
-        slot = _slot(octets, offsets[number], offsets[number + 1])
-        while slots[slot] != -1:
-            slot = (slot + 1) % _SLOTS
-        slots[slot] = number
-    return _Nids(octets, offsets, slots)
-
-
 @compiled
-def _slot(octets: Octets, start: int, end: int) -> int:
-    """Where to begin to look for `octets[start:end]`."""
-    value = 0
-    for i in range(start, end):
-        value = (value * 31 + octets[i]) & 0xFFFFFF
-    return int((value ^ (value >> 9)) % _SLOTS)
-
-
-@compiled
-def _lookup(urn: Octets, offsets: Offsets, nids: _Nids) -> tuple[_Indices, Offsets]:
+def _lookup(urn: Octets, offsets: Offsets, nids: Vocabulary) -> tuple[_Indices, Offsets]:
     """The rule of each URN, -1 where its NID is not registered, and where its NSS begins."""
-    rule = np.full(len(offsets) - 1, -1, np.int16)
+    rule = np.empty(len(offsets) - 1, np.int16)
     starts = np.empty(len(offsets) - 1, np.int32)
     for i in range(len(rule)):
         begin = offsets[i] + _SCHEME
@@ -184,13 +162,7 @@ def _lookup(urn: Octets, offsets: Offsets, nids: _Nids) -> tuple[_Indices, Offse
         while urn[colon] != 58:
             colon += 1
         starts[i] = colon + 1
-        slot = _slot(urn, begin, colon)
-        while nids.slots[slot] != -1:
-            number = nids.slots[slot]
-            if same(urn, begin, colon, nids.octets, nids.offsets[number], nids.offsets[number + 1]):
-                rule[i] = number
-                break
-            slot = (slot + 1) % _SLOTS
+        rule[i] = word_number(urn, begin, colon, nids)
     return rule, starts
 
 
@@ -222,12 +194,8 @@ def _judge(
             fitting[i] = grammar
             further = machines.further[rule[i]]
             codes[i] = _VALID
-            if (further == _ISBN and not _isbn_is_right(urn, start, end)) or (
-                further == _ISSN and not _issn_is_right(urn, start, end)
-            ):
-                codes[i] = _CHECK_DIGIT
-            elif further == _NBN and not _dnb_is_right(urn, start, end, dnb):
-                codes[i] = _DNB
+            if further != _NOTHING and not _is_right(further, urn, start, end, dnb):
+                codes[i] = _DNB if further == _NBN else _CHECK_DIGIT
         elif unsure != -1 and _fits(urn, start, end, unsure, machines):
             fitting[i] = unsure
         elif (grammar != -1 or unsure != -1) and not _holds_reserved(urn, start, end):
@@ -245,8 +213,61 @@ def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
 
 
 @compiled
+def _is_right(further: int, octets: Octets, start: int, end: int, dnb: Codes) -> bool:
+    """Whether the check digit or character of `octets[start:end]` is right; True for what is looked at one by one."""
+    if further == _ISBN:
+        return _isbn_is_right(octets, start, end)
+    if further == _ISSN:
+        return _issn_is_right(octets, start, end)
+    if further == _NBN:
+        return _dnb_is_right(octets, start, end, dnb)
+    if further == _MOD_11_2:
+        return _mod_11_2_is_right(octets, start, end)
+    if further == _MOD_97_10:
+        return _mod_97_10_is_right(octets, start, end)
+    return further != _MOD_37_36 or _mod_37_36_is_right(octets, start, end)
+
+
+@compiled
 def _digit(octet: int) -> int:
     return 10 if octet == 88 or octet == 120 else octet - 48
+
+
+@compiled
+def _character(octet: int) -> int:
+    """The value of a digit, or a letter in any case, which go from 10 to 35."""
+    return octet - 48 if octet <= 57 else (octet | 32) - 87
+
+
+@compiled
+def _mod_11_2_is_right(octets: Octets, start: int, end: int) -> bool:
+    """ISO/IEC 7064 MOD 11-2, as in an ISNI."""
+    check = 0
+    for i in range(start, end):
+        check = (2 * check + _digit(octets[i])) % 11
+    return check == 1
+
+
+@compiled
+def _mod_97_10_is_right(octets: Octets, start: int, end: int) -> bool:
+    """ISO/IEC 7064 MOD 97-10, as in a LEI."""
+    check = 0
+    for i in range(start, end):
+        value = _character(octets[i])
+        check = (check * (100 if value > 9 else 10) + value) % 97
+    return check == 1
+
+
+@compiled
+def _mod_37_36_is_right(octets: Octets, start: int, end: int) -> bool:
+    """ISO/IEC 7064 MOD 37,36 over what follows the last colon, without hyphens, as in an EIDR."""
+    check = 18
+    for i in range(start, end):
+        if octets[i] == 58:
+            check = 18
+        elif octets[i] != 45 and octets[i] != 46:
+            check = ((36 if check == 0 else check) * 2 % 37 + _character(octets[i])) % 36
+    return check == 1
 
 
 @compiled
@@ -392,6 +413,6 @@ def _copy_issn(octets: Octets, start: int, end: int, out: Octets, at: int) -> in
 
 
 _RULES = [rules()[nid] for nid in sorted(rules())]
-_NIDS = _index_nids([rule.nid for rule in _RULES])
+_NIDS = index_words([rule.nid.encode() for rule in _RULES])
 _BUILT = _Built(_RULES)
 _DNB_NUMBERS = np.array([DNB_NUMBERS.get(chr(octet).lower(), 0) for octet in range(128)] + [0] * 128, np.uint8)

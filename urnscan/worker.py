@@ -17,9 +17,10 @@ from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.holding import Dates, Held, Piece
 from urnscan.options import Options
 from urnscan.planning import Files, Part, Sizes, Task
-from urnscan.scanner import END, Matches, Scanner
+from urnscan.scanner import END, Matches, Rejects
 from urnscan.sources import Checks, Document, Input, Values, open_documents, open_range
-from urnscan.tables import Found, canonical_column
+from urnscan.tables import Found, canonical_column, reject_rows
+from urnscan.views import make_scanner, separators
 
 __all__ = ["NO_PLACE", "Work", "Worker"]
 
@@ -38,6 +39,7 @@ class Work:
     sizes: Sizes
     want_occurrences: bool
     want_partial: bool
+    want_rejects: bool
     on_read: Callable[[int], object]
     """Is told, in any thread, how many octets of the inputs were read."""
     spill_folder: Callable[[], Path]
@@ -57,9 +59,14 @@ class Worker:
 
     def __init__(self, work: Work) -> None:
         self._work = work
-        grammar = work.options.grammar(count_lines=work.want_occurrences)
-        self._separators = grammar.syntax.separators
-        self._scanner = Scanner(grammar)
+        grammar = work.options.grammar(
+            count_lines=work.want_occurrences or work.want_rejects, rejects=work.want_rejects
+        )
+        recover = work.options.recover
+        self._separators = grammar.separators
+        if recover:
+            self._separators = bytes(octet for octet in separators(recover) if octet in self._separators)
+        self._scanner = make_scanner(grammar, recover)
         self._checks = Checks()
         self._held = Held(self._checks, work.spill_folder)
         self._together = _Together(work.sizes, self._separators[0], self._checks)
@@ -137,8 +144,9 @@ class Worker:
         while not is_whole:
             try:
                 for matches in scanner.scan(text.read):
-                    dates = text.dates.of(matches)
-                    yield from self._held.add(self._piece_of(matches, where, base, lines), matches, dates)
+                    for found in _found_in(matches):
+                        piece = self._piece_of(found, where, base, lines)
+                        yield from self._held.add(piece, found, text.dates.of(found))
                 is_whole = True
             except LimitError:
                 self._octets += scanner.octets
@@ -158,20 +166,21 @@ class Worker:
         if together.starts:
             starts, ends = np.array(together.starts), np.array(together.ends)
             text = together.text[: together.filled]
-            line_ends = np.flatnonzero(text == _LF) if self._work.want_occurrences else starts[:0]
+            line_ends = np.flatnonzero(text == _LF) if self._scanner.grammar.count_lines else starts[:0]
             lines_before = np.searchsorted(line_ends, starts)
             for matches in self._scanner.scan_octets(text):
-                which = matches.locate(starts, ends)
-                piece = self._piece(
-                    matches,
-                    offset=matches.start - starts[which],
-                    line=matches.line - lines_before[which],
-                    source=np.array(together.inputs, np.int32)[which],
-                    names=together.names,
-                    places=np.array(together.places, np.int32),
-                    member=_members(together.members, which) if together.has_members else None,
-                )
-                yield from self._held.add(piece, matches, together.dates.of(matches))
+                for found in _found_in(matches):
+                    which = found.locate(starts, ends)
+                    piece = self._piece(
+                        found,
+                        offset=found.start - starts[which],
+                        line=found.line - lines_before[which],
+                        source=np.array(together.inputs, np.int32)[which],
+                        names=together.names,
+                        places=np.array(together.places, np.int32),
+                        member=_members(together.members, which) if together.has_members else None,
+                    )
+                    yield from self._held.add(piece, found, together.dates.of(found))
         together.clear()
 
     def _settle(self) -> Iterator[Piece]:
@@ -187,16 +196,19 @@ class Worker:
         yield from self._scan_together()
         try:
             for hits in scan_values(self._scanner, document.values):
-                piece = self._piece(
-                    hits.matches,
-                    offset=hits.offset,
-                    line=hits.line,
-                    source=np.zeros(len(hits.matches), np.int32),
-                    names=[where.name],
-                    places=np.array([where.place], np.int32),
-                    member=text_array([document.place(value) for value in hits.value.tolist()]),
-                )
-                yield from self._held.add(piece, hits.matches, dates)
+                for found, places in ((hits.matches, hits), (hits.matches.rejects, hits.rejects)):
+                    if not found or places is None:
+                        continue
+                    piece = self._piece(
+                        found,
+                        offset=places.offset,
+                        line=places.line,
+                        source=np.zeros(len(found), np.int32),
+                        names=[where.name],
+                        places=np.array([where.place], np.int32),
+                        member=text_array([document.place(value) for value in places.value.tolist()]),
+                    )
+                    yield from self._held.add(piece, found, dates)
         except ValueError as error:
             yield _failure(where.place, where.name, SourceError(where.name, str(error)))
         self._octets += count_octets(document.values)
@@ -220,7 +232,8 @@ class Worker:
                 for matches in self._scanner.scan(read):
                     if reader.following is not None:  # the end of the part is not that of the file
                         matches.stop[matches.stop == END] = reader.following
-                    yield self._piece_of(matches, _Where(place, name), reader.offset, part_of=place)
+                    for found in _found_in(matches):
+                        yield self._piece_of(found, _Where(place, name), reader.offset, part_of=place)
         except SourceError as error:
             yield _failure(place, name, error, part_of=place)
             inputs = int(self._scanner.octets > 0)
@@ -228,23 +241,23 @@ class Worker:
         yield Piece(inputs=inputs, octets=scanner.octets, part_of=place, part_lines=scanner.lines)
 
     def _piece_of(
-        self, matches: Matches, where: _Where, base: int = 0, lines: int = 0, part_of: int | None = None
+        self, found: Matches | Rejects, where: _Where, base: int = 0, lines: int = 0, part_of: int | None = None
     ) -> Piece:
-        """The piece of matches in one text, of which what was scanned begins at its octet `base`, behind `lines` LF."""
+        """The piece of what was found in one text, whose part that was scanned begins at `base`, behind `lines` LF."""
         return self._piece(
-            matches,
-            offset=matches.start + base,
-            line=matches.line + lines,
-            source=np.zeros(len(matches), np.int32),
+            found,
+            offset=found.start + base,
+            line=found.line + lines,
+            source=np.zeros(len(found), np.int32),
             names=[where.name],
             places=np.array([where.place], np.int32),
-            member=None if where.member is None else _members([where.member], np.zeros(len(matches), np.int32)),
+            member=None if where.member is None else _members([where.member], np.zeros(len(found), np.int32)),
             part_of=part_of,
         )
 
     def _piece(
         self,
-        matches: Matches,
+        found: Matches | Rejects,
         *,
         offset: npt.NDArray[np.int64],
         line: npt.NDArray[np.int64],
@@ -255,21 +268,35 @@ class Worker:
         part_of: int | None = None,
     ) -> Piece:
         work = self._work
-        found = Found(
-            matches=matches,
+        if isinstance(found, Rejects):
+            rows = reject_rows(
+                found,
+                offset=offset,
+                line=line,
+                source=source,
+                names=names,
+                member=member,
+                syntax=self._scanner.grammar.syntax,
+            )
+            return Piece(rejects=rows, part_of=part_of)
+        trimmable = int(np.count_nonzero(found.trailing))
+        if not work.want_occurrences and not work.want_partial:
+            return Piece(found=len(found), trimmable=trimmable, part_of=part_of)
+        table = Found(
+            matches=found,
             offset=offset,
             line=line,
             source=source,
             names=names,
             member=member,
-            urn=canonical_column(matches, work.options.level),
+            urn=canonical_column(found, work.options.level),
         )
         return Piece(
-            found=len(matches),
-            occurrences=found.occurrences() if work.want_occurrences else None,
-            partial=found.partial(places) if work.want_partial else None,
+            found=len(found),
+            occurrences=table.occurrences() if work.want_occurrences else None,
+            partial=table.partial(places) if work.want_partial else None,
             names={int(places[i]): names[i] for i in np.unique(source)} if work.want_partial else {},
-            trimmable=int(np.count_nonzero(matches.trailing)),
+            trimmable=trimmable,
             part_of=part_of,
         )
 
@@ -315,7 +342,7 @@ class _Begun:
 
 
 class _Together:
-    """Small texts end to end, with an octet between them that no URN holds: scanned as one text."""
+    """Small texts end to end, with an octet between them that no URN and no URL holds: scanned as one text."""
 
     def __init__(self, sizes: Sizes, separator: int, checks: Checks) -> None:
         self.text = np.empty(sizes.together + sizes.part, np.uint8)
@@ -380,6 +407,14 @@ def _failure(place: int, name: str, error: SourceError, part_of: int | None = No
     # It is kept to the end of the run; what it was raised from and through would keep the buffers of all readers.
     error.__cause__ = error.__context__ = None
     return Piece(failure=(place, name, error.with_traceback(None)), part_of=part_of)
+
+
+def _found_in(matches: Matches) -> Iterator[Matches | Rejects]:
+    """The matches and the rejects that came with them, those of which there are any."""
+    if len(matches):
+        yield matches
+    if matches.rejects is not None and len(matches.rejects):
+        yield matches.rejects
 
 
 def _members(members: Sequence[str | None], which: npt.NDArray[np.int32]) -> pa.StringArray:

@@ -174,12 +174,13 @@ def expected(source: str, octets: bytes, syntax: str = "rfc2141", **options: obj
             record.nid.decode().lower(),
             None if record.stop == END else record.stop,
             record.trailing,
+            record.resolver,
         )
         for record in oracle(octets, syntax, **options)
     ]
 
 
-EXPECTED = ("source", "offset", "line", "text", "urn", "nid", "stop", "trailing")
+EXPECTED = ("source", "offset", "line", "text", "urn", "nid", "stop", "trailing", "resolver")
 """The columns of `expected`."""
 
 

@@ -112,7 +112,7 @@ def test_as_they_are_kept(corpora):
     archives = sorted(map(str, CORPORA.glob("*.tar.xz")))
     for inputs, name in ((archives, "archives"), (corpora.roots, "files")):
         corpora(*inputs, "--occurrences", f"{name}.occurrences", "--quiet")
-    columns = ("offset", "line", "text", "urn", "stop", "trailing")
+    columns = ("offset", "line", "text", "urn", "stop", "trailing", "resolver")
     packed = corpora.rows("archives.occurrences", "member", *columns)
     unpacked = corpora.rows("files.occurrences", "source", *columns)
     assert len(packed) > 10_000

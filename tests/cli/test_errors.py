@@ -105,7 +105,7 @@ class TestInputs:
         result = urnscan("d", *BOTH)
         assert "0 inputs, 0 octets, 0 occurrences, 0 classes" in result.summary
         assert result.said == []
-        for name, columns in zip(OUTPUTS, (13, 9), strict=True):
+        for name, columns in zip(OUTPUTS, (13, 12), strict=True):
             table = pq.read_table(urnscan.folder / name)
             assert (table.num_rows, table.num_columns) == (0, columns)
 
@@ -207,7 +207,7 @@ class TestOutputs:
         (urnscan.folder / "folder").mkdir()
         (urnscan.folder / "link").symlink_to("one")
         before = urnscan.names()
-        one_line(urnscan("a.txt", "-o", "one", "--occurrences", second, status=2), "one", "both")
+        one_line(urnscan("a.txt", "-o", "one", "--occurrences", second, status=2), "one", "two")
         assert urnscan.names() == before
 
     def test_a_name_that_is_empty(self, urnscan):

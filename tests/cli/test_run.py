@@ -39,6 +39,9 @@ OCCURRENCE_COLUMNS = {
     "nid": DICTIONARY,
     "stop": pa.int16(),
     "trailing": pa.uint8(),
+    "length": pa.int32(),
+    "via": DICTIONARY,
+    "resolver": DICTIONARY,
 }
 CLASS_COLUMNS = {
     "urn": pa.string(),
@@ -245,8 +248,14 @@ class TestPrinting:
         assert [list(row) for row in printed] == [list(OCCURRENCE_COLUMNS)] * 2
         assert printed[1] == {
             "source": "a.txt", "member": None, "offset": 14, "line": 1, "text": "urn:foo:C", "urn": "urn:foo:C",
-            "nid": "foo", "stop": None, "trailing": 0,
+            "nid": "foo", "stop": None, "trailing": 0, "length": 9, "via": None, "resolver": None,
         }  # fmt: skip
+
+    def test_json_of_resolvers(self, urnscan):
+        """Some null and some not, whatever a host is made of."""
+        urnscan.write("a.txt", b"urn:a:b http://[::1]/urn:a:b http://$(x)!%22%5C/urn:a:b?c\n")
+        printed = [json.loads(line)["resolver"] for line in urnscan.printed("a.txt", "--json")]
+        assert printed == [None, "[::1]", "$(x)!%22%5c"]
 
     @pytest.mark.parametrize("options", [[], ["--json"]])
     def test_head_ends_it_quietly(self, urnscan, options):
@@ -479,6 +488,15 @@ class TestMeaning:
         assert "resolution" in line
         assert urnscan.names() == ["a.txt"]
 
+    def test_resolver_tail(self, urnscan):
+        octets = b"https://r.example/urn:a:b?c#d urn:a:b?c"
+        urnscan.write("a.txt", octets)
+        for options, tail in (([], "keep"), (["--resolver-tail", "keep"], "keep"), (["--resolver-tail", "cut"], "cut")):
+            urnscan("a.txt", "--occurrences", "occ.parquet", "--force", *options)
+            assert urnscan.rows("occ.parquet", *EXPECTED) == expected("a.txt", octets, resolver_tail=tail)
+            made = json.loads(pq.read_metadata(urnscan.folder / "occ.parquet").metadata[b"urnscan"])
+            assert made["resolver_tail"] == tail
+
     def test_max_length(self, urnscan):
         """A longer match is cut there, its stop is -1, and scanning goes on behind the cut."""
         octets = b"urn:foo:a/urn:foo:bcdefghi urn:foo:4567 urn:foo:45678"
@@ -608,7 +626,7 @@ class TestHelp:
         result = urnscan("--help")
         assert result.err == ""
         options = (
-            "-o --occurrences --json --syntax --equivalence --trim --max-length --include --exclude --follow "
+            "-o --occurrences --json --syntax --equivalence --trim --resolver-tail --max-length --include --exclude --follow "
             "--encoding -j --memory --force --quiet --no-progress --strict --version"
         )
         text = result.out.decode()

@@ -152,10 +152,10 @@ def open_file(source: Input) -> Reader:
 def open_range(source: Input, start: int, end: int, separators: bytes) -> Range:
     """A reader of one of the ranges into which a regular file is split, with a descriptor of its own.
 
-    `start` and `end` are octets, `separators` the octets that no URN holds. The range goes from the first separator at
-    or after `start` (from 0 where that is 0) to just before the first one at or after `end`; it is empty where there
-    is none from `start` up to `end`. So ranges that follow each other, the first from 0, the last to sys.maxsize, hold
-    each octet once, and every URN is whole in one of them. Raises SourceError.
+    `start` and `end` are octets, `separators` the octets that neither a URN nor a URL around it holds. The range goes
+    from the first separator at or after `start` (from 0 where that is 0) to just before the first one at or after
+    `end`; it is empty where there is none from `start` up to `end`. So ranges that follow each other, the first from 0,
+    the last to sys.maxsize, hold each octet once, and every URN is whole in one of them. Raises SourceError.
     """
     descriptor, _ = _open(source)
     try:
