@@ -142,7 +142,12 @@ def contenders(text: Path, work: Path) -> list[Contender]:
     command = shutil.which("urnscan", path=str(Path(sys.executable).parent)) or "urnscan"
     target = work / "urns.parquet"
     quoted = PATTERN.replace("'", r"'\''")
-    found = [Contender("urnscan, whole job", f"{command} {text} -o {target} --force")]
+    whole_job = f"{command} {text} -o {target} --force"
+    found = [
+        Contender("urnscan, whole job", whole_job),
+        Contender("urnscan --equivalence namespace", f"{whole_job} --equivalence namespace"),
+        Contender("urnscan --recover all", f"{whole_job} --recover all"),
+    ]
     if shutil.which("rg"):
         rg = f"LC_ALL=C rg -oai --no-filename '{quoted}' {text}"
         found += [

@@ -15,7 +15,7 @@ import pyarrow as pa
 from urnscan.compiled import read_only
 from urnscan.strings import Octets, Offsets
 
-__all__ = ["number_array", "numbers", "octet_strings", "string_array", "text_array"]
+__all__ = ["bits", "number_array", "numbers", "octet_strings", "string_array", "text_array"]
 
 _DTYPES = {pa.int32(): np.int32, pa.int64(): np.int64}
 
@@ -46,6 +46,11 @@ def number_array(values: npt.NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
 
 
+def bits(flags: npt.NDArray[np.bool_] | Sequence[bool]) -> pa.Buffer:
+    """Flags as Arrow packs them: which values are known, or the values of a column of booleans."""
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))
+
+
 def text_array(texts: Sequence[str | None]) -> pa.StringArray:
     """A column of a few strings; None is null, and half a surrogate pair an escape."""
     encoded = [(text or "").encode("utf-8", "backslashreplace") for text in texts]
@@ -53,6 +58,6 @@ def text_array(texts: Sequence[str | None]) -> pa.StringArray:
     np.cumsum([len(octets) for octets in encoded], out=offsets[1:])
     known = None
     if None in texts:
-        known = pa.py_buffer(np.packbits([text is not None for text in texts], bitorder="little"))
+        known = bits([text is not None for text in texts])
     octets = pa.py_buffer(b"".join(encoded))
     return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), octets, known)

@@ -8,7 +8,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import regex
@@ -85,6 +85,22 @@ def _interrupt(number: int, _frame: object) -> NoReturn:
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(128 + number)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Who asks to stop meanwhile is heard at the end: between making a file and knowing of it nothing may come."""
+    asked: list[int] = []
+    handled = [number for number in _SIGNALS if signal.getsignal(number) is _interrupt]
+    for number in handled:
+        signal.signal(number, lambda number, _frame: asked.append(number))
+    try:
+        yield
+    finally:
+        for number in handled:
+            signal.signal(number, _interrupt)
+    if asked:
+        _interrupt(asked[0], None)
 
 
 def _drop_standard_output() -> None:
@@ -217,11 +233,7 @@ def _add_meaning(group: argparse._ActionsContainer, *, scan: bool) -> None:
 
 def _views(text: str) -> tuple[str, ...]:
     """The names of views, as in percent,wraps."""
-    kinds = tuple(kind.strip() for kind in text.split(","))
-    for kind in kinds:
-        if kind not in (*KINDS, "all"):
-            raise argparse.ArgumentTypeError(f"{kind!r} is none of {', '.join(KINDS)}, all")
-    return kinds
+    return tuple(kind.strip() for kind in text.split(","))
 
 
 def _size(text: str) -> int:
@@ -238,7 +250,7 @@ def _scan(arguments: argparse.Namespace) -> int:
 
     from urnscan.options import Options  # noqa: PLC0415
     from urnscan.pipeline import run  # noqa: PLC0415
-    from urnscan.sources import real_place  # noqa: PLC0415
+    from urnscan.sources import is_remote, real_place  # noqa: PLC0415
 
     # Our tables are large and live shortly: the system's allocator, which keeps what is freed, saves half the time that
     # the kernel spends on new pages.
@@ -275,7 +287,9 @@ def _scan(arguments: argparse.Namespace) -> int:
         if place in places[:number]:
             raise FatalError(f"{outputs[places.index(place)]}: named as two outputs")
     with contextlib.ExitStack() as stack:
-        files = _open_outputs(arguments, stack)
+        # To look for a remote output may take long, and whoever waits for that may want to stop.
+        with contextlib.nullcontext() if any(map(is_remote, outputs)) else _uninterrupted():
+            files = _open_outputs(arguments, stack)
         progress = _progress(arguments, inputs, options, outputs, stack)
         report = run(
             inputs,

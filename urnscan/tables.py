@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrow import number_array, numbers, octet_strings, string_array, text_array
+from urnscan.arrow import bits, number_array, numbers, octet_strings, string_array, text_array
 from urnscan.compiled import compiled
 from urnscan.equivalence import Level
 from urnscan.lookalikes import lookalikes
@@ -271,8 +271,8 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], syntax: str, l
 def _stops(stop: npt.NDArray[np.int16]) -> pa.Int16Array:
     """The octets that ended matches; null for the end of the input."""
     known = stop != END
-    bits = pa.py_buffer(np.packbits(known, bitorder="little"))
-    return pa.Array.from_buffers(pa.int16(), len(stop), [bits, pa.py_buffer(stop)], null_count=int((~known).sum()))
+    buffers = [bits(known), pa.py_buffer(stop)]
+    return pa.Array.from_buffers(pa.int16(), len(stop), buffers, null_count=int((~known).sum()))
 
 
 def _views(matches: Matches) -> pa.DictionaryArray:
@@ -284,8 +284,7 @@ def _views(matches: Matches) -> pa.DictionaryArray:
 def _hosts(host: Octets, offsets: Offsets) -> pa.DictionaryArray:
     """The hosts of URLs; null for an empty one."""
     known = np.diff(offsets) > 0
-    bits = pa.py_buffer(np.packbits(known, bitorder="little"))
-    buffers = [bits, pa.py_buffer(offsets), pa.py_buffer(host)]
+    buffers = [bits(known), pa.py_buffer(offsets), pa.py_buffer(host)]
     hosts = pa.Array.from_buffers(pa.string(), len(known), buffers, null_count=int((~known).sum()))
     return hosts.dictionary_encode()
 
@@ -297,8 +296,7 @@ def _nids(urn: pa.StringArray) -> pa.DictionaryArray:
 
 
 def _flags(values: npt.NDArray[np.bool_], known: npt.NDArray[np.bool_]) -> pa.BooleanArray:
-    buffers = [pa.py_buffer(np.packbits(bits, bitorder="little")) for bits in (known, values)]
-    return pa.Array.from_buffers(pa.bool_(), len(values), buffers, null_count=int((~known).sum()))
+    return pa.Array.from_buffers(pa.bool_(), len(values), [bits(known), bits(values)], null_count=int((~known).sum()))
 
 
 def _problems(urn: pa.StringArray, codes: Codes, syntax: str, level: Level) -> pa.StringArray:

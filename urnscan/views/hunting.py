@@ -11,7 +11,7 @@ from urnscan.compiled import compiled
 from urnscan.kernel import Integers, Octets, Rules, match
 from urnscan.links import find_host, find_mark, may_stand_in_url
 from urnscan.strings import Offsets, Vocabulary, word_number
-from urnscan.views.steps import MORE, NOTHING, STOP, entity, escape, hex_digit, label, percent, percent_twice
+from urnscan.views.steps import MORE, NOTHING, STOP, entity, escape, hex_digit, is_alnum, label, percent, percent_twice
 
 __all__ = [
     "ANSWERED",
@@ -153,14 +153,9 @@ def _next(octets: Octets, at: int, until: int, filled: int) -> int:
 
 
 @compiled
-def _is_alnum(octet: int) -> bool:
-    return 48 <= octet <= 57 or 97 <= octet | 32 <= 122
-
-
-@compiled
 def _is_glued(octets: Octets, at: int) -> bool:
     """Whether a letter or digit stands before, so that no URN begins there (but a subfield code of ISO 2709)."""
-    return bool(at > 0 and _is_alnum(octets[at - 1]) and not (at > 1 and octets[at - 2] == 31))
+    return bool(at > 0 and is_alnum(octets[at - 1]) and not (at > 1 and octets[at - 2] == 31))
 
 
 @compiled
@@ -188,7 +183,7 @@ def _hex(octets: Octets, at: int) -> int:
 
 @compiled
 def _is_delimiter(octet: int) -> bool:
-    return octet >= 0 and not _is_alnum(octet)
+    return octet >= 0 and not is_alnum(octet)
 
 
 @compiled
@@ -513,7 +508,7 @@ def _candidate(
 def _stub_end(octets: Octets, start: int, filled: int) -> int:
     """Where what begins like a URN and is none ends: behind `urn:`, the NID, or the colon behind it."""
     at = start + 4
-    while at < filled and at < start + 36 and (_is_alnum(octets[at]) or octets[at] == 45):
+    while at < filled and at < start + 36 and (is_alnum(octets[at]) or octets[at] == 45):
         at += 1
     return at + 1 if at < filled and octets[at] == 58 else at
 

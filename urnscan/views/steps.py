@@ -20,6 +20,7 @@ __all__ = [
     "entity",
     "escape",
     "hex_digit",
+    "is_alnum",
     "label",
     "percent",
     "percent_twice",
@@ -65,17 +66,13 @@ def _ascii(value: int) -> int:
 @compiled
 def _is_own(octet: int) -> bool:
     """Whether an octet is one of `& # ? ; , + = $ @`: bare, it belongs to the URL, for in a value it would be encoded."""
-    return (
-        octet == 38
-        or octet == 35
-        or octet == 63
-        or octet == 59
-        or octet == 44
-        or octet == 43
-        or octet == 61
-        or octet == 36
-        or octet == 64
-    )
+    return octet in (38, 35, 63, 59, 44, 43, 61, 36, 64)
+
+
+@compiled
+def is_alnum(octet: int) -> bool:
+    """Whether an octet is a letter or digit of ASCII."""
+    return 48 <= octet <= 57 or 97 <= octet | 32 <= 122
 
 
 @compiled
@@ -118,7 +115,7 @@ def entity(octets: Octets, at: int, filled: int, names: Vocabulary, values: Octe
     last = min(filled, at + _LONGEST_ENTITY)
     if end < last and octets[end] == 35:
         end += 1
-    while end < last and (48 <= octets[end] <= 57 or 97 <= octets[end] | 32 <= 122):
+    while end < last and is_alnum(octets[end]):
         end += 1
     if end == filled and end < at + _LONGEST_ENTITY:
         return octet, MORE
@@ -161,8 +158,7 @@ def escape(octets: Octets, at: int, filled: int) -> tuple[int, int]:
             return octet, MORE
         value = _number(octets, first, first + digits, base)
         return (STOP, at + 1) if value == -1 else (_ascii(value), first + digits)
-    is_letter_or_digit = 48 <= kind <= 57 or 97 <= kind | 32 <= 122
-    return (STOP, at + 1) if is_letter_or_digit or kind >= 127 or kind <= 32 else (kind, at + 2)
+    return (STOP, at + 1) if is_alnum(kind) or kind >= 127 or kind <= 32 else (kind, at + 2)
 
 
 @compiled
@@ -179,6 +175,4 @@ def label(octets: Octets, at: int, filled: int, is_prefix: bool) -> tuple[int, i
             end += 2
     if end + 1 >= filled:
         return octet, MORE
-    follows = int(octets[end])
-    is_name = 48 <= follows <= 57 or 97 <= follows | 32 <= 122
-    return (NOTHING, end) if is_name and end > at else (STOP, at + 1)
+    return (NOTHING, end) if is_alnum(octets[end]) and end > at else (STOP, at + 1)
