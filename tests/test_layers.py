@@ -63,7 +63,7 @@ ROOMS = [
     room("output", "errors arrow sources", "numpy pyarrow"),
     room("parallel"),
     room("options", "syntax equivalence scanner sources views"),
-    room("planning", "errors options sources"),
+    room("planning", "errors options sources views"),
     room("holding", "errors scanner sources", "numpy pyarrow"),
     room("worker", "errors arrow scanner sources tables columns options planning holding views", "numpy pyarrow"),
     room("pipeline", "errors sources tables grouping parallel options planning worker", "pyarrow"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from urnscan.errors import SourceError
 from urnscan.options import Options
 from urnscan.sources import Input, find_inputs, is_splittable, real_place
+from urnscan.views import separators
 
 __all__ = ["Files", "Part", "Sizes", "Task", "plan_size", "tasks"]
 
@@ -82,8 +83,9 @@ def tasks(inputs: Sequence[str], options: Options, outputs: Collection[str], siz
 
 def _alone(place: int, found: Input, options: Options, part: int) -> Iterator[Task]:
     """The tasks of an input that is large, or of which nobody knows how large it is."""
+    can_be_cut = separators(options.recover) is not None
     try:
-        parts = found.size // part if found.size and is_splittable(found, options.reading) else 1
+        parts = found.size // part if found.size and can_be_cut and is_splittable(found, options.reading) else 1
     except SourceError as error:
         yield error
         return

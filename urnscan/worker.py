@@ -63,9 +63,8 @@ class Worker:
             count_lines=work.want_occurrences or work.want_rejects, rejects=work.want_rejects
         )
         recover = work.options.recover
-        self._separators = grammar.separators
-        if recover:
-            self._separators = bytes(octet for octet in separators(recover) if octet in self._separators)
+        shared = separators(recover) if recover else None
+        self._separators = bytes(octet for octet in grammar.separators if shared is None or octet in shared)
         self._scanner = make_scanner(grammar, recover)
         self._checks = Checks()
         self._held = Held(self._checks, work.spill_folder)

@@ -24,9 +24,14 @@ KINDS = ("percent", "entities", "escapes", "wraps", "labels")
 """The views, in the order in which `Matches.via` counts them from 1."""
 
 
-def separators(recover: Collection[str]) -> bytes:
-    """Octets at which a text can be cut without cutting what a view reads: it holds none, and does not look beyond."""
-    return b"\0" if "wraps" in recover else b'\0"<>'
+def separators(recover: Collection[str]) -> bytes | None:
+    """Octets at which a text can be cut without cutting what these views read; None: at none.
+
+    What is broken over lines may go on behind any octet that a mark, a quoted mail or a comment begins with.
+    """
+    if "wraps" in recover:
+        return None
+    return b'\0"<>' if "escapes" in recover else b'\0\n"<>'
 
 
 def make_scanner(grammar: Grammar, recover: Collection[str] = ()) -> Scanner | RecoveringScanner:
