@@ -247,6 +247,7 @@ TABLE = [
         b"ISBNurn:isbn:1 return:isbn:1 turn:service:x xurn:foo:bar urn: foo:bar urn: see urn:   isbn:1",
         [(4, 14, "urn:isbn:1")],
     ),
+    ("labels", b"urn:example: urn:example:a urn: URN:x:y", []),
     ("labels", b"urn: isbn: 1 urn:isbn: and", [(0, 12, "urn:isbn:1"), (13, 26, "urn:isbn:and")]),
 ]
 

@@ -175,4 +175,9 @@ def label(octets: Octets, at: int, filled: int, is_prefix: bool) -> tuple[int, i
             end += 2
     if end + 1 >= filled:
         return octet, MORE
+    if octets[end] | 32 == 117:  # another "urn:" is no part of this one
+        if end + 3 >= filled:
+            return octet, MORE
+        if octets[end + 1] | 32 == 114 and octets[end + 2] | 32 == 110 and octets[end + 3] == 58:
+            return STOP, at + 1
     return (NOTHING, end) if is_alnum(octets[end]) and end > at else (STOP, at + 1)
