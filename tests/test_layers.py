@@ -49,7 +49,7 @@ ROOMS = [
     room("kernel", "compiled links syntax", "numpy"),
     room("scanner", "compiled links syntax kernel", "numpy"),
     room("verdicts", "compiled strings namespaces", "numpy"),
-    room("views", "errors compiled strings namespaces syntax links kernel scanner", "numpy regex"),
+    room("views", "compiled strings syntax links kernel scanner verdicts", "numpy regex"),
     room("finding", "scanner syntax equivalence", "numpy"),
     room("sources", "errors", "numpy pyarrow isal zstandard lz4 brotli fsspec ijson"),
     room("arrow", "compiled strings", "numpy pyarrow"),

@@ -341,14 +341,23 @@ AT, COUNTED, LINE, FOUND, TEXT_USED, CANONICAL_USED, HOST_USED, REJECTED, REJECT
 
 
 @compiled
-def _reject_end(octets: Octets, start: int, filled: int) -> int:
-    """Where the text of a reject at `start` ends: before one of REJECT_ENDS, or with REJECT octets, or at `filled`."""
+def _reject_end(
+    octets: Octets, start: int, filled: int, final: bool, state: Integers, rejects: RejectColumns
+) -> tuple[int, bool]:
+    """Where the text of a reject at `start` ends: before one of REJECT_ENDS, or with REJECT octets, or with the last.
+
+    -1 where it cannot be appended yet, and then whether for want of room, or of the octets that come next.
+    """
+    if state[REJECTED] == len(rejects.start) or state[REJECT_TEXT_USED] + REJECT > len(rejects.text):
+        return -1, True
     text = octets[start : min(filled, start + REJECT)]
     for i in range(len(text)):
         octet = text[i]
         if octet <= 32 or octet >= 127 or octet == 34 or octet == 60 or octet == 62:
-            return start + i
-    return start + len(text)
+            return start + i, False
+    if len(text) < REJECT and not final:
+        return -1, False
+    return start + len(text), False
 
 
 @compiled
@@ -359,12 +368,6 @@ def _is_reject(octets: Octets, start: int, end: int, rules: Rules) -> bool:
         names |= rules.roles[octets[i]] & np.uint8(ALNUM)
     _, _, match_end, _ = match(octets, start, end, rules)
     return bool(names and match_end == -1)
-
-
-@compiled
-def _has_room(state: Integers, rejects: RejectColumns) -> bool:
-    """Whether there is room for one more reject."""
-    return bool(state[REJECTED] < len(rejects.start) and state[REJECT_TEXT_USED] + REJECT <= len(rejects.text))
 
 
 @compiled
@@ -451,15 +454,12 @@ def kernel(
                 cut = longest > end
         if end == -1:
             if rules.rejects:
-                text_end = _reject_end(octets, start, filled)
-                if text_end == filled and text_end < start + REJECT and not final:
+                text_end, is_full = _reject_end(octets, start, filled, final, state, rejects)
+                if text_end == -1:
                     at = start
+                    done = not is_full
                     break
                 if _is_reject(octets, start, text_end, rules):
-                    if not _has_room(state, rejects):
-                        at = start
-                        done = False
-                        break
                     if rules.count_lines:
                         line += count_lf(octets, counted, start)
                         counted = start
@@ -496,13 +496,10 @@ def kernel(
             trimmed_nss_end, trimmed_end = _trimmed(octets, start, trimmed_nss_end, trimmed_end, rules)
         # What ends before a "%" that is no cut is followed by a malformed %HH.
         if rules.rejects and end < filled and octets[end] == 37 and not cut and not (rules.trim and separator != -1):
-            text_end = _reject_end(octets, start, filled)
-            if text_end == filled and text_end < start + REJECT and not final:
+            text_end, is_full = _reject_end(octets, start, filled, final, state, rejects)
+            if text_end == -1:
                 at = start
-                break
-            if not _has_room(state, rejects):
-                at = start
-                done = False
+                done = not is_full
                 break
             if rules.count_lines:
                 line += count_lf(octets, counted, start)

@@ -50,7 +50,7 @@ def find_host(octets: Octets, start: int) -> tuple[int, int, bool]:
 
     The host is `octets[first:end]`: a registered name, an IPv4 address, or an IPv6 address in its brackets, without
     user information and port (RFC 3986 §3.2). It is empty where there is no URL, and where the URL has no host.
-    Only to be asked where `may_stand_in_url`.
+    Whoever knows that the octets are spelled as they are asks `may_stand_in_url` first.
     """
     floor = max(0, start - LOOK_BACK)
     begin = -1

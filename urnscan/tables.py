@@ -153,6 +153,8 @@ class Found:
     def occurrences(self) -> pa.RecordBatch:
         """The matches as OCCURRENCES rows."""
         matches = self.matches
+        octets, offsets = octet_strings(self.urn)
+        colons, _ = _parts(octets, offsets, False)
         return pa.RecordBatch.from_arrays(
             [
                 pa.DictionaryArray.from_arrays(number_array(self.source), text_array(self.names)),
@@ -161,7 +163,7 @@ class Found:
                 number_array(self.line),
                 string_array(matches.text, matches.text_offsets),
                 self.urn,
-                _nids(self.urn),
+                _nids(octets, offsets, colons),
                 _stops(matches.stop),
                 number_array(matches.trailing),
                 number_array(matches.length),
@@ -251,7 +253,7 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], syntax: str, l
     octets, offsets = octet_strings(urn)
     colons, ends = _parts(octets, offsets, level.keep_query)
     codes = verdicts(octets, offsets, ends)
-    nid = _nids(urn)
+    nid = _nids(octets, offsets, colons)
     places = grouped.column("first_source").dictionary_encode()
     status = text_array([nid_status(name) for name in nid.dictionary.to_pylist()])
     columns = {
@@ -289,9 +291,7 @@ def _hosts(host: Octets, offsets: Offsets) -> pa.DictionaryArray:
     return hosts.dictionary_encode()
 
 
-def _nids(urn: pa.StringArray) -> pa.DictionaryArray:
-    octets, offsets = octet_strings(urn)
-    colons, _ = _parts(octets, offsets, False)
+def _nids(octets: Octets, offsets: Offsets, colons: Offsets) -> pa.DictionaryArray:
     return string_array(*cut(octets, offsets[:-1] + np.int32(4), colons)).dictionary_encode()
 
 

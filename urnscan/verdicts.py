@@ -6,6 +6,7 @@ the check digits and forms of the namespaces that are met everywhere. The others
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.compiled import compiled, read_only
-from urnscan.namespaces import Rule, judge, rules
+from urnscan.namespaces import Rule, judge, registered, rules
 from urnscan.namespaces.checks import DNB_NUMBERS
 from urnscan.namespaces.patterns import EXACT, LOWER, automaton
 from urnscan.strings import Octets, Offsets, Vocabulary, index_words, word_number
 
-__all__ = ["NAMES", "UNKNOWN", "Codes", "is_valid", "namespace_forms", "verdicts"]
+__all__ = ["NAMES", "UNKNOWN", "Codes", "is_valid", "namespace_forms", "registered_nids", "verdicts"]
 
 Codes = npt.NDArray[np.uint8]
 _Indices = npt.NDArray[np.int16]
@@ -72,8 +73,8 @@ def is_valid(codes: Codes) -> npt.NDArray[np.bool_]:
 def verdicts(urn: Octets, offsets: Offsets, ends: Offsets) -> Codes:
     """A code for each URN in canonical form (at any level), as an index of NAMES; its NSS ends at `ends`."""
     urn, offsets, ends = read_only(urn), read_only(offsets), read_only(ends)
-    rule, start = _lookup(urn, offsets, _NIDS)
-    machines = _BUILT.of(rule)
+    rule, start = _lookup(urn, offsets, registered_nids())
+    machines = _built().of(rule)
     codes, _ = _judge(urn, start, ends, rule, machines, _DNB_NUMBERS)
     for row in _one_by_one(rule, codes == _VALID, machines):
         name = urn[offsets[row] : ends[row]].tobytes().decode()
@@ -85,8 +86,8 @@ def verdicts(urn: Octets, offsets: Offsets, ends: Offsets) -> Codes:
 def namespace_forms(urn: Octets, offsets: Offsets) -> tuple[Octets, Offsets]:
     """The canonical forms in their namespaces of URNs in lexical canonical form, without components."""
     urn, offsets = read_only(urn), read_only(offsets)
-    rule, start = _lookup(urn, offsets, _NIDS)
-    machines = _BUILT.of(rule)
+    rule, start = _lookup(urn, offsets, registered_nids())
+    machines = _built().of(rule)
     codes, fitting = _judge(urn, start, offsets[1:], rule, machines, _DNB_NUMBERS)
     others: dict[int, bytes] = {}
     for row in _one_by_one(rule, codes == _VALID, machines):
@@ -95,6 +96,18 @@ def namespace_forms(urn: Octets, offsets: Offsets) -> tuple[Octets, Offsets]:
     nss = np.frombuffer(b"".join(others.values()), np.uint8)
     nss_offsets = np.cumsum([0, *map(len, others.values())]).astype(np.int32)
     return _forms(urn, offsets, start, rule, codes, fitting, machines, rows, nss, nss_offsets)
+
+
+@functools.cache
+def registered_nids() -> Vocabulary:
+    """The registered NIDs, in the order of the rules here."""
+    return index_words([nid.encode() for nid in sorted(registered())])
+
+
+@functools.cache
+def _built() -> _Built:
+    # Not every run needs the rules, and to read their table takes a while.
+    return _Built([rules()[nid] for nid in sorted(registered())])
 
 
 def _one_by_one(rule: _Indices, fits: npt.NDArray[np.bool_], machines: _Machines) -> list[int]:
@@ -412,7 +425,4 @@ def _copy_issn(octets: Octets, start: int, end: int, out: Octets, at: int) -> in
     return at
 
 
-_RULES = [rules()[nid] for nid in sorted(rules())]
-_NIDS = index_words([rule.nid.encode() for rule in _RULES])
-_BUILT = _Built(_RULES)
 _DNB_NUMBERS = np.array([DNB_NUMBERS.get(chr(octet).lower(), 0) for octet in range(128)] + [0] * 128, np.uint8)

@@ -14,9 +14,9 @@ import numpy as np
 
 from urnscan.compiled import read_only
 from urnscan.kernel import CUT, END, Integers, Octets, count_lf
-from urnscan.namespaces import registered
 from urnscan.scanner import Grammar, Matches, Rejects, Scanner, Sight
-from urnscan.strings import cut, index_words
+from urnscan.strings import cut
+from urnscan.verdicts import registered_nids
 from urnscan.views import KINDS
 from urnscan.views.hunting import (
     ANSWERED,
@@ -55,7 +55,6 @@ _READINGS_OF = {
 _VIA = np.zeros(READINGS, np.uint8)
 for _number, _kind in enumerate(KINDS, 1):
     _VIA[list(_READINGS_OF[_kind])] = _number
-_NIDS = index_words([nid.encode() for nid in registered()])
 _WINDOWS = 1 << 12  # that are scanned as one text
 _NO_PLACES = np.empty(0, np.int64)
 _STRINGS = [field.name.removesuffix("_offsets") for field in fields(Matches) if field.name.endswith("_offsets")]
@@ -80,7 +79,9 @@ class RecoveringScanner:
         self._hidden = Scanner(replace(grammar, count_lines=False, rejects=False))
         on = np.zeros(READINGS, np.uint8)
         on[[reading for kind in recover for reading in _READINGS_OF[kind]]] = 1
-        self._plan = Plan(on, self._hidden.rules, ENTITY_NAMES, np.frombuffer(ENTITY_OCTETS, np.uint8), _NIDS)
+        self._plan = Plan(
+            on, self._hidden.rules, ENTITY_NAMES, np.frombuffer(ENTITY_OCTETS, np.uint8), registered_nids()
+        )
         room = (1 << 18) + 8 * grammar.max_length
         self._windows = Windows(
             np.empty(room, np.uint8),
