@@ -23,6 +23,9 @@ from urnscan.namespaces import nid_status
 from urnscan.syntax import RESOLUTION_SERVICES, SYNTAXES, URN, encode_nss, parse
 
 if TYPE_CHECKING:
+    from urnscan.dedup.library import Dedup, deduplicate
+    from urnscan.dedup.policy import Policy
+    from urnscan.dedup.running import DedupReport
     from urnscan.finding import Occurrence, find
     from urnscan.library import Scan, scan, scan_batches
     from urnscan.options import Options
@@ -35,16 +38,20 @@ __all__ = [
     "RESOLUTION_SERVICES",
     "SYNTAXES",
     "URN",
+    "Dedup",
+    "DedupReport",
     "Explanation",
     "FatalError",
     "InvalidURN",
     "Occurrence",
     "Options",
+    "Policy",
     "Report",
     "Scan",
     "SourceError",
     "UrnscanError",
     "canonical",
+    "deduplicate",
     "encode_nss",
     "equivalent",
     "explain",
@@ -61,6 +68,10 @@ _LATER = {
     "Options": "options",
     "Report": "pipeline",
     "Scan": "library",
+    "Dedup": "dedup.library",
+    "deduplicate": "dedup.library",
+    "Policy": "dedup.policy",
+    "DedupReport": "dedup.running",
     "scan": "library",
     "scan_batches": "library",
 }

@@ -7,7 +7,9 @@ import os
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
+from urnscan import __version__
 from urnscan.equivalence import Level, get_level
 from urnscan.scanner import MAX_LENGTH, Grammar, ResolverTail
 from urnscan.sources import Limits, Reading, Selection, check_encoding
@@ -103,6 +105,11 @@ class Options:
         """How inputs are read."""
         limits = Limits(self.max_ratio, self.max_size, self.max_depth, self.max_members)
         return Reading(self.encoding, self.column, limits)
+
+    def metadata(self) -> dict[str, Any]:
+        """What outputs say of the options that say what is found, and of the version that found it."""
+        names = ("syntax", "equivalence", "trim", "recover", "resolver_tail", "max_length")
+        return {"version": __version__} | {name: getattr(self, name) for name in names}
 
     def grammar(self, *, count_lines: bool, rejects: bool = False) -> Grammar:
         """What the scanner goes by."""

@@ -1,4 +1,4 @@
-"""The one Parquet writer: the same octets for the same rows, and a file that exists whole or not at all.
+"""What a run writes: Parquet, the same octets for the same rows, and plain octets; files that exist whole or not at all.
 
 While a file is written it lies, with what is spilled for it, in a work folder beside its place, or in the folder for
 temporary files where its place is a URL. The folder is locked by the process that uses it, so that whoever writes the
@@ -30,23 +30,81 @@ from urnscan.arrow import number_array, numbers, octet_strings
 from urnscan.errors import FatalError, SourceError
 from urnscan.sources import TEMPORARY_SUFFIX, RemotePlace, is_remote, local_path, without_secrets
 
-__all__ = ["ParquetOutput", "work_folder"]
+__all__ = ["OctetOutput", "ParquetOutput", "check_output", "work_folder"]
 
 # A row group is full with so many rows, or so many octets in their texts.
 _ROW_GROUP = 1 << 17
 _ROW_GROUP_OCTETS = 1 << 25
 
+_CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+_NOT_WRITTEN = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz")
+"""What names a form that the octets would not have."""
 
-class ParquetOutput:
-    """A Parquet file that appears by rename when `commit` is called, and not at all otherwise; a context manager.
 
-    `path` may be a URL: the file is written here and brought there by `commit`, where it appears when it is whole.
+class _Output:
+    """A file that appears by rename when it is whole, and not at all otherwise; a context manager.
 
-    `dictionaries` are the leaf columns whose values repeat, so that a dictionary of them pays, `statistics` those whose
-    least and greatest values help a reader to skip what it does not look for; True is all.
-    Raises FatalError where the file exists already (but for `force`), where its folder does not or cannot be written
-    to, and later when the disk is full.
+    `path` may be a URL: the file is written here and brought there, where it appears when it is whole.
     """
+
+    def __init__(self, path: str | os.PathLike[str], *, force: bool) -> None:
+        """Raises FatalError where the file exists already (but for `force`), where its folder does not or cannot be
+        written to.
+        """
+        self._force = force
+        self._clean_up = contextlib.ExitStack()
+        name = os.fspath(path)
+        with _as_fatal(without_secrets(name)):
+            self._place = _place(name)
+            self._place.check(force=force)
+            self.folder = self._clean_up.enter_context(work_folder(self._place.beside))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._clean_up.close()
+
+    def _put(self, written: Path) -> None:
+        """Put the file in its place; raises FatalError, OSError and SourceError."""
+        with written.open("rb") as file:
+            os.fsync(file.fileno())
+        self._place.put(written, force=self._force)
+
+
+class OctetOutput(_Output):
+    """A file of octets, compressed as the suffix of its name says (.gz, .bz2, .zst, .lz4)."""
+
+    def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Raises what every output raises, and FatalError for a suffix of a compression that is not written."""
+        suffix = Path(os.fspath(path)).suffix.lower()
+        if suffix in _NOT_WRITTEN:
+            raise FatalError(f"{os.fspath(path)}: {suffix} is not written; choose {', '.join(_CODECS)} or none of them")
+        super().__init__(path, force=force)
+        self._written = self.folder / "output"
+        with _as_fatal(self._place.name), contextlib.ExitStack() as stack:
+            stack.push(self)
+            self._file = pa.OSFile(str(self._written), "wb")
+            if suffix in _CODECS:
+                self._file = pa.CompressedOutputStream(self._file, _CODECS[suffix])
+            stack.pop_all()
+
+    def write(self, octets: bytes | memoryview) -> None:
+        """Append octets. Raises FatalError."""
+        with _as_fatal(self._place.name):
+            self._file.write(octets)
+
+    def commit(self) -> None:
+        """Complete the file and put it in its place. Raises FatalError."""
+        with _as_fatal(self._place.name):
+            self._file.close()
+            self._put(self._written)
+
+
+class ParquetOutput(_Output):
+    """A Parquet file that appears by rename when `commit` is called, and not at all otherwise; a context manager."""
 
     def __init__(
         self,
@@ -57,17 +115,17 @@ class ParquetOutput:
         statistics: Sequence[str] | bool = True,
         force: bool = False,
     ) -> None:
+        """`dictionaries` are the leaf columns whose values repeat, so that a dictionary of them pays, `statistics` those
+        whose least and greatest values help a reader to skip what it does not look for; True is all.
+
+        Raises what every output raises, and later FatalError when the disk is full.
+        """
+        super().__init__(path, force=force)
         self.schema = schema
-        self._force = force
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._octets = 0  # that wait
-        self._clean_up = contextlib.ExitStack()
-        name = os.fspath(path)
-        self._place: _Local | _Remote
-        with _as_fatal(without_secrets(name)), contextlib.ExitStack() as stack:
-            self._place = _Remote(name) if is_remote(name) else _Local(name)
-            self._place.check(force=force)
-            self.folder = stack.enter_context(work_folder(self._place.beside))
+        with _as_fatal(self._place.name), contextlib.ExitStack() as stack:
+            stack.push(self)
             self._writer = pq.ParquetWriter(
                 self.folder / "output.parquet",
                 schema,
@@ -76,16 +134,8 @@ class ParquetOutput:
                 write_statistics=statistics,
                 write_batch_size=1 << 16,  # rows handed to an encoder at once: fewer, longer calls
             )
-            stack.callback(self._close)
-            self._clean_up = stack.pop_all()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._clean_up.close()
+            self._clean_up.callback(self._close)
+            stack.pop_all()
 
     def write(self, rows: pa.RecordBatch) -> None:
         """Append rows of the schema. Row groups are cut at the same rows however the rows arrive."""
@@ -109,10 +159,7 @@ class ParquetOutput:
         with _as_fatal(self._place.name):
             self._writer.add_key_value_metadata({"urnscan": json.dumps(metadata)})
             self._writer.close()
-            written = self.folder / "output.parquet"
-            with written.open("rb") as file:
-                os.fsync(file.fileno())
-            self._place.put(written, force=self._force)
+            self._put(self.folder / "output.parquet")
 
     def _write_group(self) -> None:
         group = pa.Table.from_batches(self._waiting, self.schema)
@@ -124,6 +171,17 @@ class ParquetOutput:
     def _close(self) -> None:
         with contextlib.suppress(OSError, pa.ArrowException):  # an unfinished file is thrown away
             self._writer.close()
+
+
+def check_output(path: str | os.PathLike[str], *, force: bool) -> None:
+    """Raise FatalError where an output could not be put there: it exists already (but for `force`), or is a folder."""
+    name = os.fspath(path)
+    with _as_fatal(without_secrets(name)):
+        _place(name).check(force=force)
+
+
+def _place(name: str) -> _Local | _Remote:
+    return _Remote(name) if is_remote(name) else _Local(name)
 
 
 class _Local:

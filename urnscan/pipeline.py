@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -15,15 +14,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan import __version__
 from urnscan.errors import FatalError, SourceError
 from urnscan.grouping import Grouping
 from urnscan.options import Options
 from urnscan.parallel import in_order
 from urnscan.planning import Sizes, tasks
-from urnscan.sources import TEMPORARY_SUFFIX
+from urnscan.running import Failures, SpillFolder
 from urnscan.tables import class_rows
-from urnscan.worker import NO_PLACE, Work, Worker
+from urnscan.worker import Work, Worker
 
 __all__ = ["Report", "Sink", "run"]
 
@@ -31,7 +29,6 @@ Sink = Callable[[pa.RecordBatch], None]
 """Takes batches of rows, in order."""
 
 _SIZES = Sizes()
-_MOST_FAILURES = 20  # of one input that are told one by one
 
 
 @dataclass
@@ -55,13 +52,7 @@ class Report:
     def metadata(self, options: Options) -> dict[str, Any]:
         """What the files say of themselves: nothing that differs between two runs with the same inputs and options."""
         return {
-            "version": __version__,
-            "syntax": options.syntax,
-            "equivalence": options.equivalence,
-            "trim": options.trim,
-            "recover": list(options.recover),
-            "resolver_tail": options.resolver_tail,
-            "max_length": options.max_length,
+            **options.metadata(),
             "counts": {
                 "inputs": self.inputs,
                 "failures": len(self.failures),
@@ -98,11 +89,11 @@ def run(
     """
     began = time.monotonic()
     report = Report(rejects=None if rejects is None else 0)
-    failures = _Failures(report, options, on_failure)
+    failures = Failures(report.failures, on_failure, strict=options.strict)
     names: dict[int, str] = {}
     part_of, lines, part_counted = None, 0, False
     with ExitStack() as stack:
-        folder = _SpillFolder(spill_folder)
+        folder = SpillFolder(spill_folder)
         stack.callback(folder.remove)
         if classes is not None:
             executor = ThreadPoolExecutor(options.jobs, thread_name_prefix="urnscan-grouping")
@@ -152,45 +143,6 @@ def run(
     return report
 
 
-class _Failures:
-    """Tells what fails, as it happens; of an input in which very much fails, only how much."""
-
-    def __init__(self, report: Report, options: Options, on_failure: Callable[[SourceError], None]) -> None:
-        self._report = report
-        self._options = options
-        self._on_failure = on_failure
-        self._place = NO_PLACE
-        self._input = self._last = ""
-        self._told = self._untold = 0
-
-    def add(self, place: int, name: str, error: SourceError, *, is_part: bool) -> None:
-        """Something failed in the input of this place and name. Raises FatalError if that ends the run."""
-        if place != self._place or place == NO_PLACE:
-            self.finish()
-            self._place, self._input = place, name
-        elif is_part and str(error) == self._last:
-            return
-        self._last = str(error)
-        if self._told < _MOST_FAILURES:
-            self._told += 1
-            self._tell(error)
-        else:
-            self._untold += 1
-
-    def finish(self) -> None:
-        """The input is done."""
-        if self._untold:
-            self._tell(SourceError(self._input, f"{self._untold:,} more failures in it"))
-        self._told = self._untold = 0
-        self._last = ""
-
-    def _tell(self, error: SourceError) -> None:
-        self._report.failures.append(error)
-        self._on_failure(error)
-        if self._options.strict:
-            raise FatalError("stopped at the first input that failed (--strict)")
-
-
 def _one_at_a_time(on_progress: Callable[[int], object]) -> Callable[[int], None]:
     """`on_progress` as several threads may call it."""
     lock = threading.Lock()
@@ -200,27 +152,6 @@ def _one_at_a_time(on_progress: Callable[[int], object]) -> Callable[[int], None
             on_progress(octets)
 
     return progress
-
-
-class _SpillFolder:
-    """A folder for spilled rows, made when it is needed."""
-
-    def __init__(self, parent: Path | None) -> None:
-        self._parent = parent
-        self._making = threading.Lock()
-        self._made: tempfile.TemporaryDirectory[str] | None = None
-
-    def get(self) -> Path:
-        """The folder."""
-        with self._making:
-            if self._made is None:
-                self._made = tempfile.TemporaryDirectory(prefix="urnscan-", suffix=TEMPORARY_SUFFIX, dir=self._parent)
-        return Path(self._made.name)
-
-    def remove(self) -> None:
-        """Remove it with all that is in it."""
-        if self._made is not None:
-            self._made.cleanup()
 
 
 def _add_lines(rows: pa.RecordBatch, lines: int) -> pa.RecordBatch:

@@ -11,7 +11,7 @@ from urnscan.options import Options
 from urnscan.sources import Input, find_inputs, is_splittable, real_place
 from urnscan.views import separators
 
-__all__ = ["Files", "Part", "Sizes", "Task", "plan_size", "tasks"]
+__all__ = ["Files", "Part", "Sizes", "Task", "found_inputs", "plan_size", "tasks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ Task = Files | Part | SourceError
 def plan_size(inputs: Sequence[str], options: Options, outputs: Collection[str] = ()) -> int | None:
     """How many octets a run will read, or None where an input does not tell; for progress, so failures are passed over."""
     total = 0
-    for found in _found(inputs, options, outputs):
+    for found in found_inputs(inputs, options, outputs):
         if isinstance(found, Input):
             if found.size is None:
                 return None
@@ -63,7 +63,7 @@ def tasks(inputs: Sequence[str], options: Options, outputs: Collection[str], siz
     together: list[Input] = []
     octets = 0
     place = 0
-    for found in _found(inputs, options, outputs):
+    for found in found_inputs(inputs, options, outputs):
         alone = isinstance(found, SourceError) or found.size is None or found.size > sizes.part
         if together and (alone or octets > sizes.together or len(together) == sizes.files):
             yield Files(place - len(together), tuple(together))
@@ -97,7 +97,7 @@ def _alone(place: int, found: Input, options: Options, part: int) -> Iterator[Ta
         yield Part(place, found, number * part, end)
 
 
-def _found(inputs: Sequence[str], options: Options, outputs: Collection[str]) -> Iterator[Input | SourceError]:
+def found_inputs(inputs: Sequence[str], options: Options, outputs: Collection[str]) -> Iterator[Input | SourceError]:
     """The inputs of a run but for its outputs, each once, also where several arguments name it: a pattern and a folder, say."""
     seen: set[Hashable] = set()
     for found in find_inputs(inputs, options.selection, frozenset(map(real_place, outputs))):

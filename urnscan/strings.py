@@ -26,6 +26,7 @@ __all__ = [
     "cut",
     "index_words",
     "same",
+    "spread",
     "word_number",
 ]
 
@@ -185,6 +186,18 @@ def cut(octets: Octets, starts: Offsets, ends: Offsets) -> tuple[Octets, Offsets
             out[at] = octets[j]
             at += np.uint64(1)
     return out, offsets
+
+
+@compiled
+def spread(octets: Octets, offsets: Offsets, parts: int) -> Rows:
+    """A number below `parts` for each string, a power of two: the same for the same octets, about as often each (FNV-1a)."""
+    numbers = np.empty(len(offsets) - 1, np.int32)
+    for i in range(len(numbers)):
+        value = np.uint64(0xCBF29CE484222325)
+        for j in range(offsets[i], offsets[i + 1]):
+            value = (value ^ np.uint64(octets[j])) * np.uint64(0x100000001B3)
+        numbers[i] = np.int32((value ^ (value >> np.uint64(32))) & np.uint64(parts - 1))
+    return numbers
 
 
 class Vocabulary(NamedTuple):

@@ -23,11 +23,13 @@ from urnscan.views import KINDS
 
 __all__ = [
     "CLASSES",
+    "CLUSTERS",
     "GROUPED",
     "OCCURRENCES",
     "PARTIAL",
     "REJECTS",
     "REPEATING",
+    "REPEATING_IN_CLUSTERS",
     "SELECTIVE",
     "Found",
     "canonical_column",
@@ -120,6 +122,28 @@ PARTIAL = pa.schema(
     ]
 )
 """What is known so far of one spelling of one class; sources are their places in the order of the inputs, from 0."""
+
+_URNS = pa.list_(pa.field("element", pa.string(), nullable=False))
+
+CLUSTERS = pa.schema(
+    [
+        pa.field("cluster", pa.int64(), nullable=False),
+        pa.field("source", _DICTIONARY, nullable=False),
+        pa.field("member", _DICTIONARY),
+        pa.field("record", pa.int64(), nullable=False),
+        pa.field("record_id", pa.string()),
+        pa.field("offset", pa.int64(), nullable=False),
+        pa.field("length", pa.int64(), nullable=False),
+        pa.field("urns", _URNS, nullable=False),
+        pa.field("joined_by", _URNS, nullable=False),
+        pa.field("rank", pa.int64(), nullable=False),
+        pa.field("kept", pa.bool_(), nullable=False),
+    ]
+)
+"""One row per record of a dump, in the order of the inputs, then of the records."""
+
+REPEATING_IN_CLUSTERS = ["source", "member", "rank", "joined_by.list.element"]
+"""The leaf columns of CLUSTERS whose values repeat."""
 
 GROUPED = pa.schema(
     [

@@ -17,15 +17,14 @@ from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.holding import Dates, Held, Piece
 from urnscan.options import Options
 from urnscan.planning import Files, Part, Sizes, Task
+from urnscan.running import NO_PLACE
 from urnscan.scanner import END, Matches, Rejects
 from urnscan.sources import Checks, Document, Input, Values, open_documents, open_range
 from urnscan.tables import Found, canonical_column, reject_rows
 from urnscan.views import make_scanner, separators
 
-__all__ = ["NO_PLACE", "Work", "Worker"]
+__all__ = ["Work", "Worker"]
 
-NO_PLACE = -1
-"""In the place of an input: of an argument that is none."""
 _TEXTS = 1 << 14  # texts that are scanned as one, at most
 _LF = 10
 _ReadInto = Callable[[memoryview], int]

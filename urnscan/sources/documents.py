@@ -17,6 +17,8 @@ class Document:
     member: str | None
     """The way to it inside the input; None where it is the input itself."""
     reader: Reader
+    codec: str | None = None
+    """What it was decoded from; None where the octets are given as they are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,4 +121,4 @@ def _text(reader: Peeked, layer: Layer) -> Document:
         reader.read_into(memoryview(bytearray(mark)))
     if codec is None:
         return Document(layer.member, reader)
-    return Document(layer.member, Transcoder(reader, layer.name, codec, mark))
+    return Document(layer.member, Transcoder(reader, layer.name, codec, mark), codec)

@@ -1,0 +1,211 @@
+"""Dumps with planted duplicates in every format: what belongs together is found, and nothing else."""
+
+import json
+from itertools import pairwise
+
+import pymarc
+import pytest
+from lxml import etree
+
+import urnscan
+from tests.dumps import FORMATS, make_dump
+from urnscan.records.formats import FORMATS as KNOWN
+
+SEEDS = 2
+NAMES = {"oai-pmh": "oai", "nquads": "ntriples", "tsv": "csv"}
+XML = ("marcxml", "mods", "dc", "oai-pmh", "onix")
+every_format = pytest.mark.parametrize("format_", FORMATS)
+
+
+def deduplicate(folder, dump, **options):
+    path = folder / dump.name
+    path.write_bytes(dump.octets)
+    given = {"weak": dump.weak, "max_class": dump.max_class} | options
+    if dump.format == "line":
+        given["record"] = "line"
+    return urnscan.deduplicate(path, **given)
+
+
+def first_of_each(labels):
+    """The labels as numbers in the order of their first ones, from 1."""
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels), 1)}
+    return [numbers[label] for label in labels]
+
+
+class TestClusters:
+    """ "precision and recall of the clusters = 1.0 on them" """
+
+    @every_format
+    @pytest.mark.parametrize("fields", [False, True], ids=["everything", "fields"])
+    def test_as_they_were_planted(self, tmp_path, format_, fields):
+        for seed in range(SEEDS):
+            dump = make_dump(format_, seed, 60, fields=fields)
+            found = deduplicate(tmp_path, dump, fields=fields)
+            assert not found.report.failures
+            rows = found.clusters.to_pylist()
+            assert [row["cluster"] for row in rows] == first_of_each(dump.clusters)
+            assert [dump.octets[row["offset"] :][: row["length"]] for row in rows] == dump.records
+            assert [row["record_id"] for row in rows] == dump.identifiers
+            assert [row["record"] for row in rows] == list(range(1, len(rows) + 1))
+
+    def test_each_format_is_tested(self):
+        """One that is added needs its dumps; SRU is the wrapper of others, and tested with the reader."""
+        assert {NAMES.get(name, name) for name in FORMATS} == set(KNOWN) - {"sru"}
+
+    def test_they_are_hard(self, tmp_path):
+        """Else the test above shows nothing: the lexical form alone misses most, and all that is weak joins too much."""
+        dump = make_dump("marc", 0, 60)
+        planted = max(first_of_each(dump.clusters))
+        assert deduplicate(tmp_path, dump, equivalence="lexical").report.clusters > planted * 1.2
+        assert deduplicate(tmp_path, dump, weak=()).report.clusters < planted
+        assert deduplicate(tmp_path, dump, max_class=10**6).report.clusters < planted
+
+
+class TestColumns:
+    """What a row says of its record and its cluster."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def rows(cls, tmp_path_factory):
+        found = deduplicate(tmp_path_factory.mktemp("columns"), make_dump("marcxml", 3, 60))
+        return found.clusters.to_pylist()
+
+    def test_joined_by(self, rows):
+        """Exactly those of a record's URNs that stand in another record of its cluster."""
+        for row in rows:
+            others = [other for other in rows if other["cluster"] == row["cluster"] and other is not row]
+            shared = {urn for other in others for urn in other["urns"]}
+            assert set(row["joined_by"]) <= shared & set(row["urns"])
+            assert (row["joined_by"] != []) == (others != [])
+        assert any(len(row["joined_by"]) < len(row["urns"]) for row in rows)
+
+    def test_urns_are_canonical_and_once(self, rows):
+        for row in rows:
+            assert len(set(row["urns"])) == len(row["urns"])
+            assert row["urns"] == [urnscan.canonical(urn, equivalence="namespace") for urn in row["urns"]]
+
+    def test_one_of_a_cluster_is_kept(self, rows):
+        by_cluster = {}
+        for row in rows:
+            by_cluster.setdefault(row["cluster"], []).append(row)
+        for cluster in by_cluster.values():
+            assert [row["rank"] for row in cluster] == list(range(1, len(cluster) + 1))
+            assert [row["kept"] for row in cluster] == [True] + [False] * (len(cluster) - 1)
+
+
+def outside(octets, records):
+    """What stands between and around the records of a dump, without white space."""
+    ends = [0]
+    for offset, length in records:
+        ends += [offset, offset + length]
+    ends.append(len(octets))
+    return b"".join(octets[start:end] for start, end in list(pairwise(ends))[::2]).split()
+
+
+class TestDeduplicated:
+    """ "writes the kept records, octet for octet as they came, in the input's format" """
+
+    @every_format
+    @pytest.mark.parametrize("keep", ["first", "last"])
+    def test_the_kept_records_and_what_is_around_them(self, tmp_path, format_, keep):
+        dump = make_dump(format_, 7, 40)
+        out = tmp_path / "out"
+        found = deduplicate(tmp_path, dump, deduplicated=out, keep=keep)
+        kept = [record for record, row in zip(dump.records, found.clusters.to_pylist(), strict=True) if row["kept"]]
+        assert len(kept) < len(dump.records)
+        path = tmp_path / f"out-{dump.name}"
+        path.write_bytes(out.read_bytes())
+        again = urnscan.deduplicate(
+            path, weak=dump.weak, max_class=dump.max_class, record="line" if format_ == "line" else None
+        )
+        rows = again.clusters.to_pylist()
+        assert [out.read_bytes()[row["offset"] :][: row["length"]] for row in rows] == kept
+        before = [(row["offset"], row["length"]) for row in found.clusters.to_pylist()]
+        after = [(row["offset"], row["length"]) for row in rows]
+        if format_ != "json":  # there commas go with records
+            assert outside(out.read_bytes(), after) == outside(dump.octets, before)
+
+    def test_twice_is_once(self, tmp_path):
+        """What has no duplicates is not changed."""
+        dump = make_dump("mods", 1, 40)
+        deduplicate(tmp_path, dump, deduplicated=tmp_path / "once.xml")
+        urnscan.deduplicate(
+            tmp_path / "once.xml", weak=dump.weak, max_class=dump.max_class, deduplicated=tmp_path / "twice.xml"
+        )
+        assert (tmp_path / "once.xml").read_bytes() == (tmp_path / "twice.xml").read_bytes()
+
+    def test_marc_through_pymarc(self, tmp_path):
+        dump = make_dump("marc", 2, 40)
+        found = deduplicate(tmp_path, dump, deduplicated=tmp_path / "out.mrc")
+        with (tmp_path / "out.mrc").open("rb") as file:
+            read = [record.as_marc() for record in pymarc.MARCReader(file)]
+        assert read == [
+            record for record, row in zip(dump.records, found.clusters.to_pylist(), strict=True) if row["kept"]
+        ]
+
+    @pytest.mark.parametrize("format_", XML)
+    def test_xml_through_lxml(self, tmp_path, format_):
+        dump = make_dump(format_, 2, 40)
+        found = deduplicate(tmp_path, dump, deduplicated=tmp_path / "out.xml")
+        before, after = etree.fromstring(dump.octets), etree.parse(tmp_path / "out.xml").getroot()
+        assert (after.tag, after.attrib, after.nsmap) == (before.tag, before.attrib, before.nsmap)
+        removed = found.report.records - found.report.clusters
+        holder = max(before.iter(), key=len) if format_ != "oai-pmh" else next(before.iter("{*}ListRecords"))
+        left = max(after.iter(), key=len) if format_ != "oai-pmh" else next(after.iter("{*}ListRecords"))
+        assert len(left) == len(holder) - removed
+
+    def test_json_through_json(self, tmp_path):
+        dump = make_dump("json", 2, 40)
+        found = deduplicate(tmp_path, dump, deduplicated=tmp_path / "out.json")
+        (kept,) = (json.loads((tmp_path / "out.json").read_bytes()),)
+        text = json.dumps(kept)
+        rows = zip(dump.records, found.clusters.to_pylist(), strict=True)
+        for record, row in rows:
+            assert (json.dumps(json.loads(record)) in text) == row["kept"]
+
+
+class TestDamage:
+    """ "A damaged record is reported with its number and position, and the rest goes on." """
+
+    @every_format
+    def test_truncated(self, tmp_path, format_):
+        """All that is whole before the cut is read."""
+        dump = make_dump(format_, 5, 30)
+        path = tmp_path / dump.name
+        start = dump.octets.index(dump.records[-5], len(dump.octets) // 2)
+        path.write_bytes(dump.octets[: start + len(dump.records[-5]) // 2])
+        found = urnscan.deduplicate(path, record="line" if format_ == "line" else NAMES.get(format_, format_))
+        assert found.report.records >= len(dump.records) - 5
+        rows = found.clusters.to_pylist()
+        whole = len(dump.records) - 5
+        assert [dump.octets[row["offset"] :][: row["length"]] for row in rows[:whole]] == dump.records[:whole]
+
+    @pytest.mark.parametrize("format_", ["marc", "marcxml", "jsonl", "json", "onix", "ntriples", "bibtex"])
+    def test_a_damaged_record(self, tmp_path, format_):
+        """Told by number and octet; those before and behind it are read, and it stays in what is written."""
+        dump = make_dump(format_, 6, 30)
+        at = dump.octets.index(dump.records[3])
+        bad = {
+            "marc": lambda record: b"x" * 30 + record[30:],
+            "ntriples": lambda record: b"<broken " + record.split(b" ", 1)[1],
+            "bibtex": lambda record: record[: record.rindex(b"}")] + b"\n",
+        }.get(format_, lambda record: record.replace(b'"', b"<", 1) if b'"' in record else record.replace(b">", b"", 1))
+        damaged = bad(dump.records[3])
+        octets = dump.octets[:at] + damaged + dump.octets[at + len(dump.records[3]) :]
+        path = tmp_path / dump.name
+        path.write_bytes(octets)
+        found = urnscan.deduplicate(path, record=NAMES.get(format_, format_), deduplicated=tmp_path / "out")
+        assert found.report.damaged >= 1
+        assert f"record 4 at octet {at:,} is damaged: " in str(found.report.failures[0])
+        read = {octets[row["offset"] :][: row["length"]] for row in found.clusters.to_pylist()}
+        assert set(dump.records[:3] + dump.records[5:]) <= read
+        told = damaged.splitlines()[0] if format_ == "ntriples" else damaged.rstrip()  # its other lines are statements
+        assert told in (tmp_path / "out").read_bytes()
+
+
+def test_syntax_without_slash(tmp_path):
+    """A URN of rfc2141bis-03 ends at "/": all DOIs of a publisher would be one."""
+    path = tmp_path / "a.txt"
+    path.write_text("urn:doi:10.5555/a\n")
+    with pytest.raises(urnscan.FatalError, match="--syntax rfc2141bis-03"):
+        urnscan.deduplicate(path, record="line", fields=True, syntax="rfc2141bis-03")

@@ -1,0 +1,323 @@
+"""The dumps that `tests.dumps` makes are what they should be: well-formed by readers that share nothing with the house's, and
+clustered as they say by a few lines that are slow and plain.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import re
+from collections import Counter
+
+import lxml.etree
+import pymarc
+import pytest
+
+import urnscan
+from tests.dump_formats import VOCABULARY
+from tests.dumps import FORMATS, make_dump
+from urnscan.records.identifiers import as_text
+from urnscan.records.record import Own
+
+WORKS = 40
+XML = ("marcxml", "mods", "dc", "oai-pmh", "onix")
+RECORD = {"marcxml": "record", "mods": "mods", "dc": "dc", "oai-pmh": "record", "onix": "Product"}
+both = pytest.mark.parametrize("fields", [False, True])
+each = pytest.mark.parametrize("format_name", FORMATS)
+
+
+def made(format_name, fields, seed=1):
+    return make_dump(format_name, seed, WORKS, fields=fields)
+
+
+# --- readers: for each record all of its values, and those in its own fields, each with its scheme --------------------
+
+
+def of_marc(record):
+    values, own = [], []
+    for field in record.fields:
+        parts = [] if field.is_control_field() else field.subfields
+        values += [part.value for part in parts]
+        first, second = ("", "") if not parts else field.indicators
+        for part in parts:
+            if (field.tag, part.code) in {("020", "a"), ("022", "a")}:
+                own.append((part.value, {"020": "isbn", "022": "issn"}[field.tag]))
+            elif (field.tag, first, part.code) == ("024", "7", "a"):
+                own.append((part.value, field["2"]))
+            elif (field.tag, second, part.code) == ("856", "0", "u"):
+                own.append((part.value, ""))
+    return values, own
+
+
+def marc(octets):
+    return [of_marc(record) for record in pymarc.MARCReader(octets, utf8_handling="strict")]
+
+
+def marcxml(octets):
+    return [of_marc(record) for record in pymarc.parse_xml_to_array(io.BytesIO(octets), strict=True)]
+
+
+def local(node):
+    return lxml.etree.QName(node).localname
+
+
+def xml(format_name):
+    def read(octets):
+        root = lxml.etree.fromstring(octets)
+        records = list(root.iter("{*}" + RECORD[format_name]))
+        return [
+            ([node.text or "" for node in record.iter() if len(node) == 0], own_of[format_name](record))
+            for record in records
+        ]
+
+    def mods(record):
+        found = record.findall("{*}identifier")
+        return [(node.text, node.get("type")) for node in found if node.get("invalid") is None]
+
+    def dc(record):
+        return [(node.text, "") for node in record.iter("{http://purl.org/dc/elements/1.1/}identifier")]
+
+    def onix(record):
+        schemes = {"02": "isbn", "15": "isbn", "03": "ean", "06": "doi", "22": "urn"}
+        found = record.findall("{*}ProductIdentifier")
+        return [(node.findtext("{*}IDValue"), schemes[node.findtext("{*}ProductIDType")]) for node in found]
+
+    own_of = {"mods": mods, "dc": dc, "oai-pmh": dc, "onix": onix}
+    return read
+
+
+def triples(octets):
+    own = {"isbn": "isbn", "issn": "issn", "doi": "doi", "identifier": "", "sameAs": ""}
+    by_subject = {}
+    for line in octets.decode().splitlines():
+        said = re.fullmatch(r'<(\S+)> <\S+[/#](\w+)> (?:<(\S+)>|("(?:[^"\\]|\\.)*"))(?: <\S+>)? \.', line)
+        subject, name, iri, literal = said.groups()
+        value = iri or json.loads(literal)
+        values, owned = by_subject.setdefault(subject, ([], []))
+        values.append(value)
+        owned += [(value, own[name])] if name in own else []
+    return list(by_subject.values())
+
+
+def of_object(said):
+    def flat(value):
+        if isinstance(value, dict | list):
+            for inner in value.values() if isinstance(value, dict) else value:
+                yield from flat(inner)
+        else:
+            yield str(value)
+
+    own = {"isbn": "isbn", "issn": "issn", "doi": "doi", "identifier": ""}
+    return list(flat(said)), [(text, own[key]) for key in said if key in own for text in flat(said[key])]
+
+
+def pica(sign, field_end, record_end):
+    own = {"004A": "isbn", "004U": "urn", "004V": "doi", "005A": "issn", "017C": ""}
+
+    def read(octets):
+        for record in octets.decode().replace("\r\n", "\n").strip("\n").split(record_end):
+            values, owned = [], []
+            for field in filter(None, record.split(field_end)):
+                tag, _, rest = field.partition(" ")
+                parts = re.findall(f"{re.escape(sign)}([0-9A-Za-z])((?:[^{sign}]|{re.escape(sign * 2)})*)", rest)
+                texts = [text.replace(sign * 2, sign) for _, text in parts]
+                values += texts
+                owned += [(texts[0], own[tag])] if tag in own else []
+            yield values, owned
+
+    return read
+
+
+def ris(octets):
+    own = {"SN": "isbn", "DO": "doi", "UR": ""}
+    for record in octets.decode().replace("\r\n", "\n").split("ER  - \n")[:-1]:
+        lines = [(line[:2], line[6:]) for line in record.strip().split("\n")]
+        assert lines[0][0] == "TY"
+        yield [text for _, text in lines], [(text, own[tag]) for tag, text in lines if tag in own]
+
+
+def bibtex(octets):
+    own = {"isbn": "isbn", "doi": "doi", "url": "", "urn": ""}
+    for record in re.split(r"\n\}\n+", octets.decode())[:-1]:
+        first, *lines = record.split("\n")
+        assert re.fullmatch(r"@book\{\w+,", first)
+        pairs = [re.fullmatch(r'\s+(\w+) = [{"](.*)[}"],?', line).groups() for line in lines]
+        pairs = [(name, re.sub(r"\\([%&_])", r"\1", value)) for name, value in pairs]
+        yield [value for _, value in pairs], [(value, own[name]) for name, value in pairs if name in own]
+
+
+def table(delimiter):
+    own = {"isbn": "isbn", "issn": "issn", "doi": "doi", "urn": "", "url": ""}
+
+    def read(octets):
+        rows = csv.DictReader(io.StringIO(octets.decode("utf-8-sig"), newline=""), delimiter=delimiter, strict=True)
+        for row in rows:
+            yield list(row.values()), [(row[name], scheme) for name, scheme in own.items() if row[name]]
+
+    return read
+
+
+def line(octets):
+    for text in octets.decode().splitlines():
+        yield [text], [(text, "")]
+
+
+READERS = {
+    "marc": marc,
+    "marcxml": marcxml,
+    "ntriples": triples,
+    "nquads": triples,
+    "ris": ris,
+    "bibtex": bibtex,
+    **{name: xml(name) for name in XML if name != "marcxml"},
+    "jsonl": lambda octets: [of_object(json.loads(text)) for text in octets.splitlines()],
+    "json": lambda octets: [of_object(said) for said in json.loads(octets)],
+    "pica": pica("\x1f", "\x1e", "\n"),
+    "pica-plain": pica("$", "\n", "\n\n"),
+    "csv": table(","),
+    "tsv": table("\t"),
+    "line": line,
+}
+
+
+# --- what is true of them ---------------------------------------------------------------------------------------------
+
+
+def urns_in(texts):
+    """The canonical forms of the URNs in several texts; a line end ends each."""
+    return {found.urn for found in urnscan.find("\n".join(filter(None, texts)), equivalence="namespace")}
+
+
+def classes(dump, fields):
+    """Of each record the classes of URNs that join, by the plain rule."""
+    found = []
+    for values, own in READERS[dump.format](dump.octets):
+        texts = [as_text(Own(*name)) for name in own] if fields else values
+        found.append({urn for urn in urns_in(texts) if urn.split(":")[1] not in dump.weak})
+    sizes = Counter(urn for urns in found for urn in urns)
+    return [{urn for urn in urns if sizes[urn] <= dump.max_class} for urns in found]
+
+
+def joined(found):
+    """The first record of the cluster of each."""
+    cluster = list(range(len(found)))
+    first = {}
+    for at, urns in enumerate(found):
+        for urn in urns:
+            one, other = cluster[at], cluster[first.setdefault(urn, at)]
+            cluster = [min(one, other) if number in (one, other) else number for number in cluster]
+    return cluster
+
+
+def partition(clusters):
+    """Clusters called by the first record of each."""
+    return [clusters.index(cluster) for cluster in clusters]
+
+
+@both
+@each
+def test_an_independent_reader_finds_the_clusters(format_name, fields):
+    """The truth follows from the octets: by another reader of the format, the namespaces' equality and no cleverness."""
+    for seed in (1, 2):
+        dump = made(format_name, fields, seed)
+        assert partition(joined(classes(dump, fields))) == partition(dump.clusters)
+
+
+@both
+@each
+def test_parts_make_up_the_dump(format_name, fields):
+    """Records stand in the octets from front to back, and what is between them parts them only."""
+    dump = made(format_name, fields)
+    assert len(dump.records) == len(dump.clusters) == len(dump.identifiers)
+    at, between = 0, []
+    for record in dump.records:
+        start = dump.octets.index(record, at)
+        between.append(dump.octets[at:start])
+        at = start + len(record)
+    head, rest = between[0], dump.octets[at:]
+    assert len(set(between[1:])) == 1
+    assert not between[1].strip(b" \r\n,")
+    assert VOCABULARY.encode() in dump.octets
+    if format_name in {"marc", "pica", "pica-plain", "ris", "line", "ntriples", "nquads", "jsonl", "bibtex"}:
+        assert not head.strip()
+        assert not rest.strip()
+
+
+@both
+@pytest.mark.parametrize("format_name", XML)
+def test_xml_is_well_formed(format_name, fields):
+    """By libxml2, pretty or compact, with a prefix or without."""
+    ways = set()
+    for seed in range(12):
+        dump = make_dump(format_name, seed, 12, fields=fields)
+        root = lxml.etree.fromstring(dump.octets)
+        assert len(list(root.iter("{*}" + RECORD[format_name]))) == len(dump.records)
+        ways.add((b"\n" in dump.records[0], dump.records[0].startswith(b"<p:")))
+    assert len(ways) >= (2 if format_name == "dc" else 3)
+
+
+@both
+def test_pymarc_reads_iso_2709(fields):
+    """With the numbers in 001, and each record as long as its leader says."""
+    dump = made("marc", fields)
+    records = list(pymarc.MARCReader(dump.octets))
+    assert [record["001"].data for record in records] == dump.identifiers
+    assert [len(record) for record in dump.records] == [int(record[:5]) for record in dump.records]
+
+
+@each
+def test_what_misleads_is_there(format_name):
+    """Each of the decoys: without it a careless rule would pass."""
+    dump = made(format_name, False)
+    found = [urns_in(values) for values, _ in READERS[format_name](dump.octets)]
+    works = {}
+    for urns, work in zip(found, dump.clusters, strict=True):
+        for urn in urns:
+            works.setdefault(urn, []).append(work)
+    shared = {urn for urn, those in works.items() if len(set(those)) > 1}
+    often = {urn for urn, those in works.items() if len(those) > dump.max_class}
+    assert {urn.split(":")[1] for urn in shared - often} == {"issn"}
+    assert {"urn:isbn:9780000000002", "urn:uuid:00000000-0000-0000-0000-000000000000"} <= often
+    alone = [urns for urns in found if not urns - often]
+    assert alone
+    sizes = Counter(dump.clusters)
+    assert 3 <= max(sizes.values()) <= dump.max_class
+    twins = [
+        (one, other)
+        for one, other in itertools.combinations(works, 2)
+        if len(one) == len(other) and 0 < sum(map(str.__ne__, one, other)) <= 2
+    ]
+    assert len({one.split(":")[1] for one, _ in twins}) >= 3
+    assert all(namespaces_valid(urn) is not False for twin in twins for urn in twin)
+
+
+def namespaces_valid(urn):
+    return urnscan.namespaces.judge(urn).valid
+
+
+@each
+def test_other_works_are_named_apart(format_name):
+    """With `fields` all URNs together would join different works: only the own fields tell."""
+    dump = made(format_name, True)
+    if format_name != "line":
+        assert partition(joined(classes(dump, False))) != partition(dump.clusters)
+
+
+@each
+def test_a_seed_is_a_dump(format_name):
+    """The same octets each time, others for another seed."""
+    assert made(format_name, True) == made(format_name, True)
+    assert made(format_name, True).octets != made(format_name, True, 2).octets
+
+
+def test_spellings():
+    """URNs of one class come in many: the case of URN, NID, prefix and digits, hyphens, both forms of an ISBN, links."""
+    octets = b"".join(made(*kind, seed).octets for kind in (("line", False), ("marc", True)) for seed in range(8))
+    for pattern in (
+        *[rb"urn:isbn:97[89]-", rb"URN:ISBN:97[89]\d{10}", rb"(?i:urn:isbn):\d{9}[\dX]\b", rb"(?i:urn:isbn):[\d-]+x\b"],
+        *[rb"https://nbn-resolving\.org/", rb"http://urn\.fi/", rb"%2c", rb"%2C", rb"urn:nbn:DE:", rb"doi\.org/10"],
+        *[rb"urn:uuid:[0-9A-F-]{36}", rb"urn:uuid:[0-9a-f-]{36}", rb"97[89][\d-]+ \(", rb"\d{9}[\dX] kart\."],
+    ):
+        assert re.search(pattern, octets), pattern

@@ -1,0 +1,382 @@
+"""Own identifiers as texts that hold their URNs: what catalogues write, and python-stdnum's opinion of it."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+import stdnum.ean
+import stdnum.isbn
+import stdnum.issn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import urnscan
+from urnscan import namespaces
+from urnscan.records.identifiers import as_text
+from urnscan.records.record import Own
+
+SETTINGS = settings(max_examples=100, deadline=None)
+
+
+def isbn13(payload):
+    return payload + stdnum.ean.calc_check_digit(payload)
+
+
+def isbn10(payload):
+    return payload + "0123456789X"[sum(place * int(digit) for place, digit in enumerate(payload, 1)) % 11]
+
+
+def issn(payload):
+    return payload + stdnum.issn.calc_check_digit(payload)
+
+
+def urns(text, scheme=""):
+    return (as_text(Own(text, scheme)) or "").split("\n")
+
+
+digits = st.sampled_from("0123456789")
+isbns13 = st.builds(
+    lambda gs1, rest: isbn13(gs1 + rest), st.sampled_from(["978", "979"]), st.text("0123456789", min_size=9, max_size=9)
+)
+isbns10 = st.text("0123456789", min_size=9, max_size=9).map(isbn10)
+issns = st.text("0123456789", min_size=7, max_size=7).map(issn)
+BOOK = "urn:isbn:9783161484100"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["9783161484100", "978-3-16-148410-0", "978 3 16 148410 0", "316148410X", "3-16-148410-x"],
+        *["9783161484100 (pbk.) : $12.00", "978-3-16-148410-0 (hardback)", "316148410X kart.", "9783161484100hbk."],
+        *["ISBN 3-16-148410-X (geb.)", "ISBN-13: 978-3-16-148410-0", "ISBN-10 3-16-148410-X", "ISBN13 9783161484100"],
+        *[
+            "e-ISBN: 9783161484100",
+            "Print ISBN 978-3-16-148410-0",
+            "(pbk.) 9783161484100",
+            "ISBN (ebook): 9783161484100",
+        ],
+        *[
+            "\t9783161484100 ;\n",
+            "9783161484100:",
+            "9783161484100.",
+            "978-3-16-148410-0, EUR 24.80",
+            "316148410X 2 Bde",
+        ],
+        *[
+            "978\u20113\u201116\u2011148410\u20110",
+            "978\u20133\u201316\u2013148410\u20130",
+            "\u200e9783161484100\u202c",
+        ],
+        *[
+            "978\u00a03\u00a016\u00a0148410\u00a00",
+            "\uff19\uff17\uff18\uff13\uff11\uff16\uff11\uff14\uff18\uff14\uff11\uff10\uff10",
+        ],
+        *["9783161484100 (Set: 9783161484117)", "9783161484100 (Band 1, 9783161484117)", "978-3-16- 148410-0"],
+        *["9783161484100, Gesamtwerk 9783161484117", "9783161484101 (falsch); 9783161484100", "9783161484100 = 24 S."],
+    ],
+)
+def test_isbn_of_catalogues(text):
+    """The leading ISBN of a field for ISBN, without the label before it and what ISBD puts behind it."""
+    assert as_text(Own(text, "isbn")) == BOOK
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme", "expected"),
+    [
+        ("9783161484100; 9783161484117", "isbn", ["urn:isbn:9783161484100", "urn:isbn:9783161484117"]),
+        ("9783161484100 9783161484117", "isbn", ["urn:isbn:9783161484100", "urn:isbn:9783161484117"]),
+        ("9783161484100 (pbk.) 9783161484117 (hbk.)", "isbn", ["urn:isbn:9783161484100", "urn:isbn:9783161484117"]),
+        ("3-16-148410-X / ISBN 978-3-16-148411-7", "isbn", ["urn:isbn:9783161484100", "urn:isbn:9783161484117"]),
+        ("316148410X, 9783161484100", "isbn", ["urn:isbn:9783161484100"]),
+        ("1091-6490 (Electronic)\r\n0027-8424 (Linking)", "isbn/issn", ["urn:issn:1091-6490", "urn:issn:0027-8424"]),
+        ("ISBN 9783161484100; ISSN 0027-8424", "isbn/issn", ["urn:isbn:9783161484100", "urn:issn:0027-8424"]),
+        ("10.1000/182; 10.1000/183", "doi", ["urn:doi:10.1000/182", "urn:doi:10.1000/183"]),
+        ("10.1000/182,doi:10.1000/183 [pii]", "doi", ["urn:doi:10.1000/182", "urn:doi:10.1000/183"]),
+        ("ISBN 316148410X | 978-3-16-148411-7", "", ["urn:isbn:9783161484100", "urn:isbn:9783161484117"]),
+    ],
+)
+def test_several_in_one_value(text, scheme, expected):
+    """All that are listed, each where the scanner finds it: no URN runs into the next."""
+    assert urns(text, scheme) == expected
+    assert [found.text for found in urnscan.find(as_text(Own(text, scheme)))] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme", "urn"),
+    [
+        *[("0027-8424", "issn", "urn:issn:0027-8424"), ("00278424 (print)", "eissn", "urn:issn:0027-8424")],
+        *[("ISSN: 1050-124x ;", "issn-l", "urn:issn:1050-124X"), ("0027-8424 = Annals", "issn", "urn:issn:0027-8424")],
+        *[("eISSN 1091-6490", "issn", "urn:issn:1091-6490"), ("ISSN (Online) 1091-6490", "", "urn:issn:1091-6490")],
+        ("https://portal.issn.org/resource/ISSN/0027-8424", "uri", "urn:issn:0027-8424"),
+        *[("9770317847001", "ean", "urn:issn:0317-8471"), ("9783161484100 51295", "gtin13", BOOK)],
+        *[("10.1000/182 [doi]", "doi", "urn:doi:10.1000/182"), ("10.1000/182.", "info:doi", "urn:doi:10.1000/182")],
+        ("https://dx.doi.org/10.1000/AB", "info:eu-repo/semantics/altIdentifier/doi", "urn:doi:10.1000/ab"),
+        ("f81d4fae7dec11d0a76500a0c91e6bf6", "GUID", "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6"),
+        *[("0000 0001 2124 1960", "isni", "urn:isni:0000000121241960"), ("1.3.6.1.", "oid", "urn:oid:1.3.6.1")],
+        ("https://isni.org/isni/0000000121241960", "url", "urn:isni:0000000121241960"),
+        ("ISAN 0000-0000-D07A-0090-Q", "isan", "urn:isan:0000-0000-D07A-0090-Q"),
+        ("7LTWFZYICNSX8D621K86", "lei", "urn:lei:7LTWFZYICNSX8D621K86"),
+        ("https://api.gleif.org/api/v1/lei-records/7LTWFZYICNSX8D621K86", "", "urn:lei:7LTWFZYICNSX8D621K86"),
+        ("10.5240/7791-8534-2C23-9030-8610-5", "eidr", "urn:eidr:10.5240:7791-8534-2C23-9030-8610-5"),
+    ],
+)
+def test_schemes(text, scheme, urn):
+    """Each scheme that records name leads to its namespace, however it is capitalised and prefixed."""
+    assert as_text(Own(text, scheme)) == urn
+
+
+@pytest.mark.parametrize(
+    "scheme", "isbn ISBN isbn10 isbn-10 isbn-13 isbn_13 isbn13 dcterms:isbn bibo:isbn13 http://schema.org/isbn".split()
+)
+def test_spellings_of_a_scheme(scheme):
+    """Case, punctuation and prefix of what is said do not matter."""
+    assert as_text(Own("316148410X", scheme)) == BOOK
+
+
+@pytest.mark.parametrize("scheme", ["", "uri", "url", "purl", "other", "local", "dcterms:identifier", "DC.Identifier"])
+@pytest.mark.parametrize(
+    ("text", "urn"),
+    [
+        *[("10.1000/182", "urn:doi:10.1000/182"), ("doi:10.1000/182", "urn:doi:10.1000/182")],
+        *[("https://doi.org/10.1000/182", "urn:doi:10.1000/182"), ("info:doi/10.1000/182", "urn:doi:10.1000/182")],
+        *[("http://dx.doi.org/10.1000/456%23789", "urn:doi:10.1000/456%23789"), ("DOI 10.1000/1", "urn:doi:10.1000/1")],
+        *[("ISBN 3-16-148410-X (geb.)", BOOK), ("isbn:9783161484100", BOOK), ("9783161484100", BOOK)],
+        *[("978-3-16-148410-0 (print)", BOOK), ("ISSN 0027-8424", "urn:issn:0027-8424")],
+        ("F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6"),
+        ("{F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6}", "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6"),
+        ("uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6"),
+        *[("OID 1.3.6.1", "urn:oid:1.3.6.1"), ("oid:1.3.6.1", "urn:oid:1.3.6.1")],
+    ],
+)
+def test_what_tells_by_itself(text, urn, scheme):
+    """Where no scheme is said, or one that says nothing, some identifiers cannot be mistaken."""
+    assert as_text(Own(text, scheme)) == urn
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["", " ", "316148410X", "0027-8424", "00278424", "9783161484101", "9790260000438", "979-0-2600-0043-8"],
+        *["5901234123457", "f81d4fae7dec11d0a76500a0c91e6bf6", "1.3.6.1", "0000000121241960", "7LTWFZYICNSX8D621K86"],
+        *["f81d4fae-7dec-11d0-a765-00a0c91e6bf6.pdf", "9783161484100.jpg", "19783161484100", "97831614841009"],
+        *[
+            "10.50",
+            "10.12/8",
+            "https://doi.org/abcd",
+            "https://host.example/10.1000/182",
+            "Review of ISBN 9783161484100",
+        ],
+        *[
+            "ISBN",
+            "ISSN 0027-8425",
+            "doi:",
+            "10.1000/",
+            "Saturn: 12",
+            "hdl:10.1000/182",
+            "oai:host.example:10.1000/182",
+        ],
+        *["https://doi.org/10.1000/182?mail=1", "https://orcid.org/0000-0001-2150-090X", "QA 76.9 .D3", "$12.00"],
+    ],
+)
+def test_what_does_not_tell_by_itself(text):
+    """Digits may be anything: a shelf mark, a price, a number of the house."""
+    assert as_text(Own(text)) is None
+
+
+@pytest.mark.parametrize("scheme", "hdl OCLC lccn ismn isrc upc sici arXiv PMID orcid invalid-isbn".split())
+@pytest.mark.parametrize("text", ["9783161484100", "10.1000/182", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "0027-8424"])
+def test_what_is_known_to_be_something_else(text, scheme):
+    """What a record says that it is counts for more than what it looks like."""
+    assert as_text(Own(text, scheme)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme"),
+    [
+        *[("9783161484101", "isbn"), ("3161484100", "isbn"), ("978316148410X", "isbn"), ("316148410", "isbn")],
+        *[("316148410XX", "isbn"), ("97831614841001", "isbn"), ("0027-8424", "isbn"), ("10.1000/182", "isbn")],
+        *[("keine", "isbn"), ("set ISBN 9783161484100", "isbn"), ("0027-8425", "issn"), ("9783161484100", "issn")],
+        *[("9770317847002", "ean"), ("5901234123457", "ean"), ("9790260000438", "ean"), ("9783161484100", "doi")],
+        *[("0000 0001 2124 1961", "isni"), ("urn", "urn"), ("7LTWFZYICNSX8D621K87", "lei"), ("abc", "uuid")],
+        *[("sine nomine (0000 0001 2124 1960)", "isni"), ("9783161484101 (9783161484100)", "isbn")],
+    ],
+)
+def test_malformed_ones(text, scheme):
+    """What is cut off, too long, of another scheme or has a wrong check digit names nothing that could be known."""
+    assert as_text(Own(text, scheme)) is None
+
+
+@pytest.mark.parametrize("scheme", ["", "urn", "isbn", "hdl", "local"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["urn:nbn:de:101:1-2016", " URN:ISBN:3-16-148410-X (geb.)", "https://nbn-resolving.org/urn:nbn:de:101:1-2016"],
+        *["https://r.example/?u=urn%3Anbn%3Ade", "http%3A%2F%2Fr.example%2Furn%3anbn%3afi", "Urn%253Anbn:de"],
+    ],
+)
+def test_urns_stay_as_they_are(text, scheme):
+    """Where a URN stands already, whatever the scheme, the text is the scanner's."""
+    assert as_text(Own(text, scheme)) == text
+
+
+def test_urn_as_the_end_of_a_word():
+    """`return:` begins no URN, for the scanner neither; so an ISBN behind it would be lost."""
+    assert as_text(Own("9783161484100 (Saturn: 12)", "isbn")) == BOOK
+
+
+@given(st.text("0123456789", min_size=9, max_size=9), st.data())
+@SETTINGS
+def test_isbn_agree(payload, data):
+    """Both forms of any ISBN, with hyphens where stdnum puts them or anywhere, give the URN that the namespace gives."""
+    ten, thirteen = isbn10(payload), isbn13("978" + payload)
+    assert stdnum.isbn.is_valid(ten)
+    assert stdnum.isbn.is_valid(thirteen)
+    at = data.draw(st.integers(1, 9))
+    for form in (ten, thirteen, stdnum.isbn.format(ten), stdnum.isbn.format(thirteen), f"{ten[:at]}-{ten[at:]}"):
+        assert as_text(Own(form, "isbn")) == namespaces.isbn.to_urn(form) == f"urn:isbn:{thirteen}"
+    assert urns(thirteen) == urns(thirteen, "ean") == urns(f"ISBN {ten}") == [f"urn:isbn:{thirteen}"]
+
+
+@given(st.one_of(st.tuples(st.just("isbn"), isbns10 | isbns13), st.tuples(st.just("issn"), issns)), st.data())
+@SETTINGS
+def test_wrong_digits(identifier, data):
+    """One digit changed, two neighbours changed over: exactly what stdnum calls valid comes out."""
+    scheme, right = identifier
+    at = data.draw(st.integers(0, len(right) - 1))
+    one = right[:at] + data.draw(digits) + right[at + 1 :]
+    for text in (right, one, right[:at] + right[at : at + 2][::-1] + right[at + 2 :], right[:at] + right[at + 1 :]):
+        valid = getattr(stdnum, scheme).is_valid(text) and len(text) != 9  # to stdnum an SBN is an ISBN
+        assert as_text(Own(text, scheme)) == (getattr(namespaces, scheme).to_urn(text) if valid else None)
+
+
+@given(st.text("0123456789", min_size=7, max_size=7), st.text("0123456789", min_size=2, max_size=2))
+@SETTINGS
+def test_issn_in_a_bar_code(payload, variant):
+    """ISO 3297: 977, the ISSN without its check digit, two digits, and the check digit of the bar code."""
+    code = isbn13("977" + payload + variant)
+    assert as_text(Own(code, "ean")) == namespaces.issn.to_urn(issn(payload))
+    if variant == "00":
+        assert stdnum.issn.to_ean(issn(payload)) == code
+    assert as_text(Own(code)) is None
+
+
+@given(st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters=";,|.:"), min_size=1, max_size=20))
+@SETTINGS
+def test_doi_keeps_what_it_says(suffix):
+    """A DOI comes back from its URN, whatever it holds; only ASCII letters are equal in any case (ISO 26324)."""
+    text = as_text(Own(f" 10.1000/{suffix}. ", "doi"))
+    assert text == namespaces.doi.to_urn(f"10.1000/{suffix}")
+    assert [found.text for found in urnscan.find(text)] == [text]
+
+
+@given(st.uuids())
+@SETTINGS
+def test_uuids(value: uuid.UUID):
+    """RFC 9562 §4: the URN is Python's."""
+    for form in (str(value), str(value).upper(), f"{{{value}}}", f"uuid:{value}"):
+        assert as_text(Own(form)) == value.urn
+    assert as_text(Own(value.hex, "uuid")) == value.urn
+
+
+SCHEMES = st.sampled_from(
+    ["", "isbn", "issn", "isbn/issn", "ean", "doi", "uuid", "isni", "isan", "lei", "oid", "eidr", "urn", "uri", "hdl"]
+)
+PIECES = st.sampled_from(
+    [
+        *[
+            "9783161484100",
+            "978-3-16-148410-0",
+            "316148410X",
+            "0027-8424",
+            "9770317847001",
+            "10.1000/182",
+            "10.1/a(b",
+            "978",
+        ],
+        *[
+            "ISBN",
+            "ISSN ",
+            "doi:",
+            "https://doi.org/",
+            "https://isni.org/isni/",
+            "oid:",
+            "uuid:",
+            "EAN ",
+            "print ",
+            "-13",
+        ],
+        *[
+            "(pbk.)",
+            "[doi]",
+            "(",
+            ")",
+            "[",
+            "{",
+            "}",
+            ";",
+            ", ",
+            " / ",
+            "|",
+            "\n",
+            "\r\n",
+            " : $12.00",
+            "=",
+            ".",
+            " ",
+            "-",
+        ],
+        *["f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "0000000121241960", "7LTWFZYICNSX8D621K86", "0000-0000-D07A-0090-Q"],
+        *[
+            "10.5240/7791-8534-2C23-9030-8610-5",
+            "1.3.6.1",
+            "%2f",
+            "%",
+            "\0",
+            "\ud800",
+            "\u2011",
+            "\u00df",
+            "\u0660",
+            "1" * 30,
+        ],
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=8).map("".join) | st.text(), SCHEMES | st.text())
+@settings(max_examples=400, deadline=None)
+def test_any_text(text, scheme):
+    """Nothing raises, and all that comes out of native identifiers is canonical in its namespace, as the scanner finds it."""
+    result = as_text(Own(text, scheme))
+    if result is None or result == text:
+        assert result is None or "urn" in text.lower()
+        return
+    found = urnscan.find(result)
+    assert [occurrence.text for occurrence in found] == result.split("\n")
+    assert len(set(result.split("\n"))) == len(found) > 0
+    for occurrence in found:
+        assert occurrence.text == urnscan.canonical(occurrence.text, equivalence="namespace")
+        assert namespaces.judge(occurrence.text).valid
+
+
+@given(
+    st.lists(
+        st.tuples(isbns10 | isbns13, st.sampled_from(["", " (pbk.)", " (geb., EUR 9.80)"])), min_size=1, max_size=4
+    )
+)
+@SETTINGS
+def test_lists_of_any_isbn(parts):
+    """A list holds each of its members once, in their order."""
+    expected = list(dict.fromkeys(namespaces.isbn.to_urn(isbn) for isbn, _ in parts))
+    for separator in ("; ", ";", ", ", "\n", " / ", " | "):
+        assert urns(separator.join(map("".join, parts)), "isbn") == expected
+
+
+@pytest.mark.parametrize("scheme", ["", "isbn", "isbn/issn", "doi", "uuid"])
+@pytest.mark.parametrize(
+    "unit", ["(", "((;", "[;(", "(a;b", "10.1000/;", "10.1000/1 ", "ISBN ", "isbn(", ";", "doi:", "978-"]
+)
+@pytest.mark.timeout(10)
+def test_hostile_texts(unit, scheme):
+    """Linear in what is read: a pattern that goes back for each of its beginnings would take minutes."""
+    as_text(Own(unit * (100_000 // len(unit)), scheme))

@@ -1,0 +1,400 @@
+"""JSON Lines, arrays of JSON, and values one after the other: cut to the octet, read as `json` reads the whole."""
+
+import io
+import itertools
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from urnscan.errors import DamageError
+from urnscan.records.buffer import Buffer
+from urnscan.records.json_values import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines
+from urnscan.records.record import Damaged, Own, Record
+
+SETTINGS = settings(max_examples=80, deadline=None)
+READERS = (JsonLineRecords, JsonArrayRecords)
+
+
+def read(reader, dump, *, own=False, block=1 << 20):
+    file = io.BytesIO(dump)
+    return list(reader(own=own).read(Buffer(lambda view: file.readinto(view[:block]))))
+
+
+def good(found):
+    return [one for one in found if isinstance(one, Record)]
+
+
+def offsets_hold(dump, found):
+    """Octets are those at the offset, in order, and do not overlap."""
+    behind = 0
+    for one in found:
+        assert one.offset >= behind
+        if isinstance(one, Record):
+            assert dump[one.offset : one.offset + len(one.octets)] == one.octets
+            behind = one.offset + len(one.octets)
+
+
+def recognised(head, name=""):
+    return is_json_lines(head, name), is_json_array(head, name)
+
+
+LINES, ARRAY, NEITHER, UNKNOWN = (True, False), (False, True), (False, False), (None, None)
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+layouts = st.sampled_from([{}, {"indent": 1}, {"indent": 2, "ensure_ascii": False}, {"separators": (",", ":")}])
+wrapped = st.sampled_from(
+    ["", '{"records": %s}', '{"a": {"b": [1]}, "@graph": %s, "next": "]}"}', ' {"response": {"docs":\n%s}}\n']
+)
+
+
+@SETTINGS
+@given(
+    st.lists(st.dictionaries(st.text(max_size=3), values, max_size=3), min_size=1, max_size=6),
+    layouts,
+    wrapped,
+    st.data(),
+)
+def test_elements_are_those_that_json_reads(elements, layout, around, data):
+    """Also: the cut does not depend on blocks, and between elements there are only commas and white space."""
+    array = json.dumps(elements, **layout)
+    dump = (around % array if around else array).encode("utf-8", "surrogatepass")
+    found = read(JsonArrayRecords, dump, block=data.draw(st.sampled_from([1, 7, 1 << 20])))
+    assert [json.loads(record.octets) for record in found] == elements
+    offsets_hold(dump, found)
+    for one, following in itertools.pairwise(found):
+        assert not dump[one.offset + len(one.octets) : following.offset].strip(b" \n,")
+
+
+@SETTINGS
+@given(st.lists(values, max_size=6), layouts)
+def test_elements_of_any_kind(elements, layout):
+    """Strings, numbers and arrays in an array are records as well."""
+    found = read(JsonArrayRecords, json.dumps(elements, **layout).encode())
+    assert [json.loads(record.octets) for record in found] == elements
+
+
+@SETTINGS
+@given(st.lists(values, max_size=6), st.sampled_from(["\n", "\r\n", "\n\n \n"]), st.booleans())
+def test_lines_are_those_that_json_reads(elements, end, mark):
+    """Each with its LF; a byte order mark is in none."""
+    dump = b"\xef\xbb\xbf" * mark + "".join(json.dumps(element) + end for element in elements).encode()
+    found = read(JsonLineRecords, dump, block=3)
+    assert [json.loads(record.octets) for record in found] == elements
+    assert all(record.octets.endswith(b"\n") for record in found)
+    offsets_hold(dump, found)
+
+
+@SETTINGS
+@given(
+    st.lists(st.dictionaries(st.text(max_size=3), values, max_size=3), min_size=2, max_size=5),
+    layouts,
+    st.sampled_from(["\n", "", " \n\n"]),
+)
+def test_values_one_after_the_other(elements, layout, between):
+    dump = between.join(json.dumps(element, **layout) for element in elements).encode("utf-8", "surrogatepass")
+    assert [json.loads(record.octets) for record in read(JsonArrayRecords, dump)] == elements
+
+
+@SETTINGS
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                b'{"a":',
+                b"}",
+                b"[",
+                b"]",
+                b",",
+                b'"',
+                b"\\",
+                b"\n",
+                b" ",
+                b"1",
+                b"nul",
+                b"\xff",
+                b"\x1e",
+                b'{"records":[',
+                b"{}",
+            ]
+        )
+        | st.binary(max_size=3),
+        max_size=40,
+    ).map(b"".join),
+    st.sampled_from(READERS),
+    st.booleans(),
+)
+def test_any_octets(dump, reader, own):
+    """They never raise, nor does it matter how they come."""
+    found = read(reader, dump, own=own)
+    offsets_hold(dump, found)
+    assert found == read(reader, dump, own=own, block=1)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    "dump", [b'{"a":' * 100_000, b"[" * 100_000 + b"]" * 100_000, b'[{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}]"]
+)
+def test_deep_nesting_is_damage(reader, dump):
+    """RecursionError is not let through."""
+    assert [type(one) for one in read(reader, dump)] == [Damaged]
+
+
+def test_a_damaged_line_costs_itself():
+    dump = b'{"id": 1}\n{"id": 2\n{"id": 3} x\n\n{"id": 4}'
+    first, second, third, last = read(JsonLineRecords, dump)
+    assert (first.identifier, last.identifier, last.octets) == ("1", "4", b'{"id": 4}')
+    assert second == Damaged(10, "it is not JSON: Expecting ',' delimiter, column 9")
+    assert third == Damaged(19, "it is not JSON: its value ends before column 10")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b'{"id": 2, "a": [1}',
+        b'{"id": 2, "a": {"b": 1}',
+        b'{"id": 2, "a": "b}',
+        b'{"id": 2, "a": "b\\"}',
+        b'"id": 2}',
+        b'{"id" 2}',
+        b"{",
+        b"}",
+        b"nonsense",
+        b'{"id": 2, "a": [[[[',
+    ],
+)
+@pytest.mark.parametrize("end", [",\n  ", "\n"])
+def test_a_damaged_element_costs_itself(bad, end):
+    """Where records begin on lines of their own, the next is found by that, whatever the brackets of this say."""
+    parts = [
+        b'{"id": 0}',
+        b'{"id": 1}',
+        bad,
+        b'{"id": 3}',
+        b'{\n    "id": 4,\n    "a": [\n      {\n      }\n    ]\n  }',
+        b'{"id": 5}',
+    ]
+    dump = end.encode().join(parts)
+    dump = b"[\n  " + dump + b"\n]" if "," in end else dump
+    found = read(JsonArrayRecords, dump)
+    offsets_hold(dump, found)
+    assert [record.identifier for record in good(found)] == ["0", "1", "3", "4", "5"]
+    assert 1 <= len(found) - 5 <= 2
+
+
+def test_a_damaged_element_in_one_line():
+    """Brackets tell where it ends; with one missing, that of the array is taken for it, and is missed."""
+    found = read(JsonArrayRecords, b'[{"id":1},{"id" 2},{"id":3,"a":"]"}]')
+    assert [type(one) for one in found] == [Record, Damaged, Record]
+    found = read(JsonArrayRecords, b'[{"id":1},{"id":{2},{"id":3}]')
+    assert [type(one) for one in found] == [Record, Damaged, Damaged]
+
+
+def test_a_dump_that_is_cut_off_says_so():
+    """In a record and between two."""
+    dump = b'[{"id": 1}, {"id": 2, "a": "b'
+    assert read(JsonArrayRecords, dump)[1] == Damaged(12, "the dump ends before it does")
+    assert read(JsonArrayRecords, b'[{"id": 1},\n')[1] == Damaged(12, "the dump ends before its array does")
+    assert read(JsonArrayRecords, b'{"records": [{"id": 1}]')[1] == Damaged(23, "the dump ends before its array does")
+
+
+def test_long_elements(monkeypatch):
+    """Longer than the decoder is given at a time, and longer than a record may be: that one is damaged, not the next."""
+    dump = (
+        b'[{"id":1,"a":"'
+        + b"x\\n" * 70_000
+        + b'"},{"id":2},{"id":3}, "'
+        + b"y" * 70_000
+        + b'", '
+        + b"1" * 70_000
+        + b"]"
+    )
+    found = read(JsonArrayRecords, dump)
+    assert [len(record.octets) for record in found] == [210_015, 8, 8, 70_002, 70_000]
+    monkeypatch.setattr("urnscan.records.json_values.LONGEST", 100_000)
+    for block in (1000, 1 << 20):
+        found = read(JsonArrayRecords, dump, block=block)
+        assert [type(one) for one in found] == [Damaged, Record, Record, Record, Record]
+
+
+@pytest.mark.parametrize(
+    "dump",
+    [
+        b"[\n" + b'{"a":{"b":1},\n' * 10_000,
+        b"[\n" + b'{"a":{"b":[,\n' * 40_000 + b"}" * 30_000,
+        b"[" + b'{"a" 1},' * 20_000,
+        b"[" + b'"\n' * 50_000,
+        b"[\n{},\n{},\n" + b"{]," * 20_000,
+        b"[" + b'{"a":"' + b"\\\\" * 500_000,
+        b'{"a":{}}\n' + b'{"b":"\n' * 10_000,
+    ],
+)
+def test_damage_is_passed_in_linear_time(dump):
+    """It took minutes when each record was looked for up to the end of the dump."""
+    began = time.process_time()
+    read(JsonArrayRecords, dump)
+    assert time.process_time() - began < 3
+
+
+def test_what_is_searched():
+    """Without escapes the octets; else all names and strings, decoded, each apart."""
+    plain, escaped = read(
+        JsonLineRecords,
+        b'{"a": "urn:x", "b": 1}\n{"a\\u0041": ["urn:y\\/z", {"c": "\\ud83d\\ude00"}], "a\\u0041": "\\ud800"}\n',
+    )
+    assert plain.texts == (b'{"a": "urn:x", "b": 1}\n',)
+    (text,) = escaped.texts
+    assert sorted(text.split(b"\0")) == sorted(
+        [b"aA", b"urn:y/z", b"c", "\U0001f600".encode(), b"aA", "\ufffd".encode()]
+    )
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    ("dump", "identifier"),
+    [
+        (b'{"id": "b", "@id": "a"}', "a"),
+        (b'{"ID": 12345678901234567890.0}', "12345678901234567890.0"),
+        (b'{"identifier": ["x"], "key": "k"}', "k"),
+        (b'{"id": {"id": "x"}}', None),
+        ('{"id": "Zoë"}'.encode(), "Zoë"),
+        (b'{"id": "Zo\xff"}', "Zo\ufffd"),
+        (b'{"id": "Zo\\u00eb\\ud800", "a": "\xc3\xab"}', "Zoë\ufffd"),
+        (b'{"id": ""}', None),
+        (b'["id", "x"]', None),
+    ],
+)
+def test_what_a_record_is_called(reader, dump, identifier, own):
+    (record,) = read(reader, dump if reader is JsonLineRecords else b"[" + dump + b"]", own=own)
+    assert record.identifier == identifier
+
+
+@pytest.mark.parametrize(
+    ("record", "own"),
+    [
+        (
+            {"ISBN": ["9780000000002", 9780000000019], "DOI": "10.5555/x"},
+            [("9780000000002", "isbn"), ("9780000000019", "isbn"), ("10.5555/x", "doi")],
+        ),
+        (
+            {
+                "identifier": {
+                    "@type": "PropertyValue",
+                    "propertyID": "https://registry.example/DOI",
+                    "value": "10.5555/x",
+                }
+            },
+            [("10.5555/x", "doi")],
+        ),
+        (
+            {"identifiers": [{"identifier": "10.5555/x", "identifierType": "DOI"}, "urn:x:y"]},
+            [("10.5555/x", "doi"), ("urn:x:y", "")],
+        ),
+        (
+            {"identifiers": {"isbn_13": ["9780000000002"], "doi": "10.5555/x"}},
+            [("9780000000002", "isbn_13"), ("10.5555/x", "doi")],
+        ),
+        ({"relatedIdentifiers": [{"relatedIdentifier": "10.5555/y"}], "note": "urn:x:y"}, []),
+        (
+            {"id": "10.5555/x", "attributes": {"doi": "10.5555/x", "attributes": {"doi": "no"}}},
+            [("10.5555/x", ""), ("10.5555/x", "doi")],
+        ),
+        ({"type": "book-chapter", "ISBN": "9780000000002"}, []),
+        ({"ISSN": "0000-0000"}, [("0000-0000", "issn")]),
+        ({"ISSN": "0000-0000", "container-title": "Tides"}, []),
+        ({"url": {"@id": "urn:x:é"}, "uri": " "}, [("urn:x:é", "")]),
+    ],
+)
+def test_own_identifiers(record, own):
+    """Only those of the record itself, with what it says that they are."""
+    (found,) = read(JsonLineRecords, json.dumps(record, ensure_ascii=False).encode(), own=True)
+    assert found.own == tuple(Own(*one) for one in own)
+    assert found.texts == ()
+
+
+def test_names_stand_twice():
+    """Both values count."""
+    (record,) = read(JsonLineRecords, b'{"doi": "10.5555/x", "doi": "10.5555/y"}', own=True)
+    assert [own.text for own in record.own] == ["10.5555/x", "10.5555/y"]
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "expected"),
+    [
+        (b'{"a": 1}\n{"b": 2}\n', "", LINES),
+        (b'{"a": 1}\n', "", LINES),
+        (b'{"a": 1}', "", LINES),
+        (b'\xef\xbb\xbf\n{"a": 1}\n{"b"', "", LINES),
+        (b'\x1e{"a": 1}\n', "", LINES),
+        (b"[1, 2]\n[3, 4]\n", "x.jsonl", LINES),
+        (b'["a"]\n["b"]\n', "", LINES),
+        (b'{"a": {"b": 1}\n', "x.ndjson", LINES),
+        (b'{"a": 1,, "b": {}}\n{"b": 2}\n', "", LINES),
+        (b'{"items": 1}\n{"records": [{}]}\n', "", LINES),
+        (b'{"a": "' + b"x" * (1 << 16), "", LINES),
+        (b'[{"a": 1},', "", ARRAY),
+        (b"[\n", "", ARRAY),
+        (b'["a", "b"]\n', "", ARRAY),
+        (b"[]", "", ARRAY),
+        (b'{"records": [{}]}\n', "", ARRAY),
+        (b'{"anything": [{}, {}]}\n', "", ARRAY),
+        (b'{"a": 1, "b": [{}, {}]}\n', "", LINES),
+        (b'{\n "a": 1', "", ARRAY),
+        (b'{"a": 1}{"b": 2}\n', "", ARRAY),
+        (b'{"a": 1, "b": [{"c": "' + b"x" * (1 << 16), "", ARRAY),
+        (b'{"id": 1, "b": [{"c": "' + b"x" * (1 << 16), "", LINES),
+        (b'{"a": "', "", UNKNOWN),
+        (b"", "", UNKNOWN),
+        (b"\xef", "", UNKNOWN),
+        (b" \n", "", UNKNOWN),
+        (b"[1] Melville, Herman\n", "", NEITHER),
+        (b"{\\rtf1", "", NEITHER),
+        (b"<a> <b> <c> .\n", "", NEITHER),
+        (b"@book{a,\n", "", NEITHER),
+        (b"00100nam a22", "", NEITHER),
+    ],
+)
+def test_recognition(head, name, expected):
+    """At most one of the two says yes."""
+    assert recognised(head, name) == expected
+
+
+def test_wrappers_one_after_the_other():
+    """As when files of an interface are put together."""
+    page = json.dumps({"status": "ok", "message": {"total": 2, "items": [{"id": 1}, {"id": "]}"}]}}, indent=1).encode()
+    assert [record.identifier for record in read(JsonArrayRecords, page + b"\n" + page)] == ["1", "]}"] * 2
+    assert [record.identifier for record in read(JsonArrayRecords, b'[{"id":1}]\n[{"id":2}]')] == ["1", "2"]
+
+
+def test_a_record_is_no_wrapper():
+    """An object over several lines with arrays of objects in it is one record."""
+    record = json.dumps({"id": 1, "authors": [{"id": 2}, {"id": 3}]}, indent=1).encode()
+    assert [found.octets for found in read(JsonArrayRecords, record + b"\n" + record)] == [record] * 2
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_reading_goes_on_behind_a_loss(reader):
+    """With the next record that is whole."""
+    dump = b"".join(b'{"id": %d, "a": {}}\n' % number for number in range(20))
+    dump = dump if reader is JsonLineRecords else b"[" + b",\n".join(dump.splitlines()) + b"]"
+    parts = [io.BytesIO(dump[:105]), io.BytesIO(dump[125:])]
+
+    def read_into(view):
+        if not (got := parts[0].readinto(view[:50])) and len(parts) > 1:
+            del parts[0]
+            raise DamageError("dump", "damaged")
+        return got
+
+    buffer, opened = Buffer(read_into), reader(own=False)
+    found = list(opened.read(buffer))
+    assert buffer.resume()
+    found += opened.read(buffer)
+    numbers = [int(record.identifier) for record in good(found)]
+    assert numbers == [*range(5), *range(7, 20)] or numbers == [*range(5), *range(6, 20)]

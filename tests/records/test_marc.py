@@ -1,0 +1,452 @@
+"""MARC 21 in ISO 2709: where records begin and end, what is damaged, what is read all the same; pymarc as the oracle."""
+
+import io
+import itertools
+import warnings
+
+import pymarc
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from urnscan.errors import DamageError
+from urnscan.records import buffer as buffer_module
+from urnscan.records import marc as marc_module
+from urnscan.records.buffer import Buffer
+from urnscan.records.marc import MarcRecords, is_marc
+from urnscan.records.marc_fields import own_identifiers
+from urnscan.records.record import Damaged, Own, Record
+
+END = "the dump ends before its record terminator (1D)"
+LOST_END = "it ends without a record terminator (1D)"
+
+
+def marc(*fields, length=None, base=None, width=len):
+    """A record of these fields; `width` counts the octets of one for the directory."""
+    directory = data = b""
+    start = 0
+    for tag, value in fields:
+        directory += tag + b"%04d%05d" % (min(width(value) + 1, 9999), min(start, 99999))
+        data += value + b"\x1e"
+        start += width(value) + 1
+    true_base = 24 + len(directory) + 1
+    true_length = true_base + len(data) + 1
+    return (
+        b"%05dnam a22%05d   4500" % (true_length if length is None else length, true_base if base is None else base)
+        + directory
+        + b"\x1e"
+        + data
+        + b"\x1d"
+    )
+
+
+def book(number, *fields, **wrong):
+    return marc((b"001", b"%d" % number), (b"245", b"10\x1faThe lamp"), *fields, **wrong)
+
+
+URN_FIELD = (b"024", b"7 \x1faurn:nbn:de:gbv:999-tide-1\x1f2urn")
+
+
+def buffer_of(dump, sizes=(1 << 20,)):
+    stream, sizes = io.BytesIO(dump), itertools.cycle(sizes)
+    return Buffer(lambda view: stream.readinto(view[: next(sizes)]))
+
+
+def read(dump, *, own=False, sizes=(1 << 20,)):
+    return list(MarcRecords(own=own).read(buffer_of(dump, sizes)))
+
+
+def outline(found):
+    """The identifier of each record, and why each damaged one is."""
+    return [each.identifier if isinstance(each, Record) else each.reason for each in found]
+
+
+def owns(record):
+    return [(own.text, own.scheme) for own in record.own]
+
+
+def test_records_and_what_is_between_them():
+    one, two, three = book(1), book(2, URN_FIELD), book(3)
+    dump = b"\xef\xbb\xbf" + one + b"\r\n\n" + two + b"\0 \0" + three + b"\n\x1a"
+    found = read(dump)
+    assert found == [
+        Record(dump.index(octets), octets, identifier, (octets,))
+        for octets, identifier in ((one, "1"), (two, "2"), (three, "3"))
+    ]
+
+
+def test_own_identifiers_come_with_their_schemes_and_no_texts():
+    dump = book(
+        7,
+        (b"020", b"  \x1fa978-0-9999412-0-1 (pbk.)\x1fz9783999990638"),
+        URN_FIELD,
+        (b"856", b"40\x1fuhttps://example.org/urn:nbn:de:x\x1fgurn:nbn:de:y"),
+        (b"856", b"42\x1fuhttps://example.org/toc"),
+        (b"776", b"08\x1fz9783999990775"),
+    )
+    [record] = read(dump, own=True)
+    assert record.texts == ()
+    assert owns(record) == [
+        ("978-0-9999412-0-1 (pbk.)", "isbn"),
+        ("urn:nbn:de:gbv:999-tide-1", "urn"),
+        ("https://example.org/urn:nbn:de:x", ""),
+        ("urn:nbn:de:y", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        (("020", "", "", "a1 z2"), "1:isbn"),
+        (("022", "0", " ", "a1 l2 m3 y4 z5"), "1:issn"),
+        (("024", "0", " ", "a1"), "1:isrc"),
+        (("024", "1", " ", "a1"), "1:upc"),
+        (("024", "2", " ", "a1"), "1:ismn"),
+        (("024", "3", " ", "a1 d2 z3"), "1:ean"),
+        (("024", "4", " ", "a1"), "1:sici"),
+        (("024", "7", " ", "2DOI a1 z3"), "1:doi"),
+        (("024", "7", " ", "a1"), "1:"),
+        (("024", "8", " ", "a1 2doi"), "1:"),
+        (("024", "", "", "a1"), "1:"),
+        (("856", "4", " ", "u1 g2 z3"), "1: 2:"),
+        (("856", "", "", "u1"), "1:"),
+        (("856", "4", "0", "u1 u2"), "1: 2:"),
+        (("856", "4", "1", "u1"), ""),
+        (("856", "4", "2", "u1 g2"), ""),
+        (("856", "4", "8", "u1"), ""),
+        (("857", "4", "0", "g1"), "1:"),
+        (("035", " ", " ", "a(DE-599)1"), ""),
+        (("773", "0", "8", "z1 x2 o3"), ""),
+        (("776", "0", "8", "z1"), ""),
+    ],
+)
+def test_which_fields_are_the_record_s_own(field, expected):
+    """Each of the rows of the table, and their neighbours that name something else (Bibliographic Format, 020-024, 856)."""
+    tag, first, second, subfields = field
+    found = own_identifiers(tag, first, second, [(each[0], each[1:]) for each in subfields.split()])
+    assert " ".join(f"{own.text}:{own.scheme}" for own in found) == expected
+
+
+def test_subfields_without_code_or_value_are_nothing():
+    assert list(own_identifiers("020", " ", " ", [("", "1"), ("a", ""), ("a", " 2 ")])) == [Own("2", "isbn")]
+
+
+@pytest.mark.parametrize("length", [0, 99999, 25, 150, 300])
+@pytest.mark.parametrize("own", [False, True])
+def test_a_wrong_length_in_the_leader_is_no_damage(length, own):
+    """Conversions of the character set leave it as it was; it must not lead into the neighbours."""
+    octets = book(2, URN_FIELD, length=length)
+    dump = book(1) + octets + book(3)
+    found = read(dump, own=own)
+    assert outline(found) == ["1", "2", "3"]
+    assert found[1].octets == octets
+    assert owns(found[1]) == ([("urn:nbn:de:gbv:999-tide-1", "urn")] if own else [])
+
+
+@pytest.mark.parametrize("length", [None, 0])
+@pytest.mark.parametrize(
+    "width", [lambda value: len(value.decode()), lambda value: len(value) * 2], ids=["less", "more"]
+)
+def test_a_directory_that_counts_wrong_is_no_damage_while_the_fields_are_as_many(width, length):
+    """Counted in characters, or before umlauts were composed: the fields are found in their turn, also in the last."""
+    octets = marc(
+        (b"001", b"2"), (b"245", "10\x1faÜber Öl für Türöffner".encode()), URN_FIELD, width=width, length=length
+    )
+    [record] = read(octets, own=True)
+    assert (record.identifier, owns(record)) == ("2", [("urn:nbn:de:gbv:999-tide-1", "urn")])
+
+
+def test_a_directory_may_name_fields_out_of_order():
+    """ISO 2709 binds a field to its entry by the place that this says, not by the order."""
+    fields = b"2\x1e", b"  \x1fa3161484100\x1e"
+    directory = b"020%04d%05d" % (len(fields[1]), len(fields[0])) + b"001%04d00000" % len(fields[0])
+    octets = directory + b"\x1e" + b"".join(fields) + b"\x1d"
+    octets = b"%05dnam a2200049   4500" % (24 + len(octets)) + octets
+    [record] = read(octets, own=True)
+    assert (record.identifier, owns(record)) == ("2", [("3161484100", "isbn")])
+
+
+def test_a_record_longer_than_its_leader_can_say():
+    """Past 99,999 octets neither the leader nor the directory can tell the places of fields."""
+    notes = [(b"500", b"  \x1fa" + b"word " * 1000) for _ in range(30)]
+    octets = book(1, *notes, URN_FIELD, length=99999)
+    found = read(octets + book(2), own=True)
+    assert outline(found) == ["1", "2"]
+    assert found[0].octets == octets
+    assert owns(found[0]) == [("urn:nbn:de:gbv:999-tide-1", "urn")]
+
+
+def test_a_record_terminator_in_a_field_ends_nothing():
+    """Its length and its directory agree with the 1D behind; pymarc reads it so as well."""
+    octets = book(1, (b"500", b"  \x1fastray \x1d and 450 \x1d more"), URN_FIELD)
+    assert pymarc.Record(octets)["001"].data == "1"
+    assert [each.octets for each in read(octets + book(2))] == [octets, book(2)]
+
+
+def test_what_looks_like_a_leader_in_a_field_begins_no_record():
+    """Its directory would have to end where its base address says."""
+    octets = book(1, (b"500", b"  \x1faleader 00065nam a2200049   4500001000200000 of another"), length=0)
+    assert outline(read(octets)) == ["1"]
+
+
+def test_identifiers_are_trimmed_and_may_be_missing_or_not_utf_8():
+    dump = marc((b"245", b"10\x1faA")) + marc((b"001", b"  ")) + marc((b"005", b"x"), (b"001", b" BV\xff1 "))
+    assert outline(read(dump)) == [None, None, "BV\ufffd1"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "reasons"),
+    [
+        (book(2)[:60], [LOST_END]),  # cut off in its directory
+        (book(2, URN_FIELD)[:110], [LOST_END]),  # in a field
+        (book(2, *[URN_FIELD] * 5)[:200], [LOST_END]),  # in one after which the next record has as many as are missing
+        (book(2)[:-1], [LOST_END]),  # its terminator is lost
+        (book(8)[:-1] + book(2)[:-1], [LOST_END] * 2),
+        (b"<html>Error 500</html>", ["it has no leader"]),
+        (b"\x1d", ["it has no leader"]),
+        (b"Error\x1d", ["it has no leader"]),
+        (book(2)[3:], ["it has no leader"]),
+        (book(2)[:24] + book(2)[27:], ["its directory is not made of entries of 12 octets"]),
+        (book(2, length=67)[:30] + b"0" + book(2)[30:], ["its directory is not made of entries of 12 octets"]),
+        (b"00026nam a2200025   4500\x1e\x1d", ["its directory is not made of entries of 12 octets"]),
+        (book(2)[:-9] + b"\x1d", ["its directory leads outside of it"]),
+    ],
+)
+def test_what_is_damaged_costs_no_neighbour(broken, reasons):
+    dump = book(1) + b"\n" + broken + book(3)
+    found = read(dump)
+    assert outline(found) == ["1", *reasons, "3"]
+    assert found[1].offset == len(book(1)) + 1
+    assert found[-1].octets == book(3)
+    assert dump[found[-1].offset :] == book(3)
+
+
+@pytest.mark.parametrize("cut", [1, 20, 24, 40, 49, 60, len(book(2)) - 1])
+def test_a_dump_that_is_cut_off_ends_with_a_damaged_record(cut):
+    assert outline(read(book(1) + book(2)[:cut])) == ["1", END]
+
+
+def test_what_is_too_long_counts_once_and_reading_goes_on(monkeypatch):
+    monkeypatch.setattr(buffer_module, "LONGEST", 150_000)
+    monkeypatch.setattr(marc_module, "LONGEST", 150_000)
+    junk = b"no records here. " * 30_000
+    found = read(book(1) + junk + book(2) + junk, sizes=(9999,))
+    assert [type(each) for each in found] == [Record, Damaged, Record, Damaged]
+    assert "longer than" in found[1].reason
+    assert outline(found)[::2] == ["1", "2"]
+
+
+def test_reading_goes_on_behind_a_loss_of_octets():
+    """Asked again after `Buffer.resume`, the rest of the record in which the loss was is damaged, the next is read."""
+    parts = iter([book(1) + book(2)[:50], DamageError("dump.mrc.gz", "damaged"), book(2)[60:] + book(3), b""])
+
+    def read_into(view):
+        part = next(parts)
+        if isinstance(part, Exception):
+            raise part
+        view[: len(part)] = part
+        return len(part)
+
+    buffer = Buffer(read_into)
+    reader = MarcRecords(own=False)
+    assert outline(reader.read(buffer)) == ["1", END]
+    assert buffer.resume()
+    assert outline(reader.read(buffer)) == ["it has no leader", "3"]
+
+
+_texts = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\x1b\x1d\x1e\x1f"), max_size=12)
+_identifiers = st.sampled_from(["3161484100", "urn:nbn:de:x", "10.1000/182", "2049-3630", "https://example.org/ü"])
+_subfields = st.lists(st.tuples(st.sampled_from("agu2z3"), _identifiers | _texts), max_size=4)
+_data_fields = st.tuples(
+    st.sampled_from(["020", "022", "024", "245", "500", "773", "856", "9XX"]),
+    st.sampled_from(" 0123478"),
+    st.sampled_from(" 0128"),
+    _subfields,
+)
+
+
+@st.composite
+def pymarc_records(draw):
+    record = pymarc.Record(force_utf8=True)
+    if draw(st.booleans()):
+        record.add_field(pymarc.Field(tag="001", data=draw(st.text("0123456789X", min_size=1, max_size=9))))
+    record.add_field(pymarc.Field(tag="008", data="x" * draw(st.integers(0, 40))))
+    for tag, first, second, subfields in draw(st.lists(_data_fields, max_size=6)):
+        record.add_field(
+            pymarc.Field(
+                tag=tag,
+                indicators=pymarc.Indicators(first, second),
+                subfields=[pymarc.Subfield(code, value) for code, value in subfields],
+            )
+        )
+    return record
+
+
+def as_pymarc_has_them(record):
+    """Identifier and own identifiers once more, from what pymarc reads."""
+    control = record.get_fields("001")
+    identifier = control[0].data.strip() or None if control else None
+    own = []
+    for field in record.fields:
+        first, second = getattr(field, "indicators", None) or ("", "")
+        subfields = getattr(field, "subfields", [])
+        if field.tag in {"020", "022"}:
+            own += [(each.value, {"020": "isbn", "022": "issn"}[field.tag]) for each in subfields if each.code == "a"]
+        elif field.tag == "024":
+            named = [each.value.strip().lower() for each in subfields if each.code == "2" and each.value]
+            scheme = {"0": "isrc", "1": "upc", "2": "ismn", "3": "ean", "4": "sici"}.get(first, "")
+            scheme = (named or [""])[0] if first == "7" else scheme
+            own += [(each.value, scheme) for each in subfields if each.code == "a" and first in " 0123456789"]
+        elif field.tag == "856" and second in " 0":
+            own += [(each.value, "") for each in subfields if each.code in "ug"]
+    return identifier, [(text.strip(), scheme) for text, scheme in own if text]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(pymarc_records(), min_size=1, max_size=3), st.sampled_from([b"", b"\n"]))
+def test_what_pymarc_writes_is_read_as_pymarc_reads_it(records, between):
+    octets = [record.as_marc() for record in records]
+    found = read(between.join(octets), own=True)
+    assert [each.octets for each in found] == octets
+    for each in found:
+        assert (each.identifier, owns(each)) == as_pymarc_has_them(pymarc.Record(each.octets))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.binary(max_size=9).map(lambda data: data.translate(None, b"\x1d\x1e\x1f")), min_size=1, max_size=4))
+def test_octets_that_are_not_utf_8_are_no_damage(values):
+    """MARC-8, Latin-1: read as pymarc does that leaves octets as they are."""
+    octets = marc((b"001", b"1"), *((b"020", b"  \x1fa" + value) for value in values))
+    [record] = read(octets, own=True)
+    raw = pymarc.Record(octets, to_unicode=False)
+    expected = [subfield.value for field in raw.get_fields("020") for subfield in field.subfields]
+    assert [own.text for own in record.own] == [value.decode("utf-8", "replace").strip() for value in expected if value]
+
+
+_victim = book(2, (b"020", b"  \x1fa3161484100"), URN_FIELD)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, len(_victim) - 1), st.integers(0, 255))
+@example(len(_victim) - 1, 0)
+@example(len(_victim) - 2, 0x1D)
+@example(0, 0x20)
+@example(91, 0xE1)
+@example(4, ord("9"))
+def test_an_octet_that_flips_costs_no_neighbour_and_no_record_that_pymarc_reads(place, octet):
+    flipped = _victim[:place] + bytes([octet]) + _victim[place + 1 :]
+    found = read(book(1) + flipped + book(3), own=True)
+    assert outline(found)[0] == "1"
+    assert outline(found)[-1] == "3"
+    assert found[-1].octets == book(3)
+    base = _victim.index(b"\x1e") + 1
+    if base <= place < len(_victim) - 1:  # what flips in the leader or the directory may lead pymarc to other octets
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # pymarc guesses which letter a subfield code was that is not ASCII
+                expected = as_pymarc_has_them(pymarc.Record(flipped, utf8_handling="replace"))
+        except (ValueError, LookupError, Warning):
+            return
+        assert len(found) == 3
+        assert (found[1].identifier, owns(found[1])) == expected
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(1, len(_victim) - 1), st.integers(1, len(_victim)))
+def test_octets_that_are_lost_cost_no_neighbour(place, count):
+    found = read(book(1) + _victim[:place] + _victim[place + count :] + book(3))
+    assert outline(found)[0] == "1"
+    assert found[-1].octets == book(3)
+
+
+_pieces = st.sampled_from(
+    [
+        book(1),
+        book(2, URN_FIELD),
+        book(3, length=0),
+        book(4, (b"500", b"  \x1fa \x1d "), length=None),
+        book(5)[:50],
+        book(6)[:-1],
+        book(7)[20:],
+        b"\n",
+        b"\0\0 ",
+        b"\x1a",
+        b"\x1d",
+        b"\x1e",
+        b"450",
+        b"junk",
+        b"\xef\xbb\xbf",
+    ]
+)
+_dumps = st.lists(_pieces | st.binary(max_size=30), max_size=8).map(b"".join)
+
+
+@settings(max_examples=200, deadline=None)
+@given(_dumps, st.lists(st.integers(1, 300), min_size=1, max_size=5), st.booleans())
+def test_where_the_dump_is_cut_for_reading_changes_nothing(dump, sizes, own):
+    assert read(dump, own=own, sizes=sizes) == read(dump, own=own)
+
+
+@settings(max_examples=300, deadline=None)
+@given(_dumps)
+def test_records_are_octets_of_the_dump_in_their_order(dump):
+    """Any octets at all: nothing raises, no record holds an octet of its neighbour, each ends with its terminator."""
+    end = 0
+    found = read(dump)
+    for each in found:
+        assert end <= each.offset < len(dump)
+        end = each.offset
+        if isinstance(each, Record):
+            assert dump[each.offset : each.offset + len(each.octets)] == each.octets
+            assert each.octets.endswith(b"\x1d")
+            end += len(each.octets)
+        else:
+            assert "\n" not in each.reason
+    assert [(each.offset, outline([each])) for each in read(dump, own=True)] == [
+        (each.offset, outline([each])) for each in found
+    ]
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        b"00450" * 400_000,
+        (b"99999nam a2299999   4500001000100000" * 60_000),
+        (b"99999nam a2200037   4500001000100000\x1e\x1d" * 50_000),
+        b"00000nam a2200037   4500" + b"0" * 2_000_000,
+        b" \n" * 1_000_000,
+    ],
+    ids=["leaders", "heads", "long", "directory", "blank"],
+)
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("end", [b"", b"\x1d"])
+def test_time_is_linear_in_what_is_read(hostile, end):
+    """Two million octets that begin over and over; were the time quadratic, it would be minutes."""
+    for _ in MarcRecords(own=True).read(buffer_of(hostile + end)):
+        pass
+
+
+def test_a_dump_is_recognised_by_its_leader_and_directory():
+    dump = b"\xef\xbb\xbf\n" + book(1)
+    told = [is_marc(dump[:count], "") for count in range(len(dump))]
+    assert told[-1] is True
+    assert sorted(told, key=[None, True].index) == told  # never no, and yes stays yes
+    assert is_marc(book(1, length=0), "")
+    assert is_marc(marc((b"001", b"1")).replace(b"4500", b"450 "), "")  # UNIMARC
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"{}",
+        b"<?xml version",
+        b"003@ \x1f0123\x1e",
+        b"0123456789" * 20 + b"\x1e",
+        b"0123456789" * 2 + b"\n",
+        b"12345,67890,12345,67890,12345,67890\n",
+        b"TY  - BOOK\n",
+        book(1)[1:],
+    ],
+)
+def test_other_formats_are_not_recognised(head):
+    assert is_marc(head.ljust(40), "x.mrc") is False

@@ -1,0 +1,240 @@
+"""CSV and TSV: rows cut to the octet, read as `csv` reads the whole file."""
+
+import csv
+import io
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from urnscan.errors import DamageError
+from urnscan.records.buffer import Buffer
+from urnscan.records.record import Damaged, Own, Record
+from urnscan.records.separated import SeparatedRecords, is_separated
+
+SETTINGS = settings(max_examples=100, deadline=None)
+
+
+def read(dump, *, own=False, block=1 << 20):
+    file = io.BytesIO(dump)
+    return list(SeparatedRecords(own=own).read(Buffer(lambda view: file.readinto(view[:block]))))
+
+
+def identifiers(found):
+    return [one.identifier if isinstance(one, Record) else one.offset for one in found]
+
+
+# A carriage return alone ends a row of `csv`, and it writes none in quotation marks.
+def bare(text):
+    """Without what ends a URN wherever it stands."""
+    return text.replace('"', "").replace("\r", " ").rstrip(" \n")
+
+
+cells = st.lists(st.sampled_from([*'ab,;\t|"\n é\0', "\r\n"]), max_size=6).map("".join)
+tables = st.integers(2, 4).flatmap(
+    lambda width: st.lists(st.lists(cells, min_size=width, max_size=width).filter(any), min_size=1, max_size=6)
+)
+
+
+@SETTINGS
+@given(
+    tables,
+    st.sampled_from(",;\t|"),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    st.sampled_from([b"", b"\xef\xbb\xbf"]),
+    st.sampled_from([1, 5, 1 << 20]),
+)
+def test_rows_are_those_that_csv_reads(table, delimiter, end, quoting, mark, block):
+    """And they are all of the dump behind the header; what a cell holds is a text of its own."""
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, delimiter=delimiter, lineterminator=end, quoting=quoting)
+    writer.writerow(["id", "urn", "url", "uri"][: len(table[0])])
+    header = len(file.getvalue().encode())
+    writer.writerows(table)
+    written = file.getvalue()
+    rows = [
+        row
+        for row in list(csv.reader(io.StringIO(written, newline=""), delimiter=delimiter))[1:]
+        if "".join(row).strip(" ") or len(row) > 1
+    ]
+    dump = mark + written.encode()
+    found = read(dump, block=block)
+    assert b"".join(record.octets for record in found) == dump[len(mark) + header :]
+    assert [record.offset for record in found] == [dump.index(record.octets, record.offset) for record in found]
+    for record, row in zip(found, rows, strict=True):
+        (text,) = record.texts
+        parted = (delimiter if delimiter in "\t|" and b'"' not in record.octets else "\0").join(row)
+        assert bare(text.decode()) == bare(parted)
+        assert bare(record.identifier or "").strip() == bare(row[0]).strip()
+    for record, row in zip(read(dump, own=True, block=block), rows, strict=True):
+        assert [bare(own.text) for own in record.own] == [bare(cell) for cell in row if cell.strip()]
+
+
+@SETTINGS
+@given(
+    st.lists(
+        st.sampled_from([b'"', b'""', b",", b"\n", b"\r", b"\r\n", b" ", b"a", b"\xff", b"\0", b"\t", b"sep=;\n"]),
+        max_size=40,
+    ).map(b"".join),
+    st.sampled_from([b"", b"id,isbn\n", b'"id"\turn\r\n']),
+    st.booleans(),
+)
+def test_any_octets(dump, header, own):
+    """They never raise, it does not matter how they come, and records are what stands at their offsets."""
+    found = read(header + dump, own=own)
+    assert found == read(header + dump, own=own, block=1)
+    behind = 0
+    for one in found:
+        assert one.offset >= behind
+        if isinstance(one, Record):
+            behind = one.offset + len(one.octets)
+            assert (header + dump)[one.offset : behind] == one.octets
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [b'x,"b\n', b'"x,b,c\n', b'x,"b" c,"\n', b'x,"b"",c\n'],
+)
+@pytest.mark.parametrize(
+    "rest", [b"1,b,c\n2,b,c\n", b'1,b,"c"\n2,"b","c"\n', b'"1","b ""c""","d"\n"2",,\n', b'1,b,c\n2,"b\nb",c\n']
+)
+def test_a_mark_that_is_not_closed_costs_its_line(bad, rest):
+    """It swallows neither the rest of the dump nor the next row, whose first mark seems to close it."""
+    header = b"id,a,b\n0,b,c\n"
+    assert identifiers(read(header + bad + rest)) == ["0", len(header), "1", "2"]
+
+
+def test_a_mark_that_is_not_closed_in_the_last_line():
+    assert identifiers(read(b'id,a\n0,"b\nb"\n1,"b')) == ["0", 13]
+
+
+def test_marks_within_values_are_text():
+    """As they are to `csv`; so is what stands behind a closing one in the same line."""
+    found = read(b'id,a\n5" disk,b "c" d\n"x"y,"z"\n')
+    assert [record.texts[0].split(b"\0") for record in found] == [[b'5" disk', b'b "c" d'], [b"xy", b"z"]]
+
+
+def test_rows_may_be_short_or_long():
+    """What is beyond the columns is searched, too; lines without anything are no rows."""
+    found = read(b"id,urn\n1\n\n  \r\n2,a,urn:x:y\n,,\n")
+    assert [(record.octets, record.texts[0]) for record in found] == [
+        (b"1\n", b"1\n"),
+        (b"2,a,urn:x:y\n", b"2\0a\0urn:x:y\n"),
+        (b",,\n", b"\0\0\n"),
+    ]
+
+
+def test_what_no_urn_runs_over_is_left():
+    """A tab ends a URN: the octets are searched as they are."""
+    (record,) = read(b"id\turn\n1\turn:x:y\n")
+    assert record.texts == (record.octets,)
+
+
+@pytest.mark.parametrize("header", [b"sep=;\r\n", b'"sep=;"\n', b"\xef\xbb\xbfsep=;\n", b"\n"])
+def test_what_stands_before_the_header(header):
+    """The line for Excel says what stands between values; none of it is a record."""
+    dump = header + b"id;a,b,c,d\n1;x,y\n"
+    if header == b"\n":
+        dump = dump.replace(b",", b".")
+    (record,) = read(dump)
+    assert (record.identifier, record.offset) == ("1", len(dump) - 6)
+
+
+@pytest.mark.parametrize("dump", [b"", b"id,urn", b"id,urn\n", b"\xef\xbb\xbf", b"sep=;\n", b'"id'])
+def test_no_rows(dump):
+    """Whatever there is of a header."""
+    assert read(dump) == []
+
+
+def test_own_identifiers():
+    """Columns that hold them, with what they are; not those of other things."""
+    dump = 'Id,Title,ISBN,DOI,Journal,ISSN\n7,"urn:x:y, a",978-0-00-000000-2,10.5555/(é;1),,\n8,b,,,Tides,0000-0000\n9,b,,,,0000-0000\n'
+    found = read(dump.encode(), own=True)
+    assert [record.own for record in found] == [
+        (Own("7"), Own("978-0-00-000000-2", "isbn"), Own("10.5555/(é;1)", "doi")),
+        (Own("8"),),
+        (Own("9"), Own("0000-0000", "issn")),
+    ]
+    assert [record.identifier for record in found] == ["7", "8", "9"]
+    assert not any(record.texts for record in found)
+
+
+def test_rows_that_are_too_long(monkeypatch):
+    """Only that row; if it is a mark that is not closed, only its line."""
+    monkeypatch.setattr("urnscan.records.separated.LONGEST", 100)
+    monkeypatch.setattr("urnscan.records.lines.LONGEST", 100)
+    monkeypatch.setattr("urnscan.records.buffer.LONGEST", 100)
+    dump = b"id,a\n0,b\n" + b"x" * 200 + b'\n1,b\n2,"' + b"\n,,b" * 50 + b'"\n3,c\n'
+    for block in (1, 7, 1 << 20):
+        found = read(dump, block=block)
+        assert identifiers(found)[:4] == ["0", 9, "1", 214]
+        assert identifiers(found)[-1] == "3"
+
+
+@pytest.mark.parametrize(
+    "dump",
+    [
+        b'a,"b\n' + b"x,y\n" * 50_000,
+        b'a,"\n' * 50_000,
+        b'a,"b""\n' * 50_000,
+        b'a,"b"x\n"' * 30_000,
+        b'a,"' + b'""' * 1_000_000,
+        b'"",' * 500_000,
+    ],
+)
+def test_damage_is_passed_in_linear_time(dump):
+    began = time.process_time()
+    read(b"id,a\n" + dump)
+    assert time.process_time() - began < 3
+
+
+def test_reading_goes_on_behind_a_loss():
+    """The line in which it does may be half a row, and is none."""
+    parts = [io.BytesIO(b"id,a\n1,a\n2,"), io.BytesIO(b"a\n4,a\n")]
+
+    def read_into(view):
+        if not (got := parts[0].readinto(view)) and len(parts) > 1:
+            del parts[0]
+            raise DamageError("dump", "damaged")
+        return got
+
+    buffer, reader = Buffer(read_into), SeparatedRecords(own=False)
+    assert identifiers(reader.read(buffer)) == ["1", "2"]
+    assert buffer.resume()
+    assert next(reader.read(buffer)) == Damaged(11, "its beginning is missing")
+
+
+ROWS = b"1,b,c\n2,b,c\n3,b,c\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "expected"),
+    [
+        (b"id,a,b\n" + ROWS, "", True),
+        (b"\xef\xbb\xbfid;a\r\n1;2\r\n1;2\r\n1;2\r\n", "", True),
+        (b"sep=|\nid|a\n1|2\n1|2\n1|2\n", "", True),
+        (b',"title, short"\n1,"b\n,c"\n2,\n3,b\n', "", True),
+        (b"id\turn\n1\t2\n1\t2\n1\t2\n", "", True),
+        (b"urn\nurn:x:y\n", "x.csv", True),
+        (b"id", "x.tsv", True),
+        (b"\n", "x.csv", None),
+        (b'[{"a": 1}]', "x.csv", False),
+        (b"<records>", "x.tab", False),
+        (b"id,a,b\n1,b,c\n2,b,c\n", "", None),
+        (b"id,a", "", None),
+        (b"id,a,b\n" + b"1,b\n" * 3, "", False),
+        (b"id,id\n1,2\n1,2\n1,2\n", "", False),
+        (b"It was late, and cold.\nHe sat, smoking.\nIt rained, too.\nShe left, late.\n", "", False),
+        (b"urn:x:y\nurn:x:z\n" * 4, "", False),
+        (b"TY  - BOOK\nAU  - Ahn, Mina\nER  - \n\n", "", False),
+        (b"<a>\t<b>\t<c> .\n" * 5, "", False),
+        (b'{"a": 1, "b": 2}\n' * 5, "", False),
+        (b"@book{a,\n b = {c},\n d = {e},\n f = {g},\n", "", False),
+        (b"00100nam a22" + b"\x1f" * 70_000, "", False),
+    ],
+)
+def test_recognition(head, name, expected):
+    """By the name, or where the header and three rows agree; text with commas is no table."""
+    assert is_separated(head, name) is expected

@@ -1,0 +1,70 @@
+"""The commands: arguments -> options -> run -> exit status. The only room that prints."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from urnscan.cli.arguments import USAGE
+from urnscan.cli.deduplicating import dedup_command
+from urnscan.cli.explaining import explain_command
+from urnscan.cli.scanning import scan_command
+from urnscan.cli.signals import heed
+from urnscan.cli.terminal import say
+from urnscan.errors import UrnscanError
+
+__all__ = ["main"]
+
+DONE, SOME_FAILED, NOTHING_DONE, INTERRUPTED = 0, 1, USAGE, 130
+
+COMMANDS: Mapping[str, Callable[[Sequence[str]], bool]] = MappingProxyType(
+    {"dedup": dedup_command, "explain": explain_command}
+)
+"""What begins with another word is to be scanned. Each gives whether nothing failed."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments (by default the process's own); returns the exit status.
+
+    0: done, also with nothing found; 1: done, but some inputs failed; 2: wrong usage, or nothing could be done;
+    130: interrupted.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    heed()
+    command = COMMANDS.get(words[0]) if words else None
+    try:
+        all_well = scan_command(words) if command is None else command(words[1:])
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has seen enough
+        _drop_standard_output()
+        return DONE
+    except (UrnscanError, ValueError) as error:
+        say(error)
+        return NOTHING_DONE
+    except OSError as error:  # what is read and written has its own words for it; this is the standard output
+        _drop_standard_output()
+        say(f"standard output: {error.strerror or error}")
+        return NOTHING_DONE
+    except KeyboardInterrupt:
+        say("interrupted")
+        _leave(INTERRUPTED)
+        return INTERRUPTED
+    except SystemExit as end:
+        if isinstance(end.code, int):
+            _leave(end.code)
+        raise
+    return DONE if all_well else SOME_FAILED
+
+
+def _leave(status: int) -> None:
+    """End now, where the interpreter's end would wait for requests to a store that does not answer any more."""
+    if "urnscan.sources.remote.stores" in sys.modules:
+        os._exit(status)
+
+
+def _drop_standard_output() -> None:
+    """What the interpreter would flush at its end goes nowhere, quietly."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,188 @@
+"""`urnscan dedup DUMP...`: clusters of the records of dumps, and dumps without duplicates."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from urnscan.cli.arguments import (
+    Parser,
+    add_inputs,
+    add_meaning,
+    add_reading,
+    add_running,
+    check_outputs,
+    read_options,
+    standard_input,
+)
+from urnscan.cli.signals import uninterrupted
+from urnscan.cli.terminal import Progress, counted, say, say_trimmable, show_progress
+from urnscan.errors import FatalError
+
+if TYPE_CHECKING:
+    from urnscan.dedup.policy import Policy
+    from urnscan.dedup.running import DedupReport
+
+__all__ = ["dedup_command"]
+
+_TOLD = 5  # classes that are too common
+
+
+def dedup_command(words: Sequence[str]) -> bool:
+    """Run it with these arguments; whether nothing failed. Raises UrnscanError and ValueError."""
+    import pyarrow as pa  # noqa: PLC0415 (heavy: --help does without)
+
+    from urnscan.dedup.policy import Policy  # noqa: PLC0415
+    from urnscan.dedup.rewriting import Dumps  # noqa: PLC0415
+    from urnscan.dedup.running import run  # noqa: PLC0415
+    from urnscan.output import OctetOutput, ParquetOutput  # noqa: PLC0415
+    from urnscan.planning import plan_size  # noqa: PLC0415
+    from urnscan.sources import is_remote  # noqa: PLC0415
+    from urnscan.tables import CLUSTERS, REPEATING_IN_CLUSTERS  # noqa: PLC0415
+
+    arguments = _parser().parse_intermixed_args(words)
+    pa.set_memory_pool(pa.system_memory_pool())  # it gives back what is freed
+    inputs = arguments.inputs or standard_input()
+    options = read_options(arguments)
+    policy = Policy(
+        fields=arguments.fields,
+        weak=arguments.weak,
+        max_class=arguments.max_class,
+        keep=arguments.keep,
+        record=arguments.record,
+    )
+    outputs = check_outputs(arguments.clusters, arguments.deduplicated, arguments.report)
+    if not outputs:
+        raise FatalError("nothing to write: name an output with -o, --deduplicated or --report")
+    with contextlib.ExitStack() as stack:
+        clusters = dumps = page = None
+        with contextlib.nullcontext() if any(map(is_remote, outputs)) else uninterrupted():
+            if arguments.clusters is not None:
+                clusters = stack.enter_context(
+                    ParquetOutput(
+                        arguments.clusters, CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS, force=arguments.force
+                    )
+                )
+            if arguments.deduplicated is not None:
+                dumps = stack.enter_context(Dumps(arguments.deduplicated, force=arguments.force))
+            if arguments.report is not None:
+                page = stack.enter_context(OctetOutput(arguments.report, force=arguments.force))
+        progress = Progress()
+        if not (arguments.no_progress or arguments.quiet):
+            progress = show_progress("reading", lambda: plan_size(inputs, options, outputs), stack)
+        report = run(
+            inputs,
+            options,
+            policy,
+            clusters=None if clusters is None else clusters.write,
+            dumps=dumps,
+            page=None if page is None else page.write,
+            outputs=outputs,
+            spill_folder=None if clusters is None else clusters.folder,
+            on_failure=progress.on_failure,
+            on_progress=progress.on_progress,
+            on_stage=progress.on_stage,
+        )
+        if dumps is not None:
+            dumps.commit()
+        if page is not None:
+            page.commit()
+        if clusters is not None:
+            clusters.commit(report.metadata(options, policy))
+    _tell_common(report, policy)
+    if not arguments.quiet:
+        _summarise(report)
+        say_trimmable(report.trimmable, options)
+    return not report.failures
+
+
+def _parser() -> argparse.ArgumentParser:
+    from urnscan.dedup.policy import KEEP, WEAK  # noqa: PLC0415
+    from urnscan.records.formats import FORMATS  # noqa: PLC0415
+
+    parser = Parser(
+        prog="urnscan dedup",
+        usage="urnscan dedup DUMP... -o CLUSTERS.parquet [--deduplicated FILE] [--report FILE.html] [options]",
+        description="Find the records of bibliographic dumps that name the same thing by their URNs, and write the dumps "
+        f"without the duplicates. Formats, known by what is in the dump: {', '.join(FORMATS)}. Dumps are read as they are "
+        "kept: compressed, in archives, behind URLs.",
+        epilog="Exit status: 0 done, 1 done but some records or inputs could not be read, 2 wrong usage or nothing could "
+        "be done, 130 interrupted.",
+        allow_abbrev=False,
+    )
+    add_inputs(parser, "DUMP")
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "-o", dest="clusters", metavar="FILE", help="write the clusters to Parquet, a row for each record"
+    )
+    output.add_argument(
+        "--deduplicated",
+        metavar="FILE",
+        help="write the records that are kept, octet for octet as they came, with all that stands around them; a folder "
+        "gets a file for each DUMP; compressed if the name ends in .gz, .bz2, .zst or .lz4",
+    )
+    output.add_argument("--report", metavar="FILE", help="write a page (HTML) of what was found, with examples")
+    output.add_argument("--force", action="store_true", help="replace outputs that exist")
+    joining = parser.add_argument_group("what joins records, and which are kept")
+    joining.add_argument(
+        "--fields",
+        action="store_true",
+        help="only the identifiers of the records themselves (MARC 020, 022, 024, 856; MODS and DC identifier; ...), and "
+        "there ISBN, ISSN, DOI, UUID count as their URNs (default: every URN that stands in a record)",
+    )
+    joining.add_argument(
+        "--weak",
+        metavar="NID[,NID...]",
+        type=_names,
+        default=WEAK,
+        help="URNs that are listed and join nothing: namespaces, or the beginnings of names in them "
+        f"(default: {','.join(WEAK)})",
+    )
+    joining.add_argument(
+        "--max-class",
+        metavar="N",
+        type=int,
+        default=100,
+        help="a URN of more records than this joins nothing, and is told (default: 100)",
+    )
+    joining.add_argument(
+        "--keep", choices=list(KEEP), default="first", help="which record of a cluster is kept (default: first)"
+    )
+    joining.add_argument(
+        "--record", metavar="FORMAT", choices=list(FORMATS), help="the format of the dumps; line: each line is a record"
+    )
+    add_meaning(parser.add_argument_group("what is a URN, and which are the same"), scan=True, level="namespace")
+    add_reading(parser)
+    add_running(parser, threads=False)
+    return parser
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Names of namespaces, as in issn,schemas-*."""
+    return tuple(text.split(","))
+
+
+def _tell_common(report: DedupReport, policy: Policy) -> None:
+    """A line for each of the classes that are too common, up to a few."""
+    for urn, records in report.common[:_TOLD]:
+        say(f"{urn}: stands in {records:,} records, so it joins none of them (--max-class {policy.max_class})")
+    if len(report.common) > _TOLD:
+        say(
+            f"{len(report.common) - _TOLD:,} more URNs stand in more than {policy.max_class:,} records; --report lists them"
+        )
+
+
+def _summarise(report: DedupReport) -> None:
+    """One line of what was done."""
+    parts = [
+        counted(report.inputs, "dump"),
+        counted(report.records, "record"),
+        counted(report.clusters, "cluster"),
+        counted(report.records - report.clusters, "duplicate"),
+        f"{report.seconds:.1f} s",
+    ]
+    if report.failures:
+        parts.append(counted(len(report.failures), "failure"))
+    say(", ".join(parts))

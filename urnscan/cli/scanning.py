@@ -1,0 +1,208 @@
+"""`urnscan INPUT...`: URNs found and printed, or written to Parquet."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from urnscan.cli.arguments import (
+    Parser,
+    add_inputs,
+    add_meaning,
+    add_reading,
+    add_running,
+    check_outputs,
+    read_options,
+    standard_input,
+)
+from urnscan.cli.signals import uninterrupted
+from urnscan.cli.terminal import Progress, counted, printable, say, say_trimmable, show_progress
+from urnscan.errors import FatalError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from urnscan.options import Options
+    from urnscan.pipeline import Report
+
+__all__ = ["scan_command"]
+
+
+def scan_command(words: Sequence[str]) -> bool:
+    """Run it with these arguments; whether nothing failed. Raises UrnscanError, ValueError, and OSError where nothing can be
+    printed.
+    """
+    arguments = _parser().parse_intermixed_args(words)
+    import pyarrow as pa  # noqa: PLC0415 (heavy: --help and explain do without)
+
+    from urnscan.pipeline import run  # noqa: PLC0415
+    from urnscan.planning import plan_size  # noqa: PLC0415
+    from urnscan.sources import is_remote  # noqa: PLC0415
+
+    # Our tables are large and live shortly: the system's allocator, which keeps what is freed, saves half the time that
+    # the kernel spends on new pages.
+    pa.set_memory_pool(pa.system_memory_pool())
+
+    inputs = arguments.inputs or standard_input()
+    options = read_options(arguments)
+    outputs = check_outputs(arguments.classes, arguments.occurrences, arguments.rejects)
+    if not outputs and sys.stdout is None:
+        raise FatalError("standard output is closed: name an output with -o, --occurrences or --rejects")
+    if arguments.json and outputs:
+        raise FatalError("--json is for printing: leave it out, or leave out -o, --occurrences and --rejects")
+    with contextlib.ExitStack() as stack:
+        # To look for a remote output may take long, and whoever waits for that may want to stop.
+        with contextlib.nullcontext() if any(map(is_remote, outputs)) else uninterrupted():
+            files = _open_outputs(arguments, stack)
+        progress = Progress()
+        both_on_screen = not outputs and sys.stdout.isatty()  # the occurrences run over the screen
+        if not (arguments.no_progress or arguments.quiet or both_on_screen):
+            progress = show_progress("scanning", lambda: plan_size(inputs, options, outputs), stack)
+        report = run(
+            inputs,
+            options,
+            classes=files["classes"].write if "classes" in files else None,
+            occurrences=(
+                files["occurrences"].write if "occurrences" in files else None if outputs else _printer(arguments.json)
+            ),
+            rejects=files["rejects"].write if "rejects" in files else None,
+            outputs=outputs,
+            spill_folder=files["classes"].folder if "classes" in files else None,
+            on_failure=progress.on_failure,
+            on_progress=progress.on_progress,
+            on_grouping=lambda: progress.on_stage("grouping"),
+        )
+        for file in files.values():
+            file.commit(report.metadata(options))
+    if not arguments.quiet:
+        _summarise(report, options)
+    return not report.failures
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="urnscan",
+        usage="urnscan INPUT... [-o CLASSES.parquet] [--occurrences OCCURRENCES.parquet] [options]\n"
+        "       urnscan dedup DUMP... -o CLUSTERS.parquet [--deduplicated FILE] [options]\n"
+        "       urnscan explain URN... [options]",
+        description="Find URNs in text, tell which are the same, and write them to Parquet. "
+        "Text is read as it is kept: compressed, in archives (tar, zip, WARC), in tables (Parquet, Arrow, SQLite), behind "
+        "URLs. Without an output, print each occurrence as source:line:text.",
+        epilog="Exit status: 0 done, 1 done but some inputs failed, 2 wrong usage or nothing could be done, "
+        "130 interrupted. An INPUT named explain or dedup is written ./explain or ./dedup.",
+        allow_abbrev=False,
+    )
+    add_inputs(parser, "INPUT")
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "-o", dest="classes", metavar="FILE", help="write the equivalence classes to Parquet, one row each"
+    )
+    output.add_argument("--occurrences", metavar="FILE", help="write every occurrence to Parquet, one row each")
+    output.add_argument(
+        "--rejects", metavar="FILE", help="write what begins like a URN and is none to Parquet, with the reason"
+    )
+    output.add_argument("--force", action="store_true", help="replace outputs that exist")
+    output.add_argument("--json", action="store_true", help="print occurrences as JSON objects, one a line")
+    add_meaning(parser.add_argument_group("what is a URN, and which are the same"), scan=True)
+    add_reading(parser)
+    parser.add_argument_group("tables").add_argument(
+        "--column",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="read only this column of tables, and this field of CSV, TSV and JSON, which else are scanned as text "
+        "(repeatable)",
+    )
+    add_running(parser, threads=True)
+    return parser
+
+
+def _open_outputs(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> dict[str, Any]:
+    from urnscan.output import ParquetOutput  # noqa: PLC0415
+    from urnscan.tables import CLASSES, OCCURRENCES, REJECTS, REPEATING, SELECTIVE  # noqa: PLC0415
+
+    files = {}
+    if arguments.classes is not None:
+        output = ParquetOutput(
+            arguments.classes, CLASSES, dictionaries=REPEATING, statistics=SELECTIVE, force=arguments.force
+        )
+        files["classes"] = stack.enter_context(output)
+    if arguments.occurrences is not None:
+        output = ParquetOutput(arguments.occurrences, OCCURRENCES, force=arguments.force)
+        files["occurrences"] = stack.enter_context(output)
+    if arguments.rejects is not None:
+        files["rejects"] = stack.enter_context(ParquetOutput(arguments.rejects, REJECTS, force=arguments.force))
+    return files
+
+
+def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
+    """A sink that prints occurrences, as `source:line:text` or as JSON."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    from urnscan.arrow import octet_strings, text_array  # noqa: PLC0415
+    from urnscan.sources import INSIDE  # noqa: PLC0415
+
+    out = sys.stdout.buffer
+
+    def write(*parts: pa.StringArray | str) -> None:
+        """Print the lines that these columns make side by side; a string stands in each of them."""
+        columns = [text_array([part])[0] if isinstance(part, str) else part for part in parts]
+        octets, _ = octet_strings(pc.binary_join_element_wise(*columns, text_array([""])[0]))
+        out.write(octets.data)
+        out.flush()
+
+    def each(column: pa.Array, change: Callable[[str], str]) -> pa.StringArray:
+        """A column of few different strings, each of them changed."""
+        column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        return text_array([change(text) for text in column.dictionary.to_pylist()]).take(column.indices)
+
+    def print_json(rows: pa.RecordBatch) -> None:
+        parts: list[pa.StringArray | str] = []
+        for name in rows.schema.names:
+            column = rows.column(name)
+            if name in ("source", "member", "via", "resolver"):
+                column = each(column, lambda text: json.dumps(text, ensure_ascii=False))
+            parts += [f'{", " if parts else "{"}"{name}": ']
+            if name in ("text", "urn", "nid"):  # no URN holds what would have to be escaped
+                parts += ['"', column.cast(pa.string()), '"']
+            else:
+                parts += [column.cast(pa.string()).fill_null("null")]
+        write(*parts, "}\n")
+
+    def print_lines(rows: pa.RecordBatch) -> None:
+        # A member's name is what somebody else wrote into an archive: it must neither end the line nor command a terminal.
+        member = each(rows.column("member"), lambda text: INSIDE + printable(text)).fill_null("")
+        write(
+            rows.column("source").cast(pa.string()),
+            member,
+            ":",
+            rows.column("line").cast(pa.string()),
+            ":",
+            rows.column("text"),
+            "\n",
+        )
+
+    return print_json if as_json else print_lines
+
+
+def _summarise(report: Report, options: Options) -> None:
+    """One line of what was done, and one about trimming where it would have changed something."""
+    parts = [
+        counted(report.inputs, "input"),
+        counted(report.octets, "octet"),
+        counted(report.occurrences, "occurrence"),
+    ]
+    if report.classes is not None:
+        parts.append(counted(report.classes, "class", "classes"))
+    if report.rejects is not None:
+        parts.append(counted(report.rejects, "reject"))
+    parts.append(f"{report.seconds:.1f} s")
+    if report.failures:
+        parts.append(counted(len(report.failures), "failure"))
+    say(", ".join(parts))
+    say_trimmable(report.trimmable, options)

@@ -1,0 +1,146 @@
+"""Records that share classes of URNs -> clusters: the connected components of records and classes, out of core.
+
+A record and a class that it names are an edge. Edges are spread over parts by their URN, so that all edges of a class lie
+in one part and one part at a time is enough to know how many records share each class. What stays in memory are numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.arrow import number_array, numbers, octet_strings
+from urnscan.errors import FatalError
+from urnscan.spilling import Spilled
+from urnscan.strings import spread
+
+__all__ = ["Clusters", "Edges", "Flags", "Numbers", "is_weak"]
+
+_PARTS = 64  # a power of two
+_IN_MEMORY = 1 << 27  # octets of edges that wait in memory; what is more waits in files
+_MOST = (1 << 31) - 1  # records, and edges: they are counted in 32 bits
+_EDGES = pa.schema(
+    [
+        pa.field("urn", pa.string(), nullable=False),
+        pa.field("record", pa.int32(), nullable=False),
+        pa.field("edge", pa.int32(), nullable=False),
+    ]
+)
+
+Numbers = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+
+
+def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
+    """Which canonical forms are in a namespace, or the part of one, that `weak` names.
+
+    Each is a NID or the beginning of a URN behind `urn:` (`issn`, `ietf:params:xml`), up to a colon; a `*` at its end
+    stands for anything else up to it and beyond (`schemas-*`).
+    """
+    found = np.zeros(len(urns), np.bool_)
+    for name in weak:
+        beginning = f"urn:{name[:-1]}" if name.endswith("*") else f"urn:{name}:"
+        found |= pc.starts_with(urns, beginning).to_numpy(zero_copy_only=False)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Which records belong together."""
+
+    cluster: Numbers
+    """The cluster of each record, counted from 1 in the order of their first records."""
+    joins: Flags
+    """Which of the edges, in the order in which they were added, join their record to another."""
+    common: Sequence[tuple[str, int]]
+    """The classes that too many records share, and how many do; those with the most first."""
+
+
+class Edges:
+    """Takes edges, in the order of the records, and finds the clusters."""
+
+    def __init__(self, weak: Sequence[str], max_class: int, folder: Callable[[], Path]) -> None:
+        """Classes that are `weak` (see `is_weak`) join nothing, nor do those of more than `max_class` records. `folder`
+        gives the folder for what memory does not hold.
+        """
+        self._weak = weak
+        self._max_class = max_class
+        self._parts = [Spilled(_EDGES, folder) for _ in range(_PARTS)]
+        self._count = 0
+
+    def add(self, records: Numbers, urns: pa.StringArray) -> None:
+        """Append edges: the number of a record, from 0, and a canonical form, no pair twice. Raises FatalError."""
+        if self._count + len(urns) > _MOST:
+            raise FatalError(f"more than {_MOST:,} URNs of records: give the dumps in several runs")
+        part = spread(*octet_strings(urns), _PARTS)
+        order = np.argsort(part, kind="stable").astype(np.int32)
+        edges = np.arange(self._count, self._count + len(urns), dtype=np.int32)
+        rows = pa.RecordBatch.from_arrays(
+            [urns.take(number_array(order)), number_array(records[order]), number_array(edges[order])], schema=_EDGES
+        )
+        self._count += len(urns)
+        ends = np.cumsum(np.bincount(part, minlength=_PARTS))
+        for number, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+            if end > start:
+                self._parts[number].add(rows.slice(start, end - start))
+        if sum(part.octets for part in self._parts) > _IN_MEMORY:
+            for spilled in self._parts:
+                spilled.spill()
+
+    def clusters(self, records: int) -> Clusters:
+        """The clusters of so many records; no edge may be added any more. Raises FatalError."""
+        joins = np.zeros(self._count, np.bool_)
+        common: list[tuple[str, int]] = []
+        first: list[Numbers] = []
+        other: list[Numbers] = []
+        for part in self._parts:
+            rows = pa.Table.from_batches(part.batches(), _EDGES).unify_dictionaries()
+            part.close()
+            if not rows.num_rows:
+                continue
+            urn = rows.column("urn").combine_chunks().dictionary_encode()
+            codes = numbers(urn.indices)
+            sizes = np.bincount(codes, minlength=len(urn.dictionary))
+            strong = ~is_weak(urn.dictionary, self._weak)
+            too_common = np.flatnonzero(strong & (sizes > self._max_class))
+            common += zip(
+                urn.dictionary.take(pa.array(too_common)).to_pylist(), sizes[too_common].tolist(), strict=True
+            )
+            joining = (strong & (sizes > 1) & (sizes <= self._max_class))[codes]
+            joins[numbers(rows.column("edge").combine_chunks())[joining]] = True
+            codes, record = codes[joining], numbers(rows.column("record").combine_chunks())[joining]
+            lead = np.empty(len(sizes), np.int32)  # of each class the first of its records: all others hang on it
+            lead[codes[::-1]] = record[::-1]
+            lead = lead[codes]
+            hangs = lead != record
+            first.append(lead[hangs])
+            other.append(record[hangs])
+        cluster = _components(records, _joined(first), _joined(other))
+        return Clusters(cluster, joins, sorted(common, key=lambda each: (-each[1], each[0])))
+
+
+def _joined(parts: Sequence[Numbers]) -> Numbers:
+    return np.concatenate(parts) if parts else np.empty(0, np.int32)
+
+
+def _components(records: int, first: Numbers, other: Numbers) -> Numbers:
+    """The connected components of the records, of which first[i] and other[i] are joined, numbered as in Clusters."""
+    if not len(first):
+        return np.arange(1, records + 1, dtype=np.int32)
+    from scipy.sparse import coo_array  # noqa: PLC0415 (heavy, and not every run joins records)
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    graph = coo_array((np.ones(len(first), np.int8), (first, other)), shape=(records, records))
+    count, component = connected_components(graph.tocsr(), directed=False)
+    begins = np.empty(count, np.int64)  # of each component, its first record
+    begins[component[::-1]] = np.arange(records)[::-1]
+    number = np.empty(count, np.int32)
+    number[np.argsort(begins)] = np.arange(1, count + 1)
+    clusters: Numbers = number[component]
+    return clusters

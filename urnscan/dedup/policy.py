@@ -1,0 +1,78 @@
+"""What joins records, and which record of a cluster is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.dedup.joining import Numbers
+from urnscan.records.formats import FORMATS
+
+__all__ = ["KEEP", "WEAK", "Policy", "ranks"]
+
+WEAK = ("issn", "schemas-*", "ietf:params:xml", "oasis")
+"""What names something that many records share: a serial, the language of a document."""
+
+_Lengths = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What joins records, and which of them are kept; the names and meanings are those of the command's options.
+
+    Raises ValueError and TypeError for a value that is none.
+    """
+
+    fields: bool = False
+    """Only the identifiers of the records themselves count, native ones as their URNs."""
+    weak: tuple[str, ...] = WEAK
+    """Namespaces, or parts of them, whose URNs join nothing (`joining.is_weak`)."""
+    max_class: int = 100
+    """So many records may share a class that joins them."""
+    keep: str = "first"
+    """Which record of a cluster is kept, one of KEEP."""
+    record: str | None = None
+    """The format of the dumps, a name of `records.formats.FORMATS`; None: each dump tells."""
+
+    def __post_init__(self) -> None:
+        weak: Sequence[str] = self.weak
+        names = (name.strip().lower() for name in ([weak] if isinstance(weak, str) else weak))
+        object.__setattr__(self, "weak", tuple(name for name in names if name))
+        if self.keep not in KEEP:
+            raise ValueError(f"keep cannot be {self.keep!r}: choose from {', '.join(KEEP)}")
+        if self.record is not None and self.record not in FORMATS:
+            raise ValueError(f"no format of records is called {self.record!r}: choose from {', '.join(FORMATS)}")
+        if not isinstance(self.max_class, int):
+            raise TypeError(f"max_class must be a whole number, not {self.max_class!r}")
+        if self.max_class < 2:
+            raise ValueError("max_class must be at least 2: a class of one record joins nothing")
+
+
+KEEP: Mapping[str, Callable[[Numbers, _Lengths, Numbers], _Lengths | Numbers]] = MappingProxyType(
+    {
+        "first": lambda record, _length, _urns: record,
+        "last": lambda record, _length, _urns: -record,
+        "longest": lambda _record, length, _urns: -length,
+        "most-identifiers": lambda _record, _length, urns: -urns,
+    }
+)
+"""By what the records of a cluster are ranked, the least first: of each its number, its octets, its different URNs."""
+
+
+def ranks(keep: str, cluster: Numbers, length: _Lengths, urns: Numbers) -> Numbers:
+    """The rank of each record in its cluster, from 1, by what is to be kept, one of KEEP; of equals the first comes first.
+
+    `length` is that of each record in octets, `urns` how many different ones it names.
+    """
+    rank = np.ones(len(cluster), np.int32)
+    shared = np.flatnonzero(np.bincount(cluster)[cluster] > 1).astype(np.int32)
+    order = np.lexsort((KEEP[keep](shared, length[shared], urns[shared]), cluster[shared]))  # a stable sort
+    sorted_cluster = cluster[shared][order]
+    place = np.arange(len(order))
+    begins = np.append(True, sorted_cluster[1:] != sorted_cluster[:-1])[: len(order)]
+    rank[shared[order]] = place - np.maximum.accumulate(np.where(begins, place, 0)) + 1
+    return rank

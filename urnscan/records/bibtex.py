@@ -1,0 +1,240 @@
+r"""Records of BibTeX and biblatex: entries, `@article{key, field = {…}, field = "…" # macro}` ("BibTeXing", O. Patashnik
+1988, and what bibtex.web 0.99d takes).
+
+An entry begins with `@`, wherever that stands; what is between entries is a comment. Braces count, also in quotes and with
+a backslash before them; quotes count outside of braces. `@string`, `@preamble` and `@comment` are no records.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from urnscan.records.buffer import LONGEST, Buffer
+from urnscan.records.fields import own_fields
+from urnscan.records.lines import too_long
+from urnscan.records.record import Damaged, Own, Record
+
+__all__ = ["BibtexRecords", "is_bibtex"]
+
+_SPACE = rb"[ \t\r\n]{0,99}+"
+_ENTRY = re.compile(rb"@" + _SPACE + rb"([A-Za-z][\w.+\-]{0,99}+)" + _SPACE + rb"[{(]")
+_LONGEST_BEGINNING = 512
+# A line that begins like an entry. One may be quoted in a value; the second says that an entry was never closed.
+_BEGINS = rb"[ \t]{0,99}+@[A-Za-z]{1,99}+[ \t]{0,99}+[{(]"
+_LINE = re.compile(rb"\n" + _BEGINS)
+_NO_RECORDS = frozenset({b"comment", b"string", b"preamble"})
+
+_DEPTH = 5  # to which patterns follow braces; beyond they are counted
+
+
+def _text(end: bytes, entry: bool) -> bytes:
+    """A pattern for what holds no brace, nor `end`, nor, in a whole entry, the beginning of another."""
+    if not entry:
+        return rb"[^{}" + end + rb"]*+"
+    return rb"[^{}\n" + end + rb"]*+(?:\n(?!" + _BEGINS + rb")[^{}\n" + end + rb"]*+)*+"
+
+
+def _between(first: bytes, last: bytes, end: bytes, entry: bool, depth: int) -> bytes:
+    """A pattern for what stands between two delimiters, with the braces in it."""
+    inner = _between(rb"\{", rb"\}", b"", entry, depth - 1) if depth else rb"(?!)"
+    return first + _text(end, entry) + rb"(?:" + inner + _text(end, entry) + rb")*+" + last
+
+
+_BRACED, _QUOTED = _between(rb"\{", rb"\}", b"", True, _DEPTH), _between(b'"', b'"', b'"', True, _DEPTH)
+_WHOLE = {
+    b"{": re.compile(_BRACED),
+    b"(": re.compile(
+        rb"\(" + _text(rb'")', True) + rb"(?:(?:" + _BRACED + rb"|" + _QUOTED + rb")" + _text(rb'")', True) + rb")*+\)"
+    ),
+}
+_MARK = {
+    b"{": re.compile(rb"\{++|\}++|" + _LINE.pattern),
+    b"(": re.compile(rb"\{++|\}++|[\")]|" + _LINE.pattern),
+}
+_KEY = re.compile(rb"\s*+([^\s,{}]++(?=\s*+[,})]))?+")
+
+_BRACED, _QUOTED = _between(rb"\{", rb"\}", b"", False, _DEPTH), _between(b'"', b'"', b'"', False, _DEPTH)
+_STRING, _BARE = rb"(?:" + _BRACED + rb"|" + _QUOTED + rb")", rb"[^\s,{}\"#]++"
+_VALUE = rb"(?:" + _STRING + rb"|" + _BARE + rb")"
+_FIELD = re.compile(
+    rb"(?<![^\s,{}()=\"#%'])([^\s,{}()=\"#%']++)\s*+=\s*+(" + _VALUE + rb"(?:\s*+#\s*+" + _VALUE + rb")*+)|" + _STRING
+)  # a string that is no value is passed over whole
+_PART = re.compile(rb"(" + _STRING + rb")|(" + _BARE + rb")")
+
+# LaTeX for characters that URNs and URLs have. What is only for breaking lines is nothing.
+_SYMBOLS = {symbol: symbol for symbol in (b"_", b"%", b"#", b"&", b"$", b"{", b"}", b"~", b"^")} | {
+    b"-": b"",
+    b"/": b"",
+    b"allowbreak": b"",
+    b"relax": b"",
+    b"string": b"",
+    b"slash": b"/",
+    b"textasciicircum": b"^",
+    b"textasciitilde": b"~",
+    b"textbackslash": b"\\",
+    b"textdollar": b"$",
+    b"textgreater": b">",
+    b"textless": b"<",
+    b"textquotesingle": b"'",
+    b"textunderscore": b"_",
+}
+_SYMBOL = (
+    rb"\\(?:([_%#&${}/\-])|("
+    + rb"|".join(name for name in _SYMBOLS if len(name) > 1)
+    + rb")(?![A-Za-z])(?:\{\}|[ \t]++)?+|([~^])\{\})"
+)
+_GROUPED, _ESCAPE = re.compile(rb"\{" + _SYMBOL + rb"\}"), re.compile(_SYMBOL + rb"|\\\\")
+_COMMAND = re.compile(rb"\\(?:url|path|nolinkurl|href)\s*+(?=\{)")
+_BRACE = re.compile(rb"[{}]")
+
+_ORDER_MARK = b"\xef\xbb\xbf"
+_COMMENTS = rb"(?:[ \t]*+(?:%[^\n]*+)?+\n)*+"
+# Some programs write a few lines of their own before the first entry.
+_HEAD = re.compile(
+    rb"(?:" + _ORDER_MARK + rb")?" + _COMMENTS + rb"(?:(?![<{\[\"])[^@\n]++\n" + _COMMENTS + rb"){0,8}+[ \t]*+"
+)
+_FIRST = re.compile(rb"@[ \t]*+(?i:(string|preamble|comment)|[a-z][\w.+\-]*+)\s*+[{(](?(1)|\s*+[^\s,{}\"#=]++\s*+[,}])")
+
+
+def is_bibtex(head: bytes, name: str) -> bool | None:
+    """Whether an entry, with its key, comes behind a few lines at most; behind any, if the file is called BibTeX."""
+    match = _HEAD.match(head)
+    rest = head[match.end() if match else 0 :]
+    if _FIRST.match(rest):
+        return True
+    if name.endswith((".bib", ".bibtex")):
+        return True if _FIRST.search(rest) else None
+    begun = rest[:1] == b"@" or (rest[:1] not in b'<{["' and b"\n" not in rest and b"@" not in rest)
+    return None if not rest or (begun and len(rest) < _LONGEST_BEGINNING) else False
+
+
+class BibtexRecords:
+    """Entries, by their citation keys."""
+
+    def __init__(self, *, own: bool) -> None:
+        """`own`: only identifiers of what is cited are asked for."""
+        self._fields = own_fields("bibtex") if own else None
+        self._wanted = {
+            name
+            for entries in (self._fields or {}).values()
+            for entry in entries
+            for name in (entry.field, entry.scheme_in)
+        }
+
+    def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
+        """The entries. Behind one that is never closed it goes on with the next line that begins like an entry."""
+        while begins := _sought(buffer, _ENTRY):
+            offset = buffer.offset
+            delimiter, opened = begins[0][-1:], len(begins[0])
+            simple = _WHOLE[delimiter].match(buffer.octets, begins.end() - 1)
+            end = simple.end() - buffer.at if simple else _closed(buffer, opened - 1, delimiter)
+            if begins[1].lower() in _NO_RECORDS:  # never closed, BibTeX reads on behind the word, too
+                buffer.take(end if 0 < end <= LONGEST else opened)
+            elif 0 < end <= LONGEST:
+                yield self._record(offset, buffer.take(end), begins[1], opened, simple is not None)
+            else:
+                yield too_long(offset) if end else Damaged(offset, "it is never closed")
+                if not _sought(buffer, _LINE):
+                    return
+
+    def _record(self, offset: int, octets: bytes, kind: bytes, start: int, simple: bool) -> Record:
+        match = _KEY.match(octets, start)
+        key = match[1] if match else None
+        start = match.end() if match else start
+        name = None if key is None else key.decode("utf-8", "replace")
+        if self._fields is None:
+            key, fields = octets[:start], octets[start:]  # the comma would not end a URN that is the key
+            return Record(offset, octets, name, (key, fields if b"\\" not in fields else _plain(fields)))
+        values = [
+            (field, _value(value))
+            for field, value in (
+                (field.decode("utf-8", "replace").lower(), value)
+                for field, value in _FIELD.findall(octets if simple else _flat(octets), start)
+            )
+            if field in self._wanted
+        ]
+        types = {field: text.lower() for field, text in reversed(values)} | {"@": kind.decode().lower()}
+        own = []
+        for field, text in values:
+            for entry in self._fields.get(field, ()):
+                scheme = entry.schemes.get(types.get(entry.scheme_in, "")) if entry.scheme_in else entry.scheme
+                if scheme is not None and text:
+                    own.append(Own(text, scheme))
+        return Record(offset, octets, name, own=own)
+
+
+def _sought(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+    """The next match, which the buffer is led to; None, and all is taken, where none is."""
+    while (match := buffer.search(pattern, longest=_LONGEST_BEGINNING)) is None:
+        if len(buffer.octets) - buffer.at <= LONGEST:
+            buffer.take_rest()
+            return None
+        buffer.take(LONGEST - _LONGEST_BEGINNING)
+    buffer.at = match.start()
+    return match
+
+
+def _closed(buffer: Buffer, start: int, delimiter: bytes) -> int:
+    """The length of an entry of which `start` is the delimiter: 0 if it is never closed, above `LONGEST` if not by then."""
+    depth = begun = 0
+    quoted = False
+    if delimiter == b"(":
+        start += 1
+    while True:
+        for mark in _MARK[delimiter].finditer(buffer.octets, buffer.at + start):
+            what, at, start = mark[0], mark.start() - buffer.at, mark.end() - buffer.at
+            if what[0] == 0x7B:  # {
+                depth += len(what)
+            elif what[0] == 0x7D:  # }
+                if delimiter == b"{" and depth <= len(what):
+                    return at + depth
+                depth = max(depth - len(what), 0)
+            elif what[0] == 0x0A:
+                begun += 1
+                if begun == 2:
+                    return 0 if at <= LONGEST else at
+                depth += what.endswith(b"{")
+            elif depth == 0 and what == b'"':
+                quoted = not quoted
+            elif depth == 0 and not quoted:
+                return start
+        held = len(buffer.octets) - buffer.at
+        if held > LONGEST:
+            return held
+        start = max(start, held - _LONGEST_BEGINNING)  # a line can have begun in what is held
+        if not buffer.more():
+            return 0
+
+
+def _flat(entry: bytes) -> bytes:
+    """An entry without the braces that are too deep for patterns."""
+    depth = 0
+
+    def brace(match: re.Match[bytes]) -> bytes:
+        nonlocal depth
+        depth = depth + 1 if match[0] == b"{" else max(depth - 1, 0)
+        return match[0] if depth + (match[0] == b"}") <= _DEPTH + 1 else b" "
+
+    return _BRACE.sub(brace, entry)
+
+
+def _value(octets: bytes) -> str:
+    """What a value says; nothing if a macro is a part of it."""
+    parts: list[tuple[bytes, bytes]] = _PART.findall(octets)
+    if len(parts) > 1 and any(bare and not bare.isdigit() for _, bare in parts):
+        return ""
+    joined = b"".join(bare or string[1:-1] for string, bare in parts)
+    if b"\\" in joined:
+        joined = _plain(_COMMAND.sub(b"", joined))
+    plain = joined.replace(b"}{", b" ").translate(None, b"{}")
+    return " ".join(plain.decode("utf-8", "replace").split())
+
+
+def _plain(octets: bytes) -> bytes:
+    """Without the escapes of LaTeX."""
+    return _ESCAPE.sub(_symbol, _GROUPED.sub(_symbol, octets))
+
+
+def _symbol(escape: re.Match[bytes]) -> bytes:
+    return _SYMBOLS[escape[1] or escape[2] or escape[3]] if escape.lastindex else escape[0]

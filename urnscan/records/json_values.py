@@ -1,0 +1,347 @@
+"""Records that are JSON values (RFC 8259): in lines, in an array, in an array within an object, one after the other.
+
+A value is cut out by the decoder itself, which says where it ends. It is given the octets as characters (ISO 8859-1), so
+that places in the text are those in the dump; all that has a meaning in JSON is ASCII. What it does not take, a value that
+is damaged, cut off or long, is cut by brackets and strings alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from json import JSONDecodeError
+
+from urnscan.records.buffer import LONGEST, Buffer
+from urnscan.records.fields import own_fields
+from urnscan.records.json_heads import DECODER, HEAD, Layout, find_array, find_layout
+from urnscan.records.lines import lines, too_long
+from urnscan.records.named_values import as_octets, identifier, own_identifiers, whole
+from urnscan.records.record import Damaged, Record
+
+__all__ = ["JsonArrayRecords", "JsonLineRecords", "is_json_array", "is_json_lines"]
+
+_MARK = b"\xef\xbb\xbf"
+_WINDOW = 1 << 16  # octets given to the decoder at a time
+_SPACE = "\x1e \t\r\n"
+_DEEP = "its brackets nest too deep"
+_UNKNOWN = "it cannot be told where the next record begins: the rest is not read"
+
+_GAP = re.compile("[ \t\r\n,]*")
+_BEHIND = frozenset(" \t\r\n,[]{")  # what may follow a value; after a number nothing is not enough
+_NO_GAP = re.compile(rb"[^ \t\r\n,]")
+# A string never goes on behind the end of a line; if it seems to, a quotation mark is missing.
+_TOKEN = re.compile(rb'"[^"\\\n]*+"|["{}\[\]]')
+_IN_STRING = re.compile(rb'["\n]|\\.', re.DOTALL)
+_SCALAR_END = re.compile(rb'[ \t\r\n,\[\]{"]')
+
+
+def is_json_lines(head: bytes, name: str) -> bool | None:
+    """Whether each line is a value, by the first, or by the name: .jsonl, .ndjson and such."""
+    layout = find_layout(head, name)
+    return None if layout is None else layout is Layout.LINES
+
+
+def is_json_array(head: bytes, name: str) -> bool | None:
+    """Whether it is an array, or one or more objects, over several lines."""
+    layout = find_layout(head, name)
+    return None if layout is None else layout is Layout.WHOLE
+
+
+class _Values:
+    """Makes records of values."""
+
+    def __init__(self, *, own: bool) -> None:
+        self._own = own_fields("json") if own else None
+
+    def record(self, offset: int, octets: bytes, value: object, *, latin: bool) -> Record | Damaged:
+        """The record of a value. `latin`: it was decoded from these octets, nothing else, as ISO 8859-1."""
+        escaped = b"\\" in octets
+        if latin and (escaped or not (self._own is None or octets.isascii())):
+            latin = False
+            try:
+                value = DECODER.decode(octets.decode("utf-8", "replace"))
+            except RecursionError:  # it was close before
+                return Damaged(offset, _DEEP)
+        pairs = value if isinstance(value, tuple) else ()
+        called = identifier(pairs)
+        if called is not None and not called.isascii():
+            called = called.encode("latin-1").decode("utf-8", "replace") if latin else whole(called)
+        if self._own is not None:
+            return Record(offset, octets, called, own=tuple(own_identifiers(pairs, self._own)))
+        return Record(offset, octets, called, (as_octets("\0".join(_strings(value))),) if escaped else (octets,))
+
+
+class JsonLineRecords(_Values):
+    """Lines, blank ones passed over (JSON Lines). A line may begin with a record separator (RFC 7464)."""
+
+    def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
+        """The lines, each with its LF. What stands before the value of the first one is a byte order mark."""
+        if buffer.offset == 0 and buffer.has(3) and buffer.octets.startswith(_MARK, buffer.at):
+            buffer.take(3)
+        for line in lines(buffer):
+            if isinstance(line, Damaged):
+                yield line
+                continue
+            offset, octets = line
+            text = octets.decode("utf-8", "replace").rstrip(_SPACE)
+            start = len(text) - len(text.lstrip(_SPACE))
+            if not text:
+                continue
+            try:
+                value, end = DECODER.raw_decode(text, start)
+            except (ValueError, RecursionError) as error:
+                yield Damaged(offset, _reason(error))
+                continue
+            if end < len(text):
+                yield Damaged(offset, f"it is not JSON: its value ends before column {end + 1}")
+            else:
+                yield self.record(offset, octets, value, latin=False)
+
+
+class JsonArrayRecords(_Values):
+    """Elements of an array, of the array in an object that holds the records, or values that are in none."""
+
+    def __init__(self, *, own: bool) -> None:
+        super().__init__(own=own)
+        self._begun = False
+        self._around = 0  # brackets around the records
+        self._wraps: bool | None = None  # whether objects hold arrays of records; None before the first
+        # From the end of a line to the first octet of a record; empty if these do not part records, None if not yet known.
+        self._joint: bytes | None = None
+        self._tried = 0  # up to which offset the end of a record was looked for in vain
+        self._lost = False  # whether the rest could not be read
+
+    def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
+        """The values, without what is around them. An array may follow behind an array."""
+        if self._begun:
+            yield from self._find_again(buffer)
+        elif buffer.has(3) and buffer.octets.startswith(_MARK, buffer.at):
+            buffer.take(3)
+        self._begun = True
+        while self._around or self._enter(buffer):
+            yield from self._values(buffer)
+            if self._lost:
+                return
+            if self._around and not self._pass_around(buffer):
+                yield Damaged(buffer.offset, "the dump ends before its array does")
+                return
+
+    def _enter(self, buffer: Buffer) -> bool:
+        """Go to the first value; whether there is one."""
+        if not _pass_gap(buffer):
+            return False
+        first = buffer.octets[buffer.at]
+        if first == 0x5B:
+            buffer.take(1)
+            self._around = 1
+        elif first == 0x7B and self._wraps is not False:
+            buffer.has(HEAD)
+            found = find_array(buffer.octets[buffer.at : buffer.at + HEAD])
+            self._wraps = found is not None
+            if found:
+                buffer.take(found[0])
+                self._around = 1 + found[1]
+        if not self._around and self._joint is None:
+            self._joint = b"\n" + bytes([first])
+        return True
+
+    def _find_again(self, buffer: Buffer) -> Iterator[Damaged]:
+        """Go on behind a loss."""
+        offset = buffer.offset
+        found = buffer.find(self._joint) if self._joint else -1
+        self._lost = False
+        if self._joint and found >= 0:
+            buffer.take(found + len(self._joint) - 1)
+            yield Damaged(offset, "its beginning is missing")
+        elif buffer.take_rest():
+            yield Damaged(offset, _UNKNOWN)
+            self._around = 0
+
+    def _pass_around(self, buffer: Buffer) -> bool:
+        """Take what is left of the objects around an array; whether they end."""
+        brackets = _Brackets(self._around)
+        while buffer.has(1):
+            buffer.at = brackets.advance(buffer.octets, buffer.at)
+            if brackets.ended:
+                self._around = 0
+                return True
+            if not buffer.more():
+                break
+        return False
+
+    def _values(self, buffer: Buffer) -> Iterator[Record | Damaged]:
+        """The values up to the bracket that closes their array, which is taken; without an array, up to an array."""
+        count = 0
+        leaving = "]" if self._around else "["
+        while not self._lost and (buffer.has(_WINDOW) or buffer.has(1)):
+            octets, start, base = buffer.octets, buffer.at, buffer.offset
+            text = octets[start : start + _WINDOW].decode("latin-1")
+            at = end = 0
+            while True:
+                gap = _GAP.match(text, end)
+                at = gap.end() if gap else end
+                if text[at : at + 1] == leaving:
+                    break
+                if self._joint is None and at < len(text):
+                    self._learn(text[end : at + 1], last=count > 0 and end > 0)
+                try:
+                    value, behind = DECODER.raw_decode(text, at)
+                except (ValueError, RecursionError):
+                    break
+                if text[behind : behind + 1] not in _BEHIND:
+                    break
+                end = behind
+                buffer.at = start + end
+                count += 1
+                yield self.record(base + at, octets[start + at : start + end], value, latin=True)
+            buffer.at = start + at
+            if text[at : at + 1] == leaving:
+                if self._around:
+                    buffer.take(1)
+                    self._around -= 1
+                return
+            if not at:
+                count += 1
+                yield from self._one(buffer)
+
+    def _learn(self, gap: str, *, last: bool) -> None:
+        """How records are parted, if by the ends of lines: to find the next one behind a damaged one."""
+        line_end = gap.rfind("\n")
+        if line_end >= 0:
+            self._joint = gap[line_end:].encode("latin-1")
+        elif last:
+            self._joint = b""
+
+    def _one(self, buffer: Buffer) -> Iterator[Record | Damaged]:
+        """The next value, by its brackets and strings."""
+        offset = buffer.offset
+        if offset < self._tried and self._joint:  # its end is not to be found by these
+            joint = buffer.find(self._joint, 1)
+            if joint >= 0:
+                octets = buffer.octets[buffer.at : buffer.at + joint].rstrip(b" \t\r\n,")
+                buffer.take(joint + len(self._joint) - 1)
+                yield self._decoded(offset, octets)
+                return
+            self._tried = 0
+        brackets = _Brackets()
+        length = _length(buffer, brackets)
+        if length <= LONGEST and length:
+            followed = buffer.has(length + 1) and chr(buffer.octets[buffer.at + length]) not in _BEHIND
+            octets = buffer.octets[buffer.at : buffer.at + length]
+            record = Damaged(offset, "something follows it") if followed else self._decoded(offset, octets)
+            if followed and self._joint:
+                joint = buffer.find(self._joint, 1)
+                length = joint + len(self._joint) - 1 if joint >= 0 else length
+                self._joint = self._joint if joint >= 0 else b""  # it is not looked for again and again
+        else:
+            octets = buffer.octets[buffer.at : buffer.at + LONGEST]
+            record = too_long(offset) if length else Damaged(offset, "the dump ends before it does")
+        if isinstance(record, Damaged) and self._joint:
+            joint = octets.find(self._joint, 1)
+            if joint >= 0:
+                self._tried = offset + (length or len(octets))
+                length = joint + len(self._joint) - 1
+        if not length:
+            self._lost = True
+            buffer.take_rest()
+        elif length > LONGEST and not brackets.ended:
+            buffer.at += length
+            while not brackets.ended and buffer.has(1):
+                buffer.at = brackets.advance(buffer.octets, buffer.at)
+                if not brackets.ended and not buffer.more():
+                    break
+        else:
+            buffer.at += length
+        yield record
+
+    def _decoded(self, offset: int, octets: bytes) -> Record | Damaged:
+        """The record of what should be a value."""
+        try:
+            value = DECODER.decode(octets.decode("latin-1"))
+        except (ValueError, RecursionError) as error:
+            return Damaged(offset, _reason(error))
+        return self.record(offset, octets, value, latin=True)
+
+
+class _Brackets:
+    """Follows brackets and strings to where a value ends, through whatever part of it is at hand."""
+
+    def __init__(self, depth: int = 0) -> None:
+        """`depth`: how many brackets are to be closed, if it has begun."""
+        self.ended = False
+        self._depth = depth
+        self._quoted = False
+
+    def advance(self, octets: bytes, at: int) -> int:
+        """How far it goes from there: the place behind its end, or before what more octets are needed for."""
+        while at < len(octets):
+            if self._quoted:
+                for match in _IN_STRING.finditer(octets, at):
+                    at = match.end()
+                    if octets[match.start()] != 0x5C:
+                        self._quoted = False
+                        break
+                else:
+                    return max(at, len(octets) - octets.endswith(b"\\"))
+                self.ended = not self._depth
+                if self.ended:
+                    return at
+            for match in _TOKEN.finditer(octets, at):
+                at = match.end()
+                first = octets[match.start()]
+                if first == 0x22:
+                    if at == match.start() + 1:
+                        self._quoted = True
+                        break
+                else:
+                    self._depth += 1 if first in b"[{" else -1
+                if not self._depth:
+                    self.ended = True
+                    return at
+            else:
+                return len(octets)
+        return at
+
+
+def _length(buffer: Buffer, brackets: _Brackets) -> int:
+    """Of the value that begins with the next octet; 0 if the dump ends before it, of one that is too long what was read."""
+    if buffer.octets[buffer.at] not in b'"[{':
+        brackets.ended = True
+        end = buffer.search(_SCALAR_END, 1, 1)
+        return (end.start() if end else len(buffer.octets)) - buffer.at
+    length = 0
+    while True:
+        length = brackets.advance(buffer.octets, buffer.at + length) - buffer.at
+        if brackets.ended or length > LONGEST:
+            return length
+        if not buffer.more():
+            return 0
+
+
+def _pass_gap(buffer: Buffer) -> bool:
+    """Take white space; whether something follows."""
+    while buffer.has(1):
+        found = _NO_GAP.search(buffer.octets, buffer.at)
+        buffer.at = found.start() if found else len(buffer.octets)
+        if found:
+            return True
+    return False
+
+
+def _strings(value: object) -> Iterator[str]:
+    """The strings in a value, names of members too."""
+    values = [value]
+    while values:
+        value = values.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, (tuple, list)):
+            values.extend(value)
+
+
+def _reason(error: ValueError | RecursionError) -> str:
+    """Why a value cannot be read."""
+    if not isinstance(error, JSONDecodeError):
+        return _DEEP
+    line = f"its line {error.lineno}, " if error.lineno > 1 else ""
+    return f"it is not JSON: {error.msg}, {line}column {error.colno}"

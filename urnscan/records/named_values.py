@@ -1,0 +1,93 @@
+"""What records whose values have names say of themselves: members of JSON objects, columns of tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from urnscan.records.fields import OwnField
+from urnscan.records.record import Own
+
+__all__ = ["RANKS", "Pairs", "as_octets", "identifier", "own_identifiers", "whole"]
+
+Pairs = Iterable[tuple[str, object]]
+"""Names and values. A value is a string, an object (a tuple of such pairs), an array (a list of values), or says nothing."""
+
+_NAMES = ("@id", "id", "_id", "identifier", "recordid", "record_id", "recid", "ppn", "controlnumber", "key", "uid")
+RANKS: Mapping[str, int] = {name: rank for rank, name in enumerate(_NAMES)}
+"""By which name, in lower case, a record is called: the least that it has."""
+
+# Members that hold the record itself: JSON:API (section 7.2), Elasticsearch, Google Books, DOAJ.
+_ENVELOPES = frozenset(("attributes", "_source", "volumeinfo", "bibjson"))
+# In an identifier that is an object, what it is: schema.org PropertyValue, DataCite, JSON-LD, MARC in JSON.
+_VALUES = ("value", "@value", "identifier", "id", "@id", "content")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NAMESPACE = re.compile(r".*[/#:](?=.)", re.DOTALL)  # of a scheme that is a URI or a prefixed name
+
+
+def identifier(pairs: Pairs) -> str | None:
+    """What the record is called."""
+    best, called = len(RANKS), None
+    for name, value in pairs:
+        rank = RANKS.get(name.lower(), best)
+        if rank < best and isinstance(value, str) and value:
+            best, called = rank, value
+    return called
+
+
+def own_identifiers(pairs: Pairs, fields: Mapping[str, tuple[OwnField, ...]]) -> Iterator[Own]:
+    """The record's own identifiers, in the order in which they stand.
+
+    `field`, `scheme_in` and `unless` name members in lower case; the two latter any of several, between spaces. `unless`
+    goes by any value if it gives none.
+    """
+    members = [(name.lower(), value) for name, value in pairs]
+    for name, value in members:
+        if name in _ENVELOPES and isinstance(value, tuple):
+            yield from own_identifiers([pair for pair in value if pair[0].lower() not in _ENVELOPES], fields)
+        for field in fields.get(name, ()):
+            if not (field.unless and _is_said(members, *field.unless)):
+                yield from _identifiers(value, field)
+
+
+def as_octets(text: str) -> bytes:
+    """In UTF-8; halves of surrogate pairs, which JSON can escape, have none."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return whole(text).encode()
+
+
+def whole(text: str) -> str:
+    """Without halves of surrogate pairs."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def _is_said(members: list[tuple[str, object]], names: str, values: str) -> bool:
+    """Whether a member of one of these names has one of these values, or any if there are none."""
+    wanted, among = names.split(), values.split()
+    for name, value in members:
+        if name in wanted and value and (not among or (isinstance(value, str) and value.lower() in among)):
+            return True
+    return False
+
+
+def _identifiers(value: object, field: OwnField) -> Iterator[Own]:
+    """In a value of a field: a string, an object that holds one and what it is, or schemes as names, or a list of these."""
+    for one in value if isinstance(value, list) else (value,):
+        if isinstance(one, str):
+            if one and not one.isspace():
+                yield Own(whole(one), field.scheme)
+        elif isinstance(one, tuple):
+            members = {name.lower(): said for name, said in one}
+            scheme = next(
+                (said for name in field.scheme_in.split() if isinstance(said := members.get(name), str)), None
+            )
+            text = next((said for name in _VALUES if isinstance(said := members.get(name), str)), None)
+            if text is not None:
+                yield Own(whole(text), field.scheme if scheme is None else _NAMESPACE.sub("", whole(scheme)).lower())
+            elif scheme is None and not field.scheme:
+                for name, said in members.items():  # {"isbn_13": […], "doi": "…"}
+                    for text in said if isinstance(said, list) else (said,):
+                        if isinstance(text, str):
+                            yield Own(whole(text), whole(name))

@@ -1,0 +1,116 @@
+"""Records side by side: which lines of them differ, what in these is their own, and where it stands that joins them.
+
+A record is cut into lines, as its text and its format do it (MARC and PICA end fields with U+001E), lines into pieces:
+subfields, elements, what commas part. A line, or a piece, is common if it stands in every record, wherever. That takes
+linear time and needs no alignment; what only changed its place differs in nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
+from itertools import chain, groupby, pairwise
+from typing import NamedTuple
+
+__all__ = ["Kind", "Line", "Run", "compare"]
+
+_LINE = re.compile(r"[^\n\r\x1d\x1e]*+(?:[\x1d\x1e]+(?:\r?\n)?|\r\n?|\n)|[^\n\r\x1d\x1e]+")
+_PIECE = re.compile(r"(?<=[,;|\t])(?=[^\t\n])|(?=\x1f)|(?<=>)(?=<)")
+_Asked = Callable[[str], bool]
+_PARTING = " \t\r\n\x1d\x1e,;|"
+"""What stands between pieces, and is not compared."""
+
+
+class Kind(Enum):
+    """What is to be seen in a part of a line."""
+
+    PLAIN = "plain"
+    OWN = "own"
+    """Not in every record."""
+    JOINING = "joining"
+    """A name that joins the records."""
+
+
+class Run(NamedTuple):
+    """A part of a line that looks the same all along."""
+
+    text: str
+    kind: Kind
+
+
+class Line(NamedTuple):
+    """A line of a record, without what ends it but for the controls that end a field."""
+
+    runs: list[Run]
+    common: bool
+    """Whether it stands in every record."""
+
+
+def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list[list[Line]]:
+    r"""The lines of each text: what is common to all, what is not, and where its spellings stand in it.
+
+    Of one text alone nothing is common.
+
+    >>> one, other = compare(["a\nb,c,d", "b,x,d\na"], [["d"], []])
+    >>> [line.common for line in one]
+    [True, False]
+    >>> [(run.text, run.kind.value) for run in one[1].runs]
+    [('b,', 'plain'), ('c,', 'own'), ('d', 'joining')]
+    """
+    places = [_places(text, names) for text, names in zip(excerpts, spellings, strict=True)]
+    if len(excerpts) == 1:
+        return [_lines(excerpts[0], places[0], lambda _: True, lambda _: False)]
+    common_line = _common([[text[start:end] for start, end in _spans(text)] for text in excerpts])
+    common_piece = _common(
+        [[text[start:end] for start, end in _pieces(text, own)] for text, own in zip(excerpts, places, strict=True)]
+    )
+    return [_lines(text, own, common_piece, common_line) for text, own in zip(excerpts, places, strict=True)]
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where lines begin and end, but for line breaks."""
+    for match in _LINE.finditer(text):
+        yield match.start(), match.start() + len(match[0].rstrip("\r\n"))
+
+
+def _pieces(text: str, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Where pieces begin and end; names that join are pieces, too, so that what stands around them can be common."""
+    edges = {0, len(text), *chain(*_spans(text)), *chain(*places), *(match.start() for match in _PIECE.finditer(text))}
+    return pairwise(sorted(edges))
+
+
+def _common(records: Sequence[Sequence[str]]) -> _Asked:
+    """Whether a text stands in every record, but for what parts it from others; what is nothing but that does."""
+    everywhere = (
+        set.intersection(*({text.strip(_PARTING) for text in record} for record in records)) if records else set()
+    )
+    return lambda text: (key := text.strip(_PARTING)) in everywhere or not key
+
+
+def _places(text: str, spellings: Sequence[str]) -> list[tuple[int, int]]:
+    """Where one of the spellings stands, in order; not where it is the beginning of a longer name or number."""
+    alternatives = "|".join(map(re.escape, sorted(filter(None, set(spellings)), key=lambda text: (-len(text), text))))
+    if not alternatives:
+        return []
+    pattern = rf"(?<![0-9](?=[0-9]))(?:{alternatives})(?:(?<![0-9A-Za-z])|(?![-.:/_%~]?(?!(?i:urn):)[0-9A-Za-z]))"
+    return [match.span() for match in re.finditer(pattern, text)]
+
+
+def _lines(text: str, places: Sequence[tuple[int, int]], common_piece: _Asked, common_line: _Asked) -> list[Line]:
+    """The lines of a text, with what is to be seen in them."""
+    kinds = [Kind.PLAIN] * len(text)
+    for start, end in _pieces(text, places):
+        piece = text[start:end]
+        if not common_piece(piece):
+            kinds[end - len(piece.lstrip(" \t")) : end] = [Kind.OWN] * len(piece.lstrip(" \t"))
+    for start, end in places:
+        kinds[start:end] = [Kind.JOINING] * (end - start)
+    lines = []
+    for start, end in _spans(text):
+        runs = []
+        for kind, group in groupby(range(start, end), kinds.__getitem__):
+            indices = list(group)
+            runs.append(Run(text[indices[0] : indices[-1] + 1], kind))
+        lines.append(Line(runs, common_line(text[start:end])))
+    return lines
