@@ -76,7 +76,7 @@ class Contender:
 
     name: str
     command: str
-    count: str = "last"  # "last": the last line's first number; "lines": how many lines; "uniq": the sum of the counts
+    count: str = "last"  # "last": the last line's first number; "lines": how many lines; "uniq": the sum of the counts; "duplicates"
     seconds: list[float] = field(default_factory=list)
     megabytes: float = 0.0
     matches: int = 0
@@ -130,9 +130,10 @@ def count(how: str, out: IO[bytes]) -> int:
         return sum(1 for _ in out)
     if how == "uniq":
         return sum(int(line.split(maxsplit=1)[0]) for line in out)
+    what = "duplicate" if how == "duplicates" else "occurrence"
     for line in out.read().decode().splitlines():
-        if "occurrence" in line:
-            return int(line.split(" occurrence")[0].rsplit(", ", 1)[-1].replace(",", ""))
+        if what in line:
+            return int(line.split(f" {what}")[0].rsplit(", ", 1)[-1].replace(",", ""))
     out.seek(0)
     return int(out.read().split()[0])
 

@@ -74,8 +74,8 @@ ROOMS = [
     room("report", "errors", "jinja2 markupsafe"),
     room(
         "dedup",
-        "errors arrow strings columns records sources tables output options planning running spilling views report",
-        "numpy pyarrow pandas scipy",
+        "errors arrow compiled strings columns records sources tables output options planning running spilling views report",
+        "numpy pyarrow pandas",
     ),
     room(
         "cli",
@@ -87,7 +87,7 @@ ROOMS = [
 BY_NAME = {room.name: room for room in ROOMS}
 LIGHT = {"errors", "syntax", "namespaces", "equivalence", "lookalikes", "explanation"}
 """What `import urnscan` may load at once."""
-HEAVY = {"numba", "numpy", "pandas", "pyarrow", "scipy.sparse", "lxml", "jinja2", "duckdb", "matplotlib", "tqdm"}
+HEAVY = {"numba", "numpy", "pandas", "pyarrow", "scipy", "lxml", "jinja2", "duckdb", "matplotlib", "tqdm"}
 
 # Who may open files, and how it does. (cli: /dev/null in the place of a broken pipe; records: a table of its own.)
 OPENING = {"open", "fdopen", "OSFile", "memory_map", "open_file", "open_stream", "new_file", "ParquetWriter"}

@@ -15,7 +15,17 @@ import pyarrow as pa
 from urnscan.compiled import read_only
 from urnscan.strings import Octets, Offsets
 
-__all__ = ["bits", "number_array", "numbers", "octet_strings", "string_array", "text_array"]
+__all__ = [
+    "bits",
+    "flag_array",
+    "flags_of",
+    "number_array",
+    "numbers",
+    "octet_strings",
+    "octets_array",
+    "string_array",
+    "text_array",
+]
 
 _DTYPES = {pa.int32(): np.int32, pa.int64(): np.int64}
 
@@ -49,6 +59,26 @@ def number_array(values: npt.NDArray[Any]) -> pa.Array:
 def bits(flags: npt.NDArray[np.bool_] | Sequence[bool]) -> pa.Buffer:
     """Flags as Arrow packs them: which values are known, or the values of a column of booleans."""
     return pa.py_buffer(np.packbits(flags, bitorder="little"))
+
+
+def flag_array(flags: npt.NDArray[np.bool_]) -> pa.BooleanArray:
+    """A column of flags."""
+    return pa.Array.from_buffers(pa.bool_(), len(flags), [None, bits(flags)])
+
+
+def flags_of(column: pa.BooleanArray) -> npt.NDArray[np.bool_]:
+    """The way back, of a column without nulls."""
+    packed = np.unpackbits(np.frombuffer(column.buffers()[1], np.uint8), bitorder="little")
+    return packed[column.offset : column.offset + len(column)].astype(np.bool_)
+
+
+def octets_array(values: Sequence[bytes]) -> pa.BinaryArray:
+    """A column of octets, each value as it is; not more than 2 GiB in all."""
+    offsets = np.zeros(len(values) + 1, np.int32)
+    np.cumsum([len(octets) for octets in values], out=offsets[1:])
+    return pa.Array.from_buffers(
+        pa.binary(), len(values), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(values))]
+    )
 
 
 def text_array(texts: Sequence[str | None]) -> pa.StringArray:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrow import octet_strings
+from urnscan.arrow import octet_strings, octets_array
 from urnscan.scanner import Matches, Rejects, Scanner
 
 if TYPE_CHECKING:
@@ -96,13 +96,12 @@ def _octets(values: pa.Array) -> Iterator[pa.BinaryArray]:
     """The values as octets, each followed by an octet that no URN holds, in parts that 32-bit offsets can count."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
-    separator = pa.array([b"\0"], pa.binary())[0]
-    nothing = pa.array([b""], pa.binary())[0]
+    separator, nothing = octets_array([b"\0", b""])
     rest = deque(values.slice(start, _ROWS) for start in range(0, len(values), _ROWS))
     while rest:
         part = rest.popleft()
         try:
-            yield pc.binary_join_element_wise(part.cast(pa.binary()).fill_null(b""), nothing, separator)
+            yield pc.binary_join_element_wise(part.cast(pa.binary()).fill_null(nothing), nothing, separator)
         except pa.ArrowInvalid as error:
             if len(part) == 1:
                 raise ValueError("a value has more than 2 GiB; scan it from a file") from error

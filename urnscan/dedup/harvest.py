@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.arrow import number_array, numbers, text_array
+from urnscan.arrow import number_array, numbers, octets_array, text_array
 from urnscan.columns import scan_values
 from urnscan.dedup.joining import Edges, Numbers
 from urnscan.dedup.policy import Policy
-from urnscan.dedup.rewriting import Dumps, Spool, Summed
+from urnscan.dedup.rewriting import Dumps, ReadInto, Spool, Summed
 from urnscan.errors import FatalError, SourceError
 from urnscan.options import Options
 from urnscan.records.buffer import Buffer
@@ -35,8 +35,10 @@ from urnscan.views import make_scanner
 
 __all__ = ["Dump", "Harvest"]
 
-_TOGETHER = 1 << 12  # records that are scanned at once
-_TOGETHER_OCTETS = 1 << 22
+_TOGETHER = (
+    1 << 15
+)  # records that are scanned at once: few large steps, as each waits for the reading thread's turn to end
+_TOGETHER_OCTETS = 1 << 24
 _AHEAD = 2  # batches that wait to be scanned while the next is read
 _IN_MEMORY = 1 << 26  # octets of rows that wait in memory
 
@@ -62,8 +64,8 @@ class Dump:
     octets: int = 0
     sum: int = 0
     """The checksum of its octets, where it is to be read again."""
-    spool: Spool | None = None
-    """What came out of it, if it is a pipe that is to be read again."""
+    kept: tuple[int, int] | None = None
+    """Where it lies in the spool, if it is out of a pipe that is to be read again."""
 
 
 class Harvest:
@@ -87,6 +89,8 @@ class Harvest:
         self.edges = Edges(policy.weak, policy.max_class, folder)
         self.rows = Spilled(_ROWS, folder)
         """Those of a dump lie in batches of their own."""
+        self.spool: Spool | None = None
+        """What came out of pipes that are to be read again."""
         self.trimmable = 0
         """Occurrences that `trim` would have changed."""
         self._policy = policy
@@ -111,9 +115,8 @@ class Harvest:
         """Give back what it holds."""
         self._thread.shutdown(cancel_futures=True)
         self.rows.close()
-        for dump in self.dumps:
-            if dump.spool is not None:
-                dump.spool.close()
+        if self.spool is not None:
+            self.spool.close()
 
     @property
     def records(self) -> int:
@@ -168,17 +171,24 @@ class Harvest:
             case SourceError():
                 self._failures.add(place, source.name, document)
             case Values():
-                raise SourceError(source.name, "is a table, and no dump of records: export it as CSV or JSON Lines")
+                reason = "is a table, and no dump of records: export it as CSV or JSON Lines"
+                member, inside, _ = document.place(0).rpartition(INSIDE)
+                if not inside:  # it is all that is in the input
+                    raise SourceError(source.name, reason)
+                name = source.name + INSIDE + member
+                self._failures.add(place, source.name, SourceError(name, reason), is_part=True)
             case Document():
                 self._dump(place, source, number, document)
 
     def _dump(self, place: int, source: Input, number: int, document: Document) -> None:
         """Read a text of records. Raises SourceError."""
         name = source.name if document.member is None else source.name + INSIDE + document.member
-        read_into, spool = document.reader.read_into, None
-        if self._again and source.size is None:
-            spool = Spool(read_into, self._folder())
-            read_into = spool.read_into
+        read_into: ReadInto = document.reader.read_into
+        start = 0  # of the dump in the spool
+        if is_kept := self._again and source.size is None:
+            self.spool = self.spool or Spool(self._folder())
+            start = self.spool.octets
+            read_into = self.spool.keep(read_into)
         summed = Summed(read_into, want_sum=self._again)
         buffer = Buffer(summed.read_into)
         # A member of an archive may have any name; that of the input may be the archive's.
@@ -193,10 +203,12 @@ class Harvest:
             return
         if self._outputs is not None:
             self._outputs.admit(source, format_, document.codec)
-        dump = Dump(source, name, document.member, number, format_, self._records, spool=spool)
+        dump = Dump(source, name, document.member, number, format_, self._records)
         self.dumps.append(dump)
         self._read_records(place, dump, buffer)
         dump.octets, dump.sum = summed.octets, summed.sum
+        if is_kept:
+            dump.kept = (start, start + summed.octets)
 
     def _read_records(self, place: int, dump: Dump, buffer: Buffer) -> None:
         """Read the records of a dump."""
@@ -236,8 +248,8 @@ class Harvest:
     def _find(self, batch: _Batch) -> _Scanned:
         """The rows of a batch; in the thread that scans."""
         trimmable = 0
-        places, forms = [np.empty(0, np.int64)], [pa.array([], pa.string())]
-        for hits in scan_values(self._scanner, pa.array(batch.texts, pa.binary())):
+        places, forms = [np.empty(0, np.int64)], [text_array([])]
+        for hits in scan_values(self._scanner, octets_array(batch.texts)):
             places.append(hits.value)
             forms.append(canonical_column(hits.matches, self._level))
             trimmable += int(np.count_nonzero(hits.matches.trailing))
@@ -251,10 +263,10 @@ class Harvest:
         ends = np.searchsorted(owner, np.arange(len(batch.record) + 1)).astype(np.int32)
         urns = urn.dictionary.take(number_array(codes[first]))
         columns = [
-            pa.array(batch.record, pa.int64()),
+            number_array(np.array(batch.record, np.int64)),
             text_array(batch.identifier),
-            pa.array(batch.offset, pa.int64()),
-            pa.array(batch.length, pa.int64()),
+            number_array(np.array(batch.offset, np.int64)),
+            number_array(np.array(batch.length, np.int64)),
             pa.ListArray.from_arrays(number_array(ends), urns, type=_ROWS.field("urns").type),
         ]
         return _Scanned(pa.RecordBatch.from_arrays(columns, schema=_ROWS), urns, owner, np.diff(ends), trimmable)

@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrow import number_array, numbers, octet_strings
+from urnscan.arrow import flags_of, number_array, numbers, octet_strings
+from urnscan.compiled import compiled
 from urnscan.errors import FatalError
 from urnscan.spilling import Spilled
 from urnscan.strings import spread
@@ -46,7 +47,7 @@ def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
     found = np.zeros(len(urns), np.bool_)
     for name in weak:
         beginning = f"urn:{name[:-1]}" if name.endswith("*") else f"urn:{name}:"
-        found |= pc.starts_with(urns, beginning).to_numpy(zero_copy_only=False)
+        found |= flags_of(pc.starts_with(urns, beginning))
     return found
 
 
@@ -110,7 +111,7 @@ class Edges:
             strong = ~is_weak(urn.dictionary, self._weak)
             too_common = np.flatnonzero(strong & (sizes > self._max_class))
             common += zip(
-                urn.dictionary.take(pa.array(too_common)).to_pylist(), sizes[too_common].tolist(), strict=True
+                urn.dictionary.take(number_array(too_common)).to_pylist(), sizes[too_common].tolist(), strict=True
             )
             joining = (strong & (sizes > 1) & (sizes <= self._max_class))[codes]
             joins[numbers(rows.column("edge").combine_chunks())[joining]] = True
@@ -129,18 +130,29 @@ def _joined(parts: Sequence[Numbers]) -> Numbers:
     return np.concatenate(parts) if parts else np.empty(0, np.int32)
 
 
+@compiled
 def _components(records: int, first: Numbers, other: Numbers) -> Numbers:
     """The connected components of the records, of which first[i] and other[i] are joined, numbered as in Clusters."""
-    if not len(first):
-        return np.arange(1, records + 1, dtype=np.int32)
-    from scipy.sparse import coo_array  # noqa: PLC0415 (heavy, and not every run joins records)
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+    parent = np.arange(records).astype(np.int32)  # of each record one before it in its component; the first has itself
+    for i in range(len(first)):
+        a, b = _first(parent, first[i]), _first(parent, other[i])
+        parent[max(a, b)] = min(a, b)
+    cluster = np.empty(records, np.int32)
+    number = 0
+    for record in range(records):
+        begin = _first(parent, record)
+        if begin == record:
+            number += 1
+            cluster[record] = number
+        else:
+            cluster[record] = cluster[begin]
+    return cluster
 
-    graph = coo_array((np.ones(len(first), np.int8), (first, other)), shape=(records, records))
-    count, component = connected_components(graph.tocsr(), directed=False)
-    begins = np.empty(count, np.int64)  # of each component, its first record
-    begins[component[::-1]] = np.arange(records)[::-1]
-    number = np.empty(count, np.int32)
-    number[np.argsort(begins)] = np.arange(1, count + 1)
-    clusters: Numbers = number[component]
-    return clusters
+
+@compiled
+def _first(parent: Numbers, record: int) -> int:
+    """The first record of a component, as far as it is known; the way to it is halved for those who ask next."""
+    while parent[record] != record:
+        parent[record] = parent[parent[record]]
+        record = parent[record]
+    return record

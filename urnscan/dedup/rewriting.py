@@ -16,11 +16,12 @@ from urnscan.records.buffer import Buffer
 from urnscan.records.formats import Format
 from urnscan.sources import Input, is_remote, local_path
 
-__all__ = ["Dumps", "ReadInto", "Spool", "Summed", "copy_without", "excerpt"]
+__all__ = ["Dumps", "Joined", "ReadInto", "Spool", "Summed", "copy_without", "excerpt"]
 
 _BLANK = b" \t\r\n"
+_MARK = b"\xef\xbb\xbf"  # byte order mark of UTF-8
 _BLOCK = 1 << 20  # octets copied at a time
-_UNPACKED = (".xz", ".lzma")  # what is read, but not written
+_UNPACKED = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".txz")  # what is read, but not written
 
 ReadInto = Callable[[memoryview], int]
 Write = Callable[[bytes], object]
@@ -116,26 +117,40 @@ class Summed:
 
 
 class Spool:
-    """What comes out of a pipe, kept in a file without a name, to be read once more."""
+    """What comes out of pipes, kept in a file without a name, to be read once more: one file, however many dumps."""
 
-    def __init__(self, read_into: ReadInto, folder: Path) -> None:
-        self._read_into = read_into
+    def __init__(self, folder: Path) -> None:
+        """Raises FatalError where no disk is left."""
+        self.octets = 0
+        """How many are kept."""
         self._folder = folder
         with self._as_fatal():
             self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (it lives as long as this does)
 
-    def read_into(self, view: memoryview) -> int:
-        """As a Reader does. Raises FatalError where no disk is left."""
-        got = self._read_into(view)
-        with self._as_fatal():
-            self._file.write(view[:got])
-        return got
+    def keep(self, read_into: ReadInto) -> ReadInto:
+        """The same reading, of which all is kept. It raises FatalError where no disk is left."""
 
-    def read_again(self) -> ReadInto:
-        """From the first octet on. Raises FatalError where no disk is left."""
+        def read_and_keep(view: memoryview) -> int:
+            got = read_into(view)
+            with self._as_fatal():
+                self._file.write(view[:got])
+            self.octets += got
+            return got
+
+        return read_and_keep
+
+    def read_again(self, start: int, end: int) -> ReadInto:
+        """What is kept between two places. Raises FatalError where no disk is left; nothing can be kept from then on."""
         with self._as_fatal():
-            self._file.seek(0)
-        return self._file.readinto  # type: ignore[attr-defined,no-any-return]
+            self._file.seek(start)
+
+        def read_into(view: memoryview) -> int:
+            nonlocal start
+            got: int = self._file.readinto(view[: end - start])  # type: ignore[attr-defined]
+            start += got
+            return got
+
+        return read_into
 
     def close(self) -> None:
         """Forget the octets."""
@@ -147,6 +162,35 @@ class Spool:
             yield
         except OSError as error:
             raise FatalError(f"{self._folder}: cannot hold what comes out of a pipe: {error.strerror}") from error
+
+
+class Joined:
+    """Writes dumps one behind the other, so that no record runs into one of the next dump."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+        self._tail = b""  # what was written last
+        self._line_ends = 0  # that must stand before what is written next
+        self._begins_later = False  # the next octets are the first of a dump that is not the first
+
+    def begin(self, line_ends: int) -> None:
+        """Another dump comes, with at least so many line ends before it."""
+        self._begins_later = bool(self._tail)
+        self._line_ends = line_ends if self._tail else 0
+
+    def __call__(self, octets: bytes) -> None:
+        """Write octets of the dump. Raises what `write` does."""
+        if self._begins_later and octets:
+            octets = octets.removeprefix(_MARK)
+            self._begins_later = False
+        if not octets:
+            return
+        if self._line_ends:
+            lines = self._tail.replace(b"\r", b"")
+            self._write(b"\n" * (self._line_ends - len(lines) + len(lines.rstrip(b"\n"))))
+            self._line_ends = 0
+        self._write(octets)
+        self._tail = (self._tail + octets[-4:])[-4:]
 
 
 class Dumps:
@@ -164,6 +208,7 @@ class Dumps:
         if self._folder is not None and not self._folder.is_dir() and not path.endswith("/"):
             self._folder = None
         self._output = None if self._folder else OctetOutput(path, force=force)
+        self._joined = None if self._output is None else Joined(self._output.write)
         self._sources: dict[str, str] = {}
         if self._folder is not None and not self._folder.is_dir():
             raise FatalError(f"{path}: this folder does not exist; make it first")
@@ -202,13 +247,13 @@ class Dumps:
             raise FatalError(f"{path}: two dumps of {format_.title} do not make one ({source.name}){hint}")
 
     @contextlib.contextmanager
-    def open(self, source: Input) -> Iterator[Write]:
+    def open(self, source: Input) -> Iterator[Joined]:
         """What writes the dumps of an input. Raises FatalError."""
-        if self._output is not None:
-            yield self._output.write
+        if self._joined is not None:
+            yield self._joined
             return
         with OctetOutput(self._place(source), force=self._force) as output:
-            yield output.write
+            yield Joined(output.write)
             output.commit()
 
     def commit(self) -> None:
@@ -220,5 +265,6 @@ class Dumps:
         if self._folder is None:
             return self._path
         name = source.file_name.lstrip("-") or "standard-input"
-        place = self._folder / name
-        return str(place.with_suffix("") if place.suffix.lower() in _UNPACKED else place)
+        suffixes = Path(name).suffixes
+        written = (suffix for suffix in suffixes if suffix.lower() not in _UNPACKED)
+        return str(self._folder / (name.removesuffix("".join(suffixes)) + "".join(written)))

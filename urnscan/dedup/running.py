@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.arrow import bits, number_array, numbers, text_array
+from urnscan.arrow import flag_array, number_array, numbers, text_array
 from urnscan.dedup.harvest import Dump, Harvest
 from urnscan.dedup.policy import Policy, ranks
 from urnscan.dedup.rewriting import Dumps, Summed, copy_without, excerpt
@@ -25,7 +25,6 @@ from urnscan.errors import FatalError, SourceError
 from urnscan.options import Options
 from urnscan.planning import found_inputs
 from urnscan.records.buffer import Buffer
-from urnscan.report.dedup import render
 from urnscan.running import Failures, SpillFolder
 from urnscan.sources import Checks, Document, open_documents
 from urnscan.tables import CLUSTERS
@@ -134,12 +133,17 @@ def run(
                     clusters(rows)
                 if page is not None:
                     chosen.take(rows)
-        again = _Again(harvest.dumps, options, on_progress)
+        again = _Again(harvest, options, on_progress)
         if dumps is not None:
-            for (dump, buffer), places in zip(again.read(), found.places(), strict=True):
-                with dumps.open(dump.source) as write:
-                    copy_without(buffer, places, dump.format.separator, write)
+            read = zip(again.read(), found.places(), strict=True)
+            for source, in_it in itertools.groupby(read, lambda each: each[0][0].source):
+                with dumps.open(source) as write:
+                    for (dump, buffer), places in in_it:
+                        write.begin(dump.format.line_ends)
+                        copy_without(buffer, places, dump.format.separator, write)
         if page is not None:
+            from urnscan.report.dedup import render  # noqa: PLC0415 (its templates take a while to load)
+
             excerpts = dict(again.excerpts(chosen.places()))
             summary = chosen.summary(harvest.dumps, options, policy, report.common, report.failures, excerpts)
             page(render(summary).encode())
@@ -175,7 +179,7 @@ class _Found:
                 "member": _repeated(dump.member, len(rows)),
                 "joined_by": _filtered(urns, self._joins[edge : edge + len(urns.values)]),
                 "rank": number_array(rank),
-                "kept": pa.Array.from_buffers(pa.bool_(), len(rows), [None, bits(rank == 1)]),
+                "kept": flag_array(rank == 1),
             }
             yield pa.RecordBatch.from_arrays(
                 [columns.get(name) or rows.column(name) for name in CLUSTERS.names], schema=CLUSTERS
@@ -212,14 +216,15 @@ def _repeated(text: str | None, count: int) -> pa.DictionaryArray:
 def _filtered(urns: pa.ListArray, which: npt.NDArray[np.bool_]) -> pa.ListArray:
     """The lists without those of their values that are not in `which`."""
     ends = np.append(np.int32(0), np.cumsum(which, dtype=np.int32))[numbers(urns.offsets)]
-    return pa.ListArray.from_arrays(number_array(ends), urns.values.filter(pa.array(which)), type=urns.type)
+    return pa.ListArray.from_arrays(number_array(ends), urns.values.filter(flag_array(which)), type=urns.type)
 
 
 class _Again:
     """The second reading of the dumps."""
 
-    def __init__(self, dumps: Sequence[Dump], options: Options, on_read: Callable[[int], object]) -> None:
-        self._dumps = dumps
+    def __init__(self, harvest: Harvest, options: Options, on_read: Callable[[int], object]) -> None:
+        self._dumps = harvest.dumps
+        self._spool = harvest.spool
         self._reading = dataclasses.replace(options.reading, columns=())
         self._on_read = on_read
 
@@ -245,8 +250,8 @@ class _Again:
         """Some of the dumps, in their order. Raises FatalError where one is not there any more."""
         for source, in_it in itertools.groupby(dumps, lambda dump: dump.source):
             waiting = deque(in_it)
-            while waiting and (spool := waiting[0].spool) is not None:
-                yield waiting.popleft(), Summed(spool.read_again())
+            while self._spool is not None and waiting and (kept := waiting[0].kept) is not None:
+                yield waiting.popleft(), Summed(self._spool.read_again(*kept))
             if not waiting:
                 continue
             try:

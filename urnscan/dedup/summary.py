@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan import __version__
-from urnscan.arrow import string_array
+from urnscan.arrow import number_array, string_array
 from urnscan.dedup.harvest import Dump
 from urnscan.dedup.joining import Numbers
 from urnscan.dedup.policy import Policy
@@ -48,7 +48,7 @@ class Chosen:
         self._sizes = sizes
         self._largest = largest[sizes[largest] > 1].tolist()
         self._shown = list(dict.fromkeys([*small.tolist(), *self._largest[:2]]))
-        self._wanted = pa.array([*self._largest, *self._shown], pa.int64())
+        self._wanted = number_array(np.array([*self._largest, *self._shown], np.int64))
         self._rows: dict[int, list[_Row]] = defaultdict(list)
         self._without = 0  # records that name no URN
 

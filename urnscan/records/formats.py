@@ -52,6 +52,8 @@ class Format:
     """What stands between two records, besides white space, and not behind the last."""
     framed: bool = False
     """Whether something stands around the records, so that two dumps, one behind the other, are none."""
+    line_ends: int = 1
+    """How many of them, at least, stand between the last record of a dump and another dump behind it."""
     keyed: bool = False
     """Whether two records with the same identifier in one dump are parts of one record."""
 
@@ -60,7 +62,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         format_.name: format_
         for format_ in (
-            Format(name="marc", title="MARC 21 (ISO 2709)", open=MarcRecords, recognise=is_marc),
+            Format(name="marc", title="MARC 21 (ISO 2709)", open=MarcRecords, recognise=is_marc, line_ends=0),
             Format(name="marcxml", title="MARCXML", open=MarkupRecords, recognise=is_marcxml, framed=True),
             Format(name="mods", title="MODS", open=MarkupRecords, recognise=is_mods, framed=True),
             Format(name="dc", title="Dublin Core", open=MarkupRecords, recognise=is_dublin_core, framed=True),
@@ -77,7 +79,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             ),
             Format(name="jsonl", title="JSON Lines", open=JsonLineRecords, recognise=is_json_lines),
             Format(name="pica", title="PICA+ (normalised)", open=PicaRecords, recognise=is_pica_normalised),
-            Format(name="pica-plain", title="PICA+ (plain)", open=PicaRecords, recognise=is_pica_plain),
+            Format(name="pica-plain", title="PICA+ (plain)", open=PicaRecords, recognise=is_pica_plain, line_ends=2),
             Format(name="ntriples", title="N-Triples or N-Quads", open=TripleRecords, recognise=is_triples, keyed=True),
             Format(name="ris", title="RIS", open=RisRecords, recognise=is_ris),
             Format(name="bibtex", title="BibTeX", open=BibtexRecords, recognise=is_bibtex),
