@@ -68,7 +68,9 @@ ROOMS = [
     room("options", "syntax equivalence scanner sources views"),
     room("planning", "errors options sources views"),
     room("holding", "errors scanner sources", "numpy pyarrow"),
-    room("worker", "errors arrow scanner sources tables columns options planning running holding views", "numpy pyarrow"),
+    room(
+        "worker", "errors arrow scanner sources tables columns options planning running holding views", "numpy pyarrow"
+    ),
     room("pipeline", "errors tables grouping parallel options planning running worker", "pyarrow"),
     room("library", "errors arrow scanner tables columns options pipeline views", "numpy pyarrow pandas"),
     room("report", "errors", "jinja2 markupsafe"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -71,7 +72,9 @@ def dedup_command(words: Sequence[str]) -> bool:
                 page = stack.enter_context(OctetOutput(arguments.report, force=arguments.force))
         progress = Progress()
         if not (arguments.no_progress or arguments.quiet):
-            progress = show_progress("reading", lambda: plan_size(inputs, options, outputs), stack)
+            readings = 1 if dumps is None else 2
+            size = functools.partial(plan_size, inputs, options, outputs)
+            progress = show_progress("reading", lambda: (octets := size()) and octets * readings, stack)
         report = run(
             inputs,
             options,
