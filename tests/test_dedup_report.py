@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from urnscan.report.dedup import Common, Example, ExampleRecord, Input, Large, Summary, Weak, render
+from urnscan.report.dedup import Common, Example, ExampleRecord, Input, Large, Summary, render
 from urnscan.report.excerpts import Kind, compare
 from urnscan.report.page import visible
 
@@ -28,7 +28,7 @@ MARC = "00100nam a22000497i 4500001000600000\x1enb-17\x1e  \x1fa0-9999412-0-8\x1
 XML = "<record>\n  <id>nb-18</id>\n  <url>URN:NBN:no-nb_digibok_42</url>\n</record>"
 FULL = Summary(
     version="0.9",
-    inputs=[Input("katalog.mrc", "MARC 21", 2104332, 17), Input("oai.xml.gz", "OAI-PMH", 412009)],
+    inputs=[Input("katalog.mrc", "MARC 21", 2104332, 17, 3005, 120017), Input("oai.xml.gz", "OAI-PMH", 412009)],
     records=2516341,
     clusters=2203010,
     duplicates=313331,
@@ -37,7 +37,6 @@ FULL = Summary(
     largest=[Large(30017, 4820, [URN, ISBN], ["nb-1", "nb-2"], more_urns=37)],
     common=[Common("urn:isbn:9788200000007", 51020)],
     more_common=1014,
-    weak=Weak(310442, [("issn", 300100), ("isni", 20042)]),
     examples=[
         Example(
             4711,
@@ -90,8 +89,8 @@ class TestWhatItSays:
 
     def test_inputs(self):
         assert rows(section(FULL, "inputs")) == [
-            ["katalog.mrc", "MARC 21", "2,104,332", "17"],
-            ["oai.xml.gz", "OAI-PMH", "412,009", "0"],
+            ["katalog.mrc", "MARC 21", "2,104,332", "3,005", "120,017", "17"],
+            ["oai.xml.gz", "OAI-PMH", "412,009", "0", "0", "0"],
         ]
 
     def test_many_inputs_are_counted_and_their_damage_is(self):
@@ -146,11 +145,6 @@ class TestWhatItSays:
         assert rows(common) == [["urn:isbn:9788200000007", "51,020"]]
         assert "And 1,014 more." in words(common)
 
-    def test_weak(self):
-        weak = section(FULL, "weak")
-        assert "310,442 records (12.3 %) hold URNs" in words(weak)
-        assert rows(weak) == [["issn", "300,100"], ["isni", "20,042"]]
-
     def test_settings(self):
         assert rows(section(FULL, "settings")) == [["--keep", "first"], ["--max-class", "1,000"]]
 
@@ -195,7 +189,7 @@ class TestWhatIsNotThere:
             ("inputs", "There are none."),
             ("sizes", "There are no clusters."),
             ("largest", "No cluster has more than one record."),
-            ("common", "No URN is: each that several records hold joins them."),
+            ("common", "No URN is: each that several records hold joins them, but for weak ones."),
             ("examples", "There are none."),
             ("settings", "None was given."),
             ("failures", "There are none: everything was read."),
@@ -205,13 +199,6 @@ class TestWhatIsNotThere:
         shown = section(EMPTY, name)
         assert words(shown).endswith(says)
         assert not shown.xpath(".//table")
-
-    def test_weak_urns_that_nobody_counted_are_left_out(self):
-        assert 'id="weak"' not in render(EMPTY)
-        assert 'href="#weak"' not in render(EMPTY)
-
-    def test_no_weak_urns(self):
-        assert words(section(replace(EMPTY, weak=Weak(0)), "weak")).endswith("No record holds one.")
 
     def test_an_example_without_records(self):
         assert "Cluster 7: 2 records, 0 of them here" in words(
@@ -277,7 +264,6 @@ def everywhere(text):
         sizes={1: 1},
         largest=[Large(1, 2, [text], [text])],
         common=[Common(text, 1)],
-        weak=Weak(1, [(text, 1)]),
         examples=[Example(1, 2, [record, record])],
         settings=[(text, text)],
         failures=[text],

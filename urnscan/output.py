@@ -302,11 +302,13 @@ def _as_fatal(name: str) -> Iterator[None]:
 
 
 def _octets(rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
-    """How many octets the texts of each row have, nested ones left aside."""
+    """How many octets the texts of each row have, structures left aside."""
     octets = np.zeros(rows.num_rows, np.int64)
     for column in rows.columns:
         if pa.types.is_string(column.type) and column.null_count < len(column):
             octets += np.diff(octet_strings(column)[1])
+        elif pa.types.is_list(column.type) and pa.types.is_string(column.type.value_type):
+            octets += np.diff(octet_strings(column.values)[1].astype(np.int64)[numbers(column.offsets)])
     return octets
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from urnscan.errors import SourceError
+from urnscan.errors import FatalError, SourceError
 from urnscan.options import Options
 from urnscan.sources import Input, find_inputs, is_splittable, real_place
 from urnscan.views import separators
@@ -98,9 +99,17 @@ def _alone(place: int, found: Input, options: Options, part: int) -> Iterator[Ta
 
 
 def found_inputs(inputs: Sequence[str], options: Options, outputs: Collection[str]) -> Iterator[Input | SourceError]:
-    """The inputs of a run but for its outputs, each once, also where several arguments name it: a pattern and a folder, say."""
+    """The inputs of a run but for its outputs, each once, also where several arguments name it: a pattern and a folder, say.
+
+    Raises FatalError where an output is named as an input.
+    """
     seen: set[Hashable] = set()
-    for found in find_inputs(inputs, options.selection, frozenset(map(real_place, outputs))):
+    own = frozenset(map(real_place, outputs))
+    for argument in inputs if own else ():
+        with contextlib.suppress(SourceError):  # it is told when it is looked for
+            if real_place(argument) in own:
+                raise FatalError(f"{argument}: is an input and an output: name another file to write")
+    for found in find_inputs(inputs, options.selection, own):
         if len(inputs) > 1 and isinstance(found, Input):
             if found.key in seen:
                 continue

@@ -68,10 +68,16 @@ class SpillFolder:
         self._made: tempfile.TemporaryDirectory[str] | None = None
 
     def get(self) -> Path:
-        """The folder."""
+        """The folder. Raises FatalError where none can be made."""
         with self._making:
             if self._made is None:
-                self._made = tempfile.TemporaryDirectory(prefix="urnscan-", suffix=TEMPORARY_SUFFIX, dir=self._parent)
+                try:
+                    self._made = tempfile.TemporaryDirectory(
+                        prefix="urnscan-", suffix=TEMPORARY_SUFFIX, dir=self._parent
+                    )
+                except OSError as error:
+                    place = self._parent or tempfile.gettempdir()
+                    raise FatalError(f"{place}: cannot hold what is spilled: {error.strerror or error}") from error
         return Path(self._made.name)
 
     def remove(self) -> None:

@@ -23,6 +23,7 @@ class Spilled:
         """Of the rows that are in memory."""
         self._schema = schema
         self._folder = folder
+        self._place: Path | None = None
         self._in_memory: list[pa.RecordBatch] = []
         self._file: IO[bytes] | None = None
         self._stream: pa.ipc.RecordBatchStreamWriter | None = None
@@ -34,9 +35,10 @@ class Spilled:
 
     def spill(self) -> None:
         """Put what is in memory into the file. Raises FatalError where no disk is left."""
+        self._place = self._folder()
         try:
             if self._file is None:
-                self._file = tempfile.TemporaryFile(dir=self._folder())  # noqa: SIM115 (it lives as long as the rows do)
+                self._file = tempfile.TemporaryFile(dir=self._place)  # noqa: SIM115 (it lives as long as the rows do)
             if self._stream is None:
                 self._stream = pa.ipc.new_stream(self._file, self._schema)
             for rows in self._in_memory:
@@ -62,8 +64,9 @@ class Spilled:
     def close(self) -> None:
         """Forget the rows."""
         self._in_memory = []
+        self._stream = None
         if self._file is not None:
             self._file.close()
 
     def _fatal(self, error: OSError) -> FatalError:
-        return FatalError(f"{self._folder()}: cannot hold what is spilled: {error}")
+        return FatalError(f"{self._place}: cannot hold what is spilled: {error}")

@@ -1,6 +1,7 @@
 """Dumps with planted duplicates in every format: what belongs together is found, and nothing else."""
 
 import json
+import zipfile
 from itertools import pairwise
 
 import pymarc
@@ -201,6 +202,80 @@ class TestDamage:
         assert set(dump.records[:3] + dump.records[5:]) <= read
         told = damaged.splitlines()[0] if format_ == "ntriples" else damaged.rstrip()  # its other lines are statements
         assert told in (tmp_path / "out").read_bytes()
+
+
+class TestPieces:
+    """N-Triples "by subject": what is said of one subject is one record, wherever it stands."""
+
+    TRIPLES = (
+        "<http://a> <p> <urn:x-y:1> .\n<http://b> <p> <urn:x-y:1> .\n<http://c> <p> <urn:x-y:2> .\n"
+        '<http://a> <p> "more" .\n<http://b> <p> "more" .\n'
+    )
+
+    def test_they_are_kept_or_go_together(self, tmp_path):
+        """Nothing is lost of a subject that is kept."""
+        path, out = tmp_path / "a.nt", tmp_path / "out.nt"
+        path.write_text(self.TRIPLES)
+        found = urnscan.deduplicate(path, deduplicated=out)
+        rows = found.clusters.to_pylist()
+        assert [row["cluster"] for row in rows] == [1, 1, 2, 1, 1]
+        assert [row["rank"] for row in rows] == [1, 2, 1, 1, 2]
+        assert out.read_text() == "".join(line for line in self.TRIPLES.splitlines(True) if "b>" not in line)
+        assert (found.report.clusters, found.report.duplicates) == (2, 2)
+
+    def test_longest_is_that_of_all_pieces(self, tmp_path):
+        path = tmp_path / "a.nt"
+        path.write_text(self.TRIPLES.replace('<http://b> <p> "more"', '<http://b> <p> "more of it"'))
+        rows = urnscan.deduplicate(path, keep="longest").clusters.to_pylist()
+        assert [row["rank"] for row in rows] == [2, 1, 1, 2, 1]
+
+    def test_a_damaged_line_between_them(self, tmp_path):
+        """It costs itself and nothing else."""
+        path, out = tmp_path / "a.nt", tmp_path / "out.nt"
+        path.write_text("<http://a> <p> <urn:x-y:1> .\n<http://a> <broken\n<http://a> <p> <urn:x-y:2> .\n")
+        found = urnscan.deduplicate(path, deduplicated=out)
+        assert [row["cluster"] for row in found.clusters.to_pylist()] == [1, 1]
+        assert out.read_text() == path.read_text()
+        assert len(found.report.failures) == 1
+
+
+class TestWhatJoinsNothing:
+    """What only looks like the same name."""
+
+    def test_a_placeholder(self, tmp_path):
+        path = tmp_path / "a.txt"
+        path.write_text("urn:isbn:0000000000\n" * 3 + "urn:uuid:00000000-0000-0000-0000-000000000000\n" * 3)
+        assert urnscan.deduplicate(path, record="line").report.clusters == 6
+
+    def test_a_cut_name(self, tmp_path):
+        """Two that have the first octets in common, as many as are looked at, may be different."""
+        path = tmp_path / "a.txt"
+        path.write_text("urn:x-y:abcdefgh\nurn:x-y:abcdefgz\n")
+        report = urnscan.deduplicate(path, record="line", max_length=12).report
+        assert (report.clusters, report.cut, report.without) == (2, 2, 2)
+
+
+class TestInputs:
+    """One that cannot be read costs itself."""
+
+    def test_a_damaged_member(self, tmp_path):
+        """The other members of its archive are read."""
+        path = tmp_path / "a.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in ("0.mrc", "1.mrc"):
+                archive.writestr(name, make_dump("marc", 1, 20).octets)
+        octets = bytearray(path.read_bytes())
+        octets[40:60] = bytes(20)
+        path.write_bytes(octets)
+        found = urnscan.deduplicate(path)
+        assert set(found.clusters.column("member").to_pylist()) == {"1.mrc"}
+        assert len(found.report.failures) == 1
+
+    def test_options_of_scans_alone(self, tmp_path):
+        """What would mean nothing is refused."""
+        for name in ("column", "jobs", "memory"):
+            with pytest.raises(TypeError, match=f"no option '{name}'"):
+                urnscan.deduplicate(tmp_path, **{name: 1})
 
 
 def test_syntax_without_slash(tmp_path):

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urnscan.dedup.policy import KEEP, WEAK, Policy, ranks
+from urnscan.dedup.policy import KEEP, PLACEHOLDERS, WEAK, Policy, ranks
+from urnscan.equivalence import canonical
+from urnscan.namespaces import judge
 
 records = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 5), st.integers(0, 3)), max_size=20)
 BEST = {
@@ -16,19 +18,23 @@ BEST = {
 }
 
 
-@given(records=records, keep=st.sampled_from(list(KEEP)))
-def test_ranks(records, keep):
-    """`--keep`: in each cluster 1 is what is kept, and all others follow in that order; of equals the first is first."""
-    cluster, length, urns = (
-        (np.array(column, np.int64) for column in zip(*records, strict=True)) if records else ([],) * 3
-    )
-    found = ranks(keep, np.array(cluster, np.int32), np.array(length, np.int64), np.array(urns, np.int32))
+@given(records=records, keep=st.sampled_from(list(KEEP)), data=st.data())
+def test_ranks(records, keep, data):
+    """`--keep`: in each cluster 1 is what is kept, and all others follow in that order; of equals the first is first.
+
+    Pieces of one record have one rank: that of all of them together.
+    """
+    pieces = data.draw(st.lists(st.integers(0, max(len(records) - 1, 0)), max_size=10)) if records else []
+    units = list(range(len(records))) + pieces
+    columns = np.array([records[unit] for unit in units], np.int64).reshape(-1, 3).T
+    found = ranks(keep, columns[0].astype(np.int32), np.array(units, np.int32), columns[1], columns[2].astype(np.int32))
     expected = {}
     for number in {each[0] for each in records}:
-        places = [place for place, each in enumerate(records) if each[0] == number]
-        places.sort(key=lambda place: BEST[keep](place, *records[place][1:]))
-        expected |= {place: rank for rank, place in enumerate(places, 1)}
-    assert found.tolist() == [expected[place] for place in range(len(records))]
+        mine = [unit for unit, each in enumerate(records) if each[0] == number]
+        many = [1 + pieces.count(unit) for unit in range(len(records))]
+        mine.sort(key=lambda unit: BEST[keep](unit, *(many[unit] * value for value in records[unit][1:])))
+        expected |= {unit: rank for rank, unit in enumerate(mine, 1)}
+    assert found.tolist() == [expected[unit] for unit in units]
 
 
 def test_every_keep_is_tested():
@@ -58,4 +64,12 @@ class TestPolicy:
         assert Policy(weak=(" ISSN ", "", "Oasis")).weak == ("issn", "oasis")
         assert Policy(weak=()).weak == ()
         assert Policy(weak="issn").weak == ("issn",)
+        assert Policy(weak=["urn:isbn:"]).weak == ("isbn",)
         assert Policy().weak == WEAK
+
+
+def test_placeholders_are_names_that_would_join():
+    """Each is what a URN becomes in canonical form: else it would be found nowhere."""
+    for name in PLACEHOLDERS:
+        assert canonical(f"urn:{name}", equivalence="namespace") == f"urn:{name}"
+    assert all(judge(f"urn:{name}").valid for name in PLACEHOLDERS if name.startswith("isbn"))

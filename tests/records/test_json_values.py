@@ -310,6 +310,16 @@ def test_what_a_record_is_called(reader, dump, identifier, own):
         ({"ISSN": "0000-0000"}, [("0000-0000", "issn")]),
         ({"ISSN": "0000-0000", "container-title": "Tides"}, []),
         ({"url": {"@id": "urn:x:é"}, "uri": " "}, [("urn:x:é", "")]),
+        (
+            {"ISBN-13": "1", "ISBNs": ["2", "3"], "eISBN": "4", "isbn (print)": "5", "EAN": "6", "gtin13": "7"},
+            [*((each, "isbn") for each in "12345"), ("6", "ean"), ("7", "ean")],
+        ),
+        ({"ISBN-10": "1", "Item type": "bookSection"}, []),
+        (
+            {"pid": [{"scheme": "doi", "value": "10.5555/x"}], "Persistent identifier": "y"},
+            [("10.5555/x", "doi"), ("y", "")],
+        ),
+        ({"isbn (set)": "1", "related": {"id": "2"}, "source": {"isbn": "3"}, "links": {"self": "10.5555/y"}}, []),
     ],
 )
 def test_own_identifiers(record, own):

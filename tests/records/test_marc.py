@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import unicodedata
 import warnings
 
 import pymarc
@@ -127,6 +128,21 @@ def test_which_fields_are_the_record_s_own(field, expected):
     assert " ".join(f"{own.text}:{own.scheme}" for own in found) == expected
 
 
+@pytest.mark.parametrize(
+    ("subfields", "expected"),
+    [
+        ([("a", "1"), ("q", "(set)")], ["1 (set)"]),
+        ([("a", "1"), ("q", "set ;"), ("q", "pbk.")], ["1 (set) (pbk.)"]),
+        ([("a", "1"), ("q", "set (pbk.) :"), ("c", "$9")], ["1 (set  pbk.)"]),
+        ([("q", "lost"), ("a", "1"), ("z", "2"), ("q", "set"), ("a", "3"), ("q", "v. 1")], ["1", "3 (v. 1)"]),
+        ([("a", "1"), ("q", " : ")], ["1"]),
+    ],
+)
+def test_a_qualifier_stays_with_its_isbn(subfields, expected):
+    """MARC 020 $q is what stood in brackets behind the number until 2013: the ISBN of a set is known by it."""
+    assert list(own_identifiers("020", " ", " ", subfields)) == [Own(text, "isbn") for text in expected]
+
+
 def test_subfields_without_code_or_value_are_nothing():
     assert list(own_identifiers("020", " ", " ", [("", "1"), ("a", ""), ("a", " 2 ")])) == [Own("2", "isbn")]
 
@@ -145,12 +161,24 @@ def test_a_wrong_length_in_the_leader_is_no_damage(length, own):
 
 @pytest.mark.parametrize("length", [None, 0])
 @pytest.mark.parametrize(
-    "width", [lambda value: len(value.decode()), lambda value: len(value) * 2], ids=["less", "more"]
+    "width",
+    [
+        lambda value: len(value.decode()),
+        lambda value: len(unicodedata.normalize("NFD", value.decode()).encode()),
+        lambda value: len(value.replace(b"&#x27;", b"'")),
+    ],
+    ids=["less", "more", "references"],
 )
 def test_a_directory_that_counts_wrong_is_no_damage_while_the_fields_are_as_many(width, length):
-    """Counted in characters, or before umlauts were composed: the fields are found in their turn, also in the last."""
+    """Counted in characters, or before umlauts were composed or a character became a reference: the fields are found in
+    their turn, also in the last.
+    """
     octets = marc(
-        (b"001", b"2"), (b"245", "10\x1faÜber Öl für Türöffner".encode()), URN_FIELD, width=width, length=length
+        (b"001", b"2"),
+        (b"245", "10\x1faÜber Öl für Türöffner: &#x27;auf&#x27;".encode()),
+        URN_FIELD,
+        width=width,
+        length=length,
     )
     [record] = read(octets, own=True)
     assert (record.identifier, owns(record)) == ("2", [("urn:nbn:de:gbv:999-tide-1", "urn")])
@@ -219,6 +247,45 @@ def test_what_is_damaged_costs_no_neighbour(broken, reasons):
     assert found[1].offset == len(book(1)) + 1
     assert found[-1].octets == book(3)
     assert dump[found[-1].offset :] == book(3)
+
+
+def test_octets_lost_across_the_end_of_a_record_make_no_record_of_two():
+    """It would count as one of them, and take what is left of the other with it where that is a duplicate."""
+    one = book(2, (b"020", b"  \x1fa3161484100"), URN_FIELD, (b"500", b"  \x1faWith a map"))
+    two = book(
+        31, (b"490", b"0 \x1faTide tables"), (b"500", b"  \x1faBound with others"), (b"653", b"  \x1faLamps, oil, tin")
+    )
+    both, behind_leader, last_field = one + two, two[24:], two[two.index(b"  \x1faLamps") :]
+    for start in range(24, len(one) - 1):
+        for end in range(len(one) + 1, len(both) - 1):
+            found = read(book(1) + both[:start] + both[end:] + book(3))
+            assert (outline(found)[0], outline(found)[-1]) == ("1", "3")
+            for each in found[1:-1]:
+                if isinstance(each, Record) and not each.octets.endswith(behind_leader):
+                    # Of the second only the end of a field is left, exactly as long as what the first has lost.
+                    assert len(both) - end <= len(last_field), (start, end)
+                    assert len(each.octets) == len(one), (start, end)
+
+
+@pytest.mark.parametrize(
+    ("octets", "reason"),
+    [
+        (book(2, URN_FIELD)[:-10] + book(3)[30:], "its directory accounts for 112 of its 137 octets"),
+        (
+            book(2, length=0)[:-1] + b"  \x1faa field of no entry\x1e\x1d",
+            "its directory accounts for 65 of its 89 octets",
+        ),
+        (book(2, length=0)[:-5] + b", and a bit\x1e\x1d", "its directory accounts for 52 of its 73 octets"),
+        (book(2)[:-5] + b"\x1emp\x1e\x1d", None),
+        (book(2)[:49] + b"1\x1e10\x1fa\x1e lamp\x1e\x1e\x1d", "its fields are not where its directory says"),
+        (book(2, length=0)[:-1] + b"\x1e\x1d", None),
+    ],
+    ids=["fused", "behind", "longer", "stray", "moved", "twice"],
+)
+def test_octets_that_neither_leader_nor_directory_account_for(octets, reason):
+    """But a field terminator within a field, or one too many at the end, is no damage."""
+    found = read(book(1) + octets + book(3))
+    assert outline(found) == ["1", reason or "2", "3"]
 
 
 @pytest.mark.parametrize("cut", [1, 20, 24, 40, 49, 60, len(book(2)) - 1])

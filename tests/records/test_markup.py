@@ -12,6 +12,7 @@ from lxml import etree
 from urnscan.errors import DamageError
 from urnscan.records import markup
 from urnscan.records.buffer import Buffer
+from urnscan.records.identifiers import as_text
 from urnscan.records.markup import (
     MarkupRecords,
     is_dublin_core,
@@ -383,6 +384,15 @@ def test_what_is_not_xml_is_told_at_once(head):
 )
 def test_what_has_no_known_records_is_never_true(head):
     assert {is_kind(head, "") for is_kind in RECOGNISERS.values()} == {None}
+
+
+def test_the_isbn_of_a_set_is_known_by_the_qualifier_behind_it():
+    """MARCXML keeps it in 020 $q; it goes with its number, as in ISO 2709."""
+    field = '<datafield tag="020" ind1=" " ind2=" ">{}</datafield>'
+    said = '<subfield code="a">{}</subfield><subfield code="q">{}</subfield>'
+    fields = (field.format(said.format(*pair)) for pair in (("9780999941201", "v. 1"), ("9783999990637", "(set)")))
+    (record,) = read(collection(marc(1, "".join(fields))), own=True)
+    assert [as_text(own) for own in record.own] == ["urn:isbn:9780999941201", None]
 
 
 def test_onix_short_tags_and_the_single_elements_of_its_release_2():

@@ -161,6 +161,59 @@ def test_own_identifiers():
     assert not any(record.texts for record in found)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "names"),
+    [
+        (
+            "isbn",
+            "ISBN|isbn|ISBNs|ISBN-13|ISBN 13|isbn_13|ISBN13|ISBN-10|ISBN (print)|ISBN [PDF]|ISBN (13 digits)|eISBN|e-ISBN",
+        ),
+        ("isbn", "Print ISBN|ISBN_online|DC.Identifier.ISBN"),
+        ("serial", "ISBN/ISSN|Standardnummer|Standard number|Standard Numbers"),
+        ("ean", "EAN|EAN-13|GTIN|gtin_13"),
+        ("doi", "DOI|DOIs|dc:identifier:doi"),
+        ("issn", "ISSN|ISSN (online)"),
+        (
+            "",
+            "Link|Links|URL|URLs|Online address|Persistent identifier|persistent_identifier|PID|Permalink|Identifier(s)|ID|@id",
+        ),
+    ],
+)
+def test_names_of_columns(scheme, names):
+    """Case, punctuation, plural and what is in brackets behind do not matter."""
+    for name in names.split("|"):
+        (record,) = read(f"Title\t{name}\nx\ty\n".encode(), own=True)
+        assert record.own == (Own("y", scheme),), name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *["ISBN (set)", "ISBN (Gesamtwerk)", "ISBN (invalid)", "ISBN set", "Wrong ISBN", "Host ISBN", "DOI (journal)"],
+        *["Linked data", "Related identifier", "Cover URL", "s", "", "Series", "LINK_TO_COVER", "Standard"],
+    ],
+)
+def test_names_of_other_columns(name):
+    """What else stands in them names something else."""
+    (record,) = read(f"Title,{name}\nx,y\n".encode(), own=True)
+    assert record.own == ()
+
+
+def test_a_column_that_says_that_the_row_is_a_part():
+    """However it is spelt, as in exports of Zotero."""
+    dump = b"Item Type,Publication Title,ISBN-13,ISSN\nbookSection,Tides,1,2\nbook,,3,4\n"
+    assert [[own.text for own in record.own] for record in read(dump, own=True)] == [[], ["3", "4"]]
+
+
+@pytest.mark.parametrize("written", [b'="9783001234568"', b'"=""9783001234568"""', b'" =9783001234568"'])
+def test_digits_that_excel_is_to_take_for_text(written):
+    """A formula whose value is a string; what only looks so is left."""
+    (record,) = read(b"PPN,ISBN\n" + written + b"," + written + b"\n", own=True)
+    expected = " =9783001234568" if b" " in written else "9783001234568"
+    assert record.own == (Own(expected, "isbn"),)
+    assert record.identifier == expected.strip()
+
+
 def test_rows_that_are_too_long(monkeypatch):
     """Only that row; if it is a mark that is not closed, only its line."""
     monkeypatch.setattr("urnscan.records.separated.LONGEST", 100)

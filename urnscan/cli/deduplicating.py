@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 __all__ = ["dedup_command"]
 
-_TOLD = 5  # classes that are too common
+_TOLD = 5  # classes that are too common, and dumps without URNs
 
 
 def dedup_command(words: Sequence[str]) -> bool:
     """Run it with these arguments; whether nothing failed. Raises UrnscanError and ValueError."""
     import pyarrow as pa  # noqa: PLC0415 (heavy: --help does without)
 
+    from urnscan.dedup.outputs import Dumps  # noqa: PLC0415
     from urnscan.dedup.policy import Policy  # noqa: PLC0415
-    from urnscan.dedup.rewriting import Dumps  # noqa: PLC0415
     from urnscan.dedup.running import run  # noqa: PLC0415
     from urnscan.output import OctetOutput, ParquetOutput  # noqa: PLC0415
     from urnscan.planning import plan_size  # noqa: PLC0415
@@ -95,7 +95,9 @@ def dedup_command(words: Sequence[str]) -> bool:
         if clusters is not None:
             clusters.commit(report.metadata(options, policy))
     _tell_common(report, policy)
+    _tell_cut(report)
     if not arguments.quiet:
+        _tell_silent(report, policy)
         _summarise(report)
         say_trimmable(report.trimmable, options)
     return not report.failures
@@ -177,13 +179,31 @@ def _tell_common(report: DedupReport, policy: Policy) -> None:
         )
 
 
+def _tell_cut(report: DedupReport) -> None:
+    """A line about URNs that are too long, if there are any: two of them may have their beginning in common and no more."""
+    if report.cut:
+        say(f"{counted(report.cut, 'URN')} longer than --max-length: left out, as nobody looked at their ends")
+
+
+def _tell_silent(report: DedupReport, policy: Policy) -> None:
+    """A line for each of the dumps in which nothing was found that could join records, up to a few."""
+    reason = (
+        "has an identifier of its own" if policy.fields else "holds a URN; --fields counts ISBN, DOI and their like"
+    )
+    for name, records in report.silent[:_TOLD]:
+        say(f"{name}: none of its {counted(records, 'record')} {reason}")
+    if len(report.silent) > _TOLD:
+        say(f"the same is so of {counted(len(report.silent) - _TOLD, 'more dump')}")
+
+
 def _summarise(report: DedupReport) -> None:
     """One line of what was done."""
     parts = [
         counted(report.inputs, "dump"),
         counted(report.records, "record"),
         counted(report.clusters, "cluster"),
-        counted(report.records - report.clusters, "duplicate"),
+        counted(report.duplicates, "duplicate"),
+        *([f"{report.without:,} without URNs"] if report.without else []),
         f"{report.seconds:.1f} s",
     ]
     if report.failures:

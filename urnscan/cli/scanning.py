@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,8 @@ def scan_command(words: Sequence[str]) -> bool:
     pa.set_memory_pool(pa.system_memory_pool())
 
     inputs = arguments.inputs or standard_input()
+    if misplaced := next((word for word in ("dedup", "explain") if word in inputs and not os.path.lexists(word)), None):
+        raise FatalError(f"{misplaced}: no such file or folder; as a command it comes first: urnscan {misplaced} ...")
     options = read_options(arguments)
     outputs = check_outputs(arguments.classes, arguments.occurrences, arguments.rejects)
     if not outputs and sys.stdout is None:

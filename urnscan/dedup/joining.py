@@ -15,17 +15,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrow import flags_of, number_array, numbers, octet_strings
+from urnscan.arrow import flags_of, number_array, numbers, octet_strings, text_array
 from urnscan.compiled import compiled
 from urnscan.errors import FatalError
 from urnscan.spilling import Spilled
 from urnscan.strings import spread
 
-__all__ = ["Clusters", "Edges", "Flags", "Numbers", "is_weak"]
+__all__ = ["MOST", "Edges", "Flags", "Joined", "Numbers", "components", "is_weak"]
 
 _PARTS = 64  # a power of two
 _IN_MEMORY = 1 << 27  # octets of edges that wait in memory; what is more waits in files
-_MOST = (1 << 31) - 1  # records, and edges: they are counted in 32 bits
+MOST = (1 << 31) - 1
+"""Records, and edges: they are counted in 32 bits."""
 _EDGES = pa.schema(
     [
         pa.field("urn", pa.string(), nullable=False),
@@ -36,27 +37,28 @@ _EDGES = pa.schema(
 
 Numbers = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
+_NONE = np.empty(0, np.int32)
 
 
 def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
-    """Which canonical forms are in a namespace, or the part of one, that `weak` names.
+    """Which canonical forms `weak` names, or a namespace or a part of one in which they are.
 
-    Each is a NID or the beginning of a URN behind `urn:` (`issn`, `ietf:params:xml`), up to a colon; a `*` at its end
-    stands for anything else up to it and beyond (`schemas-*`).
+    Each is a NID or a URN without its `urn:`, up to a colon or to its end (`issn`, `ietf:params:xml`); a `*` at the end
+    stands for whatever follows (`schemas-*`).
     """
-    found = np.zeros(len(urns), np.bool_)
+    found = flags_of(pc.is_in(urns, value_set=text_array([f"urn:{name}" for name in weak])))
     for name in weak:
-        beginning = f"urn:{name[:-1]}" if name.endswith("*") else f"urn:{name}:"
-        found |= flags_of(pc.starts_with(urns, beginning))
+        found |= flags_of(pc.starts_with(urns, f"urn:{name[:-1]}" if name.endswith("*") else f"urn:{name}:"))
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class Clusters:
-    """Which records belong together."""
+class Joined:
+    """What edges join."""
 
-    cluster: Numbers
-    """The cluster of each record, counted from 1 in the order of their first records."""
+    first: Numbers
+    other: Numbers
+    """Records that share a class: first[i] and other[i], each with the first of all that do."""
     joins: Flags
     """Which of the edges, in the order in which they were added, join their record to another."""
     common: Sequence[tuple[str, int]]
@@ -64,10 +66,10 @@ class Clusters:
 
 
 class Edges:
-    """Takes edges, in the order of the records, and finds the clusters."""
+    """Takes edges, in the order of the records, and finds out which join them."""
 
     def __init__(self, weak: Sequence[str], max_class: int, folder: Callable[[], Path]) -> None:
-        """Classes that are `weak` (see `is_weak`) join nothing, nor do those of more than `max_class` records. `folder`
+        """Classes that are weak (see `is_weak`) join nothing, nor do those of more than `max_class` records. `folder`
         gives the folder for what memory does not hold.
         """
         self._weak = weak
@@ -75,10 +77,15 @@ class Edges:
         self._parts = [Spilled(_EDGES, folder) for _ in range(_PARTS)]
         self._count = 0
 
+    def close(self) -> None:
+        """Forget the edges."""
+        for part in self._parts:
+            part.close()
+
     def add(self, records: Numbers, urns: pa.StringArray) -> None:
         """Append edges: the number of a record, from 0, and a canonical form, no pair twice. Raises FatalError."""
-        if self._count + len(urns) > _MOST:
-            raise FatalError(f"more than {_MOST:,} URNs of records: give the dumps in several runs")
+        if self._count + len(urns) > MOST:
+            raise FatalError(f"more than {MOST:,} URNs of records: give the dumps in several runs")
         part = spread(*octet_strings(urns), _PARTS)
         order = np.argsort(part, kind="stable").astype(np.int32)
         edges = np.arange(self._count, self._count + len(urns), dtype=np.int32)
@@ -94,18 +101,18 @@ class Edges:
             for spilled in self._parts:
                 spilled.spill()
 
-    def clusters(self, records: int) -> Clusters:
-        """The clusters of so many records; no edge may be added any more. Raises FatalError."""
+    def join(self) -> Joined:
+        """What is joined; no edge may be added any more. Raises FatalError."""
         joins = np.zeros(self._count, np.bool_)
         common: list[tuple[str, int]] = []
         first: list[Numbers] = []
         other: list[Numbers] = []
         for part in self._parts:
-            rows = pa.Table.from_batches(part.batches(), _EDGES).unify_dictionaries()
+            rows = pa.Table.from_batches(part.batches(), _EDGES)
             part.close()
             if not rows.num_rows:
                 continue
-            urn = rows.column("urn").combine_chunks().dictionary_encode()
+            urn = rows.column("urn").dictionary_encode().combine_chunks()
             codes = numbers(urn.indices)
             sizes = np.bincount(codes, minlength=len(urn.dictionary))
             strong = ~is_weak(urn.dictionary, self._weak)
@@ -122,17 +129,19 @@ class Edges:
             hangs = lead != record
             first.append(lead[hangs])
             other.append(record[hangs])
-        cluster = _components(records, _joined(first), _joined(other))
-        return Clusters(cluster, joins, sorted(common, key=lambda each: (-each[1], each[0])))
-
-
-def _joined(parts: Sequence[Numbers]) -> Numbers:
-    return np.concatenate(parts) if parts else np.empty(0, np.int32)
+        return Joined(
+            np.concatenate([_NONE, *first]),
+            np.concatenate([_NONE, *other]),
+            joins,
+            sorted(common, key=lambda each: (-each[1], each[0])),
+        )
 
 
 @compiled
-def _components(records: int, first: Numbers, other: Numbers) -> Numbers:
-    """The connected components of the records, of which first[i] and other[i] are joined, numbered as in Clusters."""
+def components(records: int, first: Numbers, other: Numbers) -> Numbers:
+    """The connected components of so many records, of which first[i] and other[i] are joined: that of each record, counted
+    from 1 in the order of their first records.
+    """
     parent = np.arange(records).astype(np.int32)  # of each record one before it in its component; the first has itself
     for i in range(len(first)):
         a, b = _first(parent, first[i]), _first(parent, other[i])

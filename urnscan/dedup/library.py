@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from urnscan.dedup.outputs import Dumps
 from urnscan.dedup.policy import Policy
-from urnscan.dedup.rewriting import Dumps
 from urnscan.dedup.running import DedupReport, run
 from urnscan.options import Options
 from urnscan.tables import CLUSTERS
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Dedup", "deduplicate"]
+
+
+_NOT_HERE = {"column", "jobs", "memory"}  # options of a scan that mean nothing here
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,13 @@ def deduplicate(
     """Find the records of bibliographic dumps that name the same thing by their URNs; hold what is known of each in memory.
 
     `deduplicated` is a file, or a folder, for the dumps without duplicates; with `force` it is replaced. `options` are the
-    fields of `Policy`, named as on the command line: `fields`, `weak`, `max_class`, `keep`, `record`; and those of `scan`,
-    with `equivalence` "namespace" by default. Records and inputs that cannot be read are in `report.failures`.
+    fields of `Policy`, named as on the command line: `fields`, `weak`, `max_class`, `keep`, `record`; and those of `scan`
+    but `column`, `jobs` and `memory`, with `equivalence` "namespace" by default. Records and inputs that cannot be read are in `report.failures`.
     Raises FatalError where no dump could be read, or `deduplicated` cannot be written; ValueError and TypeError for options
     that are none. For more than memory holds use the command.
     """
+    for name in _NOT_HERE & options.keys():
+        raise TypeError(f"deduplicate has no option {name!r}")
     given = {field.name: options.pop(field.name) for field in fields(Policy) if field.name in options}
     found: list[pa.RecordBatch] = []
     with contextlib.ExitStack() as stack:

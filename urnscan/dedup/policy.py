@@ -12,10 +12,17 @@ import numpy.typing as npt
 from urnscan.dedup.joining import Numbers
 from urnscan.records.formats import FORMATS
 
-__all__ = ["KEEP", "WEAK", "Policy", "ranks"]
+__all__ = ["KEEP", "PLACEHOLDERS", "WEAK", "Policy", "ranks"]
 
 WEAK = ("issn", "schemas-*", "ietf:params:xml", "oasis")
 """What names something that many records share: a serial, the language of a document."""
+
+PLACEHOLDERS = (
+    *(f"isbn:978{digit * 9}{-(38 + 19 * int(digit)) % 10}" for digit in "0123456789"),  # the check digits are right
+    "uuid:00000000-0000-0000-0000-000000000000",
+    "uuid:ffffffff-ffff-ffff-ffff-ffffffffffff",
+)
+"""What stands where nobody knew better: joins nothing, whatever else is weak."""
 
 _Lengths = npt.NDArray[np.int64]
 
@@ -40,7 +47,10 @@ class Policy:
 
     def __post_init__(self) -> None:
         weak: Sequence[str] = self.weak
-        names = (name.strip().lower() for name in ([weak] if isinstance(weak, str) else weak))
+        names = (
+            name.strip().lower().removeprefix("urn:").removesuffix(":")
+            for name in ([weak] if isinstance(weak, str) else weak)
+        )
         object.__setattr__(self, "weak", tuple(name for name in names if name))
         if self.keep not in KEEP:
             raise ValueError(f"keep cannot be {self.keep!r}: choose from {', '.join(KEEP)}")
@@ -52,7 +62,7 @@ class Policy:
             raise ValueError("max_class must be at least 2: a class of one record joins nothing")
 
 
-KEEP: Mapping[str, Callable[[Numbers, _Lengths, Numbers], _Lengths | Numbers]] = MappingProxyType(
+KEEP: Mapping[str, Callable[[Numbers, _Lengths, _Lengths], _Lengths | Numbers]] = MappingProxyType(
     {
         "first": lambda record, _length, _urns: record,
         "last": lambda record, _length, _urns: -record,
@@ -63,16 +73,21 @@ KEEP: Mapping[str, Callable[[Numbers, _Lengths, Numbers], _Lengths | Numbers]] =
 """By what the records of a cluster are ranked, the least first: of each its number, its octets, its different URNs."""
 
 
-def ranks(keep: str, cluster: Numbers, length: _Lengths, urns: Numbers) -> Numbers:
+def ranks(keep: str, cluster: Numbers, unit: Numbers, length: _Lengths, urns: Numbers) -> Numbers:
     """The rank of each record in its cluster, from 1, by what is to be kept, one of KEEP; of equals the first comes first.
 
-    `length` is that of each record in octets, `urns` how many different ones it names.
+    `unit` is what each record is a piece of, numbered from 0 in the order of their first pieces: pieces of one have one
+    rank. `length` is that of each record in octets, `urns` how many different ones it names.
     """
-    rank = np.ones(len(cluster), np.int32)
-    shared = np.flatnonzero(np.bincount(cluster)[cluster] > 1).astype(np.int32)
-    order = np.lexsort((KEEP[keep](shared, length[shared], urns[shared]), cluster[shared]))  # a stable sort
-    sorted_cluster = cluster[shared][order]
+    begins = np.empty(unit.max(initial=-1) + 1, np.int32)  # of each unit its first record
+    begins[unit[::-1]] = np.arange(len(unit), dtype=np.int32)[::-1]
+    of_unit = cluster[begins]
+    shared = np.flatnonzero(np.bincount(of_unit)[of_unit] > 1).astype(np.int32)
+    lengths, counts = (np.bincount(unit, each).astype(np.int64)[shared] for each in (length, urns))
+    order = np.lexsort((KEEP[keep](shared, lengths, counts), of_unit[shared]))  # a stable sort
     place = np.arange(len(order))
-    begins = np.append(True, sorted_cluster[1:] != sorted_cluster[:-1])[: len(order)]
-    rank[shared[order]] = place - np.maximum.accumulate(np.where(begins, place, 0)) + 1
-    return rank
+    in_order = of_unit[shared][order]
+    is_first = np.append(True, in_order[1:] != in_order[:-1])[: len(order)]
+    rank = np.ones(len(begins), np.int32)
+    rank[shared[order]] = place - np.maximum.accumulate(np.where(is_first, place, 0)) + 1
+    return rank[unit]

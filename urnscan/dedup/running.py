@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import time
-from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,16 +16,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from urnscan.arrow import flag_array, number_array, numbers, text_array
-from urnscan.dedup.harvest import Dump, Harvest
+from urnscan.dedup.harvest import Harvest
+from urnscan.dedup.joining import components
+from urnscan.dedup.outputs import Dumps
 from urnscan.dedup.policy import Policy, ranks
-from urnscan.dedup.rewriting import Dumps, Summed, copy_without, excerpt
-from urnscan.dedup.summary import EXCERPT, Chosen, Place
+from urnscan.dedup.rereading import Again, Dump
+from urnscan.dedup.rewriting import copy_without
+from urnscan.dedup.summary import Chosen
 from urnscan.errors import FatalError, SourceError
 from urnscan.options import Options
 from urnscan.planning import found_inputs
-from urnscan.records.buffer import Buffer
 from urnscan.running import Failures, SpillFolder
-from urnscan.sources import Checks, Document, open_documents
 from urnscan.tables import CLUSTERS
 
 __all__ = ["DedupReport", "Sink", "run"]
@@ -47,13 +47,36 @@ class DedupReport:
     """Records that could be read."""
     damaged: int = 0
     """Records that could not."""
+    without: int = 0
+    """Records in which no URN was found."""
+    silent: Sequence[tuple[str, int]] = ()
+    """The dumps in which none was found at all, and how many records they have."""
     clusters: int = 0
+    duplicates: int = 0
+    """Records that are not kept."""
+    cut: int = 0
+    """URNs that were left out as they are longer than a match may be."""
     trimmable: int = 0
     """Occurrences that `trim` would have changed."""
     common: Sequence[tuple[str, int]] = ()
     """The classes that too many records share to be joined by them, and how many do; those with the most first."""
     failures: list[SourceError] = field(default_factory=list)
     seconds: float = 0.0
+
+    def add(self, harvest: Harvest, found: _Found) -> None:
+        """Take over what was counted."""
+        dumps = harvest.dumps
+        self.inputs = len(dumps)
+        self.octets = sum(dump.octets for dump in dumps)
+        self.records = harvest.records
+        self.damaged = sum(dump.damaged for dump in dumps)
+        self.without = sum(dump.without for dump in dumps)
+        self.silent = [(dump.name, dump.records) for dump in dumps if 0 < dump.records == dump.without]
+        self.trimmable = harvest.trimmable
+        self.cut = harvest.cut
+        self.clusters = int(found.cluster.max(initial=0))
+        self.duplicates = found.duplicates
+        self.common = found.common
 
     def metadata(self, options: Options, policy: Policy) -> dict[str, Any]:
         """What the file says of itself: nothing that differs between two runs with the same inputs and options."""
@@ -67,6 +90,7 @@ class DedupReport:
                 "records": self.records,
                 "damaged": self.damaged,
                 "clusters": self.clusters,
+                "duplicates": self.duplicates,
                 "common": len(self.common),
             },
         }
@@ -100,12 +124,18 @@ def run(
         )
     began = time.monotonic()
     report = DedupReport()
+    reading = dataclasses.replace(options.reading, columns=())
+    found_in = found_inputs(inputs, options, outputs)
+    if dumps is not None:
+        found_in, foreseen = itertools.tee(found_in)
+        dumps.foresee(foreseen)
     with ExitStack() as stack:
         folder = SpillFolder(spill_folder)
         stack.callback(folder.remove)
         harvest = Harvest(
             options,
             policy,
+            reading,
             failures=Failures(report.failures, on_failure, strict=options.strict),
             folder=folder.get,
             on_read=on_progress,
@@ -113,42 +143,41 @@ def run(
             again=dumps is not None or page is not None,
         )
         stack.callback(harvest.close)
-        harvest.read(found_inputs(inputs, options, outputs))
+        harvest.read(found_in)
         if report.failures and not harvest.dumps:
             raise FatalError("no input could be read")
         on_stage("joining")
         found = _Found(harvest, policy)
-        report.inputs = len(harvest.dumps)
-        report.octets = sum(dump.octets for dump in harvest.dumps)
-        report.damaged = sum(dump.damaged for dump in harvest.dumps)
-        report.records = harvest.records
-        report.trimmable = harvest.trimmable
-        report.clusters = int(found.cluster.max(initial=0))
-        report.common = found.common
+        report.add(harvest, found)
         on_stage("writing")
-        chosen = Chosen(found.cluster)
-        if clusters is not None or page is not None:
-            for rows in found.rows():
+        chosen = None if page is None else Chosen(found.cluster, harvest.dumps)
+        if clusters is not None or chosen is not None:
+            for dump, rows in found.rows():
                 if clusters is not None:
                     clusters(rows)
-                if page is not None:
-                    chosen.take(rows)
-        again = _Again(harvest, options, on_progress)
+                if chosen is not None:
+                    chosen.take(dump, rows)
+        again = Again(harvest.dumps, harvest.spool, reading, on_progress)
+        # Excerpts first: what is written may take the place of what was read.
+        excerpts = {} if chosen is None else dict(again.excerpts(chosen.places()))
         if dumps is not None:
-            read = zip(again.read(), found.places(), strict=True)
-            for source, in_it in itertools.groupby(read, lambda each: each[0][0].source):
-                with dumps.open(source) as write:
-                    for (dump, buffer), places in in_it:
-                        write.begin(dump.format.line_ends)
-                        copy_without(buffer, places, dump.format.separator, write)
-        if page is not None:
+            _write(dumps, again, found)
+        if page is not None and chosen is not None:
             from urnscan.report.dedup import render  # noqa: PLC0415 (its templates take a while to load)
 
-            excerpts = dict(again.excerpts(chosen.places()))
-            summary = chosen.summary(harvest.dumps, options, policy, report.common, report.failures, excerpts)
-            page(render(summary).encode())
+            page(render(chosen.summary(options, policy, report.common, report.failures, excerpts)).encode())
     report.seconds = time.monotonic() - began
     return report
+
+
+def _write(dumps: Dumps, again: Again, found: _Found) -> None:
+    """Write the dumps without duplicates. Raises FatalError."""
+    read = zip(again.read(), found.places(), strict=True)
+    for source, in_it in itertools.groupby(read, lambda each: each[0][0].source):
+        with dumps.open(source) as write:
+            for (dump, buffer), places in in_it:
+                write.begin(dump.format.line_ends)
+                copy_without(buffer, places, dump.format.separator, write)
 
 
 class _Found:
@@ -156,15 +185,26 @@ class _Found:
 
     def __init__(self, harvest: Harvest, policy: Policy) -> None:
         """Raises FatalError."""
-        joined = harvest.edges.clusters(harvest.records)
+        joined = harvest.edges.join()
+        first, other = joined.first, joined.other
+        unit = np.arange(harvest.records, dtype=np.int32)
+        if harvest.pieces is not None:
+            pieces = harvest.pieces.join()
+            unit = components(harvest.records, pieces.first, pieces.other) - np.int32(1)
+            first, other = np.concatenate([first, pieces.first]), np.concatenate([other, pieces.other])
         self.common = joined.common
-        self.cluster = joined.cluster
+        self.cluster = components(harvest.records, first, other)
         self._joins = joined.joins
-        self._rank = ranks(policy.keep, joined.cluster, harvest.lengths, harvest.counts)
+        self._rank = ranks(policy.keep, self.cluster, unit, harvest.lengths, harvest.counts)
         self._harvest = harvest
 
-    def rows(self) -> Iterator[pa.RecordBatch]:
-        """CLUSTERS rows of all records. Raises FatalError."""
+    @property
+    def duplicates(self) -> int:
+        """How many records are not kept."""
+        return int(np.count_nonzero(self._rank > 1))
+
+    def rows(self) -> Iterator[tuple[Dump, pa.RecordBatch]]:
+        """CLUSTERS rows of all records, those of each dump apart. Raises FatalError."""
         record = edge = 0
         dumps = iter(self._harvest.dumps)
         dump = None
@@ -181,8 +221,12 @@ class _Found:
                 "rank": number_array(rank),
                 "kept": flag_array(rank == 1),
             }
-            yield pa.RecordBatch.from_arrays(
-                [columns.get(name) or rows.column(name) for name in CLUSTERS.names], schema=CLUSTERS
+            yield (
+                dump,
+                pa.RecordBatch.from_arrays(
+                    [columns[name] if name in columns else rows.column(name) for name in CLUSTERS.names],
+                    schema=CLUSTERS,
+                ),
             )
             record += len(rows)
             edge += len(urns.values)
@@ -217,56 +261,3 @@ def _filtered(urns: pa.ListArray, which: npt.NDArray[np.bool_]) -> pa.ListArray:
     """The lists without those of their values that are not in `which`."""
     ends = np.append(np.int32(0), np.cumsum(which, dtype=np.int32))[numbers(urns.offsets)]
     return pa.ListArray.from_arrays(number_array(ends), urns.values.filter(flag_array(which)), type=urns.type)
-
-
-class _Again:
-    """The second reading of the dumps."""
-
-    def __init__(self, harvest: Harvest, options: Options, on_read: Callable[[int], object]) -> None:
-        self._dumps = harvest.dumps
-        self._spool = harvest.spool
-        self._reading = dataclasses.replace(options.reading, columns=())
-        self._on_read = on_read
-
-    def read(self) -> Iterator[tuple[Dump, Buffer]]:
-        """The dumps, each to be read to its end. Raises FatalError where one is not the same as it was."""
-        for dump, summed in self._open(self._dumps):
-            yield dump, Buffer(summed.read_on)
-            if (summed.octets, summed.sum) != (dump.octets, dump.sum):
-                raise _changed(dump)
-
-    def excerpts(self, places: Mapping[Place, int]) -> Iterator[tuple[Place, bytes]]:
-        """The beginnings of the records at these places, each with how many octets it has. Raises FatalError."""
-        wanted: dict[tuple[str, str | None], list[int]] = {}
-        for source, member, offset in sorted(places, key=lambda place: place[2]):
-            wanted.setdefault((source, member), []).append(offset)
-        for dump, summed in self._open([dump for dump in self._dumps if (dump.source.name, dump.member) in wanted]):
-            buffer = Buffer(summed.read_on)
-            for offset in wanted[dump.source.name, dump.member]:
-                place = (dump.source.name, dump.member, offset)
-                yield place, excerpt(buffer, offset, min(places[place], EXCERPT))
-
-    def _open(self, dumps: Sequence[Dump]) -> Iterator[tuple[Dump, Summed]]:
-        """Some of the dumps, in their order. Raises FatalError where one is not there any more."""
-        for source, in_it in itertools.groupby(dumps, lambda dump: dump.source):
-            waiting = deque(in_it)
-            while self._spool is not None and waiting and (kept := waiting[0].kept) is not None:
-                yield waiting.popleft(), Summed(self._spool.read_again(*kept))
-            if not waiting:
-                continue
-            try:
-                with closing(open_documents(source, self._reading, Checks(), self._on_read)) as documents:  # type: ignore[type-var]
-                    for number, document in enumerate(documents):
-                        if number == waiting[0].number and isinstance(document, Document):
-                            yield waiting.popleft(), Summed(document.reader.read_into)
-                        if not waiting:
-                            break
-            except SourceError as error:
-                if waiting:
-                    raise FatalError(f"{error}: it could be read when it was read first") from error
-            if waiting:
-                raise _changed(waiting[0])
-
-
-def _changed(dump: Dump) -> FatalError:
-    return FatalError(f"{dump.name}: has changed since it was read first: run it again when nobody writes it")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,94 +13,114 @@ import pyarrow.compute as pc
 
 from urnscan import __version__
 from urnscan.arrow import number_array, string_array
-from urnscan.dedup.harvest import Dump
 from urnscan.dedup.joining import Numbers
 from urnscan.dedup.policy import Policy
+from urnscan.dedup.rereading import Dump, Place
 from urnscan.errors import SourceError
 from urnscan.options import Options
+from urnscan.records.buffer import Buffer
+from urnscan.records.identifiers import as_text
+from urnscan.records.record import Record
+from urnscan.records.shown import shown
 from urnscan.report.dedup import Common, Example, ExampleRecord, Input, Large, Summary
 from urnscan.tables import canonical_column
 from urnscan.views import make_scanner
 
-__all__ = ["EXCERPT", "Chosen", "Place"]
+__all__ = ["Chosen"]
 
-EXCERPT = 3_000
-"""Octets of a record that are shown."""
+_LOOKED_AT = 1 << 16  # octets of a record that are read to show it
+_EXCERPT = 3_000  # characters that are shown
 _LARGEST = 10  # clusters that are named
-_FIRST = 6  # clusters that are shown, in their order
+_ACROSS = 4  # clusters of several dumps that are shown, in their order
+_FIRST = 4  # clusters of any
 _SIDE_BY_SIDE = 3  # records of a cluster
 _NAMED = 5  # records and URNs of a large cluster
 _COMMON = 100
 _FAILURES = 20
 
-Place = tuple[str, str | None, int]
-"""Where a record stands: source, member, offset."""
 _Row = Mapping[str, Any]
 
 
 class Chosen:
     """The clusters that are shown, and the rows of some of their records."""
 
-    def __init__(self, cluster: Numbers) -> None:
+    def __init__(self, cluster: Numbers, dumps: Sequence[Dump]) -> None:
         """`cluster` is that of each record."""
-        sizes = np.bincount(cluster, minlength=1)
+        self._dumps = dumps
+        self._sizes = sizes = np.bincount(cluster, minlength=1)
         largest = np.argsort(-sizes, kind="stable")[:_LARGEST]
-        small = np.flatnonzero((sizes > 1) & (sizes <= _SIDE_BY_SIDE))[:_FIRST]
-        self._sizes = sizes
         self._largest = largest[sizes[largest] > 1].tolist()
-        self._shown = list(dict.fromkeys([*small.tolist(), *self._largest[:2]]))
+        small = np.flatnonzero((sizes > 1) & (sizes <= _SIDE_BY_SIDE))
+        # Those that reach over several dumps are what one wants to see first, if there are any.
+        begins = np.array([dump.first for dump in dumps])
+        first, last = np.zeros(len(sizes), np.int64), np.zeros(len(sizes), np.int64)
+        last[cluster] = np.arange(len(cluster))
+        first[cluster[::-1]] = np.arange(len(cluster))[::-1]
+        is_across = np.searchsorted(begins, first[small], "right") < np.searchsorted(begins, last[small], "right")
+        across = small[is_across][:_ACROSS].tolist()
+        self._shown = list(dict.fromkeys([*across, *small[:_FIRST].tolist(), *self._largest[:2]]))
         self._wanted = number_array(np.array([*self._largest, *self._shown], np.int64))
-        self._rows: dict[int, list[_Row]] = defaultdict(list)
-        self._without = 0  # records that name no URN
+        self._rows: dict[int, list[tuple[Dump, _Row]]] = defaultdict(list)
+        self._removed: Counter[Dump] = Counter()
 
-    def take(self, rows: pa.RecordBatch) -> None:
-        """Look at CLUSTERS rows."""
-        self._without += pc.sum(pc.equal(pc.list_value_length(rows.column("urns")), 0)).as_py()
+    def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
+        """Look at CLUSTERS rows of a dump."""
+        self._removed[dump] += len(rows) - rows.column("kept").true_count
         wanted = pc.and_(
             pc.is_in(rows.column("cluster"), value_set=self._wanted), pc.less_equal(rows.column("rank"), _NAMED)
         )
         for row in rows.filter(wanted).to_pylist():
-            self._rows[row["cluster"]].append(row)
+            self._rows[row["cluster"]].append((dump, row))
 
     def places(self) -> Mapping[Place, int]:
-        """Where the records stand of which excerpts are to be shown, and how many octets they have."""
-        rows = (row for cluster in self._shown for row in self._beside(cluster))
-        return {_place(row): row["length"] for row in rows}
+        """Where the records stand of which excerpts are to be shown, and how many octets of them are wanted."""
+        rows = (each for cluster in self._shown for each in self._beside(cluster))
+        return {(dump, row["offset"]): min(row["length"], _LOOKED_AT) for dump, row in rows}
 
-    def _beside(self, cluster: int) -> Sequence[_Row]:
+    def _beside(self, cluster: int) -> Sequence[tuple[Dump, _Row]]:
         """The records of a cluster that are shown side by side, in the order of their ranks."""
-        return sorted(self._rows[cluster], key=lambda row: row["rank"])[:_SIDE_BY_SIDE]
+        return sorted(self._rows[cluster], key=lambda each: each[1]["rank"])[:_SIDE_BY_SIDE]
 
     def summary(
         self,
-        dumps: Iterable[Dump],
         options: Options,
         policy: Policy,
         common: Sequence[tuple[str, int]],
         failures: Sequence[SourceError],
         excerpts: Mapping[Place, bytes],
     ) -> Summary:
-        """The page's content; `excerpts` are the octets that `places` asked for, the first EXCERPT of each record."""
+        """The page's content; `excerpts` are the octets that `places` asked for, the beginning of each record."""
         sizes = Counter(self._sizes[1:].tolist())
-        spellings = _finder(options)
+        spellings = _Spellings(options, policy)
+
+        def example(dump: Dump, row: _Row) -> ExampleRecord:
+            octets = excerpts[dump, row["offset"]]
+            return _example(row, dump, octets, spellings.of(dump, octets))
+
         records = sum(size * count for size, count in sizes.items())
         return Summary(
             version=__version__,
-            inputs=[Input(dump.name, dump.format.title, dump.records, dump.damaged) for dump in dumps],
+            inputs=[
+                Input(
+                    dump.name,
+                    dump.format.title,
+                    dump.records,
+                    dump.damaged,
+                    dump.without,
+                    self._removed[dump],
+                )
+                for dump in self._dumps
+            ],
             records=records,
             clusters=sizes.total(),
-            duplicates=records - sizes.total(),
-            without=self._without,
+            duplicates=self._removed.total(),
+            without=sum(dump.without for dump in self._dumps),
             sizes=sizes,
             largest=[self._large(cluster) for cluster in self._largest],
             common=[Common(urn, count) for urn, count in common[:_COMMON]],
             more_common=max(0, len(common) - _COMMON),
             examples=[
-                Example(
-                    cluster,
-                    int(self._sizes[cluster]),
-                    [_example(row, excerpts[_place(row)], spellings) for row in self._beside(cluster)],
-                )
+                Example(cluster, int(self._sizes[cluster]), [example(*each) for each in self._beside(cluster)])
                 for cluster in self._shown
             ],
             settings=_settings(options, policy),
@@ -108,41 +129,50 @@ class Chosen:
         )
 
     def _large(self, cluster: int) -> Large:
-        rows = self._rows[cluster]
+        rows = [row for _, row in self._rows[cluster]]
         urns = list(dict.fromkeys(urn for row in rows for urn in row["joined_by"]))
         names = [row["record_id"] or f"record {row['record']:,}" for row in rows]
         return Large(cluster, int(self._sizes[cluster]), urns[:_NAMED], names, max(0, len(urns) - _NAMED))
 
 
-def _place(row: _Row) -> Place:
-    return row["source"], row["member"], row["offset"]
-
-
-def _example(row: _Row, excerpt: bytes, spellings: Callable[[bytes], Iterable[tuple[str, str]]]) -> ExampleRecord:
+def _example(row: _Row, dump: Dump, octets: bytes, spellings: Iterable[tuple[str, str]]) -> ExampleRecord:
+    text = shown(dump.format.name, octets)
     return ExampleRecord(
-        source=row["source"] if row["member"] is None else f"{row['source']} {row['member']}",
+        source=dump.name,
         number=row["record"],
         offset=row["offset"],
         identifier=row["record_id"],
-        excerpt=excerpt.decode("utf-8", "replace"),
-        rest=row["length"] - len(excerpt),
+        excerpt=text[:_EXCERPT],
+        rest=row["length"] - len(octets) + len(text[_EXCERPT:].encode("utf-8", "replace")),
         urns=row["urns"],
         joined_by=row["joined_by"],
-        spellings=[text for text, urn in spellings(excerpt) if urn in row["joined_by"]],
+        spellings=list(dict.fromkeys(text for text, urn in spellings if urn in row["joined_by"])),
         kept=row["kept"],
     )
 
 
-def _finder(options: Options) -> Callable[[bytes], Iterable[tuple[str, str]]]:
-    """What finds the URNs in octets: as they are spelled there, and their canonical forms."""
-    scanner = make_scanner(options.grammar(count_lines=False), options.recover)
+class _Spellings:
+    """How the URNs of records stand in them."""
 
-    def find(octets: bytes) -> Iterable[tuple[str, str]]:
-        for matches in scanner.scan_octets(np.frombuffer(octets, np.uint8)):
-            forms = canonical_column(matches, options.level).to_pylist()
+    def __init__(self, options: Options, policy: Policy) -> None:
+        self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
+        self._level = options.level
+        self._fields = policy.fields
+
+    def of(self, dump: Dump, octets: bytes) -> Iterator[tuple[str, str]]:
+        """The spellings in the octets of a record, each with its canonical form."""
+        yield from self._literal(octets)
+        if self._fields:
+            # Where a record cannot be read without what stands around it, its native identifiers are not marked.
+            for record in dump.format.open(own=True).read(Buffer(io.BytesIO(octets).readinto)):
+                for own in record.own if isinstance(record, Record) else ():
+                    for _, urn in self._literal((as_text(own) or "").encode("utf-8", "replace")):
+                        yield own.text.strip(), urn
+
+    def _literal(self, octets: bytes) -> Iterator[tuple[str, str]]:
+        for matches in self._scanner.scan_octets(np.frombuffer(octets, np.uint8)):
+            forms = canonical_column(matches, self._level).to_pylist()
             yield from zip(string_array(matches.text, matches.text_offsets).to_pylist(), forms, strict=True)
-
-    return find
 
 
 def _settings(options: Options, policy: Policy) -> Sequence[tuple[str, str]]:

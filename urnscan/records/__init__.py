@@ -15,6 +15,7 @@
     buffer.py       what they read from
     fields.py       where own identifiers stand (fields.toml)
     identifiers.py  native identifiers as URNs
+    shown.py        a record as a person reads it
 
 No reader knows what a URN is, and `identifiers.py` knows no format.
 """

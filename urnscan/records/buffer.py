@@ -11,10 +11,12 @@ from collections.abc import Callable
 
 from urnscan.errors import DamageError, SourceError
 
-__all__ = ["LONGEST", "Buffer"]
+__all__ = ["LONGEST", "MARK", "Buffer"]
 
 LONGEST = 1 << 26
 """Octets of the longest record; what is longer is none, and memory has an end."""
+MARK = b"\xef\xbb\xbf"
+"""The byte order mark of UTF-8."""
 _BLOCK = 1 << 20  # octets read at a time
 
 
@@ -67,6 +69,11 @@ class Buffer:
         self.octets, self.at = b"", 0
         self._ended = not can_be
         return can_be
+
+    def take_mark(self) -> None:
+        """Take the byte order mark that may stand at the beginning: it belongs to no record."""
+        if not self.offset and self.has(len(MARK)) and self.octets.startswith(MARK):
+            self.take(len(MARK))
 
     def has(self, count: int) -> bool:
         """Whether so many octets follow."""

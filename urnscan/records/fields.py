@@ -21,6 +21,8 @@ class OwnField:
     second: str | None = None
     parts: str = ""
     """The codes of the subfields that hold the identifier, each a character."""
+    qualifier: str = ""
+    """The code of the subfields behind such a one that say of what it is the identifier (MARC)."""
     scheme: str = ""
     """What the identifier is, in lower case."""
     scheme_in: str = ""

@@ -72,6 +72,23 @@ _LABEL = (
     r"(?:(?:print|online|electronic|[ep])[- ]?)?{}(?:-?l\b)?(?:[-_ ]?1[03](?=[\s:]))?"
     r"\s*+[:=]?\s*+(?:\([^()]*+\)\s*+)?[:=]?\s*+"
 )
+# How catalogues say that an ISBN is that of a work of several volumes, which stands in the record of each of them: words,
+# what words begin with, and how many volumes there are.
+_SET_WORDS = "sets? boxsets? ges kpl kplt cpl cplt ensemble coffret cofanetto estuche".split()
+_SET_BEGINNINGS = (
+    r"gesamt(?!sch) ganzes\swerk vollst mehrb(?:d|änd|aend) kompl compl(?![eéi]m) int(?:é|e\u0301?)gral volledig kokonais "
+    r"koko\s(?:teo|sarja) (?:whole|entire)\swork all\svol multi-?vol opera\sintera intera\sopera obra\sentera".split()
+)
+_PLURALS = (
+    r"bde b(?:ä|a\u0308|ae)nden? vols? volumes v tomes tomos volumi vol(?:ú|u\u0301?)menes osaa nidett(?:ä|a\u0308) delen "
+    r"dln".split()
+)
+_OF_SET = regex.compile(rf"(?i)(?<!\p{{L}})(?:(?:{'|'.join(_SET_WORDS)})(?!\p{{L}})|{'|'.join(_SET_BEGINNINGS)})")
+_VOLUMES = regex.compile(rf"(?i)[(\[;:,]\s*+(?:[2-9]|[1-9][0-9]++)\s*+(?:{'|'.join(_PLURALS)})(?!\p{{L}})")
+_NUMBER_IN_IT = regex.compile("[0-9](?:[- ]?[0-9]){8}")  # it is that of the set, and stands there as well
+_LONGEST_QUALIFIER = 200
+_TAIL = regex.compile(r"[^;,|/\n:=0-9]{0,80}+")  # what no brackets are around
+
 _SEPARATED = "[- ]{0,3}"
 _WEIGHTS = range(10, 1, -1)
 _END = "(?!-?[0-9Xx])"
@@ -87,7 +104,7 @@ _NUMBERS = {
 def _in_list(*kinds: str) -> regex.Pattern[str]:
     """A pattern for the next number of a list of such: each leads its part, or follows the one before."""
     numbers = "|".join(_NUMBERS[kind] for kind in kinds)
-    return regex.compile(rf"(?i)\G{_TO_NEXT}*?{_QUALIFIER}?\s*+(?:{numbers}){_QUALIFIER}*+")
+    return regex.compile(rf"(?i)\G{_TO_NEXT}*?(?P<lead>){_QUALIFIER}?\s*+(?:{numbers}){_QUALIFIER}*+")
 
 
 _ISBN, _ISSN, _EAN, _SERIAL = _in_list("isbn"), _in_list("issn"), _in_list("ean"), _in_list("isbn", "issn")
@@ -98,6 +115,9 @@ _DOI = regex.compile(rf"(?i)\G\s*+({_DOI_LABEL}{_DOI_PREFIX}\S++){_QUALIFIER}*+\
 _DOI_JOINT = regex.compile(rf"(?i)[;,|](?={_DOI_LABEL}{_DOI_PREFIX})")
 
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+# The nil and the max UUID (RFC 9562, sections 5.9 and 5.10).
+_NOBODYS = frozenset(f"urn:uuid:{digit * 8}-{f'{digit * 4}-' * 3}{digit * 12}" for digit in "0f")
 
 _BRACKETS = regex.compile(r"\([^()]*+\)|\[[^\[\]]*+\]")
 _PART = regex.compile(r"[^;,|\n]++")
@@ -126,8 +146,8 @@ def as_text(own: Own) -> str | None:
     """The text in which the URNs of an own identifier are found; None where it has none.
 
     A text that holds a URN stays as it is. Of any other the native identifiers become URNs, one a line: those that lead
-    it, and those in a list with these. What is malformed or has a wrong check digit becomes none: nobody knows what it
-    names.
+    it, and those in a list with these. What is malformed, has a wrong check digit or only fills the field (0000000000)
+    becomes none: nobody knows what it names; nor does an ISBN of a set, which names all its volumes.
 
     >>> as_text(Own("3-16-148410-X (geb.) : EUR 12.00", "isbn")), as_text(Own("https://doi.org/10.1000/182"))
     ('urn:isbn:9783161484100', 'urn:doi:10.1000/182')
@@ -152,6 +172,8 @@ def as_text(own: Own) -> str | None:
 @functools.lru_cache(maxsize=1 << 10)
 def _kind(scheme: str) -> str:
     """Which identifier a record means by a scheme: `dcterms:isbn`, `ISBN-13`, `info:eu-repo/semantics/altIdentifier/doi`."""
+    if "isbn" in scheme.lower() and _OF_SET.search(scheme):
+        return _OTHER
     for name in (scheme, regex.split("[:/#]", scheme)[-1]):
         folded = "".join(filter(str.isalnum, name.lower()))
         if folded in _NAMES:
@@ -167,8 +189,25 @@ def _numbers(pattern: regex.Pattern[str], text: str) -> Iterator[str]:
         group = str(match.lastgroup)
         number = match[group].replace("-", "").replace(" ", "").upper()
         urn = _urn_of_issn(number) if group == "issn" else _urn_of_isbn(number)
-        if urn:
+        if urn and not (urn.startswith("urn:isbn:") and _names_a_set(match, group)):
             yield urn
+
+
+def _names_a_set(match: regex.Match[str], group: str) -> bool:
+    """Whether what stands around a number says that it is that of several volumes."""
+    text, (start, end) = match.string, match.span(group)
+    if match.end("lead") == start and end == len(text):
+        return False
+    qualifiers = _BRACKETS.findall(text, match.end("lead"), start) + _BRACKETS.findall(text, end, match.end())
+    if match.end() < len(text) and (tail := _TAIL.match(text, match.end())):
+        qualifiers.append(tail[0])
+    return any(_says_set(each[:_LONGEST_QUALIFIER]) for each in qualifiers)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _says_set(qualifier: str) -> bool:
+    said = _OF_SET.search(qualifier) or _VOLUMES.search(qualifier)
+    return said is not None and not _NUMBER_IN_IT.search(qualifier)
 
 
 def _urn_of_isbn(number: str) -> str | None:
@@ -182,12 +221,14 @@ def _urn_of_isbn(number: str) -> str | None:
         return None
     if number.startswith("977"):  # ISO 3297: behind seven digits of the ISSN come two of the publisher's choice
         return _urn_of_issn(number[3:10] + _mod_11(number[3:10]))
-    return f"urn:isbn:{number}"
+    return None if number[3:12] == number[3] * 9 else f"urn:isbn:{number}"  # 9999999999 fills a field
 
 
 def _urn_of_issn(number: str) -> str | None:
     """What `namespaces.issn.to_urn` gives."""
-    return f"urn:issn:{number[:4]}-{number[4:]}" if number[7] == _mod_11(number[:7]) else None
+    if number == number[0] * 8 or number[7] != _mod_11(number[:7]):
+        return None
+    return f"urn:issn:{number[:4]}-{number[4:]}"
 
 
 def _mod_10(digits: str) -> int:
@@ -219,9 +260,10 @@ def _others(nid: str, text: str) -> Iterator[str]:
 def _by(to_urn: Callable[[str], str], identifier: str) -> tuple[str, ...]:
     """The URN of an identifier, if it is one."""
     try:
-        return (to_urn(identifier),)
+        urn = to_urn(identifier)
     except ValueError:
         return ()
+    return () if urn in _NOBODYS else (urn,)
 
 
 _READ: Mapping[str, Callable[[str], Iterator[str]]] = MappingProxyType(

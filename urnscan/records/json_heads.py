@@ -31,6 +31,12 @@ _RECORDS = frozenset(
 )
 # In which an array of records stands, in its turn.
 _AROUND = frozenset("response message _embedded hits data result results".split())
+# What is said of a record and not of a page of records, besides its names (RANKS); without prefixes and punctuation.
+_OF_RECORDS = frozenset(
+    "identifiers urn isbn isbn10 isbn13 issn issnl eissn doi uuid handle pid lccn oclc title titles author authors creator "
+    "creators".split()
+)
+_PUNCTUATION = re.compile("[ ._-]")
 _DEEPEST = 4  # objects within each other around an array
 _SPACE = re.compile(r"[ \t\r\n]*")
 
@@ -49,75 +55,78 @@ def find_layout(head: bytes, name: str) -> Layout | None:
     """The layout of a dump that begins so; None where more octets are needed to tell."""
     start = _leading(head)
     body = head[start:]
+    is_whole_head = len(head) >= HEAD
     if not body or (not start and _MARK.fullmatch(body)):
-        return None if len(head) < HEAD else Layout.NONE
-    if body[0] == 0x1E or (name.endswith(_NAMES) and _VALUE.match(body)):
+        return Layout.NONE if is_whole_head else None
+    if body[0] == 0x1E:
         return Layout.LINES
-    if not _BEGUN.match(body):
+    is_named = name.endswith(_NAMES) and _VALUE.match(body) is not None
+    if not is_named and not _BEGUN.match(body):
         return Layout.NONE
-    if _OBJECTS.match(body):
+    if not is_named and _OBJECTS.match(body):
         return Layout.WHOLE
     line, ended, rest = body.partition(b"\n")
-    if _is_value(line):
-        if rest.lstrip()[:1] in (b"{", b"["):
-            return Layout.LINES
-        return Layout.WHOLE if body[0] == 0x5B or find_array(body) else Layout.LINES
-    if ended:
+    is_line = _is_value(line)
+    wraps = body[0] == 0x7B and find_array(body, goes_on=is_whole_head) is not None
+    if not (ended or is_line or is_whole_head):
+        return Layout.LINES if is_named and not wraps else None
+    if wraps:  # also where each is a line: a page of records is no record
+        return Layout.WHOLE
+    following = rest.lstrip()[:1]
+    if is_named or (is_line and following in (b"{", b"[")):
+        return Layout.LINES
+    if ended and not is_line:
         # The first line may be damaged; that of an object over several lines does not end in its closing bracket.
-        lines = line.rstrip().endswith(b"}") and rest.lstrip()[:1] == b"{" and not find_array(body)
-        return Layout.LINES if lines else Layout.WHOLE
-    if len(head) < HEAD:
-        return None
-    return Layout.WHOLE if body[0] == 0x5B or find_array(body) else Layout.LINES
+        return Layout.LINES if line.rstrip().endswith(b"}") and following == b"{" else Layout.WHOLE
+    return Layout.WHOLE if body[0] == 0x5B else Layout.LINES
 
 
-def find_array(head: bytes) -> tuple[int, int] | None:
+def find_array(head: bytes, *, goes_on: bool) -> tuple[int, int] | None:
     """In a head that begins with an object: the distance to what is behind the opening bracket of the array that holds
-    the records, and how many objects are around it; None if the object is a record itself.
+    the records, and how many objects are around it; None if the object is a record itself. `goes_on`: the dump may be
+    longer than the head.
 
-    It is the array that has a name for such, or else an array of objects that is all there is in the object and the dump,
-    or one that does not end in the head, if the object has no identifier.
+    It is the array that has a name for such, if it is empty or of objects and none of what is said beside it is said of a
+    record. Or else an array of objects that is all there is in the object and the dump, or does not end in the head.
     """
     text = head[:HEAD].decode("latin-1")
-    at, depth, called = 1, 1, False
-    alone: int | None = None  # the array, as long as it is the only member
-    count = 0
+    at, depth, count = 1, 1, 0
+    is_record = False
+    found: tuple[int, int] | None = None
+    is_filled = False
+    alone: tuple[int, int] | None = None  # the array, as long as it is the only member
     while True:
         at = _skip(text, at)
-        if text[at : at + 1] == "}":
-            return (alone, depth) if alone and count == 1 and not text[at + 1 :].strip(" \t\r\n") else None
+        while text[at : at + 1] == "}":
+            at, depth = _skip(text, at + 1), depth - 1
+            if not depth:
+                return alone if alone and count == 1 and at == len(text) else None if is_record else found
+        if count and text[at : at + 1] == ",":
+            at = _skip(text, at + 1)
+        if is_record and at < len(text):
+            return None
         try:
             name, at = DECODER.raw_decode(text, at)
             at = _skip(text, at)
             if not isinstance(name, str) or text[at : at + 1] != ":":
-                return None
+                return None if is_record else found
         except (ValueError, RecursionError):
-            return None
+            return None if is_record else found
         name = name.lower()
-        at = _skip(text, at + 1)
-        opening = text[at : at + 1]
-        objects = opening == "[" and text[_skip(text, at + 1) :][:1] == "{"
-        if objects and name in _RECORDS:
-            return at + 1, depth
-        if opening == "{" and name in _AROUND and depth < _DEEPEST:
+        is_record = name in RANKS or _PUNCTUATION.sub("", name.rpartition(":")[2]) in _OF_RECORDS
+        begin = at = _skip(text, at + 1)
+        first = text[_skip(text, at + 1) :][:1] if text[at : at + 1] == "[" else ""
+        if name in _RECORDS and not is_filled and (first == "{" or (first == "]" and not found)):
+            found, is_filled = (begin + 1, depth), first == "{"
+        elif text[at : at + 1] == "{" and name in _AROUND and not is_filled and depth < _DEEPEST:
             at, depth, count = at + 1, depth + 1, 2
             continue
-        begin = at
         try:
             _, at = DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
-            whole_head = len(head) >= HEAD
-            return (begin + 1, depth) if objects and whole_head and not called else None
+            return found or ((begin + 1, depth) if first == "{" and goes_on and not is_record else None)
         count += 1
-        called |= name in RANKS
-        alone = begin + 1 if objects else None
-        at = _skip(text, at)
-        while depth > 1 and text[at : at + 1] == "}":
-            at, depth = _skip(text, at + 1), depth - 1
-        if text[at : at + 1] == ",":
-            at += 1
-        elif text[at : at + 1] != "}":
-            return None
+        alone = (begin + 1, depth) if first == "{" else None
 
 
 def _leading(head: bytes) -> int:

@@ -21,7 +21,7 @@ from urnscan.records.record import Damaged, Record
 __all__ = ["JsonArrayRecords", "JsonLineRecords", "is_json_array", "is_json_lines"]
 
 _MARK = b"\xef\xbb\xbf"
-_WINDOW = 1 << 16  # octets given to the decoder at a time
+_WINDOW, _LEAST_WINDOW = 1 << 16, 1 << 6  # octets given to the decoder at a time; fewer the more are damaged
 _SPACE = "\x1e \t\r\n"
 _DEEP = "its brackets nest too deep"
 _UNKNOWN = "it cannot be told where the next record begins: the rest is not read"
@@ -105,10 +105,11 @@ class JsonArrayRecords(_Values):
         super().__init__(own=own)
         self._begun = False
         self._around = 0  # brackets around the records
-        self._wraps: bool | None = None  # whether objects hold arrays of records; None before the first
+        self._wraps: bool | None = None  # whether objects may hold arrays of records, as the first does; None before it
         # From the end of a line to the first octet of a record; empty if these do not part records, None if not yet known.
         self._joint: bytes | None = None
         self._tried = 0  # up to which offset the end of a record was looked for in vain
+        self._window = _WINDOW
         self._lost = False  # whether the rest could not be read
 
     def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
@@ -119,7 +120,7 @@ class JsonArrayRecords(_Values):
             buffer.take(3)
         self._begun = True
         while self._around or self._enter(buffer):
-            yield from self._values(buffer)
+            yield from self._values(buffer) if self._around or not self._wraps else self._one(buffer)
             if self._lost:
                 return
             if self._around and not self._pass_around(buffer):
@@ -135,9 +136,9 @@ class JsonArrayRecords(_Values):
             buffer.take(1)
             self._around = 1
         elif first == 0x7B and self._wraps is not False:
-            buffer.has(HEAD)
-            found = find_array(buffer.octets[buffer.at : buffer.at + HEAD])
-            self._wraps = found is not None
+            goes_on = buffer.has(HEAD)
+            found = find_array(buffer.octets[buffer.at : buffer.at + HEAD], goes_on=goes_on)
+            self._wraps = self._wraps or found is not None
             if found:
                 buffer.take(found[0])
                 self._around = 1 + found[1]
@@ -173,9 +174,9 @@ class JsonArrayRecords(_Values):
         """The values up to the bracket that closes their array, which is taken; without an array, up to an array."""
         count = 0
         leaving = "]" if self._around else "["
-        while not self._lost and (buffer.has(_WINDOW) or buffer.has(1)):
+        while not self._lost and (buffer.has(self._window) or buffer.has(1)):
             octets, start, base = buffer.octets, buffer.at, buffer.offset
-            text = octets[start : start + _WINDOW].decode("latin-1")
+            text = octets[start : start + self._window].decode("latin-1")
             at = end = 0
             while True:
                 gap = _GAP.match(text, end)
@@ -200,9 +201,13 @@ class JsonArrayRecords(_Values):
                     buffer.take(1)
                     self._around -= 1
                 return
-            if not at:
+            if end:
+                self._window = _WINDOW
+            elif not at:
                 count += 1
-                yield from self._one(buffer)
+                for found in self._one(buffer):
+                    self._window = max(self._window >> 1, _LEAST_WINDOW) if isinstance(found, Damaged) else _WINDOW
+                    yield found
 
     def _learn(self, gap: str, *, last: bool) -> None:
         """How records are parted, if by the ends of lines: to find the next one behind a damaged one."""

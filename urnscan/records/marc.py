@@ -10,10 +10,15 @@ quite, so what can be read is read:
   provided there are as many fields as entries. Then what the directory says of their places counts for nothing.
 * The base address counts for nothing: the directory ends with the first 1E.
 
-Damaged is what has no leader, or a directory that is not made of entries of twelve octets; or has more or fewer fields
-than entries, and an entry leads outside of the record. So is a record without its record terminator; it ends where the
-next leader with a directory begins, or the dump. White space, NUL and SUB (the end of DOS files) between records are no
-record.
+Damaged is what has no leader, or a directory that is not made of entries of twelve octets; or what holds octets that
+neither account for, as where some are lost from the middle of one record to the middle of another, and both seem one:
+
+* With more or fewer fields than entries, the directory has to account for all octets.
+* With as many, and a wrong length in the leader or a wrong place of the last field, the fields have to be as long as the
+  directory says, but for what a conversion of the character set may have added or taken away.
+
+So is a record without its record terminator; it ends where the next leader with a directory begins, or the dump. White
+space, NUL and SUB (the end of DOS files) between records are no record.
 """
 
 from __future__ import annotations
@@ -27,7 +32,7 @@ from urnscan.records.lines import too_long
 from urnscan.records.marc_fields import own_identifiers
 from urnscan.records.record import Damaged, Own, Record
 
-__all__ = ["MarcRecords", "is_marc"]
+__all__ = ["MarcRecords", "fields", "is_marc"]
 
 _MARK = b"\xef\xbb\xbf"  # byte order mark of UTF-8
 _BETWEEN = re.compile(rb"[\s\0\x1a]{1,1024}")
@@ -36,6 +41,12 @@ _PRINTABLE_LEADER = re.compile(rb"[0-9]{5}[ -~]{7}[0-9]{5}[ -~]{7}")
 _HEAD = re.compile(_LEADER.pattern + rb"(?:[0-9A-Za-z ]{3}[0-9]{9}){1,8331}\x1e")  # leader and directory
 _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za-z]{3}[0-9]{9}")
 _REACH = 100_000  # octets; no record that its leader can tell the length of is as long
+_LONGEST_FIELD = 9_999  # octets; what its entry says of a longer one is not its length
+_NOTHING = b"\x1e \0\r\n"  # what may stand behind the last field and is none
+_ASCII = bytes(range(128))
+# By how much an octet that is not ASCII may have changed its field: one Greek letter was seven octets in MARC-8, with the
+# escape sequences around it, and is two in UTF-8. By how much one that begins a character reference (&#x1234;) may have.
+_CHANGE, _CHANGE_BY_REFERENCE = 3, 8
 
 
 def is_marc(head: bytes, name: str) -> bool | None:  # noqa: ARG001 (the name is asked for by formats that need it)
@@ -135,6 +146,7 @@ def _is_plainly_whole(octets: bytes, base: int) -> bool:
         and octets[24 : base - 1].isdigit()
         and base % 12 == 1
         and _fields_match(octets, base)
+        and octets.startswith(b"\x1e", base + int(octets[base - 6 : base - 1]) - 1)
     )
 
 
@@ -161,6 +173,19 @@ def _field(octets: bytes, base: int, entry: int) -> bytes:
     return octets[start:end]
 
 
+def fields(octets: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The fields of a record in the order of its directory: tag, and what stands in it.
+
+    Raises ValueError if it is no record that can be read.
+    """
+    fault = _fault(octets)
+    if fault is not None:
+        raise ValueError(fault)
+    base = octets.find(b"\x1e") + 1
+    for entry in range(24, base - 1, 12):
+        yield octets[entry : entry + 3], _field(octets, base, entry)
+
+
 def _fault(octets: bytes) -> str | None:
     """Why this is no record that can be read; None if it is one."""
     if not _LEADER.match(octets):
@@ -171,9 +196,44 @@ def _fault(octets: bytes) -> str | None:
     if not head:
         return "its directory is not made of entries of 12 octets"
     base = head.end()
-    if _fields_match(octets, base) or all(end < len(octets) for _, end in _places(octets, base)):
-        return None
-    return "its directory leads outside of it"
+    if _fields_match(octets, base):
+        return _unaccounted(octets, base)
+    places = list(_places(octets, base))
+    ends = [end for _, end in places]
+    if max(ends) >= len(octets):
+        return "its directory leads outside of it"
+    behind = octets[max(ends) + 1 : -1]
+    accounted = base + sum(end + 1 - start for start, end in places) + 1
+    if accounted + len(behind) < len(octets) or behind.strip(_NOTHING):
+        return f"its directory accounts for {accounted} of its {len(octets)} octets"
+    # A terminator that is lost is missed at one place; where octets are lost, all behind are others.
+    astray = sum(octets[end] != 0x1E for end in ends)
+    if accounted + len(behind) > len(octets) or astray > max(len(ends) + 1 - octets.count(b"\x1e"), 0):
+        return "its fields are not where its directory says"
+    return None
+
+
+def _unaccounted(octets: bytes, base: int) -> str | None:
+    """The fault of a record with as many fields as entries, if the entries are of other fields."""
+    places = list(_places(octets, base))
+    in_turn = octets[base:-1].split(b"\x1e")
+    # Places wrap around in records that are too long for them, and then say nothing of the order.
+    unlike = 0
+    for ordered in (places, sorted(places)):
+        unlike = sum(
+            len(field) + 1
+            for field, (start, end) in zip(in_turn, ordered, strict=False)
+            if len(field) < _LONGEST_FIELD and len(field) != end - start and not _may_have_been(field, end - start)
+        )
+        if not unlike:
+            return None
+    return f"its directory accounts for {len(octets) - unlike} of its {len(octets)} octets"
+
+
+def _may_have_been(field: bytes, length: int) -> bool:
+    """Whether a field had this length before its characters were converted, or has it in characters."""
+    change = _CHANGE * len(field.translate(None, _ASCII)) + _CHANGE_BY_REFERENCE * field.count(b"&")
+    return abs(len(field) - length) <= change
 
 
 def _true_length(buffer: Buffer, octets: bytes) -> int:

@@ -13,6 +13,8 @@ from urnscan.records.record import Own
 
 __all__ = ["own_identifiers"]
 
+_NO_BRACKETS = str.maketrans(dict.fromkeys("()[]", " "))
+
 
 def own_identifiers(tag: str, first: str, second: str, subfields: Iterable[tuple[str, str]]) -> Iterator[Own]:
     """The identifiers of the record itself in one field: its tag, its two indicators (an empty one is a blank), its
@@ -29,9 +31,21 @@ def own_identifiers(tag: str, first: str, second: str, subfields: Iterable[tuple
                 if code == row.scheme_in and value:
                     scheme = value.strip().lower()
                     break
-        for code, value in held:
+        for at, (code, value) in enumerate(held):
             if value and code and code in row.parts:
-                yield Own(value.strip(), scheme)
+                yield Own(value.strip() + _qualifiers(held, at + 1, row.qualifier), scheme)
+
+
+def _qualifiers(held: list[tuple[str, str]], at: int, code: str) -> str:
+    """What subfields of this code, from there on, say of the one before them, as it was written before there were any:
+    ` (pbk.)`.
+    """
+    text = ""
+    while code and at < len(held) and held[at][0] == code:
+        said = held[at][1].translate(_NO_BRACKETS).strip(" :;,")
+        text += f" ({said})" if said else ""
+        at += 1
+    return text
 
 
 @functools.lru_cache(maxsize=1 << 10)

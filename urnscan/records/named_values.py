@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -21,6 +22,13 @@ RANKS: Mapping[str, int] = {name: rank for rank, name in enumerate(_NAMES)}
 _ENVELOPES = frozenset(("attributes", "_source", "volumeinfo", "bibjson"))
 # In an identifier that is an object, what it is: schema.org PropertyValue, DataCite, JSON-LD, MARC in JSON.
 _VALUES = ("value", "@value", "identifier", "id", "@id", "content")
+# What may stand in brackets behind a name and leave it as it is: the form of what is identified, or of the identifier.
+_QUALIFIERS = frozenset(
+    "print printed electronic online digital ebook epub pdf audiobook hardcover hardback hbk cloth paperback pbk softcover "
+    "gedruckt gebunden geb broschiert brosch kartoniert kart elektronisch 10 13 10digit 13digit 10digits 13digits".split()
+)
+_LONGEST_NAME = 100  # characters; no name of the tables is as long
+_QUALIFIED = re.compile(r"([^(\[]*)[(\[]([^()\[\]]*)[)\]]\s*\Z")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMESPACE = re.compile(r".*[/#:](?=.)", re.DOTALL)  # of a scheme that is a URI or a prefixed name
 
@@ -38,16 +46,32 @@ def identifier(pairs: Pairs) -> str | None:
 def own_identifiers(pairs: Pairs, fields: Mapping[str, tuple[OwnField, ...]]) -> Iterator[Own]:
     """The record's own identifiers, in the order in which they stand.
 
-    `field`, `scheme_in` and `unless` name members in lower case; the two latter any of several, between spaces. `unless`
-    goes by any value if it gives none.
+    `field` and `unless` name members as `_folded` gives them, in the singular; `scheme_in` names members of objects in lower
+    case. The two latter name any of several, between spaces. `unless` goes by any value if it gives none.
     """
-    members = [(name.lower(), value) for name, value in pairs]
-    for name, value in members:
-        if name in _ENVELOPES and isinstance(value, tuple):
+    held = list(pairs)
+    members = [(_folded(name[:_LONGEST_NAME]), value) for name, value in held]
+    for (as_written, value), (name, _) in zip(held, members, strict=True):
+        if isinstance(value, tuple) and as_written.lower() in _ENVELOPES:
             yield from own_identifiers([pair for pair in value if pair[0].lower() not in _ENVELOPES], fields)
-        for field in fields.get(name, ()):
+        for field in fields.get(name) or fields.get(name.removesuffix("s"), ()):
             if not (field.unless and _is_said(members, *field.unless)):
                 yield from _identifiers(value, field)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _folded(name: str) -> str:
+    """A name in small letters and digits alone: `ISBN-13`, `isbn_13` and `ISBN 13 (print)` are one. What is in brackets
+    behind it belongs to it, unless it says nothing else of what the name is for.
+    """
+    qualified = _QUALIFIED.match(name)
+    if qualified and _alphanumeric(qualified[2]) in _QUALIFIERS:
+        name = qualified[1]
+    return _alphanumeric(name)
+
+
+def _alphanumeric(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 def as_octets(text: str) -> bytes:

@@ -181,9 +181,11 @@ class _Rows:
         return b"\0".join(values), quoted
 
     def value(self, octets: bytes) -> str:
-        """What stands in a value."""
+        """What stands in a value. `="0123"` is how Excel is told that digits are no number."""
         text = octets.decode("utf-8", "replace").rstrip("\r\n")
-        return text[1:-1].replace('""', '"') if text.startswith('"') else text
+        if text.startswith('"'):
+            text = text[1:-1].replace('""', '"')
+        return text[2:-1] if text.startswith('="') and text.endswith('"', 2) else text
 
     def values(self, octets: bytes) -> list[str]:
         """What stands in the values of a row."""

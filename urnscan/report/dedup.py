@@ -3,14 +3,14 @@
 The page shows, each in a section of its own:
 
 * how many records, clusters and duplicates there are, and how many records nothing is known of;
-* the inputs, their format, and what of them is damaged;
+* the inputs, their format, and what of them is damaged, has no identifier, or is a duplicate;
 * how large the clusters are, as a table with bars;
 * the largest clusters, with the URNs that join them: the first to look at where too much was joined;
-* the URNs that too many records hold to join them, and the weak ones, which join none;
+* the URNs that too many records hold to join them;
 * examples: the records of a cluster side by side, marked what joins them and what differs;
 * what the run went by, and what could not be read.
 
-Where there is nothing to show a section says so; that of weak URNs is left out when nobody counted them.
+Where there is nothing to show a section says so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from itertools import count
 from urnscan.report.excerpts import Line, compare
 from urnscan.report.page import Bar, bars, page, percent
 
-__all__ = ["Common", "Example", "ExampleRecord", "Input", "Large", "Summary", "Weak", "render"]
+__all__ = ["Common", "Example", "ExampleRecord", "Input", "Large", "Summary", "render"]
 
 _INPUTS = 50
 """More inputs are only counted."""
@@ -39,6 +39,10 @@ class Input:
     records: int
     damaged: int = 0
     """How many of its records could not be read as one."""
+    without: int = 0
+    """How many hold no identifier."""
+    removed: int = 0
+    """How many are duplicates, of records of this dump or of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +65,6 @@ class Common:
 
     urn: str
     records: int
-
-
-@dataclass(frozen=True, slots=True)
-class Weak:
-    """The URNs of weak namespaces, which join nothing."""
-
-    records: int
-    """How many records hold one."""
-    nids: Sequence[tuple[str, int]] = ()
-    """The most frequent namespaces of these, and how many records hold one of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +117,6 @@ class Summary:
     largest: Sequence[Large] = ()
     common: Sequence[Common] = ()
     more_common: int = 0
-    weak: Weak | None = None
     examples: Sequence[Example] = ()
     settings: Sequence[tuple[str, str]] = ()
     """Options and their values."""
@@ -151,7 +144,6 @@ def render(summary: Summary) -> str:
         inputs=summary.inputs[:_INPUTS],
         sizes=_sizes(summary.sizes, summary.records),
         common=bars((common.urn, common.records) for common in summary.common),
-        weak=bars(summary.weak.nids) if summary.weak else [],
         examples=[(example, _columns(example)) for example in summary.examples],
         open=_OPEN,
     )

@@ -18,7 +18,7 @@ Nothing here holds more in memory than a folder's own entries or blocks of octet
 """
 
 from urnscan.sources.documents import Document, Values
-from urnscan.sources.encodings import check_encoding
+from urnscan.sources.encodings import check_encoding, is_binary
 from urnscan.sources.files import Range, open_range
 from urnscan.sources.layers import INSIDE, Checks, Limits, Reading
 from urnscan.sources.opening import is_splittable, open_documents
@@ -42,6 +42,7 @@ __all__ = [
     "Values",
     "check_encoding",
     "find_inputs",
+    "is_binary",
     "is_remote",
     "is_splittable",
     "local_path",

@@ -1,0 +1,83 @@
+"""Where dumps without duplicates go."""
+
+import pytest
+
+from urnscan.dedup.outputs import Dumps
+from urnscan.errors import FatalError
+from urnscan.records.formats import FORMATS
+from urnscan.sources import Input
+
+MARC, JSON, BIBTEX = FORMATS["marc"], FORMATS["json"], FORMATS["bibtex"]
+
+
+class TestDumps:
+    """One file for all dumps where their records can follow one another, else a folder with a file for each."""
+
+    def named(self, name):
+        return Input(name, name, 1)
+
+    def test_one_file(self, tmp_path):
+        place = tmp_path / "out.mrc"
+        with Dumps(str(place)) as dumps:
+            for name in ("a.mrc", "b.mrc"):
+                dumps.admit(self.named(name), MARC, None)
+            for name in ("a.mrc", "b.mrc"):
+                with dumps.open(self.named(name)) as write:
+                    write(name.encode())
+            assert not place.exists()
+            dumps.commit()
+        assert place.read_bytes() == b"a.mrcb.mrc"
+
+    @pytest.mark.parametrize(
+        ("first", "second", "message"),
+        [
+            (JSON, JSON, "two dumps of JSON array do not make one .b.; name a folder"),
+            (MARC, BIBTEX, "would hold MARC 21 .ISO 2709. and BibTeX .b.; name a folder"),
+        ],
+    )
+    def test_what_makes_no_dump(self, tmp_path, first, second, message):
+        with Dumps(str(tmp_path / "out")) as dumps:
+            dumps.admit(self.named("a"), first, None)
+            with pytest.raises(FatalError, match=message):
+                dumps.admit(self.named("b"), second, None)
+        assert not list(tmp_path.iterdir())
+
+    def test_folder(self, tmp_path):
+        with Dumps(str(tmp_path)) as dumps:
+            for name in ("x/a.json", "b.json.xz"):
+                dumps.admit(self.named(name), JSON, None)
+                with dumps.open(self.named(name)) as write:
+                    write(b"[]")
+            dumps.commit()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "b.json"]
+
+    def test_two_of_one_name_in_a_folder(self, tmp_path):
+        two = "would be written for x/a.json and for y/a.json"
+        with Dumps(str(tmp_path)) as dumps, pytest.raises(FatalError, match=two):
+            dumps.foresee([self.named("x/a.json"), self.named("y/a.json")])
+
+    def test_what_exists_is_not_replaced(self, tmp_path):
+        (tmp_path / "a.json").write_text("[]")
+        with Dumps(str(tmp_path)) as dumps, pytest.raises(FatalError, match="exists already; --force replaces it"):
+            dumps.foresee([self.named("x/a.json")])
+        with Dumps(str(tmp_path), force=True) as dumps:
+            dumps.foresee([self.named("x/a.json")])
+
+    def test_no_input_is_replaced(self, tmp_path):
+        """It may be the only copy."""
+        source = self.named(str(tmp_path / "a.json"))
+        with Dumps(str(tmp_path), force=True) as dumps, pytest.raises(FatalError, match="is an input and an output"):
+            dumps.foresee([source])
+        (tmp_path / "a.json").write_text("[]")
+        (tmp_path / "link").symlink_to(tmp_path / "a.json")
+        with Dumps(str(tmp_path / "link"), force=True) as dumps, pytest.raises(FatalError, match="is an input and an"):
+            dumps.foresee([source])
+
+    def test_folder_that_is_not_there(self, tmp_path):
+        with pytest.raises(FatalError, match="this folder does not exist"):
+            Dumps(str(tmp_path / "none") + "/")
+
+    def test_other_encodings(self, tmp_path):
+        """Octets as they came are not those that were read."""
+        with Dumps(str(tmp_path / "out")) as dumps, pytest.raises(FatalError, match="is in utf-16-le"):
+            dumps.admit(self.named("a"), JSON, "utf-16-le")

@@ -1,0 +1,137 @@
+"""Where dumps without their duplicates go: one file for all of them, or one for each in a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from urnscan.errors import FatalError, SourceError
+from urnscan.output import OctetOutput, check_output
+from urnscan.records.buffer import MARK
+from urnscan.records.formats import Format
+from urnscan.sources import Input, is_remote, local_path
+
+__all__ = ["Dumps", "Following"]
+
+_UNPACKED = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".txz")  # what is read, but not written
+
+
+class Following:
+    """Writes dumps one behind the other, so that no record runs into one of the next dump."""
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self._write = write
+        self._tail = b""  # what was written last
+        self._line_ends = 0  # that must stand before what is written next
+        self._begins_later = False  # the next octets are the first of a dump that is not the first
+
+    def begin(self, line_ends: int) -> None:
+        """Another dump comes, with at least so many line ends before it."""
+        self._begins_later = bool(self._tail)
+        self._line_ends = line_ends if self._tail else 0
+
+    def __call__(self, octets: bytes) -> None:
+        """Write octets of the dump. Raises what `write` does."""
+        if self._begins_later and octets:
+            octets = octets.removeprefix(MARK)
+            self._begins_later = False
+        if not octets:
+            return
+        if self._line_ends:
+            lines = self._tail.replace(b"\r", b"")
+            self._write(b"\n" * (self._line_ends - len(lines) + len(lines.rstrip(b"\n"))))
+            self._line_ends = 0
+        self._write(octets)
+        self._tail = (self._tail + octets[-4:])[-4:]
+
+
+class Dumps:
+    """Where dumps without their duplicates go: a file for all, or a folder with a file for each input; a context manager.
+
+    The file appears when `commit` is called; in a folder each appears when it is whole.
+    """
+
+    def __init__(self, path: str, *, force: bool = False) -> None:
+        """`path` is a folder where there is one, or where it ends in "/". Raises FatalError as every output does."""
+        self._path = path
+        self._force = force
+        self._admitted: dict[str, tuple[str, Format]] = {}  # by the path of the output, the first input for it
+        self._folder = None if is_remote(path) else Path(local_path(path))
+        if self._folder is not None and not self._folder.is_dir() and not path.endswith("/"):
+            self._folder = None
+        self._output = None if self._folder else OctetOutput(path, force=force)
+        self._joined = None if self._output is None else Following(self._output.write)
+        if self._folder is not None and not self._folder.is_dir():
+            raise FatalError(f"{path}: this folder does not exist; make it first")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._output is not None:
+            self._output.__exit__(kind, error, trace)
+
+    def foresee(self, inputs: Iterable[Input | SourceError]) -> None:
+        """Look, before hours go into reading, for what cannot be written. Raises FatalError."""
+        places: dict[str, str] = {}
+        for source in inputs:
+            if isinstance(source, SourceError):
+                continue
+            path = self._place(source)
+            if source.path is not None and os.path.realpath(source.path) == os.path.realpath(path):
+                raise FatalError(f"{source.name}: is an input and an output: name another place to write")
+            if self._folder is not None:
+                if path in places:
+                    raise FatalError(
+                        f"{path}: would be written for {places[path]} and for {source.name}: give them in two runs"
+                    )
+                places[path] = source.name
+                check_output(path, force=self._force)
+
+    def admit(self, source: Input, format_: Format, codec: str | None) -> None:
+        """A dump of this format is in the input, decoded from that codec. Raises FatalError where it cannot be written, or
+        not with those before it.
+        """
+        if codec is not None:
+            raise FatalError(
+                f"{source.name}: is in {codec}, and dumps are written as they came: convert it to UTF-8 first"
+            )
+        path = self._place(source)
+        if path not in self._admitted:
+            self._admitted[path] = source.name, format_
+            return
+        first, before = self._admitted[path]
+        hint = "unpack it" if first == source.name else "name a folder that exists, and each input gets a file in it"
+        if before is not format_:
+            raise FatalError(f"{path}: would hold {before.title} and {format_.title} ({source.name}); {hint}")
+        if format_.framed:
+            raise FatalError(f"{path}: two dumps of {format_.title} do not make one ({source.name}); {hint}")
+
+    @contextlib.contextmanager
+    def open(self, source: Input) -> Iterator[Following]:
+        """What writes the dumps of an input. Raises FatalError."""
+        if self._joined is not None:
+            yield self._joined
+            return
+        with OctetOutput(self._place(source), force=self._force) as output:
+            yield Following(output.write)
+            output.commit()
+
+    def commit(self) -> None:
+        """Put the file in its place. Raises FatalError."""
+        if self._output is not None:
+            self._output.commit()
+
+    def _place(self, source: Input) -> str:
+        if self._folder is None:
+            return self._path
+        name = source.file_name.lstrip("-") or "standard-input"
+        suffixes = Path(name).suffixes
+        written = (suffix for suffix in suffixes if suffix.lower() not in _UNPACKED)
+        return str(self._folder / (name.removesuffix("".join(suffixes)) + "".join(written)))
