@@ -300,6 +300,16 @@ class TestLight:
     def test_loads_nothing_heavy(self, code):
         assert loaded_after(code) == set()
 
+    @pytest.mark.parametrize(
+        "words",
+        [["a.txt"], ["a.txt", "--json"], ["a.txt", "-o", "c"], ["dedup", "--record", "line", "a.txt", "-o", "c"]],
+    )
+    def test_no_run_of_the_command_loads_pandas(self, tmp_path, monkeypatch, words):
+        """Nor SciPy: what a run does not need costs each start a fifth of a second. pyarrow's conversions load it."""
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "a.txt").write_text("urn:isbn:9780395363416\n")
+        assert not loaded_after(f"from urnscan.cli import main; main({words!r})") & {"pandas", "scipy", "jinja2"}
+
     def test_what_is_loaded_when_it_is_used(self):
         """Else the test above would see nothing."""
         assert loaded_after("import urnscan; urnscan.find('')") == {"numba", "numpy"}

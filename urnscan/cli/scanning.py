@@ -174,12 +174,12 @@ def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
             if name in ("text", "urn", "nid"):  # no URN holds what would have to be escaped
                 parts += ['"', column.cast(pa.string()), '"']
             else:
-                parts += [column.cast(pa.string()).fill_null("null")]
+                parts += [column.cast(pa.string()).fill_null(text_array(["null"])[0])]
         write(*parts, "}\n")
 
     def print_lines(rows: pa.RecordBatch) -> None:
         # A member's name is what somebody else wrote into an archive: it must neither end the line nor command a terminal.
-        member = each(rows.column("member"), lambda text: INSIDE + printable(text)).fill_null("")
+        member = each(rows.column("member"), lambda text: INSIDE + printable(text)).fill_null(text_array([""])[0])
         write(
             rows.column("source").cast(pa.string()),
             member,

@@ -22,7 +22,6 @@ from urnscan.dedup.outputs import Dumps
 from urnscan.dedup.policy import Policy, ranks
 from urnscan.dedup.rereading import Again, Dump
 from urnscan.dedup.rewriting import copy_without
-from urnscan.dedup.summary import Chosen
 from urnscan.errors import FatalError, SourceError
 from urnscan.options import Options
 from urnscan.planning import found_inputs
@@ -150,7 +149,11 @@ def run(
         found = _Found(harvest, policy)
         report.add(harvest, found)
         on_stage("writing")
-        chosen = None if page is None else Chosen(found.cluster, harvest.dumps)
+        chosen = None
+        if page is not None:
+            from urnscan.dedup.summary import Chosen  # noqa: PLC0415 (what makes pages takes a while to load)
+
+            chosen = Chosen(found.cluster, harvest.dumps)
         if clusters is not None or chosen is not None:
             for dump, rows in found.rows():
                 if clusters is not None:
@@ -163,7 +166,7 @@ def run(
         if dumps is not None:
             _write(dumps, again, found)
         if page is not None and chosen is not None:
-            from urnscan.report.dedup import render  # noqa: PLC0415 (its templates take a while to load)
+            from urnscan.report.dedup import render  # noqa: PLC0415
 
             page(render(chosen.summary(options, policy, report.common, report.failures, excerpts)).encode())
     report.seconds = time.monotonic() - began
