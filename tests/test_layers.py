@@ -52,7 +52,7 @@ ROOMS = [
     room("views", "compiled strings syntax links kernel scanner verdicts", "numpy regex"),
     room("finding", "scanner syntax equivalence", "numpy"),
     room("records", "errors namespaces", "lxml regex"),
-    room("sources", "errors", "numpy pyarrow isal zstandard lz4 brotli fsspec ijson"),
+    room("sources", "errors compiled", "numpy pyarrow isal zstandard lz4 brotli fsspec ijson"),
     room("arrow", "compiled strings", "numpy pyarrow"),
     room(
         "tables",

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings
@@ -29,7 +30,7 @@ from urnscan.options import Options
 from urnscan.output import ParquetOutput
 from urnscan.pipeline import Report, run
 from urnscan.planning import Sizes, plan_size
-from urnscan.sources import Input, opening
+from urnscan.sources import NOT_READ, Input, opening
 from urnscan.tables import CLASSES, OCCURRENCES, REPEATING
 from urnscan.worker import Worker
 
@@ -76,6 +77,12 @@ def write_tree(folder, files):
 
 def lines(number, text=b"urn:a:b"):
     return b"".join(b"%b%d\n" % (text, line) for line in range(number))
+
+
+@pytest.fixture
+def one_by_one(monkeypatch):
+    """Each file is opened by `open_file`, so that a test can make that fail."""
+    monkeypatch.setattr(worker, "read_together", lambda inputs, _octets: np.full(len(inputs), NOT_READ))
 
 
 @pytest.fixture
@@ -551,6 +558,7 @@ class TestFailures:
         assert all(isinstance(failure, SourceError) and "\n" not in str(failure) for failure in result.failed)
         assert result.report.inputs == 3
 
+    @pytest.mark.usefixtures("one_by_one")
     @pytest.mark.parametrize("size", [5, 500])
     def test_that_cannot_be_opened(self, tmp_path, small, size):
         """In a bundle, or huge and on its own; met only when its turn comes."""
@@ -572,6 +580,7 @@ class TestFailures:
         assert [str(failure) for failure in result.failed] == [f"{files[1][0]}: refused"]
         assert result.report.inputs == 2
 
+    @pytest.mark.usefixtures("one_by_one")
     @pytest.mark.parametrize("size", [0, 40, 200, 5_000, None])
     @pytest.mark.parametrize("read", [0, 40, 200, 1 << 20])
     def test_in_the_midst(self, tmp_path, small, size, read):

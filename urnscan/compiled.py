@@ -12,7 +12,10 @@ import numpy.typing as npt
 from numba.core.caching import FunctionCache
 from numba.core.runtime.nrt import rtsys
 
-__all__ = ["compiled", "read_only"]
+__all__ = ["IS_COMPILED", "compiled", "from_c", "read_only"]
+
+IS_COMPILED = not numba.config.DISABLE_JIT
+"""Whether functions are compiled at all, and can call others that are."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -39,6 +42,12 @@ def compiled(function: _Function) -> _Function:
         with contextlib.suppress(RuntimeError):  # no writable place for the cache: compile anew in each process
             dispatcher._cache = _Cache(function)  # type: ignore[no-untyped-call]  # noqa: SLF001 (as `cache=True` does)
     return cast(_Function, dispatcher)
+
+
+def from_c(name: str, result: str, *arguments: str) -> Any:  # noqa: ANN401 (only compiled code can call it)
+    """A function of the C library for compiled functions; types are named as Numba names them."""
+    kinds = (getattr(numba.types, argument) for argument in arguments)
+    return numba.types.ExternalFunction(name, getattr(numba.types, result)(*kinds))
 
 
 def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:

@@ -108,8 +108,9 @@ class Options:
 
     def metadata(self) -> dict[str, Any]:
         """What outputs say of the options that say what is found, and of the version that found it."""
-        names = ("syntax", "equivalence", "trim", "recover", "resolver_tail", "max_length")
-        return {"version": __version__} | {name: getattr(self, name) for name in names}
+        names = ("syntax", "equivalence", "trim", "resolver_tail", "max_length")
+        told = {"version": __version__} | {name: getattr(self, name) for name in names}
+        return told | {"recover": list(self.recover)}
 
     def grammar(self, *, count_lines: bool, rejects: bool = False) -> Grammar:
         """What the scanner goes by."""

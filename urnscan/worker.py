@@ -19,12 +19,23 @@ from urnscan.options import Options
 from urnscan.planning import Files, Part, Sizes, Task
 from urnscan.running import NO_PLACE
 from urnscan.scanner import END, Matches, Rejects
-from urnscan.sources import Checks, Document, Input, Values, open_documents, open_range
+from urnscan.sources import (
+    NOT_READ,
+    Checks,
+    Document,
+    Input,
+    Values,
+    is_plain,
+    open_documents,
+    open_range,
+    read_together,
+)
 from urnscan.tables import Found, canonical_column, reject_rows
 from urnscan.views import make_scanner, separators
 
 __all__ = ["Work", "Worker"]
 
+_HEAD = 1 << 12  # octets of a file by which its form is told
 _TEXTS = 1 << 14  # texts that are scanned as one, at most
 _LF = 10
 _ReadInto = Callable[[memoryview], int]
@@ -68,14 +79,14 @@ class Worker:
         self._checks = Checks()
         self._held = Held(self._checks, work.spill_folder)
         self._together = _Together(work.sizes, self._separators[0], self._checks)
+        self._read = np.empty(len(self._together.text) - 1, np.uint8)  # files that were read at one go
         self._inputs = self._octets = 0  # that were read, and not yet told
 
     def work(self, task: Task) -> Iterator[Piece]:
         """The pieces that come out of a task."""
         match task:
             case Files():
-                for place, source in enumerate(task.inputs, task.place):
-                    yield from self._input(place, source)
+                yield from self._files(task)
                 yield from self._scan_together()
                 yield from self._settle()
                 yield Piece(inputs=self._inputs, octets=self._octets)
@@ -84,6 +95,27 @@ class Worker:
                 yield from self._part(task)
             case SourceError():
                 yield _failure(NO_PLACE, task.source, task)
+
+    def _files(self, task: Files) -> Iterator[Piece]:
+        """Scan inputs next to each other: those that are small and plain text are read at one go."""
+        inputs, octets = task.inputs, self._read
+        lengths = read_together(inputs, octets).tolist() if len(inputs) > 1 else [NOT_READ]
+        reading, checks = self._work.options.reading, self._checks
+        end = 0
+        for place, (source, length) in enumerate(zip(inputs, lengths, strict=True), task.place):
+            start, end = end, end + max(length, 0)
+            head = octets[start : min(end, start + _HEAD)].tobytes()
+            is_small = length != NOT_READ and length <= self._work.sizes.part  # it may have grown since it was found
+            if not is_small or not is_plain(source, head, is_whole=len(head) == length, reading=reading, checks=checks):
+                yield from self._input(place, source)
+                continue
+            if self._together.is_full:
+                yield from self._scan_together()
+                yield from self._settle()
+            self._together.add_octets(octets[start:end], _Where(place, source.name))
+            self._work.on_read(length)
+            self._inputs += 1
+            self._octets += length
 
     def _input(self, place: int, source: Input) -> Iterator[Piece]:
         """Scan all that is in an input."""
@@ -381,6 +413,14 @@ class _Together:
                 self._close(where)
                 return True
         return False
+
+    def add_octets(self, octets: npt.NDArray[np.uint8], where: _Where) -> None:
+        """Append a text; there is room for it."""
+        self._open = self.filled
+        self.dates.read(len, self._view[self.filled : self.filled + len(octets)], self.filled)
+        self.filled += len(octets)
+        self.text[self._open : self.filled] = octets
+        self._close(where)
 
     def take_open(self) -> tuple[bytes, Dates]:
         """What was read of a text that was not added, and when."""

@@ -2,6 +2,7 @@
 
     walk.py       arguments, folders and patterns -> inputs, in a fixed order
     files.py      files, ranges of files, pipes and standard input -> octets as they are
+    together.py   many small files -> their octets, in one call
     remote/       URLs -> inputs; objects read over a network that fails; files put into a store
     opening.py    an input -> the texts and values in it, through all forms that it has
     forms.py      the registry of the forms that are read:
@@ -21,14 +22,16 @@ from urnscan.sources.documents import Document, Values
 from urnscan.sources.encodings import check_encoding, is_binary
 from urnscan.sources.files import Range, open_range
 from urnscan.sources.layers import INSIDE, Checks, Limits, Reading
-from urnscan.sources.opening import is_splittable, open_documents
+from urnscan.sources.opening import is_plain, is_splittable, open_documents
 from urnscan.sources.reader import Reader
 from urnscan.sources.remote.places import RemotePlace
 from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
+from urnscan.sources.together import NOT_READ, read_together
 from urnscan.sources.walk import TEMPORARY_SUFFIX, Input, Selection, find_inputs
 
 __all__ = [
     "INSIDE",
+    "NOT_READ",
     "TEMPORARY_SUFFIX",
     "Checks",
     "Document",
@@ -43,11 +46,13 @@ __all__ = [
     "check_encoding",
     "find_inputs",
     "is_binary",
+    "is_plain",
     "is_remote",
     "is_splittable",
     "local_path",
     "open_documents",
     "open_range",
+    "read_together",
     "real_place",
     "without_secrets",
 ]

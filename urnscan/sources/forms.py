@@ -98,18 +98,29 @@ class Registry:
         self._named = [tuple(form for form in forms if octet in form.begins) for octet in _ANY]
         self._others = [tuple(form for form in some if not form.named) for some in self._named]
 
+    def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:
+        """Whether what begins with these octets, or is no more than these, may be of a form."""
+        name = layer.file_name.lower()
+        for form in self._asked(head, name) if head else ():
+            known = form.recognise(head, layer)
+            if known or (known is None and not is_whole):
+                return True
+        return False
+
+    def _asked(self, head: bytes, name: str) -> Iterator[Form]:
+        """The forms that something with this name can be that begins like this."""
+        forms = (self._named if name.endswith(self._suffixes) else self._others)[head[0]]
+        return (form for form in forms if not form.named or name.endswith(form.named))
+
     def recognise(self, reader: Peeked, layer: Layer) -> Form | None:
         """The form of what a reader gives; None where it is text. Looks no further than it must: a pipe may be slow."""
         head = reader.peek(_TELLING if layer.depth else 1)
         if not head:
             return None
         name = layer.file_name.lower()
-        forms = (self._named if name.endswith(self._suffixes) else self._others)[head[0]]
         while True:
             unsure = False
-            for form in forms:
-                if form.named and not name.endswith(form.named):
-                    continue
+            for form in self._asked(head, name):
                 known = form.recognise(head, layer)
                 if known:
                     return form

@@ -12,7 +12,7 @@ from urnscan.sources.layers import Budget, Checks, Layer, Reading
 from urnscan.sources.reader import Peeked, Reader
 from urnscan.sources.walk import Input
 
-__all__ = ["is_splittable", "open_documents"]
+__all__ = ["is_plain", "is_splittable", "open_documents"]
 
 
 def open_documents(
@@ -40,6 +40,14 @@ def is_splittable(source: Input, reading: Reading) -> bool:
     layer = _bottom(source, reading, Checks())
     with Peeked(open_file(source), layer.checks) as reader:
         return FORMS.recognise(reader, layer) is None and find_codec(reader.peek, reading.encoding)[0] is None
+
+
+def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading, checks: Checks) -> bool:
+    """Whether the text of an input that begins with these octets is surely its octets as they are; `is_whole`: they are
+    all that it has. Else `open_documents` tells what it is. Raises FatalError for an unknown encoding.
+    """
+    layer = _bottom(source, reading, checks)
+    return not FORMS.may_be(head, layer, is_whole=is_whole) and find_codec(lambda _: head, reading.encoding)[0] is None
 
 
 def _bottom(
