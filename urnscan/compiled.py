@@ -14,7 +14,7 @@ from numba.core.runtime.nrt import rtsys
 
 __all__ = ["IS_COMPILED", "compiled", "from_c", "read_only"]
 
-IS_COMPILED = not numba.config.DISABLE_JIT
+IS_COMPILED = not vars(numba.config)["DISABLE_JIT"]
 """Whether functions are compiled at all, and can call others that are."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

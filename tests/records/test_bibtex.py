@@ -94,14 +94,6 @@ def test_entries_are_those_of_a_slow_reader(dump, size, own):
     assert found == read(dump, own=own)
 
 
-@settings(max_examples=120, deadline=None)
-@given(st.binary(max_size=60), st.booleans())
-def test_any_octets(dump, own):
-    for each in read(b"@book{a, doi = {" + dump + b"}}", own=own) + read(dump, own=own):
-        assert isinstance(each, (Record, Damaged))
-    is_bibtex(dump, "")
-
-
 def test_entries():
     """Behind each other in a line, in parentheses, with quotes and braces in each other; the key is a text of its own."""
     one = b'@book{urn:isbn:1,title="A {"lamp"} and {}"}'
@@ -156,6 +148,25 @@ def test_never_closed():
 )
 def test_escapes_are_undone(latex, plain):
     assert read(b"@a{b, url = {" + latex + b"}}")[0].texts == (b"@a{b", b", url = {" + plain + b"}}")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (b'"urn:x1:a" # "_b"', b'"urn:x1:a_b"'),
+        (b'{urn:x1:a}\n#{\\_b} #"c"# 1', b'"urn:x1:a_bc1"'),
+        (b'"urn:x1:a" # base # "b"', b'"urn:x1:a" base "b"'),
+        (b'base # "urn:x1:a"', b'"" base "urn:x1:a"'),
+        (b'{"urn:x1:a" # "b"}', b'{"urn:x1:a" # "b"}'),
+        (b'"x {"} # {"} # y"', b'"x {"} # {"} # y"'),
+        (b'"urn:x1:a"', b'"urn:x1:a"'),
+    ],
+)
+def test_pieces_of_a_value_are_one_text(value, said):
+    """`#` joins strings and numbers; a macro between stands for text that is not known. Within a string it is text."""
+    (record,) = read(b"@a{b, note = " + value + b", url = {c#d}}")
+    assert record.texts == (b"@a{b", b", note = " + said + b", url = {c#d}}")
+    assert record.octets == b"@a{b, note = " + value + b", url = {c#d}}"
 
 
 def test_own_identifiers():

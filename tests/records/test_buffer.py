@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urnscan.errors import DamageError, SourceError
-from urnscan.records.buffer import Buffer
+from urnscan.records.buffer import BETWEEN, Buffer
 
 DUMPS = st.lists(st.sampled_from([b"a", b"b", b"ab", b"\n", b"aaaa"]), max_size=40).map(b"".join)
 PATTERN = re.compile(rb"a+b|\n(?=a|\Z)")
@@ -62,6 +62,15 @@ def test_a_match_at_the_end_counts_from_at():
     buffer.take(6)
     match = buffer.search(PATTERN)
     assert (match.start() - buffer.at, buffer.octets[match.start() : match.end()]) == (0, b"ab")
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, None])
+def test_what_parts_records_is_passed_over(size):
+    """However long it is; and whether anything follows is told."""
+    buffer = buffered(b" \n" * 3_000 + b"\0\x1aa  ", size)
+    assert buffer.pass_over(BETWEEN)
+    assert (buffer.offset, buffer.take(1)) == (6_002, b"a")
+    assert not buffer.pass_over(BETWEEN)
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, None])

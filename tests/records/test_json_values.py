@@ -20,7 +20,9 @@ READERS = (JsonLineRecords, JsonArrayRecords)
 
 def read(reader, dump, *, own=False, block=1 << 20):
     file = io.BytesIO(dump)
-    return list(reader(own=own).read(Buffer(lambda view: file.readinto(view[:block]))))
+    buffer = Buffer(lambda view: file.readinto(view[:block]))
+    buffer.take_mark()
+    return list(reader(own=own).read(buffer))
 
 
 def good(found):
@@ -48,7 +50,8 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=8,
 )
-layouts = st.sampled_from([{}, {"indent": 1}, {"indent": 2, "ensure_ascii": False}, {"separators": (",", ":")}])
+LAYOUTS = [{}, {"indent": 1}, {"indent": 2, "ensure_ascii": False}, {"separators": (",", ":")}]
+layouts = st.sampled_from(LAYOUTS)
 wrapped = st.sampled_from(
     ["", '{"records": %s}', '{"a": {"b": [1]}, "@graph": %s, "next": "]}"}', ' {"response": {"docs":\n%s}}\n']
 )
@@ -121,6 +124,9 @@ def test_values_one_after_the_other(elements, layout, between):
                 b"\xff",
                 b"\x1e",
                 b'{"records":[',
+                b'{"total":1,"records":[{',
+                b'\n{"total":',
+                b'"id":1',
                 b"{}",
             ]
         )
@@ -233,6 +239,12 @@ def test_long_elements(monkeypatch):
         b"[\n{},\n{},\n" + b"{]," * 20_000,
         b"[" + b'{"a":"' + b"\\\\" * 500_000,
         b'{"a":{}}\n' + b'{"b":"\n' * 10_000,
+        b"[\n" + b'{"a":\n' * 40_000,
+        b"[\n" + (b'{"a":\n' * 20 + b'{"a":1},\n') * 4_000,
+        b'{"records":[{"a":1}]}\n' + b'{"records":[{"a":\n' * 20_000,
+        b'{"records":[{"a":1}]}\n' + b'{"records":[{"a":1}],"b":{\n' * 10_000,
+        b'{"records":[{"a":1}]}\n' + b'{"b":{},"records":[]}\n' * 20_000,
+        b'{"records":[{"a":1}],"b":' + b'{"records":[{"a":1}],"b":"' * 10_000,
     ],
 )
 def test_damage_is_passed_in_linear_time(dump):
@@ -306,7 +318,17 @@ def test_what_a_record_is_called(reader, dump, identifier, own):
             {"id": "10.5555/x", "attributes": {"doi": "10.5555/x", "attributes": {"doi": "no"}}},
             [("10.5555/x", ""), ("10.5555/x", "doi")],
         ),
-        ({"type": "book-chapter", "ISBN": "9780000000002"}, []),
+        *[
+            ({"type": kind, "ISBN": "9780000000002"}, [])
+            for kind in ("book-chapter", "reference-entry", "book-part", "book-track")
+        ],
+        *[({"itemType": kind, "ISBN": "9780000000002"}, []) for kind in ("encyclopediaArticle", "dictionaryEntry")],
+        *[
+            ({"type": kind, "isbn": "9780000000002"}, [])
+            for kind in (["Chapter"], ["Text", "http://schema.org/Chapter"])
+        ],
+        ({"@type": "Chapter", "isbn": "9780000000002"}, []),
+        ({"@type": ["Book"], "isbn": "9780000000002"}, [("9780000000002", "isbn")]),
         ({"ISSN": "0000-0000"}, [("0000-0000", "issn")]),
         ({"ISSN": "0000-0000", "container-title": "Tides"}, []),
         ({"url": {"@id": "urn:x:é"}, "uri": " "}, [("urn:x:é", "")]),
@@ -354,6 +376,24 @@ def test_names_stand_twice():
         (b'["a", "b"]\n', "", ARRAY),
         (b"[]", "", ARRAY),
         (b'{"records": [{}]}\n', "", ARRAY),
+        (b'{"records": [{}]}', "", ARRAY),
+        (b'{"records": []}', "", ARRAY),
+        (b'{"total":0,"items":[],"next":null}\n', "", ARRAY),
+        (b'{"data":{},"items":[{}]}\n', "", ARRAY),
+        (b'{"records":[{"u":1}]}\n{"records":[{"u":2}]}\n', "", ARRAY),
+        (b'{"records":[{"u":1}]}\n{"records":[{"u":2}]}\n', "pages.jsonl", ARRAY),
+        (b'{"records":[{"u":"' + b"x" * 5000, "pages.jsonl", UNKNOWN),
+        (b'{"records":[{"u":"' + b"x" * (1 << 16), "pages.jsonl", ARRAY),
+        (b'{"message":{"total":1,"items":[{}]}}\n{"message":{"items":[{}]}}\n', "", ARRAY),
+        (b'{"@graph":[{}],"@context":"x"}\n{"@graph":[{}]}\n', "", ARRAY),
+        (b'{"@graph":[{}],"@id":"x"}\n{"@graph":[{}],"@id":"y"}\n', "", LINES),
+        (b'{"id":1,"items":[{}]}\n{"id":2,"items":[{}]}\n', "", LINES),
+        (b'{"items":[{}],"dc:title":"x"}\n{"items":[{}]}\n', "", LINES),
+        (b'{"items":[{}],"ISBN-13":"x"}\n', "", LINES),
+        (b'{"data":{"urn":1,"items":[{}]}}\n', "", LINES),
+        (b'{"data":{"items":[{}]},"urn":1}\n', "", LINES),
+        (b'{"title":"x","parts":[{"c":"' + b"x" * (1 << 16), "", LINES),
+        (b'{"authors":[{}]}\n', "", ARRAY),
         (b'{"anything": [{}, {}]}\n', "", ARRAY),
         (b'{"a": 1, "b": [{}, {}]}\n', "", LINES),
         (b'{\n "a": 1', "", ARRAY),
@@ -361,6 +401,7 @@ def test_names_stand_twice():
         (b'{"a": 1, "b": [{"c": "' + b"x" * (1 << 16), "", ARRAY),
         (b'{"id": 1, "b": [{"c": "' + b"x" * (1 << 16), "", LINES),
         (b'{"a": "', "", UNKNOWN),
+        (b'{"records":[{"u":"', "", UNKNOWN),
         (b"", "", UNKNOWN),
         (b"\xef", "", UNKNOWN),
         (b" \n", "", UNKNOWN),
@@ -381,6 +422,75 @@ def test_wrappers_one_after_the_other():
     page = json.dumps({"status": "ok", "message": {"total": 2, "items": [{"id": 1}, {"id": "]}"}]}}, indent=1).encode()
     assert [record.identifier for record in read(JsonArrayRecords, page + b"\n" + page)] == ["1", "]}"] * 2
     assert [record.identifier for record in read(JsonArrayRecords, b'[{"id":1}]\n[{"id":2}]')] == ["1", "2"]
+
+
+PAGES = [
+    '{"records":[{"u":"urn:x1:a"},{"u":"urn:x1:b"}]}\n',
+    '{"total":3,"page":2,"items":[{"u":"urn:x1:c"}],"next":[1]}\n',
+    '{"status":"none","records":[]}\n',
+    '{"response":{"version":1,"docs":[{"u":"urn:x1:d"}],"facets":{}},"status":"]}"}\n',
+    '[{"u":"urn:x1:e"}]\n',
+    '{"records":[{"u":"urn:x1:f"}]}',
+]
+
+
+@pytest.mark.parametrize("block", [1, 1 << 20])
+def test_pages_that_are_lines(block):
+    """Each was one record with all that is in it: one URN twice, and the page went with its other records."""
+    dump = "".join(PAGES).encode()
+    assert recognised(dump) == ARRAY
+    found = read(JsonArrayRecords, dump, block=block)
+    assert [json.loads(record.octets)["u"][-1] for record in found] == [*"abcdef"]
+    offsets_hold(dump, found)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("pages", [0, 1, 2])
+def test_pages_in_any_layout(layout, pages):
+    """Also one alone, and one without records."""
+    page = {"version": "1", "results": [{"urn": f"urn:x1:{number}"} for number in range(pages)], "next": None}
+    dump = "\n".join([json.dumps(page, **layout)] * (pages or 1)).encode()
+    assert recognised(dump) == ARRAY
+    found = read(JsonArrayRecords, dump)
+    assert [json.loads(record.octets) for record in found] == page["results"] * pages
+
+
+def test_what_is_no_page_among_pages_is_a_record():
+    """And those behind it are pages."""
+    dump = b'{"records":[{"u":1}]}\n{"error":"late"}\nnull\n{"id":1,"records":[{}]}\n{"records":[{"u":2}]}'
+    found = [record.octets for record in read(JsonArrayRecords, dump)]
+    assert found == [b'{"u":1}', b'{"error":"late"}', b"null", b'{"id":1,"records":[{}]}', b'{"u":2}']
+
+
+@pytest.mark.parametrize("block", [1, 1 << 20])
+@pytest.mark.parametrize("cut", range(1, 44))
+def test_a_page_that_is_cut_off_takes_no_other_with_it(cut, block):
+    """Where a harvest broke off, wherever that was: the rest of the dump was not read."""
+    pages = [b'{"records":[{"u":"%d"},{"u":"]"}],"n":{"a":[0]}}' % number for number in range(4)]
+    dump = b"\n".join([pages[0], pages[1][: len(pages[1]) - cut], *pages[2:]])
+    found = read(JsonArrayRecords, dump, block=block)
+    offsets_hold(dump, found)
+    assert any(isinstance(one, Damaged) for one in found)
+    kept = [record.octets for record in good(found)]
+    whole = [b'{"u":"%d"}' % number for number in (2, 3)]
+    if pages[1][: len(pages[1]) - cut].endswith(b","):  # the next page is what follows
+        return
+    assert [octets for octets in kept if octets in whole] == whole
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("name", ["id", "@id", "urn", "isbn", "ISBN-13", "doi", "title", "dc:identifier"])
+@pytest.mark.parametrize("held", ["items", "works", "data", "results"])
+def test_records_that_hold_others_are_records(held, name, first, layout):
+    """Holdings were taken for the records, and the records for what is around them."""
+    members = {name: "urn:x1:a", held: [{"barcode": "7"}, {"barcode": "8"}]}
+    record = json.dumps(members if first else dict(reversed(members.items())), **layout).encode()
+    dump = record + b"\n" + record.replace(b":a", b":b")
+    lines, array = recognised(dump)
+    assert lines != array
+    found = read(JsonLineRecords if lines else JsonArrayRecords, dump)
+    assert [one.octets.rstrip() for one in found] == [record, record.replace(b":a", b":b")]
 
 
 def test_a_record_is_no_wrapper():

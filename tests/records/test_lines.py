@@ -47,7 +47,18 @@ def test_a_line_is_its_own_identifier():
 
 
 @pytest.mark.parametrize("size", [1, 7, 30, None])
-@pytest.mark.parametrize("rest", [b"b\n", b"x" * 60, b"x" * 60 + b"\n" + b"y" * 20 + b"\nb", b""])
+@pytest.mark.parametrize(
+    "rest",
+    [
+        b"b\n",
+        b"y" * 19 + b"\n" + b"y" * 20 + b"\n",
+        b"y" * 20,
+        b"y" * 21,
+        b"x" * 60,
+        b"x" * 60 + b"\n" + b"y" * 20 + b"\nb",
+        b"",
+    ],
+)
 def test_a_line_that_is_too_long_is_damaged(monkeypatch, size, rest):
     """Whatever the blocks are, also where its LF is held already; the next are read."""
     for module in ("buffer", "lines"):
@@ -55,6 +66,6 @@ def test_a_line_that_is_too_long_is_damaged(monkeypatch, size, rest):
     dump = b"a\n" + b"x" * 45 + b"\n" + rest
     expected, at = [], 0
     for line in io.BytesIO(dump):
-        expected.append((at, Damaged if len(line.rstrip(b"\n")) > 20 else Record))
+        expected.append((at, Damaged if len(line) > 20 else Record))
         at += len(line)
     assert [(each.offset, type(each)) for each in LineRecords(own=False).read(buffered(dump, size))] == expected

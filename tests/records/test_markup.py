@@ -2,6 +2,7 @@
 
 import io
 import re
+import time
 import tracemalloc
 
 import pytest
@@ -380,6 +381,8 @@ def test_what_is_not_xml_is_told_at_once(head):
         b"<records><record><title>A</title></record></records>",
         f'<r:RDF xmlns:r="r" xmlns:d="{DC}"><r:Description><d:title/></r:Description></r:RDF>'.encode(),
         f'<OAI-PMH xmlns="{OAI}"><ListIdentifiers><header/></ListIdentifiers></OAI-PMH>'.encode(),
+        f'<OAI-PMH xmlns="{OAI}"><error code="badResumptionToken"/></OAI-PMH>'.encode(),
+        b"<collection/>",
     ],
 )
 def test_what_has_no_known_records_is_never_true(head):
@@ -424,7 +427,55 @@ def test_oai_holds_any_kind_and_deleted_records_have_a_header_alone():
     )
     found = read(response * 2, own=True)
     assert [record.identifier for record in found] == [*(f"oai:example.org:{n}" for n in (1, 2, 3, 4)), "5"] * 2
-    assert [len(record.own) for record in found[:5]] == [2, 1, 1, 1, 0]
+    assert [len(record.own) for record in found[:5]] == [2, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_deleted_record_names_nothing(own):
+    """OAI-PMH §2.5.1: it is not the live record of the same identifier, which would be taken for its duplicate."""
+    header = "<identifier>urn:example:1</identifier><setSpec>urn:example:set</setSpec>"
+    deleted, live = read(
+        oai(
+            f'<record><header status="deleted">{header}</header><about>urn:example:1</about></record>',
+            f"<record><header>{header}</header></record>",
+        ),
+        own=own,
+    )
+    assert deleted.identifier == live.identifier == "urn:example:1"
+    assert (deleted.texts, deleted.own) == ((), ())
+    assert live.own == (Own("urn:example:1"),) if own else urns(live) == [b"urn:example:1", b"urn:example:set"]
+
+
+SRW = "http://www.loc.gov/zing/srw/"
+
+
+@pytest.mark.parametrize(
+    ("document", "kind"),
+    [
+        (f'<OAI-PMH xmlns="{OAI}"><request/><error code="noRecordsMatch">none</error></OAI-PMH>', "oai-pmh"),
+        (oai(), "oai-pmh"),
+        (f'<o:OAI-PMH xmlns:o="{OAI}"><o:ListRecords/></o:OAI-PMH>\n' * 2, "oai-pmh"),
+        (
+            f'<z:searchRetrieveResponse xmlns:z="{SRW}"><z:numberOfRecords>0</z:numberOfRecords></z:searchRetrieveResponse>',
+            "sru",
+        ),
+        (collection(), "marcxml"),
+        (f'<m:collection xmlns:m="{MARC}"/>', "marcxml"),
+        (f'<modsCollection xmlns="{MODS}"/>', "mods"),
+        ("<modsCollection></modsCollection>", "mods"),
+        ('<!DOCTYPE ONIXMessage SYSTEM "onix.dtd"><ONIXMessage><Header><FromCompany/></Header></ONIXMessage>', "onix"),
+        ("<ONIXmessage/>", "onix"),
+    ],
+)
+def test_a_document_without_records_is_known_by_what_would_hold_them(document, kind):
+    """Where it has ended; and where a record follows, that tells."""
+    assert [name for name, is_kind in RECOGNISERS.items() if is_kind(document.encode(), "")] == [kind]
+    assert read(document) == []
+    cut = document.rstrip()[: -1 if document.count("\n") < 2 else -14].encode()
+    assert {is_kind(cut, "") for is_kind in RECOGNISERS.values()} == {None}
+    other = "mods" if kind == "onix" else "onix"
+    following = (document + KINDS[other][0]).encode()
+    assert [name for name, is_kind in RECOGNISERS.items() if is_kind(following, "")] == [other]
 
 
 # Texts.
@@ -625,6 +676,18 @@ HOSTILE = {
 def test_time_is_linear_on_hostile_octets(start, octets):
     """A search from each of these to the end of the dump would take minutes."""
     read(start + octets * (400_000 // len(octets)))
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("inside", ["<record><a/></record>", "<record/>", "<record><p7:a p8:b=''/></record>"])
+def test_time_is_linear_where_many_namespaces_are_declared(inside):
+    """All of them were looked at for each record; what a record has is still declared."""
+    declared = "".join(f" xmlns:p{n}='u{n}'" for n in range(20_000))
+    within = f'<w xmlns:z="u">{inside}</w>' * 10_000
+    began = time.process_time()
+    found = read(f'<x xmlns="{MARC}"{declared}>{within}</x>')
+    assert time.process_time() - began < 4
+    assert sum(isinstance(item, Record) for item in found) == 10_000
 
 
 def test_a_record_of_many_literals_each_unclosed_before_a_document():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from urnscan.errors import DamageError
 from urnscan.records import buffer as buffer_module
-from urnscan.records import pica as pica_module
+from urnscan.records import lines as lines_module
 from urnscan.records.buffer import Buffer
 from urnscan.records.pica import PicaRecords, is_pica_normalised, is_pica_plain
 from urnscan.records.record import Damaged, Record
@@ -73,7 +73,9 @@ def buffer_of(dump, sizes=(1 << 20,)):
 
 
 def read(dump, *, own=False, sizes=(1 << 20,)):
-    return list(PicaRecords(own=own).read(buffer_of(dump, sizes)))
+    buffer = buffer_of(dump, sizes)
+    buffer.take_mark()
+    return list(PicaRecords(own=own).read(buffer))
 
 
 def outline(found):
@@ -147,6 +149,7 @@ def test_own_identifiers_are_the_same_in_each_serialisation(octets):
         (("005A", "0", "1", "A", "2", "l", "3", "m", "4"), [("1", "issn"), ("2", "issn")]),
         (("005I", "0", "1", "l", "3"), [("1", "issn")]),
         (("006X", "0", "1"), [("1", "")]),
+        (("006X", "0", "1", "S", "", "S", "DOI"), [("1", "doi")]),
         (("017C/01", "u", " 1 ", "y", "2"), [("1", "")]),
         *(((tag, "0", "1", "u", "2"), []) for tag in "004D 004I 004J 004K 004P 004W 005B 005P 017D 017F 017G".split()),
         (("039D", "C", "ISBN", "6", "1"), []),
@@ -219,12 +222,25 @@ def test_a_normalised_dump_that_is_cut_off_ends_with_a_damaged_record(cut):
 @pytest.mark.parametrize("serialised", [normalised, lambda fields: plain(fields) + b"\n"])
 def test_what_is_too_long_counts_once_and_reading_goes_on(monkeypatch, serialised):
     monkeypatch.setattr(buffer_module, "LONGEST", 9_000)
-    monkeypatch.setattr(pica_module, "LONGEST", 9_000)
+    monkeypatch.setattr(lines_module, "LONGEST", 9_000)
     dump = serialised(short("1")) + serialised(short("2") * 1000) + serialised(short("3"))
     found = read(dump, sizes=(999,))
     assert [type(each) for each in found] == [Record, Damaged, Record]
     assert "longer than" in found[1].reason
     assert outline(found)[::2] == ["1", "3"]
+
+
+@pytest.mark.parametrize("size", [1, 999, 1 << 20])
+@pytest.mark.parametrize("serialised", [normalised, lambda fields: plain(fields) + b"\n"])
+def test_the_longest_record_is_one(monkeypatch, serialised, size):
+    """To the octet, whatever the blocks are."""
+    octets = serialised(TIDE)
+    length = len(read(octets)[0].octets)
+    for longest, kind in ((length, Record), (length - 1, Damaged)):
+        monkeypatch.setattr(buffer_module, "LONGEST", longest)
+        monkeypatch.setattr(lines_module, "LONGEST", longest)
+        for dump in (octets, octets + octets, octets[: octets.index(b"\n", length - 1) + 1]):
+            assert {type(each) for each in read(dump, sizes=(size,))} == {kind}
 
 
 @pytest.mark.parametrize("serialised", [normalised, lambda fields: plain(fields) + b"\n"])
@@ -314,12 +330,6 @@ _pieces = st.sampled_from(
     ]
 )
 _dumps = st.lists(_pieces | st.binary(max_size=9), max_size=8).map(b"".join)
-
-
-@settings(max_examples=200, deadline=None)
-@given(_dumps, st.lists(st.integers(1, 300), min_size=1, max_size=5), st.booleans())
-def test_where_the_dump_is_cut_for_reading_changes_nothing(dump, sizes, own):
-    assert read(dump, own=own, sizes=sizes) == read(dump, own=own)
 
 
 @settings(max_examples=300, deadline=None)

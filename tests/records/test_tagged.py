@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urnscan.records.buffer import Buffer
+from urnscan.records.identifiers import as_text
 from urnscan.records.record import Damaged, Own, Record
 from urnscan.records.tagged import RisRecords, is_ris
 
@@ -27,7 +28,9 @@ LINES = [
 
 def read(dump, *, own=False, size=None):
     source = io.BytesIO(dump)
-    return list(RisRecords(own=own).read(Buffer(lambda block: source.readinto(block[:size]))))
+    buffer = Buffer(lambda block: source.readinto(block[:size]))
+    buffer.take_mark()
+    return list(RisRecords(own=own).read(buffer))
 
 
 def tag_of(line):
@@ -66,14 +69,6 @@ def test_references_are_those_of_a_plain_reader(lines, cut, size):
     assert [(each.offset, getattr(each, "octets", None)) for each in found] == slowly(dump)
 
 
-@settings(max_examples=120, deadline=None)
-@given(st.binary(max_size=60), st.booleans())
-def test_any_octets(dump, own):
-    for each in read(b"TY  - BOOK\nSN  - " + dump + b"\nER  - ", own=own) + read(dump, own=own):
-        assert isinstance(each, (Record, Damaged))
-    is_ris(dump, "")
-
-
 def test_a_reference():
     """With CR LF, behind the lines of a provider; ID is what it is called, or AN."""
     one = b"TY  - BOOK\r\nTI  - A lamp\r\nAN  - 4711\r\nID  - lamp \r\nER  - \r\n"
@@ -99,17 +94,25 @@ def test_a_reference_without_an_end_is_damaged():
 
 
 def test_own_identifiers():
-    """Each line of a value is one: exports list several ISBN so."""
-    lines = b"SN  - 978-3-99999-063-7 (pbk.)\r\n  978-3-99999-064-4\r\n\r\nDO  - 10.5555/1\r\nM3  - Thesis\r\nUR  - urn:x:1\r\nL1  - urn:x:2\r\n"
+    """With the lines in which they go on: exports list several ISBN so, and addresses, each of which is one."""
+    lines = b"SN  - 978-3-99999-063-7 (pbk.)\r\n  978-3-99999-064-4\r\n\r\nDO  - 10.5555/1\r\nM3  - Thesis\r\nUR  - urn:x:1\r\n  https://host.example/1\r\nL1  - urn:x:2\r\n"
     (record,) = read(b"TY  - book\r\n" + lines + b"N1  - urn:x:3\nUR  - \nER  - \r\n", own=True)
     assert record.texts == ()
     assert record.own == [
-        Own("978-3-99999-063-7 (pbk.)", "isbn"),
-        Own("978-3-99999-064-4", "isbn"),
+        Own("978-3-99999-063-7 (pbk.)\r\n  978-3-99999-064-4", "isbn"),
         Own("10.5555/1", "doi"),
         Own("Thesis", "doi"),
         Own("urn:x:1"),
+        Own("https://host.example/1"),
     ]
+    assert as_text(record.own[0]) == "urn:isbn:9783999990637\nurn:isbn:9783999990644"
+
+
+@pytest.mark.parametrize("tag", ["DO", "UR", "M3"])
+def test_a_doi_that_is_broken_over_lines_is_one_value(tag):
+    """Its beginning by itself would be that of all chapters."""
+    (record,) = read(f"TY  - CHAP\n{tag}  - https://doi.org/10.5555/978-3-540-\n  74839-7_1\nER  - ".encode(), own=True)
+    assert [as_text(own) for own in record.own] == [None]
 
 
 @pytest.mark.parametrize(

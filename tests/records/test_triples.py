@@ -38,11 +38,13 @@ DUMPS = st.builds(
 
 def read(dump, *, own=False, size=None):
     source = io.BytesIO(dump)
-    return list(TripleRecords(own=own).read(Buffer(lambda block: source.readinto(block[:size]))))
+    buffer = Buffer(lambda block: source.readinto(block[:size]))
+    buffer.take_mark()
+    return list(TripleRecords(own=own).read(buffer))
 
 
 class Line:
-    """One line by section 7 of RDF 1.1 N-Triples, character by character."""
+    """One line by RDF 1.1 N-Triples §7, character by character."""
 
     def __init__(self, octets):
         self.octets, self.at = octets, 0
@@ -171,14 +173,6 @@ def test_runs_are_those_of_a_plain_reader(dump, size):
             assert dump[record.offset :].startswith(record.octets)
 
 
-@settings(max_examples=120, deadline=None)
-@given(st.binary(max_size=60), st.booleans())
-def test_any_octets(dump, own):
-    for each in read(b'<a:b> <c:d> "' + dump, own=own) + read(dump, own=own):
-        assert isinstance(each, (Record, Damaged))
-    is_triples(dump, "")
-
-
 def test_a_run_holds_the_comments_within_it_but_none_around_it():
     first = b"<a:b> <c:d> <e:f> .\n\n# of the same\n<a:b> <c:d> <g:h> . # last\n"
     dump = b"# begins\n" + first + b"# between\n\n_:b0 <c:d> <e:f> ."
@@ -201,6 +195,22 @@ def test_a_damaged_line_is_one_by_itself():
         Damaged(20, "it is no statement of N-Triples or N-Quads"),
         Record(38, good, "a:b", (good,)),
     ]
+
+
+@pytest.mark.parametrize("subject", [b"<a:b>", b"_:b0", rb"<a:\u00e9>"])
+def test_pieces_of_a_subject_have_one_name_and_lose_no_statement(subject, monkeypatch):
+    """What parts them is a damaged line or the longest length; comments and blank lines part nothing."""
+    lines = [subject + b' <c:d> "%d" .\n' % number for number in range(40)]
+    for between in (b"damaged\n", b"# a comment\n", b"\n \n", b""):
+        dump = between.join(lines)
+        for longest in (1 << 26, 100):
+            for module in ("triples", "buffer", "lines"):
+                monkeypatch.setattr(f"urnscan.records.{module}.LONGEST", longest)
+            found = [each for each in read(dump) if isinstance(each, Record)]
+            assert {record.identifier for record in found} == {subject.decode().strip("<>").replace("\\u00e9", "é")}
+            held = b"".join(record.octets for record in found)
+            assert [line for line in held.splitlines(keepends=True) if line.startswith(subject)] == lines
+            assert len(found) == (40 if b"damaged" in between else 1) or longest == 100
 
 
 def test_escapes_are_decoded():

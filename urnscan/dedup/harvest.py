@@ -149,7 +149,8 @@ class Harvest:
         buffer = Buffer(summed.read_into)
         # A member of an archive may have any name; that of the input may be the archive's.
         file_name = source.file_name if document.member is None else document.member
-        format_ = FORMATS[self._policy.record] if self._policy.record else recognise(buffer, file_name)
+        recognised = recognise(buffer, file_name)
+        format_ = FORMATS[self._policy.record] if self._policy.record else recognised
         if format_ is None:
             if isinstance(buffer.error, LimitError):
                 raise buffer.error
@@ -166,6 +167,9 @@ class Harvest:
         dump = Dump(source, name, document.member, number, format_, self._records)
         self.dumps.append(dump)
         self._read_records(place, dump, buffer)
+        if format_ is not recognised and not dump.records + dump.damaged and summed.octets:
+            reason = f"holds no record of {format_.title}: without --record its format is found out"
+            self._failures.add(place, source.name, SourceError(name, reason))
         dump.octets, dump.sum = summed.octets, summed.sum
         if is_kept:
             dump.kept = (start, start + summed.octets)
@@ -200,9 +204,6 @@ class Harvest:
         self._scan(dump, batch)
         if limit is not None:
             raise limit
-        if not number and self._policy.record:
-            reason = f"holds no record of {dump.format.title}: without --record its format is found out"
-            self._failures.add(place, dump.source.name, SourceError(dump.name, reason))
 
     def _scan(self, dump: Dump, batch: Batch) -> None:
         """Have a batch scanned."""

@@ -19,6 +19,7 @@ WEAK = ("issn", "schemas-*", "ietf:params:xml", "oasis")
 
 PLACEHOLDERS = (
     *(f"isbn:978{digit * 9}{-(38 + 19 * int(digit)) % 10}" for digit in "0123456789"),  # the check digits are right
+    "issn:0000-0000",
     "uuid:00000000-0000-0000-0000-000000000000",
     "uuid:ffffffff-ffff-ffff-ffff-ffffffffffff",
 )

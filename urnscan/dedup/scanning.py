@@ -51,7 +51,7 @@ class Batch:
         self.offset.append(record.offset)
         self.length.append(len(record.octets))
         self.octets += len(record.identifier or "")
-        own = (text.encode("utf-8", "replace") for each in record.own if (text := as_text(each)) is not None)
+        own = (text.encode() for each in record.own if (text := as_text(each)) is not None)
         for octets in itertools.chain(own, record.texts):
             self.texts.append(octets)
             self.owner.append(place)

@@ -166,7 +166,7 @@ class _Spellings:
             # Where a record cannot be read without what stands around it, its native identifiers are not marked.
             for record in dump.format.open(own=True).read(Buffer(io.BytesIO(octets).readinto)):
                 for own in record.own if isinstance(record, Record) else ():
-                    for _, urn in self._literal((as_text(own) or "").encode("utf-8", "replace")):
+                    for _, urn in self._literal((as_text(own) or "").encode()):
                         yield own.text.strip(), urn
 
     def _literal(self, octets: bytes) -> Iterator[tuple[str, str]]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from urnscan.records.buffer import LONGEST, Buffer
-from urnscan.records.fields import own_fields
+from urnscan.records.buffer import LONGEST, MARK, Buffer
+from urnscan.records.fields import of_values, own_fields, wanted
 from urnscan.records.lines import too_long
-from urnscan.records.record import Damaged, Own, Record
+from urnscan.records.record import Damaged, Record
 
 __all__ = ["BibtexRecords", "is_bibtex"]
 
@@ -88,12 +88,9 @@ _GROUPED, _ESCAPE = re.compile(rb"\{" + _SYMBOL + rb"\}"), re.compile(_SYMBOL + 
 _COMMAND = re.compile(rb"\\(?:url|path|nolinkurl|href)\s*+(?=\{)")
 _BRACE = re.compile(rb"[{}]")
 
-_ORDER_MARK = b"\xef\xbb\xbf"
 _COMMENTS = rb"(?:[ \t]*+(?:%[^\n]*+)?+\n)*+"
 # Some programs write a few lines of their own before the first entry.
-_HEAD = re.compile(
-    rb"(?:" + _ORDER_MARK + rb")?" + _COMMENTS + rb"(?:(?![<{\[\"])[^@\n]++\n" + _COMMENTS + rb"){0,8}+[ \t]*+"
-)
+_HEAD = re.compile(rb"(?:" + MARK + rb")?" + _COMMENTS + rb"(?:(?![<{\[\"])[^@\n]++\n" + _COMMENTS + rb"){0,8}+[ \t]*+")
 _FIRST = re.compile(rb"@[ \t]*+(?i:(string|preamble|comment)|[a-z][\w.+\-]*+)\s*+[{(](?(1)|\s*+[^\s,{}\"#=]++\s*+[,}])")
 
 
@@ -115,12 +112,7 @@ class BibtexRecords:
     def __init__(self, *, own: bool) -> None:
         """`own`: only identifiers of what is cited are asked for."""
         self._fields = own_fields("bibtex") if own else None
-        self._wanted = {
-            name
-            for entries in (self._fields or {}).values()
-            for entry in entries
-            for name in (entry.field, entry.scheme_in)
-        }
+        self._wanted = wanted(self._fields or {})
 
     def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
         """The entries. Behind one that is never closed it goes on with the next line that begins like an entry."""
@@ -145,6 +137,8 @@ class BibtexRecords:
         name = None if key is None else key.decode("utf-8", "replace")
         if self._fields is None:
             key, fields = octets[:start], octets[start:]  # the comma would not end a URN that is the key
+            if b"#" in fields:
+                fields = _FIELD.sub(_joined, fields if simple else _flat(fields))
             return Record(offset, octets, name, (key, fields if b"\\" not in fields else _plain(fields)))
         values = [
             (field, _value(value))
@@ -155,13 +149,7 @@ class BibtexRecords:
             if field in self._wanted
         ]
         types = {field: text.lower() for field, text in reversed(values)} | {"@": kind.decode().lower()}
-        own = []
-        for field, text in values:
-            for entry in self._fields.get(field, ()):
-                scheme = entry.schemes.get(types.get(entry.scheme_in, "")) if entry.scheme_in else entry.scheme
-                if scheme is not None and text:
-                    own.append(Own(text, scheme))
-        return Record(offset, octets, name, own=own)
+        return Record(offset, octets, name, own=list(of_values(values, types, self._fields)))
 
 
 def _sought(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
@@ -229,6 +217,18 @@ def _value(octets: bytes) -> str:
         joined = _plain(_COMMAND.sub(b"", joined))
     plain = joined.replace(b"}{", b" ").translate(None, b"{}")
     return " ".join(plain.decode("utf-8", "replace").split())
+
+
+def _joined(field: re.Match[bytes]) -> bytes:
+    """A field whose value is in pieces, with those together that no macro parts."""
+    parts: list[tuple[bytes, bytes]] = _PART.findall(field[2] or b"")
+    if len(parts) < 2:
+        return field[0]
+    said = (
+        b'" %b "' % bare if bare and not bare.isdigit() else bare or string[1:-1]  # a macro stands for any text
+        for string, bare in parts
+    )
+    return b'%b = "%b"' % (field[1], b"".join(said))
 
 
 def _plain(octets: bytes) -> bytes:

@@ -11,12 +11,16 @@ from collections.abc import Callable
 
 from urnscan.errors import DamageError, SourceError
 
-__all__ = ["LONGEST", "MARK", "Buffer"]
+__all__ = ["BETWEEN", "HEAD", "LONGEST", "MARK", "Buffer"]
 
 LONGEST = 1 << 26
 """Octets of the longest record; what is longer is none, and memory has an end."""
+HEAD = 1 << 16
+"""Octets of the beginning of a dump that tell what it is: no recogniser is asked again with more."""
 MARK = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8."""
+BETWEEN = re.compile(rb"[\s\0\x1a]{1,1024}")
+"""White space, NUL and SUB (the end of DOS files), which part records in many dumps."""
 _BLOCK = 1 << 20  # octets read at a time
 
 
@@ -115,6 +119,12 @@ class Buffer:
         """The match of a pattern at the next octet, if it is there; `longest` is as in `search`."""
         self.has(longest)
         return pattern.match(self.octets, self.at)
+
+    def pass_over(self, pattern: re.Pattern[bytes]) -> bool:
+        """Take what a pattern matches, over and over; whether more follows. It matches no more than 1,024 octets."""
+        while match := self.match(pattern):
+            self.at = match.end()
+        return self.has(1)
 
     def take(self, count: int) -> bytes:
         """The next `count` octets, fewer only at the end; they are let go of."""

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from urnscan.records.bibtex import BibtexRecords, is_bibtex
-from urnscan.records.buffer import Buffer
+from urnscan.records.buffer import HEAD, Buffer
 from urnscan.records.json_values import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines
 from urnscan.records.lines import LineRecords
 from urnscan.records.marc import MarcRecords, is_marc
@@ -30,7 +30,6 @@ from urnscan.records.triples import TripleRecords, is_triples
 __all__ = ["FORMATS", "Format", "recognise"]
 
 _TELLING = 1 << 12  # octets by which most dumps are known
-_MOST = 1 << 16  # octets that are looked at before it is said to be none
 
 
 class _Open(Protocol):
@@ -110,6 +109,6 @@ def recognise(buffer: Buffer, name: str) -> Format | None:
             if known:
                 return format_
             unsure |= known is None
-        if not (more and unsure and count < _MOST):
+        if not (more and unsure and count < HEAD):
             return None
-        count = _MOST
+        count = HEAD

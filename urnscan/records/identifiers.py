@@ -66,7 +66,8 @@ _TYPESET = str.maketrans(
 _URN = regex.compile(r"(?i)(?<![0-9a-z])urn:|urn%(?:25)*+3a")
 
 _QUALIFIER = r"(?:\s*+(?:\([^()]*+\)|\[[^\[\]]*+\]))"  # (pbk.)
-_TO_NEXT = r"(?:(?:\([^()]*+\)|[^;,|/\n(]|\()*+[;,|/\n])"  # what is in brackets belongs to what stands before them
+# What is in brackets belongs to what stands before them. The white space behind is passed once, not from each line end.
+_TO_NEXT = r"(?:(?:\([^()]*+\)|[^;,|/\n(]|\()*+[;,|/\n]\s*+)"
 # ISSN-L, Print ISBN, ISBN-13 (ebook):
 _LABEL = (
     r"(?:(?:print|online|electronic|[ep])[- ]?)?{}(?:-?l\b)?(?:[-_ ]?1[03](?=[\s:]))?"
@@ -85,7 +86,13 @@ _PLURALS = (
 )
 _OF_SET = regex.compile(rf"(?i)(?<!\p{{L}})(?:(?:{'|'.join(_SET_WORDS)})(?!\p{{L}})|{'|'.join(_SET_BEGINNINGS)})")
 _VOLUMES = regex.compile(rf"(?i)[(\[;:,]\s*+(?:[2-9]|[1-9][0-9]++)\s*+(?:{'|'.join(_PLURALS)})(?!\p{{L}})")
-_NUMBER_IN_IT = regex.compile("[0-9](?:[- ]?[0-9]){8}")  # it is that of the set, and stands there as well
+# How they say that it is wrong, and stands there as it is printed in the book.
+_OF_NOTHING = regex.compile(
+    r"(?i)(?<!\p{L})(?:falsch|f(?:ä|a\u0308|ae)lschl|fals[aeo]|ung(?:ü|u\u0308|ue)ltig|fehlerh|unrichtig|nicht korrekt|wrong|"
+    r"err(?:or(?!s? corr)|on|ó|o\u0301|at|\.)|inv[aá]lid|incorr|not valid|cancel|annul|fau(?:x|sse)(?!\p{L})|felaktig|fout|virhe|"
+    r"neplatn|chybn|błędn)"
+)
+_NUMBER_IN_IT = regex.compile("[0-9](?:[- ]?[0-9]){8}")  # what is said is said of that
 _LONGEST_QUALIFIER = 200
 _TAIL = regex.compile(r"[^;,|/\n:=0-9]{0,80}+")  # what no brackets are around
 
@@ -111,7 +118,14 @@ _ISBN, _ISSN, _EAN, _SERIAL = _in_list("isbn"), _in_list("issn"), _in_list("ean"
 
 _DOI_LABEL = r"(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|info:doi/|doi\s*+:?\s*+){0,2}"
 _DOI_PREFIX = r"10\.[0-9]{4,9}(?:\.[0-9]++)*+(?:/|%2f)"
-_DOI = regex.compile(rf"(?i)\G\s*+({_DOI_LABEL}{_DOI_PREFIX}\S++){_QUALIFIER}*+\s*+[;,|]?+")
+# White space ends a DOI only where something else begins behind it: punctuation, another DOI, an address, a label, brackets
+# around words. Or else it may stand in the middle, where a line of a page or of a record ended.
+_DOI_END = (
+    rf"(?:\s*+\Z|(?<=[;,|])|\s++(?=[;,|]|[/:=.](?:\s|\Z)|{_DOI_LABEL}{_DOI_PREFIX}|https?://|"
+    r"(?:[ep]-?)?(?:isbn|issn)|(?:pmid|pmcid|pii|hdl|handle|urn|ur[il]|epub)\b|\p{L}++:\s|"
+    r"[(\[]\p{L}[^()\[\]]*+[)\]](?!\w)))"
+)
+_DOI = regex.compile(rf"(?i)\G\s*+({_DOI_LABEL}{_DOI_PREFIX}\S++){_DOI_END}{_QUALIFIER}*+\s*+[;,|]?+")
 _DOI_JOINT = regex.compile(rf"(?i)[;,|](?={_DOI_LABEL}{_DOI_PREFIX})")
 
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -147,7 +161,8 @@ def as_text(own: Own) -> str | None:
 
     A text that holds a URN stays as it is. Of any other the native identifiers become URNs, one a line: those that lead
     it, and those in a list with these. What is malformed, has a wrong check digit or only fills the field (0000000000)
-    becomes none: nobody knows what it names; nor does an ISBN of a set, which names all its volumes.
+    becomes none: nobody knows what it names; nor does one that is said to be wrong, a DOI that white space may have cut, and an
+    ISBN of a set, which names all its volumes.
 
     >>> as_text(Own("3-16-148410-X (geb.) : EUR 12.00", "isbn")), as_text(Own("https://doi.org/10.1000/182"))
     ('urn:isbn:9783161484100', 'urn:doi:10.1000/182')
@@ -172,7 +187,10 @@ def as_text(own: Own) -> str | None:
 @functools.lru_cache(maxsize=1 << 10)
 def _kind(scheme: str) -> str:
     """Which identifier a record means by a scheme: `dcterms:isbn`, `ISBN-13`, `info:eu-repo/semantics/altIdentifier/doi`."""
-    if "isbn" in scheme.lower() and _OF_SET.search(scheme):
+    lower = scheme.lower()
+    if ("isbn" in lower and _OF_SET.search(scheme)) or (
+        ("isbn" in lower or "issn" in lower) and _OF_NOTHING.search(scheme)
+    ):
         return _OTHER
     for name in (scheme, regex.split("[:/#]", scheme)[-1]):
         folded = "".join(filter(str.isalnum, name.lower()))
@@ -189,24 +207,27 @@ def _numbers(pattern: regex.Pattern[str], text: str) -> Iterator[str]:
         group = str(match.lastgroup)
         number = match[group].replace("-", "").replace(" ", "").upper()
         urn = _urn_of_issn(number) if group == "issn" else _urn_of_isbn(number)
-        if urn and not (urn.startswith("urn:isbn:") and _names_a_set(match, group)):
+        if urn and not any(_counts_out(each, urn[4:8]) for each in _qualifiers(match, group)):
             yield urn
 
 
-def _names_a_set(match: regex.Match[str], group: str) -> bool:
-    """Whether what stands around a number says that it is that of several volumes."""
+def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
+    """What stands around a number and is said of it."""
     text, (start, end) = match.string, match.span(group)
     if match.end("lead") == start and end == len(text):
-        return False
+        return []
     qualifiers = _BRACKETS.findall(text, match.end("lead"), start) + _BRACKETS.findall(text, end, match.end())
     if match.end() < len(text) and (tail := _TAIL.match(text, match.end())):
         qualifiers.append(tail[0])
-    return any(_says_set(each[:_LONGEST_QUALIFIER]) for each in qualifiers)
+    return [each[:_LONGEST_QUALIFIER] for each in qualifiers]
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _says_set(qualifier: str) -> bool:
-    said = _OF_SET.search(qualifier) or _VOLUMES.search(qualifier)
+def _counts_out(qualifier: str, nid: str) -> bool:
+    """Whether it says that the number before it is wrong, or that of several volumes."""
+    said = _OF_NOTHING.search(qualifier)
+    if nid == "isbn":
+        said = said or _OF_SET.search(qualifier) or _VOLUMES.search(qualifier)
     return said is not None and not _NUMBER_IN_IT.search(qualifier)
 
 
@@ -221,7 +242,8 @@ def _urn_of_isbn(number: str) -> str | None:
         return None
     if number.startswith("977"):  # ISO 3297: behind seven digits of the ISSN come two of the publisher's choice
         return _urn_of_issn(number[3:10] + _mod_11(number[3:10]))
-    return None if number[3:12] == number[3] * 9 else f"urn:isbn:{number}"  # 9999999999 fills a field
+    # 9999999999 fills a field.
+    return None if number[3:12] == number[3] * 9 and number.startswith("978") else f"urn:isbn:{number}"
 
 
 def _urn_of_issn(number: str) -> str | None:

@@ -6,19 +6,16 @@ import json
 import re
 from enum import Enum
 
+from urnscan.records.buffer import HEAD, MARK
 from urnscan.records.named_values import RANKS
 
-__all__ = ["DECODER", "HEAD", "Layout", "find_array", "find_layout"]
-
-HEAD = 1 << 16
-"""Octets that are looked at."""
+__all__ = ["DECODER", "Layout", "find_array", "find_layout"]
 
 DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=str, parse_float=str)
 """Objects as tuples of pairs (a name may stand twice), numbers as they are written (none is too long)."""
 
 _NAMES = (".jsonl", ".ndjson", ".ldjson", ".jsonlines", ".jsonseq", ".geojsonl", ".geojsons")
-_LEADING = re.compile(rb"(?:\xef\xbb\xbf)?+[ \t\r\n]*+")
-_MARK = re.compile(rb"\xef(?:\xbb(?:\xbf)?+)?+")
+_LEADING = re.compile(rb"(?:" + MARK + rb")?+[ \t\r\n]*+")
 _VALUE = re.compile(rb'\x1e|["{\[0-9tfn-]')
 # Not so few texts begin with a bracket.
 _BEGUN = re.compile(rb'\{[ \t\r\n]*+(?:["}]|\Z)|\[[ \t\r\n\[]*+(?:["{\]]|\Z)')
@@ -56,7 +53,7 @@ def find_layout(head: bytes, name: str) -> Layout | None:
     start = _leading(head)
     body = head[start:]
     is_whole_head = len(head) >= HEAD
-    if not body or (not start and _MARK.fullmatch(body)):
+    if not body or MARK.startswith(head):
         return Layout.NONE if is_whole_head else None
     if body[0] == 0x1E:
         return Layout.LINES
@@ -103,17 +100,18 @@ def find_array(head: bytes, *, goes_on: bool) -> tuple[int, int] | None:
                 return alone if alone and count == 1 and at == len(text) else None if is_record else found
         if count and text[at : at + 1] == ",":
             at = _skip(text, at + 1)
-        if is_record and at < len(text):
+        if is_record:
             return None
         try:
             name, at = DECODER.raw_decode(text, at)
             at = _skip(text, at)
             if not isinstance(name, str) or text[at : at + 1] != ":":
-                return None if is_record else found
+                return found
         except (ValueError, RecursionError):
-            return None if is_record else found
+            return found
         name = name.lower()
-        is_record = name in RANKS or _PUNCTUATION.sub("", name.rpartition(":")[2]) in _OF_RECORDS
+        unprefixed = name.rpartition(":")[2]
+        is_record = unprefixed in RANKS or _PUNCTUATION.sub("", unprefixed) in _OF_RECORDS
         begin = at = _skip(text, at + 1)
         first = text[_skip(text, at + 1) :][:1] if text[at : at + 1] == "[" else ""
         if name in _RECORDS and not is_filled and (first == "{" or (first == "]" and not found)):
@@ -124,7 +122,9 @@ def find_array(head: bytes, *, goes_on: bool) -> tuple[int, int] | None:
         try:
             _, at = DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
-            return found or ((begin + 1, depth) if first == "{" and goes_on and not is_record else None)
+            if is_record:
+                return None
+            return found or ((begin + 1, depth) if first == "{" and goes_on else None)
         count += 1
         alone = (begin + 1, depth) if first == "{" else None
 

@@ -7,24 +7,26 @@ is damaged, cut off or long, is cut by brackets and strings alone.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from json import JSONDecodeError
 
-from urnscan.records.buffer import LONGEST, Buffer
+from urnscan.records.buffer import HEAD, LONGEST, Buffer
 from urnscan.records.fields import own_fields
-from urnscan.records.json_heads import DECODER, HEAD, Layout, find_array, find_layout
+from urnscan.records.json_heads import DECODER, Layout, find_array, find_layout
 from urnscan.records.lines import lines, too_long
-from urnscan.records.named_values import as_octets, identifier, own_identifiers, whole
-from urnscan.records.record import Damaged, Record
+from urnscan.records.named_values import as_octets, identifier, own_identifiers
+from urnscan.records.record import Damaged, Record, whole
 
 __all__ = ["JsonArrayRecords", "JsonLineRecords", "is_json_array", "is_json_lines"]
 
-_MARK = b"\xef\xbb\xbf"
 _WINDOW, _LEAST_WINDOW = 1 << 16, 1 << 6  # octets given to the decoder at a time; fewer the more are damaged
+_TAIL = 1 << 12  # octets behind an array that are looked through at a time
 _SPACE = "\x1e \t\r\n"
 _DEEP = "its brackets nest too deep"
 _UNKNOWN = "it cannot be told where the next record begins: the rest is not read"
+_CUT_OFF = "another page begins before its array ends"
 
 _GAP = re.compile("[ \t\r\n,]*")
 _BEHIND = frozenset(" \t\r\n,[]{")  # what may follow a value; after a number nothing is not enough
@@ -32,6 +34,7 @@ _NO_GAP = re.compile(rb"[^ \t\r\n,]")
 # A string never goes on behind the end of a line; if it seems to, a quotation mark is missing.
 _TOKEN = re.compile(rb'"[^"\\\n]*+"|["{}\[\]]')
 _IN_STRING = re.compile(rb'["\n]|\\.', re.DOTALL)
+_FIRST_NAME = re.compile(rb'[ \t\r\n]*+(\{[ \t\r\n]*+"[^"\\\n]{0,40}+")')
 _SCALAR_END = re.compile(rb'[ \t\r\n,\[\]{"]')
 
 
@@ -75,9 +78,7 @@ class JsonLineRecords(_Values):
     """Lines, blank ones passed over (JSON Lines). A line may begin with a record separator (RFC 7464)."""
 
     def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
-        """The lines, each with its LF. What stands before the value of the first one is a byte order mark."""
-        if buffer.offset == 0 and buffer.has(3) and buffer.octets.startswith(_MARK, buffer.at):
-            buffer.take(3)
+        """The lines, each with its LF."""
         for line in lines(buffer):
             if isinstance(line, Damaged):
                 yield line
@@ -108,6 +109,7 @@ class JsonArrayRecords(_Values):
         self._wraps: bool | None = None  # whether objects may hold arrays of records, as the first does; None before it
         # From the end of a line to the first octet of a record; empty if these do not part records, None if not yet known.
         self._joint: bytes | None = None
+        self._page = b""  # up to its first name an object around an array, if no record begins so
         self._tried = 0  # up to which offset the end of a record was looked for in vain
         self._window = _WINDOW
         self._lost = False  # whether the rest could not be read
@@ -116,64 +118,88 @@ class JsonArrayRecords(_Values):
         """The values, without what is around them. An array may follow behind an array."""
         if self._begun:
             yield from self._find_again(buffer)
-        elif buffer.has(3) and buffer.octets.startswith(_MARK, buffer.at):
-            buffer.take(3)
         self._begun = True
         while self._around or self._enter(buffer):
             yield from self._values(buffer) if self._around or not self._wraps else self._one(buffer)
             if self._lost:
                 return
             if self._around and not self._pass_around(buffer):
-                yield Damaged(buffer.offset, "the dump ends before its array does")
-                return
+                yield Damaged(buffer.offset, "the dump ends before its array does" if self._around else _CUT_OFF)
+                if self._around:
+                    return
 
     def _enter(self, buffer: Buffer) -> bool:
         """Go to the first value; whether there is one."""
         if not _pass_gap(buffer):
             return False
-        first = buffer.octets[buffer.at]
-        if first == 0x5B:
+        octet = buffer.octets[buffer.at]
+        if octet == 0x5B:
             buffer.take(1)
             self._around = 1
-        elif first == 0x7B and self._wraps is not False:
+        elif octet == 0x7B and self._wraps is not False:
             goes_on = buffer.has(HEAD)
-            found = find_array(buffer.octets[buffer.at : buffer.at + HEAD], goes_on=goes_on)
+            head = buffer.octets[buffer.at : buffer.at + HEAD]
+            pages = _marks(self._page, None)
+            following = pages.search(head) if pages else None
+            found = find_array(head[: following.end()] if following else head, goes_on=goes_on)
             self._wraps = self._wraps or found is not None
             if found:
+                first, inner = _FIRST_NAME.match(head), _FIRST_NAME.match(head, found[0])
+                self._page = self._page or (first[1] if first and inner and first[1] != inner[1] else b"")
                 buffer.take(found[0])
                 self._around = 1 + found[1]
         if not self._around and self._joint is None:
-            self._joint = b"\n" + bytes([first])
+            self._joint = b"\n" + bytes([octet])
         return True
 
     def _find_again(self, buffer: Buffer) -> Iterator[Damaged]:
         """Go on behind a loss."""
         offset = buffer.offset
-        found = buffer.find(self._joint) if self._joint else -1
+        marks = _marks(self._page, self._joint)
+        found = buffer.search(marks, 0, len(marks.pattern)) if marks else None
         self._lost = False
-        if self._joint and found >= 0:
-            buffer.take(found + len(self._joint) - 1)
+        if found:
+            buffer.take(self._begun_at(found) - buffer.at)
             yield Damaged(offset, "its beginning is missing")
         elif buffer.take_rest():
             yield Damaged(offset, _UNKNOWN)
             self._around = 0
 
+    def _begun_at(self, mark: re.Match[bytes]) -> int:
+        """Where a record or a page begins, of which such a mark was found."""
+        if self._page and mark[0] == b"\n" + self._page:
+            self._around = 0
+            return mark.start() + 1
+        return mark.end() - 1
+
     def _pass_around(self, buffer: Buffer) -> bool:
         """Take what is left of the objects around an array; whether they end."""
         brackets = _Brackets(self._around)
-        while buffer.has(1):
-            buffer.at = brackets.advance(buffer.octets, buffer.at)
+        pages = _marks(self._page, None)
+        passed = 0  # octets that are still held, as a page may begin in them
+        while buffer.has(passed + 2) or buffer.has(passed + 1):
+            octets = buffer.octets[buffer.at : buffer.at + passed + _TAIL]
+            begun = pages.search(octets) if pages else None
+            end = brackets.advance(octets[: begun.start()] if begun else octets, passed)
             if brackets.ended:
+                buffer.at += end
                 self._around = 0
                 return True
-            if not buffer.more():
+            if begun:
+                buffer.at += self._begun_at(begun)
+                return False
+            if end == passed:
                 break
+            passed = min(end, len(self._page))
+            buffer.at += end - passed
+        buffer.take_rest()
         return False
 
     def _values(self, buffer: Buffer) -> Iterator[Record | Damaged]:
         """The values up to the bracket that closes their array, which is taken; without an array, up to an array."""
         count = 0
         leaving = "]" if self._around else "["
+        page = self._page.decode("latin-1") if self._around else ""
         while not self._lost and (buffer.has(self._window) or buffer.has(1)):
             octets, start, base = buffer.octets, buffer.at, buffer.offset
             text = octets[start : start + self._window].decode("latin-1")
@@ -183,6 +209,11 @@ class JsonArrayRecords(_Values):
                 at = gap.end() if gap else end
                 if text[at : at + 1] == leaving:
                     break
+                if page and text.startswith(page, at) and "\n" in text[end:at] and "," not in text[end:at]:
+                    buffer.at = start + at
+                    self._around = 0
+                    yield Damaged(base + at, _CUT_OFF)
+                    return
                 if self._joint is None and at < len(text):
                     self._learn(text[end : at + 1], last=count > 0 and end > 0)
                 try:
@@ -208,6 +239,8 @@ class JsonArrayRecords(_Values):
                 for found in self._one(buffer):
                     self._window = max(self._window >> 1, _LEAST_WINDOW) if isinstance(found, Damaged) else _WINDOW
                     yield found
+                if page and not self._around:
+                    return
 
     def _learn(self, gap: str, *, last: bool) -> None:
         """How records are parted, if by the ends of lines: to find the next one behind a damaged one."""
@@ -220,32 +253,35 @@ class JsonArrayRecords(_Values):
     def _one(self, buffer: Buffer) -> Iterator[Record | Damaged]:
         """The next value, by its brackets and strings."""
         offset = buffer.offset
-        if offset < self._tried and self._joint:  # its end is not to be found by these
-            joint = buffer.find(self._joint, 1)
-            if joint >= 0:
-                octets = buffer.octets[buffer.at : buffer.at + joint].rstrip(b" \t\r\n,")
-                buffer.take(joint + len(self._joint) - 1)
+        marks = _marks(self._page, self._joint)
+        longest = len(marks.pattern) if marks else 0
+        if offset < self._tried and marks:  # its end is not to be found by these
+            mark = buffer.search(marks, 1, longest)
+            if mark:
+                octets = buffer.octets[buffer.at : mark.start()].rstrip(b" \t\r\n,")
+                buffer.at = self._begun_at(mark)
                 yield self._decoded(offset, octets)
                 return
             self._tried = 0
         brackets = _Brackets()
         length = _length(buffer, brackets)
-        if length <= LONGEST and length:
-            followed = buffer.has(length + 1) and chr(buffer.octets[buffer.at + length]) not in _BEHIND
+        is_whole = 0 < length <= LONGEST
+        followed = is_whole and buffer.has(length + 1) and chr(buffer.octets[buffer.at + length]) not in _BEHIND
+        if is_whole:
             octets = buffer.octets[buffer.at : buffer.at + length]
             record = Damaged(offset, "something follows it") if followed else self._decoded(offset, octets)
-            if followed and self._joint:
-                joint = buffer.find(self._joint, 1)
-                length = joint + len(self._joint) - 1 if joint >= 0 else length
-                self._joint = self._joint if joint >= 0 else b""  # it is not looked for again and again
         else:
             octets = buffer.octets[buffer.at : buffer.at + LONGEST]
             record = too_long(offset) if length else Damaged(offset, "the dump ends before it does")
-        if isinstance(record, Damaged) and self._joint:
-            joint = octets.find(self._joint, 1)
-            if joint >= 0:
-                self._tried = offset + (length or len(octets))
-                length = joint + len(self._joint) - 1
+        if isinstance(record, Damaged) and marks:
+            end = buffer.at + len(octets)
+            mark = buffer.search(marks, 1, longest) if followed else marks.search(buffer.octets, buffer.at + 1, end)
+            if mark:
+                if mark.end() - buffer.at <= len(octets):
+                    self._tried = offset + (length or len(octets))
+                length = self._begun_at(mark) - buffer.at
+            elif followed:  # they are not looked for again and again
+                self._joint = self._page = b""
         if not length:
             self._lost = True
             buffer.take_rest()
@@ -266,6 +302,13 @@ class JsonArrayRecords(_Values):
         except (ValueError, RecursionError) as error:
             return Damaged(offset, _reason(error))
         return self.record(offset, octets, value, latin=True)
+
+
+@functools.lru_cache(maxsize=4)
+def _marks(page: bytes, joint: bytes | None) -> re.Pattern[bytes] | None:
+    """A pattern for what pages and records begin with, behind the end of a line; None if neither is known."""
+    known = b"|".join(re.escape(mark) for mark in (page and b"\n" + page, joint) if mark)
+    return re.compile(known) if known else None
 
 
 class _Brackets:

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from urnscan.records.buffer import LONGEST, Buffer
 from urnscan.records.record import Damaged, Own, Record
 
-__all__ = ["LineRecords", "lines", "too_long"]
+__all__ = ["LineRecords", "lines", "parts", "too_long"]
 
 
-def lines(buffer: Buffer) -> Iterator[tuple[int, bytes] | Damaged]:
-    """The lines of a text, each with the LF that ends it, and where it begins; what is too long for a record is damaged."""
-    while buffer.has(1):
-        offset = buffer.offset
-        length = buffer.find(b"\n") + 1
-        if length:
-            yield offset, buffer.take(length)
-        elif len(buffer.octets) - buffer.at > LONGEST:
-            while not length and buffer.has(1):
-                buffer.take(LONGEST)
-                length = buffer.find(b"\n") + 1
-            buffer.take(length)
-            yield too_long(offset)
-        else:  # the last line has no LF
-            yield offset, buffer.take(len(buffer.octets) - buffer.at)
+def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Damaged]:
+    """The lines of a text, each with the octet that ends it, and where it begins."""
+    return parts(buffer, lambda: buffer.find(end) + 1, lambda: buffer.has(1))
+
+
+def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -> Iterator[tuple[int, bytes] | Damaged]:
+    """Parts of a text as long as there is `more`, and where each begins. `length` says where the next one ends, 0 if
+    nowhere: then it is the last. What is too long for a record is damaged.
+    """
+    while more():
+        offset, count = buffer.offset, length()
+        if not count and len(buffer.octets) - buffer.at <= LONGEST:
+            count = len(buffer.octets) - buffer.at
+        if 0 < count <= LONGEST:
+            yield offset, buffer.take(count)
+            continue
+        while not count and buffer.has(1):
+            buffer.take(LONGEST)
+            count = length()
+        buffer.take(count)
+        yield too_long(offset)
 
 
 def too_long(offset: int) -> Damaged:

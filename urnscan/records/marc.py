@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from urnscan.records.buffer import LONGEST, Buffer
+from urnscan.records.buffer import BETWEEN, LONGEST, MARK, Buffer
 from urnscan.records.fields import own_fields
 from urnscan.records.lines import too_long
 from urnscan.records.marc_fields import own_identifiers
@@ -34,8 +34,6 @@ from urnscan.records.record import Damaged, Own, Record
 
 __all__ = ["MarcRecords", "fields", "is_marc"]
 
-_MARK = b"\xef\xbb\xbf"  # byte order mark of UTF-8
-_BETWEEN = re.compile(rb"[\s\0\x1a]{1,1024}")
 _LEADER = re.compile(rb"[0-9]{5}[^\x1d\x1e]{7}[0-9]{5}[^\x1d\x1e]{7}")
 _PRINTABLE_LEADER = re.compile(rb"[0-9]{5}[ -~]{7}[0-9]{5}[ -~]{7}")
 _HEAD = re.compile(_LEADER.pattern + rb"(?:[0-9A-Za-z ]{3}[0-9]{9}){1,8331}\x1e")  # leader and directory
@@ -51,9 +49,9 @@ _CHANGE, _CHANGE_BY_REFERENCE = 3, 8
 
 def is_marc(head: bytes, name: str) -> bool | None:  # noqa: ARG001 (the name is asked for by formats that need it)
     """Whether a dump begins with a leader and a directory."""
-    if _MARK.startswith(head):
+    if MARK.startswith(head):
         return None
-    text = head.removeprefix(_MARK).lstrip(b"\t\n\v\f\r \0\x1a")
+    text = head.removeprefix(MARK).lstrip(b"\t\n\v\f\r \0\x1a")
     if len(text) < 24:
         return None if text[:5].isdigit() or not text else False
     if not _PRINTABLE_LEADER.match(text):
@@ -72,14 +70,8 @@ class MarcRecords:
 
     def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
         """The records, cut at their record terminators."""
-        if not buffer.offset and buffer.match(re.compile(_MARK)):
-            buffer.take(len(_MARK))
         lost = False  # in the middle of what was said to be too long
-        while True:
-            while between := buffer.match(_BETWEEN):
-                buffer.take(between.end() - buffer.at)
-            if not buffer.has(1):
-                return
+        while buffer.pass_over(BETWEEN):
             offset = buffer.offset
             length = buffer.find(b"\x1d") + 1
             if not length and len(buffer.octets) - buffer.at <= LONGEST:
@@ -122,15 +114,21 @@ class MarcRecords:
         while entry < base - 1 and octets[entry : entry + 3] != b"001":
             entry += 12
         identifier = None
+        held = _Fields(octets, base)
         if entry < base - 1:
-            identifier = _field(octets, base, entry).decode("utf-8", "replace").strip() or None
+            identifier = held.at(entry).decode("utf-8", "replace").strip() or None
         if self._own_tags is None:
             return Record(offset, octets, identifier, (octets,))
         own: list[Own] = []
+        left = len(octets)  # a directory that leads to the same field again and again has more
         for entry in range(24, base - 1, 12):
             tag = octets[entry : entry + 3]
             if tag in self._own_tags:
-                indicators, *subfields = _field(octets, base, entry).decode("utf-8", "replace").split("\x1f")
+                field = held.at(entry)
+                left -= len(field)
+                if left < 0:
+                    break
+                indicators, *subfields = field.decode("utf-8", "replace").split("\x1f")
                 own += own_identifiers(
                     tag.decode("ascii"), indicators[:1], indicators[1:2], [(each[:1], each[1:]) for each in subfields]
                 )
@@ -162,15 +160,25 @@ def _places(octets: bytes, base: int) -> Iterator[tuple[int, int]]:
         yield start, start + int(octets[entry + 3 : entry + 7]) - 1
 
 
-def _field(octets: bytes, base: int, entry: int) -> bytes:
-    """The field of the entry of the directory that begins here."""
-    start = base + int(octets[entry + 7 : entry + 12])
-    end = start + int(octets[entry + 3 : entry + 7]) - 1
-    if end < len(octets) and octets[end] == octets[start - 1] == 0x1E:
-        return octets[start:end]
-    if _fields_match(octets, base):
-        return octets.split(b"\x1e")[(entry - 24) // 12 + 1]
-    return octets[start:end]
+class _Fields:
+    """What stands in the fields of a record."""
+
+    __slots__ = ("_base", "_in_turn", "_octets")
+
+    def __init__(self, octets: bytes, base: int) -> None:
+        self._octets, self._base = octets, base
+        self._in_turn: list[bytes] | None = None
+
+    def at(self, entry: int) -> bytes:
+        """The field of the entry of the directory that begins there."""
+        octets = self._octets
+        start = self._base + int(octets[entry + 7 : entry + 12])
+        end = start + int(octets[entry + 3 : entry + 7]) - 1
+        if end < len(octets) and octets[end] == octets[start - 1] == 0x1E:
+            return octets[start:end]
+        if self._in_turn is None:  # once for all
+            self._in_turn = octets.split(b"\x1e")[1:] if _fields_match(octets, self._base) else []
+        return self._in_turn[(entry - 24) // 12] if self._in_turn else octets[start:end]
 
 
 def fields(octets: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -182,8 +190,9 @@ def fields(octets: bytes) -> Iterator[tuple[bytes, bytes]]:
     if fault is not None:
         raise ValueError(fault)
     base = octets.find(b"\x1e") + 1
+    held = _Fields(octets, base)
     for entry in range(24, base - 1, 12):
-        yield octets[entry : entry + 3], _field(octets, base, entry)
+        yield octets[entry : entry + 3], held.at(entry)
 
 
 def _fault(octets: bytes) -> str | None:

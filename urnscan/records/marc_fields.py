@@ -8,12 +8,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator
 
-from urnscan.records.fields import OwnField, own_fields
+from urnscan.records.fields import OwnField, of_subfields, own_fields
 from urnscan.records.record import Own
 
 __all__ = ["own_identifiers"]
-
-_NO_BRACKETS = str.maketrans(dict.fromkeys("()[]", " "))
 
 
 def own_identifiers(tag: str, first: str, second: str, subfields: Iterable[tuple[str, str]]) -> Iterator[Own]:
@@ -21,31 +19,7 @@ def own_identifiers(tag: str, first: str, second: str, subfields: Iterable[tuple
     subfields as pairs of code and value.
     """
     rows = _rows(tag, first or " ", second or " ")
-    if not rows:
-        return
-    held = list(subfields)
-    for row in rows:
-        scheme = row.scheme
-        if row.scheme_in:
-            for code, value in held:
-                if code == row.scheme_in and value:
-                    scheme = value.strip().lower()
-                    break
-        for at, (code, value) in enumerate(held):
-            if value and code and code in row.parts:
-                yield Own(value.strip() + _qualifiers(held, at + 1, row.qualifier), scheme)
-
-
-def _qualifiers(held: list[tuple[str, str]], at: int, code: str) -> str:
-    """What subfields of this code, from there on, say of the one before them, as it was written before there were any:
-    ` (pbk.)`.
-    """
-    text = ""
-    while code and at < len(held) and held[at][0] == code:
-        said = held[at][1].translate(_NO_BRACKETS).strip(" :;,")
-        text += f" ({said})" if said else ""
-        at += 1
-    return text
+    return of_subfields(list(subfields), rows) if rows else iter(())
 
 
 @functools.lru_cache(maxsize=1 << 10)

@@ -11,12 +11,12 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from urnscan.records.buffer import LONGEST, Buffer
+from urnscan.records.buffer import LONGEST, MARK, Buffer
 from urnscan.records.lines import too_long
-from urnscan.records.markup_fields import TOLD_BY_BEGINNING, Kind, Parser, identifier, kind_of, local, own, texts
+from urnscan.records.markup_fields import TOLD_BY_BEGINNING, Kind, Parser, held, identifier, kind_of, local, own, texts
 from urnscan.records.record import Damaged, Record
 
 __all__ = ["MarkupRecords", "is_dublin_core", "is_marcxml", "is_mods", "is_oai_pmh", "is_onix", "is_sru"]
@@ -37,7 +37,7 @@ _DOCTYPE = re.compile(
 )
 _CLOSED = re.compile(rb"\s*+>")
 _DOCUMENT = re.compile(rb"<(?:\?xml|!DOCTYPE)\s")
-_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<[!?A-Za-z_\x80-\xff]")
+_MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
 _ENDS = frozenset((b" ", b"\t", b"\r", b"\n", b"/", b">"))  # of a name
 
 _NEAR = 1 << 10  # octets that are looked ahead, as from the start tag of a record to the first element in it
@@ -45,6 +45,8 @@ _DOCTYPE_MOST = 1 << 16  # octets
 _WINDOW = 1 << 16  # octets that are looked through at a time, as what is looked for may be another for each record
 _DEEPEST = 1 << 8  # elements around a record
 _DECLARED_MOST = 1 << 14  # octets of namespaces declared around a record
+_FEW = 32  # prefixes; of more only those are declared that a record has
+_PREFIX = re.compile(rb"[<\s](" + _NCNAME + rb"):")
 _HIDING = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
 
 
@@ -104,15 +106,27 @@ class _Scope:
         name_there = local_name.decode("utf-8", "replace")
         return f"{{{namespace}}}{name_there}" if namespace else name_there
 
-    def declarations(self) -> bytes:
-        """All that are in scope, as attributes in UTF-8."""
+    @property
+    def is_open(self) -> bool:
+        """Whether an element is open."""
+        return bool(self._open)
+
+    def declarations(self, record: bytes) -> bytes:
+        """All that are in scope, or those of them that a record needs, as attributes in UTF-8."""
+        if len(self._bound) > _FEW:
+            return self._declared(dict.fromkeys((b"", *_PREFIX.findall(record))))
         if self._declarations is None:
-            found = b""
-            for prefix, uris in self._bound.items():
-                if len(found) + len(uris[-1]) < _DECLARED_MOST:
-                    found += b" xmlns%b%b=%b" % (b":" if prefix else b"", prefix, uris[-1])
-            self._declarations = found.decode(self.encoding, "replace").encode()
+            self._declarations = self._declared(self._bound)
         return self._declarations
+
+    def _declared(self, prefixes: Iterable[bytes]) -> bytes:
+        """What these prefixes stand for, as far as it is declared."""
+        found = b""
+        for prefix in prefixes:
+            uris = self._bound.get(prefix)
+            if uris and len(found) + len(uris[-1]) < _DECLARED_MOST:
+                found += b" xmlns%b%b=%b" % (b":" if prefix else b"", prefix, uris[-1])
+        return found.decode(self.encoding, "replace").encode()
 
 
 class MarkupRecords:
@@ -124,6 +138,7 @@ class MarkupRecords:
         self._scope = _Scope()
         self._parser = Parser()
         self._kind: Kind | None = None
+        self._held: Kind | None = None
         self._name = b""  # of the element that is a record, as it stands in its tags
         self._opening = self._closing = b""
         self._doctype_from = 0  # up to here it is in vain to look for the end of one
@@ -140,13 +155,20 @@ class MarkupRecords:
 
     def _read(self, kind: Kind, offset: int, octets: bytes) -> Record | Damaged:
         try:
-            element, utf8 = self._parser.parse(octets, self._scope.declarations(), self._scope.encoding)
+            element, utf8 = self._parser.parse(octets, self._scope.declarations(octets), self._scope.encoding)
         except ValueError as error:
             return Damaged(offset, str(error))
         name = identifier(kind, element)
+        if kind.is_deleted(element):
+            return Record(offset, octets, name)
         if self._own:
             return Record(offset, octets, name, own=own(kind, element))
         return Record(offset, octets, name, texts(element, utf8))
+
+    @property
+    def none_of(self) -> Kind | None:
+        """The kind of which the documents that were read have no records; None if they have some, or have not ended."""
+        return None if self._kind or self._scope.is_open else self._held
 
     def seek(self, buffer: Buffer) -> Kind | None:
         """Go on to the start tag of the next record; None where there is none, and all is taken."""
@@ -180,6 +202,7 @@ class MarkupRecords:
                     self._name, self._opening, self._closing = tag[2], b"<" + tag[2], b"</" + tag[2]
                     self._places = {needle: place for needle, place in self._places.items() if len(needle) < 4}
                     return kind
+                self._held = self._held or held(name, tag[3])
                 if not tag[0].endswith(b"/>"):
                     self._scope.start(tag[2], declared)
             buffer.at += len(tag[0])
@@ -343,12 +366,15 @@ def _known(encoding: str) -> str:
 
 @functools.lru_cache(maxsize=1)
 def _first_kind(head: bytes) -> str | None:
-    """The kind of the first record in a head; None where it is too short to tell, "" where that is not XML."""
+    """The kind of the first record in a head, or that of which whole documents have none; None where it is too short to
+    tell, "" where that is not XML.
+    """
     if not _MARKUP.match(head):
-        return "" if head.lstrip(b"\xef\xbb\xbf \t\r\n") else None
+        return "" if head.lstrip(MARK + b" \t\r\n") else None
     buffer = Buffer(lambda _: 0)
     buffer.octets = head
-    kind = MarkupRecords(own=False).seek(buffer)
+    reader = MarkupRecords(own=False)
+    kind = reader.seek(buffer) or reader.none_of
     return kind.name if kind else None
 
 

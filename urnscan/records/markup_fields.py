@@ -18,7 +18,7 @@ from urnscan.records import marc_fields
 from urnscan.records.fields import own_fields
 from urnscan.records.record import Own
 
-__all__ = ["TOLD_BY_BEGINNING", "Kind", "Parser", "identifier", "kind_of", "local", "own", "texts"]
+__all__ = ["TOLD_BY_BEGINNING", "Kind", "Parser", "held", "identifier", "kind_of", "local", "own", "texts"]
 
 _WRAPPER = b"records"
 _DEFAULT_LIMITS = 9_000_000  # octets; libxml2 gives up at texts of 10,000,000, unless it is told that trees may be huge
@@ -46,6 +46,16 @@ class _Element:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Around:
+    """An element that tells the kind of the records of a document, also where it has none."""
+
+    name: str
+    namespaces: tuple[str, ...]
+    attributes: bytes = b""
+    """What stands in these."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """A kind of records."""
 
@@ -58,6 +68,14 @@ class Kind:
     """The child in which a record of another kind stands, that may have the same name."""
     begins: frozenset[str] = frozenset()
     """The local names of what it begins with, if it holds another."""
+    deleted: str = ""
+    """What it has if it only says that what it names is deleted."""
+    around: tuple[_Around, ...] = ()
+    """What its records stand in."""
+
+    def is_deleted(self, record: etree._Element) -> bool:
+        """Whether a record only says that there was one: it names nothing."""
+        return bool(self.deleted) and record.find(self.deleted) is not None
 
 
 def _own_of_marc(record: etree._Element) -> Iterator[Own]:
@@ -109,7 +127,25 @@ def _own_and_inner(*paths: str) -> Callable[[etree._Element], Iterator[Own]]:
     return own_of
 
 
+def _expanded(namespace: str, name: str) -> str:
+    return f"{{{namespace}}}{name}" if namespace else name
+
+
 _DC = frozenset({f"{{http://purl.org/dc/{name}/}}*" for name in ("elements/1.0", "elements/1.1", "terms")})
+_OAI = (
+    "http://www.openarchives.org/OAI/2.0/",
+    "http://www.openarchives.org/OAI/1.1/OAI_ListRecords",
+    "http://www.openarchives.org/OAI/1.1/OAI_GetRecord",
+)
+_SRU = ("http://www.loc.gov/zing/srw/", "http://docs.oasis-open.org/ns/search-ws/sruResponse")
+# MarcXchange is ISO 25577.
+_MARC = ("http://www.loc.gov/MARC21/slim", "info:lc/xmlns/marcxchange-v1", "info:lc/xmlns/marcxchange-v2")
+_MODS = ("http://www.loc.gov/mods/v3", "")
+_ONIX = tuple(
+    f"http://{where}/{tags}"
+    for where in ("ns.editeur.org/onix/3.0", "ns.editeur.org/onix/3.1", "www.editeur.org/onix/2.1")
+    for tags in ("reference", "short")
+)
 _OAI_BEGINS = frozenset({"header"})
 _SRU_BEGINS = frozenset({"recordSchema", "recordPacking", "recordXMLEscaping", "recordData"})
 
@@ -117,56 +153,47 @@ _KINDS = (
     Kind(
         name="oai-pmh",
         elements=(
-            _Element(
-                names=frozenset({"record"}),
-                namespaces=(
-                    "http://www.openarchives.org/OAI/2.0/",
-                    "http://www.openarchives.org/OAI/1.1/OAI_ListRecords",
-                    "http://www.openarchives.org/OAI/1.1/OAI_GetRecord",
-                ),
-            ),
+            _Element(names=frozenset({"record"}), namespaces=_OAI),
             _Element(names=frozenset({"record"}), begins=_OAI_BEGINS),
         ),
         identifiers=("{*}header/{*}identifier",),
         own=_own_and_inner("{*}header/{*}identifier"),
         holds="metadata",
         begins=_OAI_BEGINS,
+        deleted="{*}header[@status='deleted']",  # OAI-PMH §2.5.1
+        around=(
+            _Around(name="ListRecords", namespaces=(*_OAI, "")),
+            _Around(name="error", namespaces=(*_OAI, ""), attributes=b"noRecordsMatch"),  # any other is a failure
+        ),
     ),
     Kind(
         name="sru",
         elements=(
-            _Element(
-                names=frozenset({"record"}),
-                namespaces=("http://www.loc.gov/zing/srw/", "http://docs.oasis-open.org/ns/search-ws/sruResponse"),
-            ),
+            _Element(names=frozenset({"record"}), namespaces=_SRU),
             _Element(names=frozenset({"record"}), begins=_SRU_BEGINS),
         ),
         identifiers=("{*}recordIdentifier",),
         own=_own_and_inner(),
         holds="recordData",
         begins=_SRU_BEGINS,
+        around=(_Around(name="searchRetrieveResponse", namespaces=(*_SRU, "")),),
     ),
     Kind(
         name="marcxml",
         elements=(
-            _Element(
-                names=frozenset({"record"}),
-                namespaces=(
-                    "http://www.loc.gov/MARC21/slim",
-                    "info:lc/xmlns/marcxchange-v1",  # ISO 25577
-                    "info:lc/xmlns/marcxchange-v2",
-                ),
-            ),
+            _Element(names=frozenset({"record"}), namespaces=_MARC),
             _Element(names=frozenset({"record"}), begins=frozenset({"leader", "controlfield", "datafield"})),
         ),
         identifiers=("{*}controlfield[@tag='001']",),
         own=_own_of_marc,
+        around=(_Around(name="collection", namespaces=_MARC),),
     ),
     Kind(
         name="mods",
-        elements=(_Element(names=frozenset({"mods"}), namespaces=("http://www.loc.gov/mods/v3", "")),),
+        elements=(_Element(names=frozenset({"mods"}), namespaces=_MODS),),
         identifiers=("{*}recordInfo/{*}recordIdentifier", "@ID"),
         own=_own_by_table("mods"),
+        around=(_Around(name="modsCollection", namespaces=_MODS),),
     ),
     Kind(
         name="dc",
@@ -190,28 +217,30 @@ _KINDS = (
     Kind(
         name="onix",
         elements=(
-            _Element(
-                names=frozenset({"Product", "product"}),
-                namespaces=tuple(
-                    f"http://{where}/{tags}"
-                    for where in ("ns.editeur.org/onix/3.0", "ns.editeur.org/onix/3.1", "www.editeur.org/onix/2.1")
-                    for tags in ("reference", "short")
-                ),
-            ),
+            _Element(names=frozenset({"Product", "product"}), namespaces=_ONIX),
             _Element(names=frozenset({"Product"}), begins=frozenset({"RecordReference"})),
             _Element(names=frozenset({"product"}), begins=frozenset({"a001"})),
         ),
         identifiers=("{*}RecordReference", "{*}a001"),
         own=_own_by_table("onix"),
+        around=tuple(_Around(name=name, namespaces=(*_ONIX, "")) for name in ("ONIXMessage", "ONIXmessage")),
     ),
 )
 _BY_NAME: Mapping[str, Kind] = MappingProxyType(
     {
-        f"{{{namespace}}}{name}" if namespace else name: kind
+        _expanded(namespace, name): kind
         for kind in _KINDS
         for element in kind.elements
         for namespace in element.namespaces
         for name in element.names
+    }
+)
+_BY_AROUND: Mapping[str, tuple[Kind, bytes]] = MappingProxyType(
+    {
+        _expanded(namespace, around.name): (kind, around.attributes)
+        for kind in _KINDS
+        for around in kind.around
+        for namespace in around.namespaces
     }
 )
 _BY_BEGINNING: Mapping[tuple[str, str], Kind] = MappingProxyType(
@@ -241,6 +270,12 @@ def kind_of(name: str, first: str) -> Kind | None:
         or _BY_BEGINNING.get((name_there, first_there))
         or _BY_BEGINNING.get((name_there, f"{first.removesuffix(first_there)}*"))
     )
+
+
+def held(name: str, attributes: bytes) -> Kind | None:
+    """The kind of the records that an element of this name is there for, whether it holds any or not."""
+    kind, attribute = _BY_AROUND.get(name, (None, b""))
+    return kind if attribute in attributes else None
 
 
 def _inner(record: etree._Element) -> tuple[Kind, etree._Element] | None:

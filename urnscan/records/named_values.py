@@ -6,10 +6,10 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from urnscan.records.fields import OwnField
-from urnscan.records.record import Own
+from urnscan.records.fields import OwnField, Table
+from urnscan.records.record import Own, whole
 
-__all__ = ["RANKS", "Pairs", "as_octets", "identifier", "own_identifiers", "whole"]
+__all__ = ["RANKS", "Pairs", "as_octets", "identifier", "own_identifiers"]
 
 Pairs = Iterable[tuple[str, object]]
 """Names and values. A value is a string, an object (a tuple of such pairs), an array (a list of values), or says nothing."""
@@ -29,7 +29,6 @@ _QUALIFIERS = frozenset(
 )
 _LONGEST_NAME = 100  # characters; no name of the tables is as long
 _QUALIFIED = re.compile(r"([^(\[]*)[(\[]([^()\[\]]*)[)\]]\s*\Z")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMESPACE = re.compile(r".*[/#:](?=.)", re.DOTALL)  # of a scheme that is a URI or a prefixed name
 
 
@@ -43,11 +42,12 @@ def identifier(pairs: Pairs) -> str | None:
     return called
 
 
-def own_identifiers(pairs: Pairs, fields: Mapping[str, tuple[OwnField, ...]]) -> Iterator[Own]:
+def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:
     """The record's own identifiers, in the order in which they stand.
 
-    `field` and `unless` name members as `_folded` gives them, in the singular; `scheme_in` names members of objects in lower
-    case. The two latter name any of several, between spaces. `unless` goes by any value if it gives none.
+    `field` and `unless` name members as `_folded` gives them, in the singular, and `unless` the values as well;
+    `scheme_in` names members of objects in lower case. The two latter name any of several, between spaces. `unless` goes by
+    any value if it gives none.
     """
     held = list(pairs)
     members = [(_folded(name[:_LONGEST_NAME]), value) for name, value in held]
@@ -82,17 +82,16 @@ def as_octets(text: str) -> bytes:
         return whole(text).encode()
 
 
-def whole(text: str) -> str:
-    """Without halves of surrogate pairs."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
-
-
 def _is_said(members: list[tuple[str, object]], names: str, values: str) -> bool:
     """Whether a member of one of these names has one of these values, or any if there are none."""
     wanted, among = names.split(), values.split()
     for name, value in members:
-        if name in wanted and value and (not among or (isinstance(value, str) and value.lower() in among)):
-            return True
+        if name in wanted and value:
+            if not among:
+                return True
+            for one in value if isinstance(value, list) else (value,):
+                if isinstance(one, str) and _alphanumeric(_NAMESPACE.sub("", one[:_LONGEST_NAME])) in among:
+                    return True
     return False
 
 

@@ -15,16 +15,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 
-from urnscan.records.buffer import LONGEST, Buffer
-from urnscan.records.fields import OwnField, own_fields
-from urnscan.records.lines import too_long
+from urnscan.records.buffer import BETWEEN, HEAD, MARK, Buffer
+from urnscan.records.fields import OwnField, of_subfields, own_fields
+from urnscan.records.lines import parts
 from urnscan.records.record import Damaged, Own, Record
 
 __all__ = ["PicaRecords", "is_pica_normalised", "is_pica_plain"]
 
-_MARK = b"\xef\xbb\xbf"  # byte order mark of UTF-8
-_BETWEEN = re.compile(rb"[\s\0\x1a]{1,1024}")
 _TAG = rb"[012][0-9]{2}[A-Z@](?:/[0-9]{2,3})? "
 _SIGN = "ƒ".encode()
 _NORMALISED = re.compile(rb"(?:[0-9Xx ]{0,40}\x1e)?" + _TAG + rb"\x1f")
@@ -33,7 +32,6 @@ _PPN = re.compile(rb"(?:\A|[\x1e\n])003@ [^\n\x1e]*?\x1f0([^\n\x1d-\x1f]*)")
 _BINARY = re.compile(rb"\x1e\x1d|\n")
 _BLANK_LINE = re.compile(rb"\n[ \t\r]{0,64}\n")
 _CUT_OFF = "it is cut off"
-_HEAD = 1 << 16  # octets that tell which serialisation it is
 
 
 def is_pica_normalised(head: bytes, name: str) -> bool | None:  # noqa: ARG001 (asked for by formats that need it)
@@ -47,9 +45,9 @@ def is_pica_plain(head: bytes, name: str) -> bool | None:  # noqa: ARG001
 
 
 def _begins(head: bytes, field: re.Pattern[bytes]) -> bool | None:
-    if _MARK.startswith(head):
+    if MARK.startswith(head):
         return None
-    text = head.removeprefix(_MARK).lstrip()
+    text = head.removeprefix(MARK).lstrip()
     if field.match(text):
         return True
     return None if len(text) < 64 and (not text or text[:1].isdigit()) else False
@@ -65,54 +63,41 @@ class PicaRecords:
 
     def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
         """The records; which serialisation it is is told by the first of its octets."""
-        if not buffer.offset and buffer.match(re.compile(_MARK)):
-            buffer.take(len(_MARK))
         resumed = self._plain is not None
         if self._plain is None:
-            buffer.has(_HEAD)
-            head = buffer.octets[buffer.at : buffer.at + _HEAD]
+            buffer.has(HEAD)
+            head = buffer.octets[buffer.at : buffer.at + HEAD]
             # Each line of the one holds at least one of each, each line of the other none.
             self._plain = head.count(b"\x1e") + head.count(b"\x1f") <= head.count(b"\n")
-        for part in self._plain_parts(buffer) if self._plain else self._normalised_parts(buffer):
+        for part in self._parts(buffer):
             found = part if isinstance(part, Damaged) else self._record(*part)
             if resumed and isinstance(found, Record) and found.identifier is None:
                 found = Damaged(found.offset, "it begins in the middle: what came before could not be read")
             resumed = False
             yield found
 
-    def _plain_parts(self, buffer: Buffer) -> Iterator[tuple[int, bytes] | Damaged]:
-        """What stands between blank lines."""
-        while _pass_between(buffer):
-            offset = buffer.offset
-            blank = buffer.search(_BLANK_LINE)
-            length = blank.start() + 1 - buffer.at if blank else len(buffer.octets) - buffer.at
-            if length <= LONGEST:
-                octets = buffer.take(length)
-                yield Damaged(offset, _CUT_OFF) if buffer.error and not blank else (offset, octets)
-                continue
-            while length > LONGEST:
-                buffer.take(LONGEST)
-                blank = buffer.search(_BLANK_LINE)
-                length = blank.start() + 1 - buffer.at if blank else len(buffer.octets) - buffer.at
-            buffer.take(length)
-            yield too_long(offset)
-
-    def _normalised_parts(self, buffer: Buffer) -> Iterator[tuple[int, bytes] | Damaged]:
-        """What ends with a LF, or with a 1D if the first record does."""
-        end = buffer.search(_BINARY)
+    def _parts(self, buffer: Buffer) -> Iterator[tuple[int, bytes] | Damaged]:
+        """What stands between blank lines; or what ends with a LF, with a 1D if the first record does."""
+        end = None if self._plain else buffer.search(_BINARY)
         terminator = b"\x1d" if end and end[0] == b"\x1e\x1d" else b"\n"
-        while _pass_between(buffer):
-            offset = buffer.offset
-            length = buffer.find(terminator) + 1 or len(buffer.octets) - buffer.at
-            if length <= LONGEST:
-                octets = buffer.take(length)
-                yield Damaged(offset, _CUT_OFF) if buffer.error and octets[-1:] != terminator else (offset, octets)
-                continue
-            while length > LONGEST:
-                buffer.take(LONGEST)
-                length = buffer.find(terminator) + 1 or len(buffer.octets) - buffer.at
-            buffer.take(length)
-            yield too_long(offset)
+
+        def length() -> int:
+            if not self._plain:
+                return buffer.find(terminator) + 1
+            blank = buffer.search(_BLANK_LINE)
+            return blank.start() + 1 - buffer.at if blank else 0
+
+        for part in parts(buffer, length, partial(buffer.pass_over, BETWEEN)):
+            # Behind the end of a plain one a blank line is still to be taken.
+            if (
+                buffer.error
+                and not isinstance(part, Damaged)
+                and buffer.at == len(buffer.octets)
+                and (self._plain or not part[1].endswith(terminator))
+            ):
+                yield Damaged(part[0], _CUT_OFF)
+            else:
+                yield part
 
     def _record(self, offset: int, octets: bytes) -> Record | Damaged:
         if self._plain:
@@ -135,13 +120,6 @@ class PicaRecords:
         )
 
 
-def _pass_between(buffer: Buffer) -> bool:
-    """Pass over what only parts records; whether there is more."""
-    while between := buffer.match(_BETWEEN):
-        buffer.take(between.end() - buffer.at)
-    return buffer.has(1)
-
-
 def _normalised(octets: bytes) -> bytes:
     """A plain record with 1F where a subfield begins, and with single dollars."""
     if b"$$" not in octets:
@@ -152,13 +130,8 @@ def _normalised(octets: bytes) -> bytes:
 def _own(fields: list[bytes], own: Mapping[bytes, tuple[OwnField, ...]]) -> Iterator[Own]:
     """The record's own identifiers, by the rows of the table, from its fields, in which each subfield begins with 1F."""
     for field in fields:
-        for row in own.get(field[:4], ()):
-            held = [
-                (each[:1].decode("latin-1"), each[1:].decode("utf-8", "replace")) for each in field.split(b"\x1f")[1:]
-            ]
-            scheme = row.scheme
-            if row.scheme_in:
-                scheme = next((value.strip().lower() for code, value in held if code == row.scheme_in), scheme)
-            for code, value in held:
-                if code and code in row.parts and value:
-                    yield Own(value.strip(), scheme)
+        if rows := own.get(field[:4]):
+            subfields = field.split(b"\x1f")[1:]
+            yield from of_subfields(
+                [(each[:1].decode("latin-1"), each[1:].decode("utf-8", "replace")) for each in subfields], rows
+            )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from urnscan.records.buffer import Buffer
 
-__all__ = ["Damaged", "Own", "Record", "RecordReader"]
+__all__ = ["Damaged", "Own", "Record", "RecordReader", "whole"]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Own(NamedTuple):
-    """An identifier of the record itself, as it stands in one of its fields."""
+    """An identifier of the record itself, as it stands in one of its fields. What it says is `whole`."""
 
     text: str
     scheme: str = ""
@@ -26,12 +29,17 @@ class Record(NamedTuple):
     octets: bytes
     """As it came: what is taken out of the dump, but for what only parts it from the record before, when it goes."""
     identifier: str | None
-    """What the dump calls it (MARC 001, the subject, `id`); None where it has no name."""
+    """What the dump calls it (MARC 001, the subject, `id`), `whole`; None where it has no name."""
     texts: Sequence[bytes] = ()
     """What is searched for URNs, UTF-8 without the escapes of the format, each a text of its own. Empty if only own
     identifiers are asked for."""
     own: Sequence[Own] = ()
     """Its own identifiers, if these are asked for."""
+
+
+def whole(text: str) -> str:
+    """Without halves of surrogate pairs, which some formats can escape and UTF-8 cannot hold."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 class Damaged(NamedTuple):

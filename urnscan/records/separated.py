@@ -1,6 +1,7 @@
 """Records that are rows of a table in text: CSV (RFC 4180), TSV, and with ; or | between values.
 
-The first row names the columns. A row ends with the LF that is in no quotation marks. It may have fewer or more values than
+The first row names the columns. A row ends with the LF that is in no quotation marks; with the CR, where the head has CR and
+no LF (Excel for Mac). It may have fewer or more values than
 there are columns; what is damaged is only a row with a quotation mark that is not closed, and of that only its first line.
 """
 
@@ -10,7 +11,7 @@ import csv
 import re
 from collections.abc import Iterator
 
-from urnscan.records.buffer import LONGEST, Buffer
+from urnscan.records.buffer import HEAD, LONGEST, MARK, Buffer
 from urnscan.records.fields import own_fields
 from urnscan.records.lines import lines
 from urnscan.records.named_values import RANKS, own_identifiers
@@ -21,24 +22,23 @@ __all__ = ["SeparatedRecords", "is_separated"]
 _NAMES = (".csv", ".tsv", ".tab")
 _DELIMITERS = ",;\t|"
 _IN_NO_URN = "\t|"
-_MARK = b"\xef\xbb\xbf"
-_HEAD = 1 << 16
 _ROWS = 3  # by which a table is known, behind its header
 _FEWEST = 2  # columns of a table that is known by its rows
 _LONGEST_NAME = 100  # characters
 
 _OTHER = re.compile(rb"\s*[<{\[@%#]")  # how other formats begin, and comments
-_LEADING = re.compile(rb"(?:\xef\xbb\xbf)?+[\r\n]*+")
-_SEP = re.compile(rb"\"?sep=([,;\t|])\"?\r?\n")  # for Excel
+_LEADING = re.compile(rb"[\r\n]*+")
+_SEP = re.compile(rb"\"?sep=([,;\t|])\"?(?:\r\n?|\n)")  # for Excel
 _QUOTES = re.compile(rb'"++')
 
 
 def is_separated(head: bytes, name: str) -> bool | None:
     """Whether it is a table: by its name, or because its first rows have as many values as the first has names."""
-    unknown = None if len(head) < _HEAD else False
-    other = _OTHER.match(head.removeprefix(_MARK))
+    unknown = None if len(head) < HEAD else False
+    head = head.removeprefix(MARK)
+    other = _OTHER.match(head)
     if name.endswith(_NAMES):
-        return not other if head.removeprefix(_MARK).strip() else unknown
+        return not other if head.strip() else unknown
     if other:
         return False
     rows, at = _begin(head)
@@ -68,7 +68,7 @@ class SeparatedRecords:
         # It is one for all of Python, and values that are longer than it allows are an error.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
         self._own = own_fields("separated") if own else None
-        self._rows = _Rows(",")
+        self._rows = _Rows(",", b"\n")
         self._names: list[str] | None = None
         self._called: int | None = None  # the column by which a record is called
 
@@ -77,7 +77,7 @@ class SeparatedRecords:
         if self._names is None:
             self._read_header(buffer)
         elif buffer.has(1):
-            line = next(lines(buffer))
+            line = self._line(buffer)
             yield line if isinstance(line, Damaged) else Damaged(line[0], "its beginning is missing")
         while buffer.has(1):
             offset = buffer.offset
@@ -87,19 +87,22 @@ class SeparatedRecords:
                 if octets.strip(b" \r\n"):
                     yield self._record(offset, octets)
             else:
-                line = next(lines(buffer))
+                line = self._line(buffer)
                 yield line if isinstance(line, Damaged) else Damaged(offset, "a quotation mark in it is never closed")
 
     def _read_header(self, buffer: Buffer) -> None:
-        buffer.has(_HEAD)
-        self._rows, at = _begin(buffer.octets[buffer.at : buffer.at + _HEAD])
+        buffer.has(HEAD)
+        self._rows, at = _begin(buffer.octets[buffer.at : buffer.at + HEAD])
         buffer.take(at)
         if buffer.has(1):
             length = self._length(buffer)
-            line = (0, buffer.take(length)) if length else next(lines(buffer))
+            line = (0, buffer.take(length)) if length else self._line(buffer)
             self._names = [] if isinstance(line, Damaged) else [name.strip() for name in self._rows.values(line[1])]
             ranks = [(RANKS[name.lower()], at) for at, name in enumerate(self._names) if name.lower() in RANKS]
             self._called = min(ranks)[1] if ranks else None
+
+    def _line(self, buffer: Buffer) -> tuple[int, bytes] | Damaged:
+        return next(lines(buffer, self._rows.line_end))
 
     def _length(self, buffer: Buffer) -> int:
         """Of the next row; 0 where it is too long or not closed."""
@@ -130,12 +133,13 @@ class SeparatedRecords:
 class _Rows:
     """Where rows end, and what they hold. Quotation marks are such as they are to `csv`: where a value begins."""
 
-    def __init__(self, delimiter: str) -> None:
+    def __init__(self, delimiter: str, line_end: bytes) -> None:
         self.delimiter = delimiter.encode()
+        self.line_end = line_end
         self.apart = delimiter in _IN_NO_URN
         """Whether no URN runs over it."""
         self._text = delimiter
-        self._next = re.compile(re.escape(self.delimiter) + b'"|\n')  # a value in quotation marks, or the end
+        self._next = re.compile(re.escape(self.delimiter) + b'"|' + line_end)  # a value in quotation marks, or the end
         self._behind = (b"", b"\r", b"\n", self.delimiter)
 
     def end(self, octets: bytes, at: int, *, ended: bool) -> int:
@@ -144,25 +148,25 @@ class _Rows:
         One that is closed in another line must be so before a delimiter or the end of the row (RFC 4180, section 2), or
         it is that of another value, and the first was not closed.
         """
-        line_end = octets.find(b"\n", at) + 1
-        if not line_end:
+        behind = octets.find(self.line_end, at) + 1
+        if not behind:
             if not ended:
                 return 0
-            line_end = len(octets)
-        if octets.find(b'"', at, line_end) < 0 or self._quoted(octets[at:line_end]):
-            return line_end
+            behind = len(octets)
+        if octets.find(b'"', at, behind) < 0 or self._quoted(octets[at:behind]):
+            return behind
         while True:
             if octets.startswith(b'"', at):
                 at = next((run.end() for run in _QUOTES.finditer(octets, at + 1) if (run.end() - run.start()) % 2), -1)
                 if not ended and (at < 0 or at == len(octets)):
                     return 0
-                if at < 0 or (at > line_end and octets[at : at + 1] not in self._behind):
+                if at < 0 or (at > behind and octets[at : at + 1] not in self._behind):
                     return -1
             found = self._next.search(octets, at)
             if not found:
                 return len(octets) if ended else 0
             at = found.end() - 1
-            if octets.startswith(b"\n", at):
+            if octets.startswith(self.line_end, at):
                 return at + 1
 
     def parted(self, octets: bytes) -> tuple[bytes, list[bytes]]:
@@ -215,11 +219,12 @@ def _begin(head: bytes) -> tuple[_Rows, int]:
     """How the rows of a table are read that begins so, by the delimiter that makes most of its first line; where that is."""
     leading = _LEADING.match(head)
     at = leading.end() if leading else 0
+    line_end = b"\n" if b"\n" in head or b"\r" not in head[:-1] else b"\r"
     said = _SEP.match(head, at)
     if said:
-        return _Rows(said[1].decode()), said.end()
-    line = head[at:].partition(b"\n")[0]
-    return max((_Rows(delimiter) for delimiter in _DELIMITERS), key=lambda rows: len(rows.values(line))), at
+        return _Rows(said[1].decode(), line_end), said.end()
+    line = head[at:].partition(line_end)[0]
+    return max((_Rows(delimiter, line_end) for delimiter in _DELIMITERS), key=lambda rows: len(rows.values(line))), at
 
 
 def _is_name(text: str) -> bool:

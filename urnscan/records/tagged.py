@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from urnscan.records.buffer import LONGEST, Buffer
-from urnscan.records.fields import own_fields
+from urnscan.records.buffer import LONGEST, MARK, Buffer
+from urnscan.records.fields import of_values, own_fields, wanted
 from urnscan.records.lines import lines, too_long
-from urnscan.records.record import Damaged, Own, Record
+from urnscan.records.record import Damaged, Record
 
 __all__ = ["RisRecords", "is_ris"]
 
@@ -26,10 +26,11 @@ _BLANK = re.compile(rb"[\r\n]*+")
 _FIELD = re.compile(
     rb"(?m:^)([A-Z][A-Z0-9])" + _TAGGED + rb"([^\n]*+(?:\n(?!" + _TAG.pattern + rb")[^\n]*+)*+)"
 )  # a value with the lines that it goes on in
-_MARK = b"\xef\xbb\xbf"
+# An address in another line is another value. Else a value may be broken there, or be a list.
+_ANOTHER = re.compile(r"\n(?=\s*[A-Za-z][A-Za-z0-9+.\-]*:)")
 # Before the first record some databases say what they are: "Provider: Example Press".
 _HEAD = re.compile(
-    rb"(?:" + _MARK + rb")?(?:(?:[A-Za-z][A-Za-z ]{0,30}+:[^\r\n]*+|[ \t]*+)\r?\n)*+"
+    rb"(?:" + MARK + rb")?(?:(?:[A-Za-z][A-Za-z ]{0,30}+:[^\r\n]*+|[ \t]*+)\r?\n)*+"
     rb"(?:(TY  -[ \r\n])|(?:TY?| *+|TY  ?-?|[A-Za-z][A-Za-z ]{0,30}+(?::[^\n]*+)?)\Z)"
 )
 
@@ -38,7 +39,7 @@ def is_ris(head: bytes, name: str) -> bool | None:  # noqa: ARG001 (the content 
     """Whether the first line with anything but a name of the provider has the tag TY."""
     match = _HEAD.match(head)
     if match is None:
-        return None if _MARK.startswith(head) else False
+        return None if MARK.startswith(head) else False
     return True if match[1] else None
 
 
@@ -48,14 +49,10 @@ class RisRecords:
     def __init__(self, *, own: bool) -> None:
         """`own`: only identifiers of what is referred to are asked for."""
         self._fields = own_fields("ris") if own else None
-        self._wanted = {
-            tag.encode() for name, fields in (self._fields or {}).items() for tag in (name, fields[0].scheme_in)
-        }
+        self._wanted = {tag.encode() for tag in wanted(self._fields or {})}
 
     def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
         """The references. One without ER may have lost a part: it is damaged, and so are tags that no TY comes before."""
-        if buffer.offset == 0 and buffer.has(3) and buffer.octets.startswith(_MARK):
-            buffer.take(3)
         text = lines(buffer)
         told = False  # of the damage that we are in
         while True:
@@ -97,13 +94,8 @@ class RisRecords:
             if tag in self._wanted
         ]
         types = {tag: value.strip().upper() for tag, value in reversed(values)}
-        own = []
-        for tag, value in values:
-            for field in self._fields.get(tag, ()):
-                scheme = field.schemes.get(types.get(field.scheme_in, "")) if field.scheme_in else field.scheme
-                if scheme is not None:  # each line by itself: identifiers are listed so, and none is broken over lines
-                    own += [Own(line.strip(), scheme) for line in value.split("\n") if line.strip()]
-        return Record(offset, octets, name, own=own)
+        parts = ((tag, part.strip()) for tag, value in values for part in _ANOTHER.split(value))
+        return Record(offset, octets, name, own=list(of_values(parts, types, self._fields)))
 
 
 def _value(octets: bytes, tag: bytes) -> str | None:

@@ -10,14 +10,14 @@ import re
 import sys
 from collections.abc import Iterator
 
-from urnscan.records.buffer import LONGEST, Buffer
+from urnscan.records.buffer import LONGEST, MARK, Buffer
 from urnscan.records.fields import own_fields
 from urnscan.records.lines import lines, too_long
 from urnscan.records.record import Damaged, Own, Record
 
 __all__ = ["TripleRecords", "is_triples"]
 
-# The terminals of the grammar (section 7 of N-Triples, 4 of N-Quads). Every loop is possessive, so that a line is read
+# The terminals of the grammar (N-Triples §7, N-Quads §4). Every loop is possessive, so that a line is read
 # once, whatever stands in it. Octets that are not ASCII are taken for letters. An IRI may also hold { } | ^ and `, which
 # the grammar excludes: dumps have them, and where it ends is no less certain.
 _UCHAR = rb"\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"
@@ -46,14 +46,13 @@ _ESCAPES = re.compile(rb"(?:" + _ESCAPE + rb")++")
 _BEGUN = re.compile(
     _RESOURCE + _SPACE + rb"(?:<[^\x00-\x20<>\"]*+(?:\Z|>)|\Z)|<(?:[^\x00-\x20<>\"?!/][^\x00-\x20<>\"]*+)?+\Z|_\Z"
 )
-_MARK = b"\xef\xbb\xbf"  # a byte order mark, which the grammar does not know
 
 
 def is_triples(head: bytes, name: str) -> bool | None:  # noqa: ARG001 (the content tells)
     """Whether a dump begins with a statement. That of Turtle may, too; what is no N-Triples in it is damaged then."""
-    between = _BETWEEN.match(head, 3 if head.startswith(_MARK) else 0)
+    between = _BETWEEN.match(head, len(MARK) if head.startswith(MARK) else 0)
     start = between.end() if between else 0
-    if start == len(head) or _MARK.startswith(head):
+    if start == len(head) or MARK.startswith(head):
         return None
     if _RUN.match(head, start):
         return True
@@ -71,8 +70,6 @@ class TripleRecords:
 
     def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
         """The runs; a line that is no statement is damaged by itself and ends the run, which may go on behind it."""
-        if buffer.offset == 0 and buffer.has(3) and buffer.octets.startswith(_MARK):
-            buffer.take(3)
         ended = False
         while True:
             yield from self._held(buffer, ended)

@@ -1,0 +1,204 @@
+"""What is true of the readers of all formats, whatever a dump holds."""
+
+import io
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from urnscan.records.buffer import Buffer
+from urnscan.records.formats import FORMATS
+from urnscan.records.record import Damaged, Record
+
+XML = [
+    *[
+        "<?xml version='1.0'?>",
+        '<x:r xmlns:x="http://www.loc.gov/MARC21/slim">',
+        "</x:r>",
+        "<record>",
+        "</record>",
+        "<mods>",
+    ],
+    *[
+        '<collection xmlns="http://www.loc.gov/MARC21/slim">',
+        "</collection>",
+        "<!-- ",
+        " -->",
+        "<![CDATA[",
+        "]]>",
+        "&amp;",
+    ],
+    *[
+        '<controlfield tag="001">1</controlfield>',
+        '<datafield tag="020" ind1=" " ind2=" "><subfield code="a">1</subfield>',
+    ],
+    *[
+        "</datafield>",
+        "&#xD800;",
+        "&#x110000;",
+        "\n",
+        "<record/>",
+        "<!DOCTYPE x [",
+        '<!ENTITY a "b">',
+        "]>",
+        "</mods>",
+        "<",
+    ],
+]
+JSON = [
+    *[
+        '{"id": "1"}',
+        '{"isbn": ["a", {"value": "b"}]}',
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        ":",
+        "\n",
+        '"',
+        '"id"',
+        "\\ud800",
+        "\\",
+        "1",
+        "\x1e",
+    ],
+    *['{"records": [', '{"id": "\\ud800", "doi": "\\udfff\\u00e9"}', " "],
+]
+PICA = [
+    *[
+        "003@ \x1f01\x1e004A \x1f0978\x1e\n",
+        "003@ \x1f02\x1e\x1d",
+        "003@ $03\n004U $0urn:a:$$b\n",
+        "003@ ƒ04\r\n",
+        "\n",
+        "\r\n",
+    ],
+    *[" \t\n", "\0", "\x1d", "\x1e", "\x1f", "003@ ", "$", "\x1a"],
+]
+TRIPLES = [
+    *[
+        "<a:b> <c:d> <e:f> .\n",
+        '<a:b> <http://schema.org/isbn> "978\\uD800" .\n',
+        '_:b0 <c:d> "x"@en .\r\n',
+        "# on\n",
+        "\r",
+        "\n",
+    ],
+    *["<a:b> ", "<http://schema.org/url> ", '"', "\\", ".", "_:", " ", "\\uD800\\uDC00"],
+]
+RIS = [
+    *[
+        "TY  - BOOK\r\n",
+        "TY  - JOUR\n",
+        "ER  - \r\n",
+        "ER  -\n",
+        "SN  - 978\n",
+        "UR  - urn:a:b\n  https://c\n",
+        "ID  - 1\n",
+        "\n",
+    ],
+    *["goes on\n", "ER  -x\n", "Provider: Press\n", "TY"],
+]
+BIBTEX = [
+    "@book{a, isbn = {978}}",
+    '@misc(b, doi = "1" # x)',
+    "@",
+    "{",
+    "}",
+    "(",
+    ")",
+    '"',
+    ",",
+    "=",
+    "#",
+    "\n",
+    "@string{a = {b}}",
+    "\\_",
+    "é",
+]
+TABLE = ["id,isbn\n", '"id"\tdoi\r\n', "sep=;\n", '"', '""', ",", "\n", "\r", "\r\n", " ", "a", "\0", "\t", ";", '="1"']
+LINES = ["urn:a:b", " ", "\r", "\n", "\x0b", "\x85"]
+
+
+def marc(fields, length=None):
+    """`fields` are of three octets each, with their terminators."""
+    directory = b"".join(b"%s0003%05d" % (tag, 3 * at) for at, (tag, _) in enumerate(fields)) + b"\x1e"
+    data = directory + b"".join(value for _, value in fields) + b"\x1d"
+    return b"%05dnam a22%05d   4500" % (24 + len(data) if length is None else length, 24 + len(directory)) + data
+
+
+MARC = [
+    marc([(b"001", b"12\x1e")]),
+    marc([(b"001", b"3 \x1e"), (b"020", b"  \x1e")]),
+    marc([(b"001", b"\xff4\x1e")], 0),
+]
+MARC += [MARC[0][:30], MARC[1][20:], b"\x1d", b"\x1e", b"\x1f", b"450", b"\n", b"\0", b"\x1a"]
+
+PIECES = {
+    "marc": MARC,
+    **dict.fromkeys(("marcxml", "mods", "dc", "oai", "sru", "onix"), XML),
+    **dict.fromkeys(("json", "jsonl"), JSON),
+    **dict.fromkeys(("pica", "pica-plain"), PICA),
+    "ntriples": TRIPLES,
+    "ris": RIS,
+    "bibtex": BIBTEX,
+    "csv": TABLE,
+    "line": LINES,
+}
+
+
+@st.composite
+def dumps(draw, name):
+    pieces = [piece if isinstance(piece, bytes) else piece.encode() for piece in PIECES[name]]
+    return b"".join(draw(st.lists(st.sampled_from(pieces) | st.binary(max_size=6), max_size=12)))
+
+
+def read(name, dump, *, own=False, sizes=(1 << 20,)):
+    stream, sizes = io.BytesIO(dump), itertools.cycle(sizes)
+    buffer = Buffer(lambda view: stream.readinto(view[: next(sizes)]))
+    buffer.take_mark()
+    return list(FORMATS[name].open(own=own).read(buffer))
+
+
+def readers():
+    """One format of each reader."""
+    return list({(format_.open, name == "pica-plain"): name for name, format_ in FORMATS.items()}.values())
+
+
+@pytest.mark.parametrize("name", readers())
+@settings(max_examples=1500, deadline=None)
+@given(st.data(), st.lists(st.integers(1, 60), min_size=1, max_size=4), st.booleans())
+def test_where_the_stream_is_cut_changes_nothing(name, data, sizes, own):
+    dump = data.draw(dumps(name))
+    assert read(name, dump, own=own, sizes=sizes) == read(name, dump, own=own)
+
+
+@pytest.mark.parametrize("name", readers())
+@settings(max_examples=150, deadline=None)
+@given(st.data(), st.sampled_from([b"", b"\xef\xbb\xbf"]))
+def test_records_are_octets_of_the_dump_in_their_order(name, data, mark):
+    """Any octets at all: nothing raises, no record holds an octet of its neighbour or of the byte order mark, and which there
+    are does not depend on what is asked for.
+    """
+    dump = mark + data.draw(dumps(name))
+    at = len(mark)
+    found, owned = read(name, dump), read(name, dump, own=True)
+    for one in found:
+        assert at <= one.offset <= len(dump)
+        if isinstance(one, Damaged):
+            at = one.offset
+            assert "\n" not in one.reason
+        else:
+            at = one.offset + len(one.octets)
+            assert dump[one.offset : at] == one.octets != b""
+            assert not one.own
+    for one, other in zip(found, owned, strict=True):
+        assert one[:3] == other[:3]
+        if isinstance(other, Record):
+            assert not other.texts
+            for text in [other.identifier or "", *itertools.chain(*other.own)]:
+                text.encode()  # it is well-formed
+    for format_ in FORMATS.values():
+        assert format_.recognise(dump, f"x.{name}") in {True, False, None}
