@@ -1,5 +1,6 @@
 """Dumps with planted duplicates in every format: what belongs together is found, and nothing else."""
 
+import gzip
 import json
 import zipfile
 from itertools import pairwise
@@ -270,6 +271,27 @@ class TestInputs:
         found = urnscan.deduplicate(path)
         assert set(found.clusters.column("member").to_pylist()) == {"1.mrc"}
         assert len(found.report.failures) == 1
+
+    def test_limits(self, tmp_path):
+        """What was read until then counts, and is written; nothing more of the input is read."""
+        dump = make_dump("marc", 1, 40)
+        path, out = tmp_path / "a.mrc.gz", tmp_path / "out.mrc"
+        path.write_bytes(gzip.compress(dump.octets))
+        found = urnscan.deduplicate(path, deduplicated=out, max_size=len(dump.octets) // 2)
+        rows = found.clusters.to_pylist()
+        assert any("--max-size" in str(failure) for failure in found.report.failures)
+        assert 0 < len(rows) < len(dump.records)
+        kept = b"".join(record for record, row in zip(dump.records, rows, strict=False) if row["kept"])
+        assert out.read_bytes().startswith(kept)
+
+    def test_another_format_than_the_dump_has(self, tmp_path):
+        """`--record` is believed; a dump in which nothing is then found is told."""
+        path = tmp_path / "a.mrc"
+        path.write_bytes(make_dump("marc", 1, 20).octets)
+        (failure,) = urnscan.deduplicate(path, record="marcxml").report.failures
+        assert str(failure).endswith("holds no record of MARCXML: without --record its format is found out")
+        (tmp_path / "b.xml").write_text("<collection xmlns='http://www.loc.gov/MARC21/slim'/>")
+        assert not urnscan.deduplicate(tmp_path / "b.xml", record="marcxml").report.failures
 
     def test_options_of_scans_alone(self, tmp_path):
         """What would mean nothing is refused."""

@@ -166,13 +166,14 @@ class Harvest:
             self._outputs.admit(source, format_, document.codec)
         dump = Dump(source, name, document.member, number, format_, self._records)
         self.dumps.append(dump)
-        self._read_records(place, dump, buffer)
+        try:
+            self._read_records(place, dump, buffer)
+        finally:
+            dump.octets, dump.sum = summed.octets, summed.sum
+            dump.kept = (start, start + summed.octets) if is_kept else None
         if format_ is not recognised and not dump.records + dump.damaged and summed.octets:
             reason = f"holds no record of {format_.title}: without --record its format is found out"
             self._failures.add(place, source.name, SourceError(name, reason))
-        dump.octets, dump.sum = summed.octets, summed.sum
-        if is_kept:
-            dump.kept = (start, start + summed.octets)
 
     def _read_records(self, place: int, dump: Dump, buffer: Buffer) -> None:
         """Read the records of a dump. Raises LimitError where no more of its input is to be read."""
