@@ -1,6 +1,6 @@
 """Measure urnscan side by side with what people use instead, in one run, as ratios, with the match counts beside them.
 
-    python benchmarks/bench.py FOLDER [--dense SIZE] [--sparse SIZE] [--runs N] [--save NAME]
+    python benchmarks/bench.py FOLDER [--dense SIZE] [--sparse SIZE] [--files N] [--runs N] [--save NAME]
 
 FOLDER keeps the generated corpora between runs. Commands are timed as whole processes, from start to exit, in turn
 (A B C, A B C, ...), on a warm page cache; the median counts. Peers that are not installed are left out.
@@ -34,6 +34,8 @@ PATTERN = r"\burn:[a-z0-9][a-z0-9-]{0,31}:(?:[a-z0-9()+,\-.:=@;$_!*'/?#]|%[0-9a-
 WORDS = """the library holds a copy of each volume that was printed before the war and its catalogue names them all by
 shelf mark author and year while readers ask for what they remember of a title or the colour of its binding so that
 librarians learn to look things up in more than one way and keep records of every question they could not answer""".split()
+
+SLOW = ("regex + dict", "ugrep", "grep")
 
 REGEX_SCRIPT = r"""
 import mmap, re, sys
@@ -109,6 +111,22 @@ def generate(path: Path, octets: int, urns_per_megabyte: float) -> None:
             written += file.write(text)
 
 
+def generate_many(folder: Path, files: int) -> None:
+    """So many small files, 1,000 in a folder, 1.3 KB each about, half of them with a URN."""
+    if folder.exists():
+        return
+    chance = random.Random(files)
+    new = folder.with_name(folder.name + ".new")
+    for number in range(files):
+        if number % 1000 == 0:
+            (new / f"{number // 1000:05}").mkdir(parents=True)
+        words = [chance.choice(WORDS) for _ in range(chance.randrange(50, 400))]
+        if chance.random() < 0.5:
+            words.append(f"<urn:nbn:de:{chance.getrandbits(40):x}>")
+        (new / f"{number // 1000:05}" / f"{number % 1000:03}.txt").write_text(" ".join(words))
+    new.rename(folder)
+
+
 def run(contender: Contender) -> None:
     """Run once and keep the time, the peak memory of its largest process and the matches."""
     with tempfile.TemporaryFile() as out:
@@ -155,6 +173,12 @@ def contenders(text: Path, work: Path) -> list[Contender]:
             Contender("rg -oai", rg, "lines"),
             Contender("rg -oai | sort | uniq -c", f"{rg} | LC_ALL=C sort | uniq -c", "uniq"),
         ]
+    for tool, options in (("ugrep", "-r -oaih -P"), ("grep", "-r -oaih -P")):
+        if shutil.which(tool):
+            peer = f"LC_ALL=C {tool} {options} '{quoted}' {text}"
+            found.append(Contender(f"{tool} {options}", peer, "lines"))
+    if text.is_dir():
+        return found
     script = work / "with_regex.py"
     script.write_text(f"PATTERN = {PATTERN!r}\n{REGEX_SCRIPT}")
     found.append(Contender("regex + dict", f"{sys.executable} {script} {text}"))
@@ -174,19 +198,21 @@ def kernel(text: Path, runs: int) -> tuple[int, list[float]]:
 
 def measure(name: str, text: Path, runs: int) -> list[str]:
     """The table of one corpus."""
-    with text.open("rb") as file:  # into the page cache
-        while file.read(1 << 24):
-            pass
+    octets = 0
+    for path in sorted(text.rglob("*.txt")) if text.is_dir() else [text]:
+        with path.open("rb") as file:  # into the page cache
+            while block := file.read(1 << 24):
+                octets += len(block)
     with tempfile.TemporaryDirectory(dir=text.parent) as work:
         field_ = contenders(text, Path(work))
         run(Contender("warm-up", field_[0].command))
         for _ in range(runs):
             for contender in field_:
-                if not (contender.name == "regex + dict" and contender.seconds):  # slow, and steady: once is enough
+                if not (contender.name.startswith(SLOW) and contender.seconds):  # slow, and steady: once is enough
                     run(contender)
     ours = statistics.median(field_[0].seconds)
     rows = [
-        f"## {name}: {text.stat().st_size:,} octets",
+        f"## {name}: {octets:,} octets",
         "",
         "| | median s | min-max s | urnscan takes | matches | peak MB |",
         "|---|--:|--:|--:|--:|--:|",
@@ -197,6 +223,8 @@ def measure(name: str, text: Path, runs: int) -> list[str]:
             f"| {contender.name.replace('|', chr(92) + '|')} | {median:.2f} | {min(contender.seconds):.2f}-"
             f"{max(contender.seconds):.2f} | {ours / median:.2f} of it | {contender.matches:,} | {contender.megabytes:,.0f} |"
         )
+    if text.is_dir():
+        return [*rows, ""]
     matches, rates = kernel(text, runs)
     rows += [
         "",
@@ -226,6 +254,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--dense", type=size, default=10**9)
     parser.add_argument("--sparse", type=size, default=4 * 10**9)
+    parser.add_argument("--files", type=int, default=100_000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--save", metavar="NAME", help="keep the result as benchmarks/runs/NAME.md")
     arguments = parser.parse_args()
@@ -233,6 +262,8 @@ def main() -> None:
     dense, sparse = arguments.folder / f"dense-{arguments.dense}", arguments.folder / f"sparse-{arguments.sparse}"
     generate(dense, arguments.dense, 13_600)
     generate(sparse, arguments.sparse, 100)
+    many = arguments.folder / f"many-{arguments.files}"
+    generate_many(many, arguments.files)
     rows = [
         f"# {time.strftime('%Y-%m-%d')}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
         "",
@@ -240,6 +271,7 @@ def main() -> None:
         "",
         *measure("dense, 13,600 URNs per MB", dense, arguments.runs),
         *measure("sparse, 100 URNs per MB", sparse, arguments.runs),
+        *measure(f"{arguments.files:,} small files", many, arguments.runs),
     ]
     tell(rows, arguments.save)
 
