@@ -16,6 +16,7 @@ from urnscan.errors import SourceError
 from urnscan.sources import Input, Selection, find_inputs
 from urnscan.sources.remote import places as remote
 from urnscan.sources.remote import urls
+from urnscan.sources.sizes import UNKNOWN
 
 
 @pytest.fixture(autouse=True)
@@ -236,7 +237,9 @@ class TestWalk:
         finally:
             Path("in/a").chmod(0o700)
 
-    def test_a_file_that_vanishes_is_an_error(self):
+    def test_a_file_that_vanishes_is_an_error(self, monkeypatch):
+        """When its turn comes, or, where the sizes of a folder's files were asked at once, when it is opened."""
+        monkeypatch.setattr("urnscan.sources.walk.file_sizes", lambda paths: [UNKNOWN] * len(paths))
         make("in/a", "in/b")
         found = find_inputs(["in"])
         assert next(found).name == "in/a"

@@ -2,7 +2,7 @@
 
     walk.py       arguments, folders and patterns -> inputs, in a fixed order
     files.py      files, ranges of files, pipes and standard input -> octets as they are
-    together.py   many small files -> their octets, in one call
+    together.py   many small files -> their octets, in one call; sizes.py: their sizes
     remote/       URLs -> inputs; objects read over a network that fails; files put into a store
     opening.py    an input -> the texts and values in it, through all forms that it has
     forms.py      the registry of the forms that are read:

@@ -16,12 +16,14 @@ from fnmatch import fnmatchcase
 
 from urnscan.errors import SourceError
 from urnscan.sources.remote.urls import ARROW, Remote, is_remote, is_url, local_path
+from urnscan.sources.sizes import UNKNOWN, file_sizes
 
 __all__ = ["TEMPORARY_SUFFIX", "Input", "Selection", "find_inputs", "fits", "with_next"]
 
 TEMPORARY_SUFFIX = ".urnscan-tmp"
 """What the names of a run's temporary files and folders end in."""
 
+_NO_ENTRY = (None, 0)
 _MAGIC = re.compile(r"[*?\[]")
 
 Identity = tuple[int, int]  # st_dev, st_ino
@@ -145,13 +147,13 @@ class _Finder:
         """The inputs in a folder and in those below it."""
         follow = self._selection.follow
         try:
-            way = [(iter(_entries(root)), identity)]  # the folders on the way down, each with what is left of it
+            way = [(_sized(root), identity)]  # the folders on the way down, each with what is left of it
         except OSError as error:
             yield SourceError.from_os(_name(root), error)
             return
         root_length = len(root.rstrip("/")) + 1
         while way:
-            entry = next(way[-1][0], None)
+            entry, size = next(way[-1][0], _NO_ENTRY)
             if entry is None:
                 way.pop()
                 continue
@@ -166,7 +168,10 @@ class _Finder:
                     # Only links make loops, so only with them is it worth a stat to know a folder again.
                     identity = _identity(entry.stat()) if follow else (0, 0)
                     if not follow or all(identity != above for _, above in way):
-                        way.append((iter(_entries(entry.path)), identity))
+                        way.append((_sized(entry.path), identity))
+                elif size != UNKNOWN:
+                    if self._is_included(entry.name, relative) and not self._is_own(entry.path, is_link=False):
+                        yield Input(_name(entry.path), entry.path, size)
                 elif self._is_included(entry.name, relative) and (entry.is_file() or entry.is_symlink()):
                     status = entry.stat()
                     if stat.S_ISREG(status.st_mode) and not self._is_own(entry.path, is_link=entry.is_symlink()):
@@ -277,6 +282,12 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
     """What is in a folder, sorted by the octets of the names; raises OSError."""
     with os.scandir(folder) as entries:
         return sorted(entries, key=lambda entry: os.fsencode(entry.name))
+
+
+def _sized(folder: str) -> Iterator[tuple[os.DirEntry[str], int]]:
+    """The same, with the sizes of the regular files."""
+    entries = _entries(folder)
+    return zip(entries, file_sizes([entry.path for entry in entries]), strict=True)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
