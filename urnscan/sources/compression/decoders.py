@@ -267,10 +267,10 @@ def _bzip2_blocks(tape: Tape, until: int | None) -> Iterator[bytes]:
                 if text or decompressor.eof:
                     break
             # What ends a block may be all that it was fed: it then goes on giving it, and last looks at the CRC.
-            more = text
-            while more and not decompressor.eof:
-                more = decompress(b"")
-                text += more
+            texts = [text]
+            while texts[-1] and not decompressor.eof:
+                texts.append(decompress(b""))
+            text = b"".join(texts)
         except OSError:
             tape.advance(fed)
             raise
