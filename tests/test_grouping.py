@@ -12,8 +12,9 @@ import pyarrow as pa
 import pytest
 
 from urnscan import grouping
-from urnscan.grouping import MOST_VARIANTS, Grouping, group
-from urnscan.tables import GROUPED, PARTIAL
+from urnscan.adding import MOST_VARIANTS, group
+from urnscan.grouping import Grouping
+from urnscan.tables import GROUPED, PARTIAL, SINGLE
 
 
 class Occurrence(NamedTuple):
@@ -51,8 +52,8 @@ def plain_classes(occurrences):
     return rows
 
 
-def partial_rows(occurrences):
-    """Occurrences as PARTIAL rows."""
+def partial_rows(occurrences, schema=SINGLE):
+    """Occurrences as rows of their own."""
     return pa.RecordBatch.from_pylist(
         [
             {
@@ -67,25 +68,22 @@ def partial_rows(occurrences):
             }
             for occurrence in occurrences
         ],
-        PARTIAL,
+        schema,
     )
 
 
 def batches_of(occurrences, sizes):
-    """PARTIAL rows in batches of these sizes, over and over."""
+    """Occurrences in batches of these sizes, over and over; every third batch is of rows that were added up before."""
     start = number = 0
     while start < len(occurrences):
         size = sizes[number % len(sizes)]
-        yield partial_rows(occurrences[start : start + size])
+        yield partial_rows(occurrences[start : start + size], PARTIAL if number % 3 == 2 else SINGLE)
         start += size
         number += 1
 
 
 def grouped(batches, folder, *, memory=10**9, jobs=1):
-    """What Grouping makes of the batches, one list of rows for each batch of its own; and that it cleans up.
-
-    `folder` is asked for at most once.
-    """
+    """What Grouping makes of the batches, one list of rows for each batch of its own; and that it cleans up."""
     asked = []
 
     def spill_folder():
@@ -103,7 +101,6 @@ def grouped(batches, folder, *, memory=10**9, jobs=1):
             rows.validate(full=True)
             assert rows.schema.equals(GROUPED)
             results.append(rows.to_pylist())
-    assert len(asked) <= 1
     assert not any(Path(folder).iterdir())
     return results
 
@@ -127,12 +124,13 @@ def many(total, classes, *, sources=50, seed=1):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Runs and slices of so few octets, blocks of so few rows that a test makes many."""
+    """Chunks, ranges and slices of so few octets that a test makes many."""
 
-    def set_sizes(run=1, block=2, cut=300):
-        monkeypatch.setattr(grouping, "_RUN", run)
-        monkeypatch.setattr(grouping, "_BLOCK", block)
+    def set_sizes(chunk=1, cut=300, first=1):
+        monkeypatch.setattr(grouping, "_CHUNK", chunk)
         monkeypatch.setattr(grouping, "_SLICE", cut)
+        monkeypatch.setattr(grouping, "_FIRST", first)
+        monkeypatch.setattr(grouping, "_RANGE", cut)
 
     return set_sizes
 
@@ -225,7 +223,7 @@ class TestOutOfCore:
     @pytest.mark.parametrize("jobs", [1, 2, 5])
     @pytest.mark.parametrize("memory", [1, 300_000, 10**9])
     def test_many_runs(self, small, tmp_path, jobs, memory):
-        small(run=100_000, block=64, cut=50_000)
+        small(chunk=100_000, cut=50_000, first=200_000)
         occurrences = many(20_000, 3_000)
         results = grouped(batches_of(occurrences, [700, 1, 55]), tmp_path, memory=memory, jobs=jobs)
         assert all_rows(results) == plain_classes(occurrences)
@@ -237,7 +235,7 @@ class TestOutOfCore:
         assert all_rows(results) == plain_classes(occurrences)
 
     def test_spills_past_its_memory_and_not_before(self, small, tmp_path):
-        small(run=10_000, block=64, cut=50_000)
+        small(chunk=10_000, cut=50_000)
         occurrences = many(2_000, 500)
         octets = partial_rows(occurrences).nbytes
         for memory, spills in ((20 * octets, False), (octets // 20, True)):
@@ -255,7 +253,7 @@ class TestOutOfCore:
     @pytest.mark.parametrize("memory", [1, 10**9])
     def test_class_that_is_larger_than_a_slice(self, small, tmp_path, memory):
         """Rows of one key stay together, however many blocks of however many runs they fill."""
-        small(run=1, block=1, cut=100)
+        small(chunk=1, cut=100)
         spellings = [f"urn:a:{'%2c' * i}{'%2C' * (9 - i)}" for i in range(9)]
         occurrences = [
             Occurrence(urn, text, source, offset=offset)
@@ -273,7 +271,7 @@ class TestOutOfCore:
     @pytest.mark.parametrize("memory", [1, 10**9])
     def test_class_with_more_than_a_hundred_variants(self, small, tmp_path, memory):
         """The hundred are chosen when all is known, not in each run."""
-        small(run=2_000, block=3, cut=500)
+        small(chunk=2_000, cut=500)
         chance = random.Random(3)
         urn = "urn:a:" + "%2C" * 8
         texts = ["urn:a:" + "".join("%2c" if number >> bit & 1 else "%2C" for bit in range(8)) for number in range(256)]
@@ -288,7 +286,7 @@ class TestOutOfCore:
     @pytest.mark.parametrize("memory", [1, 10**9])
     def test_long_urns(self, small, tmp_path, memory):
         """Semantics §3: memory is bounded. What is grouped at once is bounded in octets, not in rows."""
-        small(run=100_000, block=2, cut=50_000)
+        small(chunk=100_000, cut=50_000, first=1 << 30)
         occurrences = [
             Occurrence(urn, text, source, None, source)
             for source in range(3)
@@ -300,7 +298,7 @@ class TestOutOfCore:
         assert max(len(rows) for rows in results) < 30
 
     def test_source_that_is_cut_by_the_end_of_a_run_counts_once(self, small, tmp_path):
-        small(run=1)
+        small(chunk=1)
         occurrences = [
             Occurrence("urn:a:b", "urn:a:b", source, None, offset) for source in (0, 1) for offset in range(3)
         ]
@@ -309,7 +307,7 @@ class TestOutOfCore:
 
     def test_what_finish_makes_of_them(self, small, tmp_path):
         """`finish` is called with each batch, and its results come in the order of the keys."""
-        small(run=500, block=2, cut=300)
+        small(chunk=500, cut=300, first=9_000)
         occurrences = many(500, 200)
         with ThreadPoolExecutor(4) as executor:
             groups = Grouping(10**9, 4, executor, lambda: tmp_path)
@@ -331,13 +329,11 @@ class TestOutOfCore:
 
     def test_results_do_not_pile_up(self, small, tmp_path):
         """Only so many slices are worked at ahead as there are threads."""
-        small(run=10_000, block=1, cut=1)
+        small(chunk=10_000, cut=1, first=1 << 30)
         finished = []
         with ThreadPoolExecutor(2) as executor:
             groups = Grouping(10**9, 2, executor, lambda: tmp_path)
-            groups.add(
-                partial_rows([Occurrence(f"urn:a:{number:03}", f"urn:a:{number:03}", 0) for number in range(200)])
-            )
+            groups.add(partial_rows([Occurrence(f"urn:a:{number}", f"urn:a:{number}", 0) for number in range(3_000)]))
             results = groups.classes(lambda rows: finished.append(rows) or rows)
             for taken, _ in enumerate(results, 1):
                 assert len(finished) <= taken + 3

@@ -110,7 +110,7 @@ class TestOracle:
         max_length=st.one_of(st.just(65_536), st.integers(8, 60)),
         jobs=st.sampled_from([1, 2]),
         memory=st.sampled_from([1, 10**9]),
-        runs=st.sampled_from([{}, {"_RUN": 1, "_BLOCK": 1, "_SLICE": 2}]),
+        runs=st.sampled_from([{}, {"_CHUNK": 1, "_FIRST": 1, "_SLICE": 2}]),
     )
     @example(
         [b"urn:a:b", b"urn:a:b", b"", b"URN:a:b\n"],
@@ -380,7 +380,7 @@ class TestSame:
         monkeypatch.setattr(output, "_ROW_GROUP", 500)
         first, report = self.files_of(tmp_path, "first", folder, jobs=1)
         assert report.occurrences > 3_000
-        for number, (jobs, memory, part, together, block) in enumerate(
+        for number, (jobs, memory, part, together, cut) in enumerate(
             [
                 (1, 1, 1 << 20, 1, 3),
                 (2, 10**9, 3_000, 9_000, 512),
@@ -389,9 +389,8 @@ class TestSame:
             ]
         ):
             monkeypatch.setattr(pipeline, "_SIZES", Sizes(part, together))
-            monkeypatch.setattr(grouping, "_RUN", 40_000)
-            monkeypatch.setattr(grouping, "_BLOCK", block)
-            monkeypatch.setattr(grouping, "_SLICE", 8_000 * block)
+            monkeypatch.setattr(grouping, "_CHUNK", 40_000)
+            monkeypatch.setattr(grouping, "_SLICE", 8_000 * cut)
             again, _ = self.files_of(tmp_path, str(number), folder, jobs=jobs, memory=memory)
             assert again == first
         assert {path.name for path in tmp_path.iterdir()} == {

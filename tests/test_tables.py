@@ -25,9 +25,9 @@ from urnscan.tables import (
     CLASSES,
     GROUPED,
     OCCURRENCES,
-    PARTIAL,
     REPEATING,
     SELECTIVE,
+    SINGLE,
     Found,
     canonical_column,
     class_rows,
@@ -239,11 +239,10 @@ class TestPartial:
         (found,) = found_in(b"URN:a:b urn:a:b urn:a:%2c")
         rows = found.partial(np.array([41], np.int32))
         rows.validate(full=True)
-        assert rows.schema.equals(PARTIAL)
+        assert rows.schema.equals(SINGLE)
         assert rows.column("urn").to_pylist() == ["urn:a:b", "urn:a:b", "urn:a:%2C"]
         assert rows.column("text").to_pylist() == ["URN:a:b", "", "urn:a:%2c"]
-        assert rows.column("count").to_pylist() == rows.column("sources").to_pylist() == [1, 1, 1]
-        assert rows.column("first_source").to_pylist() == rows.column("last_source").to_pylist() == [41, 41, 41]
+        assert rows.column("first_source").to_pylist() == [41, 41, 41]
         assert rows.column("first_offset").to_pylist() == [0, 8, 16]
         assert rows.column("first_member").to_pylist() == [None, None, None]
 

@@ -8,12 +8,12 @@ words of eight octets that are filled up with zeros.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled import compiled, read_only
+from urnscan.compiled import IS_COMPILED, compiled, from_c, read_only
 
 __all__ = [
     "Integers",
@@ -21,12 +21,17 @@ __all__ = [
     "Offsets",
     "Rows",
     "Vocabulary",
+    "Words",
     "argsort_pairs",
     "compare",
+    "copy",
     "cut",
     "index_words",
     "same",
     "spread",
+    "take",
+    "take_numbers",
+    "word",
     "word_number",
 ]
 
@@ -36,12 +41,14 @@ Integers = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
+_Number = TypeVar("_Number", np.int32, np.int64)
 
+_memcpy = from_c("memcpy", "uintp", "uintp", "uintp", "uintp")
 _FEW = 32  # so few rows are sorted by insertion
 
 
 @compiled
-def _word(octets: Octets, start: int, end: int) -> np.uint64:
+def word(octets: Octets, start: int, end: int) -> np.uint64:
     """The first eight octets of `octets[start:end]` as a number that orders as they do; zeros fill it up."""
     word = np.uint64(0)
     part = octets[start : min(end, start + 8)]
@@ -62,8 +69,8 @@ def _pair_word(
     start, end = first_offsets[row] + shared, first_offsets[row + 1]
     words = (end - start) // 8 + 1
     if depth < words:
-        return _word(octets=first, start=start + 8 * depth, end=end)
-    return _word(octets=second, start=second_offsets[row] + 8 * (depth - words), end=second_offsets[row + 1])
+        return word(first, start + 8 * depth, end)
+    return word(second, second_offsets[row] + 8 * (depth - words), second_offsets[row + 1])
 
 
 @compiled
@@ -174,18 +181,45 @@ def compare(octets: Octets, start: int, end: int, other: Octets, other_start: in
 
 
 @compiled
+def copy(octets: Octets, start: int, end: int, out: Octets, at: int) -> None:
+    """Copy `octets[start:end]` to `out` from `at` on, where there must be room for them."""
+    if IS_COMPILED:  # four times as fast for short strings as a loop
+        _memcpy(out.ctypes.data + np.uintp(at), octets.ctypes.data + np.uintp(start), np.uintp(end - start))
+    else:
+        out[at : at + end - start] = octets[start:end]
+
+
+@compiled
 def cut(octets: Octets, starts: Offsets, ends: Offsets) -> tuple[Octets, Offsets]:
     """The strings `octets[starts[i]:ends[i]]`, in that order, as a column of its own."""
     offsets = np.zeros(len(starts) + 1, np.int32)
     for i in range(len(starts)):
         offsets[i + 1] = offsets[i] + ends[i] - starts[i]
     out = np.empty(offsets[len(starts)], np.uint8)
-    at = np.uint64(0)  # unsigned indices are not looked at for being negative: twice as fast for short strings
     for i in range(len(starts)):
-        for j in range(np.uint64(starts[i]), np.uint64(ends[i])):
-            out[at] = octets[j]
-            at += np.uint64(1)
+        copy(octets, starts[i], ends[i], out, offsets[i])
     return out, offsets
+
+
+@compiled
+def take(octets: Octets, offsets: Offsets, rows: Rows | Integers) -> tuple[Octets, Offsets]:
+    """These strings of a column, in that order, as a column of its own."""
+    taken = np.zeros(len(rows) + 1, np.int32)
+    for i in range(len(rows)):
+        taken[i + 1] = taken[i] + offsets[rows[i] + 1] - offsets[rows[i]]
+    out = np.empty(taken[len(rows)], np.uint8)
+    for i in range(len(rows)):
+        copy(octets, offsets[rows[i]], offsets[rows[i] + 1], out, taken[i])
+    return out, taken
+
+
+@compiled
+def take_numbers(numbers: npt.NDArray[_Number], rows: Rows | Integers) -> npt.NDArray[_Number]:
+    """These rows of a column of numbers; NumPy would hold the GIL for most of it."""
+    taken = np.empty(len(rows), numbers.dtype)
+    for i in range(len(rows)):
+        taken[i] = numbers[rows[i]]
+    return taken
 
 
 @compiled

@@ -16,7 +16,7 @@ from urnscan.equivalence import Level
 from urnscan.lookalikes import lookalikes
 from urnscan.namespaces import nid_status
 from urnscan.scanner import END, Matches, Rejects
-from urnscan.strings import Octets, Offsets, cut, same
+from urnscan.strings import Octets, Offsets, Rows, copy, cut, same, take_numbers
 from urnscan.syntax import Syntax, invalid, parse, why_not
 from urnscan.verdicts import NAMES, UNKNOWN, Codes, is_valid, namespace_forms, verdicts
 from urnscan.views import KINDS
@@ -31,6 +31,7 @@ __all__ = [
     "REPEATING",
     "REPEATING_IN_CLUSTERS",
     "SELECTIVE",
+    "SINGLE",
     "Found",
     "canonical_column",
     "class_rows",
@@ -123,6 +124,9 @@ PARTIAL = pa.schema(
 )
 """What is known so far of one spelling of one class; sources are their places in the order of the inputs, from 0."""
 
+SINGLE = pa.schema([PARTIAL.field(name) for name in ("urn", "text", "first_source", "first_member", "first_offset")])
+"""PARTIAL rows of one occurrence each, without what follows from that."""
+
 _URNS = pa.list_(pa.field("element", pa.string(), nullable=False))
 
 CLUSTERS = pa.schema(
@@ -198,23 +202,18 @@ class Found:
         )
 
     def partial(self, places: npt.NDArray[np.int32]) -> pa.RecordBatch:
-        """The matches as PARTIAL rows; `places` has the places of `names` among all inputs."""
+        """The matches as SINGLE rows; `places` has the places of `names` among all inputs."""
         matches = self.matches
-        ones = np.ones(len(matches), np.int64)
-        place = places[self.source]
         text = _blank_same(matches.text, matches.text_offsets, *octet_strings(self.urn))
         return pa.RecordBatch.from_arrays(
             [
                 self.urn,
                 string_array(*text),
-                number_array(ones),
-                number_array(ones),
-                number_array(place),
-                number_array(place),
+                number_array(places[self.source]),
                 self._member(),
                 number_array(self.offset),
             ],
-            schema=PARTIAL,
+            schema=SINGLE,
         )
 
     def _member(self) -> pa.StringArray:
@@ -283,7 +282,7 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], syntax: str, l
     columns = {
         "nid": nid,
         "nss": string_array(*cut(octets, colons + np.int32(1), ends)),
-        "nid_status": status.take(nid.indices).dictionary_encode(),
+        "nid_status": _coded(numbers(nid.indices), status),
         "first_source": text_array([names[place] for place in places.dictionary.to_pylist()]).take(places.indices),
         "valid": _flags(is_valid(codes), codes != UNKNOWN),
         "problem": _problems(urn, codes, syntax, level),
@@ -316,7 +315,16 @@ def _hosts(host: Octets, offsets: Offsets) -> pa.DictionaryArray:
 
 
 def _nids(octets: Octets, offsets: Offsets, colons: Offsets) -> pa.DictionaryArray:
-    return string_array(*cut(octets, offsets[:-1] + np.int32(4), colons)).dictionary_encode()
+    """The NIDs of canonical forms."""
+    heads, run = _nid_runs(octets, offsets, colons)
+    nids = string_array(*cut(octets, offsets[heads] + np.int32(4), colons[heads])).dictionary_encode()
+    return _coded(take_numbers(numbers(nids.indices), run), nids.dictionary)
+
+
+def _coded(codes: npt.NDArray[np.int32], values: pa.StringArray) -> pa.DictionaryArray:
+    """Each row is the value of that number; values may be equal."""
+    values = values.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(number_array(take_numbers(numbers(values.indices), codes)), values.dictionary)
 
 
 def _flags(values: npt.NDArray[np.bool_], known: npt.NDArray[np.bool_]) -> pa.BooleanArray:
@@ -357,8 +365,7 @@ def _blank_same(text: Octets, text_offsets: Offsets, urn: Octets, urn_offsets: O
         start, end = text_offsets[i], text_offsets[i + 1]
         used = offsets[i]
         if not same(text, start, end, urn, urn_offsets[i], urn_offsets[i + 1]):
-            for j in range(start, end):
-                octets[used + j - start] = text[j]
+            copy(text, start, end, octets, used)
             used += end - start
         offsets[i + 1] = used
     return octets[: offsets[len(text_offsets) - 1]].copy(), offsets
@@ -387,12 +394,31 @@ def _oddities(octets: Octets, offsets: Offsets) -> tuple[npt.NDArray[np.bool_], 
     nul = np.zeros(len(offsets) - 1, np.bool_)
     beyond = np.zeros(len(offsets) - 1, np.bool_)
     for i in range(len(nul)):
-        for j in range(offsets[i], offsets[i + 1] - 2):
-            if octets[j] == 37:
-                nul[i] |= octets[j + 1] == 48 and octets[j + 2] == 48
-                first, second = octets[j + 1], octets[j + 2]
-                beyond[i] |= first > 67 or (first == 67 and not 51 <= second <= 57)
+        string = octets[offsets[i] : offsets[i + 1]]
+        percents = 0
+        for j in range(len(string)):  # counting has no early exit, so it is vectorised; most strings have none
+            percents += string[j] == 37
+        if percents:
+            for j in range(len(string) - 2):
+                if string[j] == 37:
+                    first, second = string[j + 1], string[j + 2]
+                    nul[i] |= first == 48 and second == 48
+                    beyond[i] |= first > 67 or (first == 67 and not 51 <= second <= 57)
     return nul, beyond
+
+
+@compiled
+def _nid_runs(urn: Octets, offsets: Offsets, colons: Offsets) -> tuple[Rows, Rows]:
+    """The first rows of runs of rows with the same NID, and of each row its run."""
+    heads = np.empty(len(colons), np.int32)
+    run = np.empty(len(colons), np.int32)
+    found = 0
+    for i in range(len(colons)):
+        if i == 0 or not same(urn, offsets[i], colons[i] + 1, urn, offsets[i - 1], colons[i - 1] + 1):
+            heads[found] = i
+            found += 1
+        run[i] = found - 1
+    return heads[:found], run
 
 
 @compiled

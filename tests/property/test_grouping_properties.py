@@ -1,4 +1,4 @@
-"""Grouping against plain Python: the same classes, however rows are cut into batches, runs, blocks and slices."""
+"""Grouping against plain Python: the same classes, however rows are cut into batches, runs, chunks, ranges and slices."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.test_grouping import Occurrence, all_rows, batches_of, grouped, partial_rows, plain_classes
-from urnscan import grouping
-from urnscan.grouping import group
+from urnscan import grouping, ranges
+from urnscan.adding import add_up, group
 from urnscan.tables import PARTIAL
 
 SETTINGS = settings(max_examples=250, deadline=None)
@@ -48,13 +48,14 @@ def occurrences(draw):
 
 @st.composite
 def cuttings(draw):
-    """The sizes that say where rows are cut: octets of a run, rows of a block, octets of a slice."""
+    """The sizes that say where rows are cut: octets of a chunk, of a slice, of the rows by which ranges are chosen."""
     return {
-        "_RUN": draw(st.sampled_from([1, 300, 1_000, 1 << 25])),
-        "_BLOCK": draw(st.integers(1, 3)),
+        "_CHUNK": draw(st.sampled_from([1, 300, 1_000, 1 << 25])),
         "_SLICE": draw(st.sampled_from([1, 100, 300, 1_000])),
-        "_BLOCK_OCTETS": draw(st.sampled_from([1, 20, 1 << 15])),
-        "_KEY": draw(st.sampled_from([5, 8, 9, 10, 1_024])),
+        "_FIRST": draw(st.sampled_from([1, 500, 1 << 25])),
+        "_RANGE": draw(st.sampled_from([1, 100])),
+        "_RANGES": draw(st.sampled_from([1, 2, 3, 40])),
+        "_SAMPLE": draw(st.sampled_from([1, 5, 1 << 15])),
     }
 
 
@@ -66,10 +67,11 @@ def cuttings(draw):
     st.sampled_from([1, 2_000, 10_000, 10**9]),
     st.sampled_from([1, 2]),
 )
-@example([], [1], {"_RUN": 1, "_BLOCK": 1, "_SLICE": 1}, 1, 1)
+@example([], [1], {"_CHUNK": 1, "_SLICE": 1}, 1, 1)
 def test_plain_python(found, sizes, cutting, memory, jobs):
     """Contract, `CLASSES.parquet`: count, source_count, variant_count, variants, first_…; sorted by urn."""
-    with tempfile.TemporaryDirectory() as folder, mock.patch.multiple(grouping, **cutting):
+    per_range = mock.patch.object(ranges, "_PER_RANGE", 1)
+    with tempfile.TemporaryDirectory() as folder, mock.patch.multiple(grouping, **cutting), per_range:
         results = grouped(batches_of(found, sizes), folder, memory=memory, jobs=jobs)
     assert all_rows(results) == plain_classes(found)
 
@@ -86,8 +88,8 @@ def test_in_memory(found, sizes):
 def test_partial_rows_add_up_in_any_grouping(found, data):
     """Rows that are added up already can be added up again: two runs are one."""
     middle = data.draw(st.integers(0, len(found)))
-    once = grouping._add_up([partial_rows(found)])
-    twice = grouping._add_up([grouping._add_up([partial_rows(part)]) for part in (found[:middle], found[middle:])])
+    once = add_up([partial_rows(found)])
+    twice = add_up([add_up([partial_rows(part)]) for part in (found[:middle], found[middle:])])
     assert once.schema.equals(PARTIAL)
     assert twice.to_pylist() == once.to_pylist()
     spellings = [(row["urn"], row["text"]) for row in once.to_pylist()]
