@@ -14,18 +14,15 @@ What is fair and what is not:
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import random
-import shutil
-import statistics
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from bench import Contender, run, tell
+from corpora import warm
+from measuring import Contender, count_numbers, measure, summary
+from peers import URNSCAN
+from results import heading, parser, rows_of, table, tell
 
 PYMARC_SCRIPT = r"""
 import sys
@@ -92,65 +89,42 @@ def generate(path: Path, records: int) -> None:
 
 def contenders(dump: Path, work: Path, *, alone: bool) -> list[Contender]:
     """What is run on a dump; the first is what the ratios are of."""
-    command = shutil.which("urnscan", path=str(Path(sys.executable).parent)) or "urnscan"
-    written = f"{command} dedup {dump} -o {work / 'clusters.parquet'} --deduplicated {work / 'out.mrc'} --force"
+    job = [URNSCAN, "dedup", dump, "-o", work / "clusters.parquet", "--deduplicated", work / "out.mrc", "--force"]
+    duplicates = summary("duplicate")
     found = [
-        Contender("urnscan dedup --fields", f"{written} --fields", "duplicates"),
-        Contender("urnscan dedup", written, "duplicates"),
+        Contender("urnscan dedup --fields", [[*job, "--fields"]], duplicates),
+        Contender("urnscan dedup", [job], duplicates),
     ]
     if not alone:
         script = work / "with_pymarc.py"
         script.write_text(PYMARC_SCRIPT)
-        found.append(Contender("pymarc + pandas", f"{sys.executable} {script} {dump} {work / 'peer.mrc'}"))
+        pymarc = [sys.executable, script, dump, work / "peer.mrc"]
+        found.append(Contender("pymarc + pandas", [pymarc], count_numbers))
     return found
 
 
-def measure(dump: Path, records: int, runs: int, *, alone: bool) -> list[str]:
+def section(dump: Path, records: int, runs: int, *, alone: bool) -> list[str]:
     """The table of one dump."""
-    with dump.open("rb") as file:  # into the page cache
-        while file.read(1 << 24):
-            pass
+    octets = warm(dump).octets
     with tempfile.TemporaryDirectory(dir=dump.parent) as work:
-        field = contenders(dump, Path(work), alone=alone)
-        for _ in range(runs):
-            for contender in field:
-                run(contender)
-    ours = statistics.median(field[0].seconds)
-    rows = [
-        f"## {records:,} records, {dump.stat().st_size:,} octets",
-        "",
-        "| | median s | min-max s | records/s | `--fields` takes | duplicates | peak MB |",
-        "|---|--:|--:|--:|--:|--:|--:|",
-    ]
-    for contender in field:
-        median = statistics.median(contender.seconds)
-        rows.append(
-            f"| {contender.name} | {median:.1f} | {min(contender.seconds):.1f}-{max(contender.seconds):.1f} "
-            f"| {records / median:,.0f} | {ours / median:.2f} of it | {contender.matches:,} | {contender.megabytes:,.0f} |"
-        )
-    return [*rows, ""]
+        results = measure(contenders(dump, Path(work), alone=alone), runs)
+    head = ["", "median s", "min..max s", "records/s", "`--fields` takes of it", "duplicates", "peak MB"]
+    rows = rows_of(results, lambda median: f"{records / median:,.0f}")
+    return [f"## {records:,} records, {octets:,} octets", "", *table(head, rows)]
 
 
 def main() -> None:
     """Generate, measure, print, save."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--records", type=int, default=200_000)
-    parser.add_argument("--many", type=int, default=10_000_000)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--save", metavar="NAME", help="keep the result as benchmarks/runs/NAME.md")
-    arguments = parser.parse_args()
+    options = parser(__doc__, 3, "benchmarks/runs/NAME.md")
+    options.add_argument("--records", type=int, default=200_000)
+    options.add_argument("--many", type=int, default=10_000_000)
+    arguments = options.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    rows = [
-        f"# {time.strftime('%Y-%m-%d')}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        "",
-        f"`python benchmarks/dedup.py FOLDER --runs {arguments.runs}`, the larger dumps once",
-        "",
-    ]
+    rows = [*heading("Deduplication"), "The larger dumps once.", ""]
     for records, runs in ((arguments.records, arguments.runs), (arguments.many // 10, 1), (arguments.many, 1)):
         dump = arguments.folder / f"dump-{records}.mrc"
         generate(dump, records)
-        rows += measure(dump, records, runs, alone=records != arguments.records)
+        rows += section(dump, records, runs, alone=records != arguments.records)
     tell(rows, arguments.save)
 
 

@@ -13,18 +13,18 @@ What is fair and what is not:
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from bench import PATTERN, Contender, generate, run, size, tell
+from corpora import generate, warm
+from in_python import PATTERN
+from measuring import Contender, Count, count_lines, count_nothing, count_numbers, measure
+from peers import PRINTERS, urnscan
+from results import heading, parser, rows_of, size, table, tell
 
 MAKE_SCRIPT = r"""
 import gzip, sys, uuid
@@ -55,7 +55,6 @@ decompressor = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
 with open(sys.argv[1], "rb") as file:
     while not decompressor.eof:
         decompressor.decompress(file.read(1 << 17) if decompressor.needs_input else b"", 1 << 18)
-print(0)
 """
 
 FASTWARC_SCRIPT = r"""
@@ -116,32 +115,29 @@ def _make(path: Path, command: str) -> Path:
 
 def contenders(suffix: str, path: Path, work: Path) -> list[Contender]:
     """What is run on a form; the first is what the ratios are of."""
-    command = shutil.which("urnscan", path=str(Path(sys.executable).parent)) or "urnscan"
-    quoted = PATTERN.replace("'", r"'\''")
-    rg = f"LC_ALL=C rg -oai --no-filename '{quoted}'"
-    ugrep = f"LC_ALL=C ugrep -z -oaih '{quoted}' {path}"
-    whole = f"{command} {{}} -o {work / 'urns.parquet'} --force"
-    found = [Contender("urnscan, whole job", whole.format(path))]
+    job = ("-o", work / "urns.parquet")
+    found = [urnscan("urnscan, whole job", path, *job)]
 
-    def script(name: str, text: str) -> Contender:
+    def script(name: str, text: str, count: Count = count_numbers) -> Contender:
         file = work / f"{len(found)}.py"
         file.write_text(f"PATTERN = {PATTERN!r}\n{text}")
-        return Contender(name, f"{sys.executable} {file} {path}")
+        return Contender(name, [[sys.executable, file, path]], count)
 
     printed = {"tar.gz": "tar xzOf", "zip": "unzip -p", **{name: cat for name, (_, cat) in COMPRESSIONS.items()}}
     if suffix in printed:
-        found.append(Contender(f"{printed[suffix]} \\| rg", f"{printed[suffix]} {path} | {rg}", "lines"))
+        pipe: list[Sequence[object]] = [[*printed[suffix].split(), path], [*PRINTERS["rg"], PATTERN]]
+        found.append(Contender(f"{printed[suffix]} | rg", pipe, count_lines))
     if suffix in COMPRESSIONS:
-        found.append(Contender("rg -z", f"{rg} -z {path}", "lines"))
+        found.append(Contender("rg -z", [[*PRINTERS["rg"], "-z", PATTERN, path]], count_lines))
     if suffix != "parquet" and shutil.which("ugrep"):
-        found.append(Contender("ugrep -z", ugrep, "lines"))
+        found.append(Contender("ugrep -z", [["ugrep", "-z", "-oaih", PATTERN, path]], count_lines))
     match suffix:
         case "gz":
-            found.append(script("isal alone, no search", ISAL_SCRIPT))
+            found.append(script("isal alone, no search", ISAL_SCRIPT, count_nothing))
             second = path.with_name(f"second-{path.name}")
             if not second.exists():
                 shutil.copyfile(path, second)
-            found.append(Contender("urnscan, two such files", whole.format(f"{path} {second}")))
+            found.append(urnscan("urnscan, two such files", path, second, *job))
         case "warc.gz":
             found.append(script("fastwarc + regex", FASTWARC_SCRIPT))
         case "parquet":
@@ -149,50 +145,27 @@ def contenders(suffix: str, path: Path, work: Path) -> list[Contender]:
     return found
 
 
-def measure(suffix: str, path: Path, octets: int, runs: int) -> list[str]:
+def rows(suffix: str, path: Path, octets: int, runs: int) -> list[list[str]]:
     """The rows of one form."""
-    with path.open("rb") as file:  # into the page cache
-        while file.read(1 << 24):
-            pass
+    warm(path)
     with tempfile.TemporaryDirectory(dir=path.parent) as work:
-        field = contenders(suffix, path, Path(work))
-        for _ in range(runs):
-            for contender in field:
-                run(contender)
-    ours = statistics.median(field[0].seconds)
-    rows = []
-    for contender in field:
-        median = statistics.median(contender.seconds)
-        rows.append(
-            f"| {suffix} | {contender.name} | {median:.2f} | {min(contender.seconds):.2f}-{max(contender.seconds):.2f} "
-            f"| {octets / median / 1e6:,.0f} | {ours / median:.2f} | {contender.matches:,} | {contender.megabytes:,.0f} |"
-        )
-    return rows
+        results = measure(contenders(suffix, path, Path(work)), runs)
+    return [[suffix, *row] for row in rows_of(results, lambda median: f"{octets / median / 1e6:,.0f}")]
 
 
 def main() -> None:
     """Make, measure, print, save."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--text", type=size, default=2 * 10**9)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--save", metavar="NAME", help="keep the result as benchmarks/runs/NAME.md")
-    arguments = parser.parse_args()
+    options = parser(__doc__, 3, "benchmarks/runs/NAME.md")
+    options.add_argument("--text", type=size, default=2 * 10**9)
+    arguments = options.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    rows = [
-        f"# {time.strftime('%Y-%m-%d')}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        "",
-        f"`python benchmarks/forms.py FOLDER --runs {arguments.runs}`",
-        "",
-        f"{arguments.text:,} octets of text with 100 URNs per MB, a tenth of it in bzip2 and xz.",
-        "",
-        "| form | | median s | min-max s | MB/s of text | urnscan takes | matches | peak MB |",
-        "|---|---|--:|--:|--:|--:|--:|--:|",
-    ]
+    found = []
     for suffix, path in make(arguments.folder, arguments.text).items():
         octets = arguments.text // 10 if suffix in ("bz2", "xz") else arguments.text
-        rows += measure(suffix, path, octets, arguments.runs)
-    tell(rows, arguments.save)
+        found += rows(suffix, path, octets, arguments.runs)
+    head = ["form", "", "median s", "min..max s", "MB/s of text", "urnscan takes of it", "matches", "peak MB"]
+    about = f"{arguments.text:,} octets of text with 100 URNs per MB, a tenth of it in bzip2 and xz."
+    tell([*heading("Forms"), about, "", *table(head, found, left=2)], arguments.save)
 
 
 if __name__ == "__main__":

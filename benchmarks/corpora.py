@@ -1,0 +1,106 @@
+"""The texts that are scanned: made up, the same at every making, and kept between runs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["DENSITIES", "Corpus", "describe", "generate", "generate_many", "parse_size", "pieces", "warm"]
+
+DENSITIES = {"dense": 13_600, "medium": 1_000, "sparse": 100}
+"""URNs in a MiB of text. Dense is one in 80 octets with few repetitions, which is harder than any catalogue."""
+
+WORDS = """the library holds a copy of each volume that was printed before the war and its catalogue names them all by
+shelf mark author and year while readers ask for what they remember of a title or the colour of its binding so that
+librarians learn to look things up in more than one way and keep records of every question they could not answer""".split()
+
+_UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A file or a folder that is scanned."""
+
+    kind: str
+    """`dense`, `medium`, `sparse`, `many`, `small` or `texts`."""
+    path: Path
+    octets: int
+    files: int = 1
+
+
+def parse_size(text: str) -> int:
+    """Octets from 1GB, 500MB. Raises ValueError for what is no size."""
+    number, unit = text[:-2], text[-2:].upper()
+    if unit not in _UNITS:
+        raise ValueError(f"{text}: a size is written 500MB or 1GB")
+    return int(float(number) * _UNITS[unit])
+
+
+def describe(octets: int) -> str:
+    """Octets as `parse_size` takes them, with a space: 4 GB, 250 MB."""
+    unit, factor = next(((unit, factor) for unit, factor in reversed(_UNITS.items()) if octets >= factor), ("KB", 1000))
+    return f"{octets / factor:.3g} {unit}"
+
+
+def pieces(octets: int, urns_per_megabyte: float) -> Iterator[tuple[str, int]]:
+    """Text in pieces, at least so many octets of it, and how many URNs stand in each; the same for the same arguments."""
+    chance = random.Random(f"{octets} {urns_per_megabyte}")
+    gap = (1 << 20) / urns_per_megabyte
+    prose = " ".join(chance.choice(WORDS) for _ in range(200_000)).replace(" a ", "\n")
+    nids = ["isbn", "nbn:de", "uuid", "ietf:params:xml:ns", "oid", "issn", "nbn:fi", "xmpp"]
+    written = 0
+    while written < octets:
+        parts = []
+        for _ in range(10_000 if gap < 1000 else 100):
+            number = chance.getrandbits(28 if chance.random() < 0.25 else 64)
+            urn = f"urn:{chance.choice(nids)}:{number:x}"
+            style = chance.random()
+            if style < 0.15:
+                urn = urn.upper()
+            elif style < 0.2:
+                urn += "%2c%C3%a9"
+            length = max(2, int((gap - len(urn)) * chance.uniform(0.5, 1.5)))
+            start = chance.randrange(max(1, len(prose) - length))
+            parts.append(f"{prose[start : start + length]} <{urn}> ")
+        text = "".join(parts)
+        written += len(text)
+        yield text, len(parts)
+
+
+def generate(path: Path, octets: int, urns_per_megabyte: float) -> None:
+    """A file of `pieces`; one that is there already stays."""
+    if path.exists() and path.stat().st_size >= octets:
+        return
+    new = path.with_name(path.name + ".new")
+    with new.open("w", encoding="ascii") as file:
+        file.writelines(text for text, _ in pieces(octets, urns_per_megabyte))
+    new.rename(path)
+
+
+def generate_many(folder: Path, files: int) -> None:
+    """So many small files, 1,000 in a folder, 1.3 KB each about, half of them with a URN."""
+    if folder.exists():
+        return
+    chance = random.Random(files)
+    new = folder.with_name(folder.name + ".new")
+    for number in range(files):
+        if number % 1000 == 0:
+            (new / f"{number // 1000:05}").mkdir(parents=True)
+        words = [chance.choice(WORDS) for _ in range(chance.randrange(50, 400))]
+        if chance.random() < 0.5:
+            words.append(f"<urn:nbn:de:{chance.getrandbits(40):x}>")
+        (new / f"{number // 1000:05}" / f"{number % 1000:03}.txt").write_text(" ".join(words))
+    new.rename(folder)
+
+
+def warm(path: Path, kind: str = "") -> Corpus:
+    """A file or folder, read once, so that it stands in the page cache."""
+    octets = files = 0
+    for file in sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]:
+        files += 1
+        with file.open("rb") as text:
+            while block := len(text.read(1 << 24)):
+                octets += block
+    return Corpus(kind, path, octets, files)

@@ -1,0 +1,171 @@
+"""Contenders, run in turn as whole processes: times, CPU seconds, peak memory, and what they found."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, NamedTuple
+
+__all__ = [
+    "Contender",
+    "Count",
+    "Counts",
+    "Result",
+    "count_lines",
+    "count_nothing",
+    "count_numbers",
+    "count_uniq",
+    "measure",
+    "summary",
+]
+
+ONCE = 30
+"""Seconds after which one run is enough: what is that slow is steady."""
+
+_CHILD = Path(__file__).with_name("child.py")
+
+
+class Counts(NamedTuple):
+    """What a run found."""
+
+    matches: int | None = None
+    classes: int | None = None
+    seconds: float | None = None
+    """What it took by its own clock, where that is what counts."""
+
+
+Count = Callable[[IO[bytes], IO[bytes]], Counts]
+"""What was found, from what a command printed: its output and its errors. Raises ValueError where that is not told."""
+
+
+def count_nothing(_out: IO[bytes], _err: IO[bytes]) -> Counts:
+    """It looks for nothing."""
+    return Counts()
+
+
+def count_lines(out: IO[bytes], _err: IO[bytes]) -> Counts:
+    """A match on each line."""
+    return Counts(sum(block.count(b"\n") for block in iter(lambda: out.read(1 << 20), b"")))
+
+
+def count_uniq(out: IO[bytes], _err: IO[bytes]) -> Counts:
+    """What `uniq -c` prints."""
+    counts = [int(line.split(maxsplit=1)[0]) for line in out]
+    return Counts(sum(counts), len(counts))
+
+
+def count_numbers(out: IO[bytes], _err: IO[bytes]) -> Counts:
+    """Matches, classes and seconds on one line; the latter two may be missing, or `-`."""
+    numbers = [None if number == b"-" else float(number) for number in out.read().split()]
+    matches, classes, seconds = (*numbers, None, None)[:3]
+    return Counts(int(matches or 0), None if classes is None else int(classes), seconds)
+
+
+def summary(*words: str) -> Count:
+    """What urnscan says at the end that there was of these, in the singular or plural."""
+
+    def count(_out: IO[bytes], err: IO[bytes]) -> Counts:
+        text = err.read().decode()
+        found = [re.search(rf"([\d,]+) {word}", text) for word in words]
+        if not found[0]:
+            raise ValueError("no summary")
+        return Counts(*(int(each[1].replace(",", "")) if each else None for each in found))
+
+    return count
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A command, or several in a pipe, and how to find what it found."""
+
+    name: str
+    stages: Sequence[Sequence[object]]
+    """The words of each command."""
+    count: Count
+    tool: str = "urnscan"
+    """Whose it is."""
+    statuses: Sequence[int] = (0,)
+    """The exit statuses that are none of a failure."""
+    first: bool = False
+    """The time until the first octet of output is what counts."""
+    ours: int = 0
+    """The first stage whose memory and CPU seconds count."""
+
+
+@dataclass
+class Result:
+    """What a contender took and found."""
+
+    contender: Contender
+    seconds: list[float] = field(default_factory=list)
+    cpu_seconds: list[float] = field(default_factory=list)
+    peak: int = 0
+    """Octets; of a pipe the sum of the peaks of its processes, of several runs the largest."""
+    found: Counts = field(default_factory=Counts)
+    failure: str = ""
+
+    @property
+    def name(self) -> str:
+        """The contender's."""
+        return self.contender.name
+
+    @property
+    def median(self) -> float:
+        """The median of the seconds."""
+        return statistics.median(self.seconds)
+
+
+def run(contender: Contender, result: Result) -> None:
+    """Run it once and add what it took to its result."""
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder) / "out", Path(folder) / "err"
+        stages = [[str(word) for word in stage] for stage in contender.stages]
+        order = {"stages": stages, "out": str(out), "err": str(err), "first": contender.first}
+        environment = os.environ | {"LC_ALL": "C"}  # what sorts and matches octets is not to think of letters
+        child = subprocess.run(
+            [sys.executable, "-IS", _CHILD, json.dumps(order)],
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=False,
+        )
+        if child.returncode:
+            result.failure = child.stderr.strip().rpartition("\n")[2]
+            return
+        took = json.loads(child.stdout)
+        try:
+            result.found = _counts(contender, took["status"], out, err)
+        except ValueError as error:
+            result.failure = (err.read_text(errors="replace").strip() or str(error)).rpartition("\n")[2]
+            return
+        result.seconds.append(result.found.seconds or took["seconds"])
+        result.cpu_seconds.append(sum(took["cpu"][contender.ours :]))
+        result.peak = max(result.peak, sum(took["peak"][contender.ours :]))
+
+
+def _counts(contender: Contender, statuses: list[int], out: Path, err: Path) -> Counts:
+    """What it found. Raises ValueError where it failed."""
+    if not set(statuses) <= {*contender.statuses}:
+        raise ValueError(f"exit status {statuses}")
+    with out.open("rb") as output, err.open("rb") as errors:
+        return contender.count(output, errors)
+
+
+def measure(contenders: Sequence[Contender], runs: int, tell: Callable[[str], None] = lambda _: None) -> list[Result]:
+    """Run all so often, A B C, A B C, ...; `tell` is told of each run. One that fails is not run again."""
+    results = [Result(contender) for contender in contenders]
+    for _ in range(runs):
+        for result in results:
+            if result.failure or any(seconds > ONCE for seconds in result.seconds):
+                continue
+            run(result.contender, result)
+            tell(f"{result.name}: {result.failure or f'{result.seconds[-1]:.2f} s'}")
+    return results

@@ -1,0 +1,111 @@
+"""Measure the peak memory of urnscan against the size of its input, on text that names a given number of classes.
+
+    python benchmarks/memory.py FOLDER [--sizes SIZE,...] [--classes N] [--from stdin,file] [--memory SIZE] [--runs N]
+                                       [--save NAME]
+
+The text is made while it is read (stream.py), so that from standard input it needs no disk; what grouping spills does,
+in TMPDIR, and so does the text itself with `--from file`. Occurrences and classes are compared with what was drawn.
+Results go to FOLDER/memory, with --save to benchmarks/runs/NAME/.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from corpora import describe, warm
+from drawing import Line, draw
+from measuring import Contender, Result, measure, summary
+from peers import URNSCAN
+from results import RUNS, choice, count, failed, heading, keep, megabytes, parser, record, size, sizes, spread, table
+
+STREAM = Path(__file__).with_name("stream.py")
+
+
+class Measured(NamedTuple):
+    """A run, and what it should have found."""
+
+    octets: int
+    source: str
+    """`stdin` or `file`."""
+    result: Result
+    occurrences: int
+    classes: int
+
+    def row(self) -> list[str]:
+        """Its row."""
+        result, found = self.result, self.result.found
+        return failed(result, 6) or [
+            f"{describe(self.octets)}, from {self.source}",
+            *spread(result),
+            f"{self.octets / result.median / 1e6:,.0f}",
+            count(found.matches, self.occurrences),
+            count(found.classes, self.classes),
+            megabytes(result.peak),
+        ]
+
+
+def run(folder: Path, octets: int, classes: int, source: str, options: Sequence[str], runs: int) -> Measured:
+    """Make the text and have it scanned."""
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        counts = Path(work) / "counts"
+        make = [sys.executable, str(STREAM), str(octets), str(classes), str(counts)]
+        scan = [URNSCAN, "-" if source == "stdin" else Path(work) / "text", "-o", Path(work) / "urns.parquet", *options]
+        stages: list[Sequence[object]] = [make, scan]
+        if source == "file":
+            with (Path(work) / "text").open("wb") as text:
+                subprocess.run(make, stdout=text, check=True)
+            warm(Path(work) / "text")
+            stages = [scan]
+        contender = Contender("urnscan", stages, summary("occurrence", "class"), ours=len(stages) - 1)
+        result = measure([contender], runs, lambda told: print(f"{describe(octets)}, {told}", file=sys.stderr))[0]
+        occurrences, drawn = map(int, counts.read_text().split())
+        return Measured(octets, source, result, occurrences, drawn)
+
+
+def main() -> None:
+    """Make, measure, draw, save."""
+    arguments_of = parser(__doc__, 1, "benchmarks/runs/NAME/")
+    arguments_of.add_argument("--sizes", type=sizes, default=[10**9, 2 * 10**9], metavar="SIZE,...")
+    arguments_of.add_argument("--classes", type=int, default=5_000_000, metavar="N", help="names to draw from")
+    arguments_of.add_argument("--from", type=choice(["stdin", "file"]), default=["stdin"], dest="sources")
+    arguments_of.add_argument("--memory", type=size, default=10**9, metavar="SIZE", help="urnscan's option")
+    arguments = arguments_of.parse_args()
+    folder = RUNS / arguments.save if arguments.save else arguments.folder / "memory"
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    options = ["--memory", f"{arguments.memory // 10**6}MB", "--force"]
+    run(arguments.folder, 10**6, 1000, "stdin", options, 1)  # what is compiled once is not measured
+    measured = [
+        run(arguments.folder, octets, arguments.classes, source, options, arguments.runs)
+        for octets in arguments.sizes
+        for source in arguments.sources
+    ]
+    head = ["", "median s", "min..max s", "MB/s", "occurrences", "classes", "peak MB"]
+    about = (
+        f"Names drawn from {arguments.classes:,}, each in one of four spellings, a line of 80 octets each; "
+        f"`urnscan {' '.join(options)}`. ≠ marks a count that is not what was drawn."
+    )
+    lines = [*heading("Peak memory"), about, "", *table(head, [each.row() for each in measured])]
+    drawn = [
+        Line(f"from {source}", "urnscan", points, dashed=source == "file", thick=source == "stdin")
+        for source in arguments.sources
+        if (points := [(each.octets, each.result.peak / 1e6) for each in measured if each.source == source])
+    ]
+    data = [{"octets": each.octets, "source": each.source, **record(each.result)} for each in measured]
+    keep(folder, [*lines, "![memory](memory.svg)"], {"classes": arguments.classes, "measured": data})
+    draw(
+        folder / "memory.svg",
+        f"Peak memory of urnscan on names drawn from {arguments.classes:,}",
+        "MB, without what makes the text",
+        "{:,.0f}".format,
+        drawn,
+    )
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Who is measured on a text: urnscan and what people use instead.
+
+What is not installed is left out and named, never replaced.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+from corpora import Corpus
+from in_python import PATTERN
+from measuring import Contender, count_lines, count_nothing, count_numbers, count_uniq, summary
+
+__all__ = ["PRINTERS", "TOOLS", "URNSCAN", "WHOLE_JOB", "contenders", "first_output", "missing", "urnscan", "versions"]
+
+WHOLE_JOB = "urnscan, whole job"
+"""Scanning, canonical forms, classes, Parquet. What the ratios are of."""
+
+PRINTERS = {
+    "rg": ["rg", "-oai", "--no-filename", "--no-ignore", "--hidden"],
+    "ugrep": ["ugrep", "-roaih", "-P"],  # its own engine takes 1.2 to 2.5 times as long for this pattern
+    "grep": ["grep", "-roaih", "-P"],
+}
+"""Commands that print each match on a line; what they must be told so that they read what urnscan reads."""
+
+_PRINTED = {"rg": "rg -oai", "ugrep": "ugrep -oai -P", "grep": "grep -oai -P"}
+_IN_PYTHON = {
+    "regex": ("regex", "regex + dict"),
+    "re2": ("google-re2", "re2 + dict"),
+    "duckdb": ("duckdb", "DuckDB, extract + GROUP BY"),
+    "polars": ("polars", "Polars, extract + group_by"),
+}
+
+TOOLS = ["variants", "cat", *PRINTERS, *_IN_PYTHON]
+"""What can be measured beside the whole job: urnscan's other ways (`variants`), and the peers."""
+
+URNSCAN = shutil.which("urnscan", path=str(Path(sys.executable).parent)) or "urnscan"
+_COUNTED = summary("occurrence", "class")
+
+
+def missing() -> list[str]:
+    """The tools that are not installed."""
+    return [
+        tool
+        for tool in TOOLS
+        if (tool in PRINTERS and not shutil.which(tool)) or (tool in _IN_PYTHON and not importlib.util.find_spec(tool))
+    ]
+
+
+def versions() -> dict[str, str]:
+    """What is installed, and its version."""
+    found = {"urnscan": importlib.metadata.version("urnscan")}
+    for tool in TOOLS:
+        if tool in PRINTERS and shutil.which(tool):
+            told = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True).stdout
+            found[tool] = told.splitlines()[0].removeprefix(f"{tool} ")
+        elif tool in _IN_PYTHON and importlib.util.find_spec(tool):
+            found[tool] = importlib.metadata.version(_IN_PYTHON[tool][0])
+    return found
+
+
+def urnscan(name: str, *words: object) -> Contender:
+    """An urnscan command that says how many occurrences and classes it found; 1 is what it ends with if inputs fail."""
+    return Contender(name, [[URNSCAN, *words, "--force"]], _COUNTED, statuses=(0, 1))
+
+
+def contenders(corpus: Corpus, work: Path, tools: Collection[str]) -> list[Contender]:
+    """What is run on a corpus; the first is the whole job. Outputs are written in the folder `work`."""
+    text = corpus.path
+    job = (text, "-o", work / "urns.parquet")
+    found = [urnscan(WHOLE_JOB, *job)]
+    if "variants" in tools:
+        found += [
+            urnscan("urnscan -j 1", *job, "-j", "1"),
+            urnscan("urnscan -j 2", *job, "-j", "2"),
+            urnscan("urnscan --equivalence namespace", *job, "--equivalence", "namespace"),
+            urnscan("urnscan --recover all", *job, "--recover", "all"),
+        ]
+        if text.is_file():
+            found.append(_in_python("kernel", "urnscan's kernel alone, -j 1", text))
+    if "cat" in tools:
+        cat: list[list[object]] = [["cat", text]]
+        if text.is_dir():
+            cat = [["find", "-H", text, "-type", "f", "-print0"], ["xargs", "-0", "cat"]]
+        found.append(
+            Contender("cat", [*cat[:-1], ["sh", "-c", '"$@" > /dev/null', "sh", *cat[-1]]], count_nothing, "cat")
+        )
+    for tool, words in PRINTERS.items():
+        if tool in tools:
+            printer = [*words, PATTERN, text]
+            name = _PRINTED[tool]
+            found += [
+                Contender(name, [printer], count_lines, tool),
+                Contender(f"{name} | sort | uniq -c", [printer, ["sort"], ["uniq", "-c"]], count_uniq, tool),
+            ]
+    return found + [_in_python(tool, name, text) for tool, (_, name) in _IN_PYTHON.items() if tool in tools]
+
+
+def _in_python(tool: str, name: str, text: Path) -> Contender:
+    script = Path(__file__).with_name("in_python.py")
+    return Contender(
+        name, [[sys.executable, script, tool, text]], count_numbers, "urnscan" if tool == "kernel" else tool
+    )
+
+
+def first_output(corpus: Corpus, tools: Collection[str]) -> list[Contender]:
+    """What prints the matches of a small file, by the time until the first octet of output."""
+    text = corpus.path
+    return [
+        Contender("urnscan, printing", [[URNSCAN, text]], count_lines, first=True),
+        *(
+            Contender(_PRINTED[tool], [[*PRINTERS[tool], PATTERN, text]], count_lines, tool, first=True)
+            for tool in PRINTERS
+            if tool in tools
+        ),
+    ]
