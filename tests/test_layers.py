@@ -46,10 +46,11 @@ ROOMS = [
     room("compiled", "", "numba numpy"),
     room("strings", "compiled", "numpy"),
     room("links", "compiled", "numpy"),
-    room("kernel", "compiled links syntax", "numpy"),
-    room("scanner", "compiled links syntax kernel", "numpy"),
+    room("octets", "compiled", "numpy"),
+    room("kernel", "compiled links octets syntax", "numpy"),
+    room("scanner", "compiled links octets syntax kernel", "numpy"),
     room("verdicts", "compiled strings namespaces", "numpy"),
-    room("views", "compiled strings syntax links kernel scanner verdicts", "numpy regex"),
+    room("views", "compiled strings syntax links octets kernel scanner verdicts", "numpy regex"),
     room("finding", "scanner syntax equivalence", "numpy"),
     room("records", "errors namespaces", "lxml regex"),
     room("sources", "errors compiled", "numpy pyarrow isal zstandard lz4 brotli fsspec ijson"),
@@ -73,7 +74,8 @@ ROOMS = [
     room(
         "worker", "errors arrow scanner sources tables columns options planning running holding views", "numpy pyarrow"
     ),
-    room("pipeline", "errors tables grouping parallel options planning running worker", "pyarrow"),
+    room("shards", "errors holding output planning sources", "pyarrow"),
+    room("pipeline", "errors tables grouping holding parallel options planning running shards worker", "pyarrow"),
     room("library", "errors arrow scanner tables columns options pipeline views", "numpy pyarrow pandas"),
     room("report", "errors", "jinja2 markupsafe"),
     room(
@@ -83,7 +85,7 @@ ROOMS = [
     ),
     room(
         "cli",
-        "errors arrow syntax equivalence explanation records sources tables output options planning pipeline views dedup",
+        "errors arrow syntax equivalence explanation records sources tables output options planning pipeline shards views dedup",
         "regex pyarrow tqdm",
     ),
     room("__main__", "cli"),
@@ -105,7 +107,7 @@ OPENING |= {
     "mkstemp",
     "ParquetFile",
 }
-MAY_OPEN = {"sources", "output", "namespaces", "grouping", "holding", "spilling", "dedup", "records"}
+MAY_OPEN = {"sources", "output", "namespaces", "grouping", "holding", "spilling", "shards", "dedup", "records"}
 
 
 class Module(NamedTuple):

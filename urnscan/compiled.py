@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numba.core.caching import FunctionCache
 from numba.core.runtime.nrt import rtsys
 
-__all__ = ["IS_COMPILED", "compiled", "from_c", "read_only"]
+__all__ = ["IS_COMPILED", "compiled", "from_c", "inlined", "lean", "read_only"]
 
 IS_COMPILED = not vars(numba.config)["DISABLE_JIT"]
 """Whether functions are compiled at all, and can call others that are."""
@@ -35,13 +35,27 @@ class _Cache(FunctionCache):
             return self._load_overload(signature, target)  # type: ignore[no-untyped-call]
 
 
-def compiled(function: _Function) -> _Function:
+def compiled(function: _Function, **options: bool) -> _Function:
     """The function compiled by Numba at its first call; with NUMBA_DISABLE_JIT=1 the function itself."""
-    dispatcher: Any = numba.njit(nogil=True)(function)
+    njit: Any = numba.njit  # its types do not know all of its options
+    dispatcher = njit(nogil=True, **options)(function)
     if dispatcher is not function:
         with contextlib.suppress(RuntimeError):  # no writable place for the cache: compile anew in each process
             dispatcher._cache = _Cache(function)  # type: ignore[no-untyped-call]  # noqa: SLF001 (as `cache=True` does)
     return cast(_Function, dispatcher)
+
+
+def lean(function: _Function) -> _Function:
+    """The same for a function that makes no arrays, without counting references to those it is given.
+
+    Numba counts them, atomically, wherever an array is handed on: that can take longer than what is done with it.
+    """
+    return compiled(function, _nrt=False)
+
+
+def inlined(function: _Function) -> _Function:
+    """The same, a lean function that becomes part of each function that calls it: what is handed to it costs nothing."""
+    return compiled(function, _nrt=False, forceinline=True)
 
 
 def from_c(name: str, result: str, *arguments: str) -> Any:  # noqa: ANN401 (only compiled code can call it)

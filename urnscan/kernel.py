@@ -1,7 +1,8 @@
-"""The kernel: the hunt for `urn:` and the grammar of all three syntaxes, in plain Python, compiled by Numba.
+"""The kernel: the grammar of all three syntaxes where `urn:` stands, in plain Python, compiled by Numba.
 
 It goes by tables of octet roles (`syntax.py`), and writes what it finds straight into columns. It stands in one file with
-most of what it calls, because Numba's cache of a compiled function watches only the file of the function itself.
+most of what it calls, because Numba's cache of a compiled function watches only the file of the function itself; the
+small functions become part of those that call them, so that names cost nothing.
 With NUMBA_DISABLE_JIT=1 the same functions run in the debugger.
 """
 
@@ -12,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled import compiled
+from urnscan.compiled import inlined, lean
 from urnscan.links import find_host, find_mark, may_stand_in_url
+from urnscan.octets import Integers, Octets, copy, count_lf, hunt, is_scheme, lower, may_hold
 from urnscan.syntax import (
     ALNUM,
     COMPONENT,
@@ -48,7 +50,6 @@ __all__ = [
     "Octets",
     "RejectColumns",
     "Rules",
-    "count_lf",
     "kernel",
     "match",
 ]
@@ -56,17 +57,14 @@ __all__ = [
 END, CUT = -2, -1
 """Values of `stop` that are no octet: the end of the input, and the cut at `max_length`."""
 
-Octets = npt.NDArray[np.uint8]
-Integers = npt.NDArray[np.int64]
-
 LOOKAHEAD = 5
 """What decides whether a URN ends before a "%" or a "?" is no longer than "?+%HH"."""
 REJECT = 256
 """Octets of the text of a reject, at most; whether a URN begins is decided in 40."""
-_HUNT = 64  # octets that are searched for "urn:" at once
 _NEAR = 256  # octets of a match that trimming looks at first
-_DENSE = 4 * _HUNT  # so close behind a match the next one is likely
-_CASE = np.uint8(32)  # the bit in which upper and lower case differ; an octet of its own keeps the hunt in octets
+_DENSE = 256  # so close behind a match the next one is likely
+_U, _R, _N, _COLON, _COMMA, _SEMICOLON, _PERCENT = np.frombuffer(b"urn:,;%", np.uint8)
+_GO_ON, _WAIT, _FULL = range(3)  # whether something could be appended
 
 
 class Rules(NamedTuple):
@@ -103,6 +101,25 @@ class Columns(NamedTuple):
     host_offsets: npt.NDArray[np.int32]
 
 
+class _Urn(NamedTuple):
+    """A URN in the octets, and the URL in which it stands."""
+
+    colon: int
+    """Behind the NID."""
+    nss_end: int
+    end: int
+    """-1 where there is none."""
+    is_cut: bool
+    """By `max_length`."""
+    waits: bool
+    """Nothing can be said before more is read."""
+    host: int
+    host_end: int
+    """The same as `host` where there is none."""
+    mark: int
+    """What ends it in that URL, besides "#"; 0 for nothing."""
+
+
 class RejectColumns(NamedTuple):
     """The same for the columns of Rejects."""
 
@@ -113,7 +130,7 @@ class RejectColumns(NamedTuple):
     text_offsets: npt.NDArray[np.int32]
 
 
-@compiled
+@lean
 def _run(octets: Octets, at: int, limit: int, roles: Octets, role: int) -> int:
     """The end of the run of characters with that role, a well-formed %HH being one of them."""
     rest = octets[at:limit]
@@ -127,13 +144,13 @@ def _run(octets: Octets, at: int, limit: int, roles: Octets, role: int) -> int:
     return limit
 
 
-@compiled
+@lean
 def _may_go_on(octets: Octets, end: int, limit: int) -> bool:
     """Whether octets from `limit` on could lengthen what ends at `end`: it touches, or "%" or "?" looks further."""
     return end == limit or (end + LOOKAHEAD > limit and (octets[end] == 37 or octets[end] == 63))
 
 
-@compiled
+@lean
 def _directive(octets: Octets, at: int, limit: int, roles: Octets) -> tuple[int, bool]:
     """The end of a directive that begins at `at`, or -1, and whether `limit` kept it from being decided."""
     if at >= limit:
@@ -152,7 +169,7 @@ def _directive(octets: Octets, at: int, limit: int, roles: Octets) -> tuple[int,
     return _run(octets, at + 1, limit, roles, VALUE), False
 
 
-@compiled
+@lean
 def match(octets: Octets, start: int, limit: int, rules: Rules) -> tuple[int, int, int, bool]:
     """The longest URN at `start`, where `urn:` stands, as if the text ended at `limit`.
 
@@ -222,73 +239,79 @@ def match(octets: Octets, start: int, limit: int, rules: Rules) -> tuple[int, in
     return colon, nss_end, end, undecided or _may_go_on(octets, end, limit)
 
 
-@compiled
-def _pass_over(octets: Octets, at: int, filled: int) -> int:
-    """The first block of _HUNT octets from `at` on in which an "n:" ends that can be one of "urn:", or the last whole one.
+@inlined
+def _is_in_word(octets: Octets, start: int, roles: Octets) -> bool:
+    """Whether a letter or digit stands before `start`; one right behind US (31), MARC's subfield delimiter, is a code."""
+    return bool(start > 0 and roles[octets[start - 1]] & ALNUM and not (start > 1 and octets[start - 2] == 31))
 
-    The loop inside has no exit and stays in single octets, so it is vectorised: 32 octets at a time on most machines.
+
+@inlined
+def _longest(octets: Octets, start: int, filled: int, final: bool, rules: Rules) -> _Urn:
+    """The longest URN at `start` of at most `max_length` octets, and the URL around it.
+
+    Where trimming or the tail of the URL cut it off before, it may be a shorter one.
     """
-    while at + _HUNT + 3 <= filled:
-        block = octets[at + 2 : at + _HUNT + 3]
-        hits = np.uint8(0)
-        for i in range(_HUNT):
-            hits |= np.uint8(block[i + 1] == 58) & np.uint8(block[i] | _CASE == 110)
-        if hits:
-            break
-        at += _HUNT
-    return at
+    limit = min(filled, start + rules.max_length)
+    near = min(limit, start + _NEAR) if rules.trim or rules.cut_tail else limit
+    colon, nss_end, end, undecided = match(octets, start, near, rules)
+    host, host_end, mark = start, start, 0
+    if end != -1 and may_stand_in_url(octets, start):
+        host, host_end, in_path = find_host(octets, start)
+        if rules.cut_tail and host < host_end:
+            mark = rules.path_mark if in_path else 38
+    # A list without spaces is one long match, and trimming begins anew behind each comma: look no further than that,
+    # nor than where the tail of a URL is cut off.
+    while (
+        undecided
+        and near < limit
+        and not (rules.trim and _separator(octets, colon, end - 1) != -1)
+        and not (mark and find_mark(octets, colon + 1, end - 1, mark) != -1)
+    ):
+        near = min(limit, near + near - start)
+        colon, nss_end, end, undecided = match(octets, start, near, rules)
+    is_cut = waits = False
+    if undecided and near == limit == filled:
+        waits = not final
+    elif undecided and near == limit:
+        wide = min(filled, start + 2 * rules.max_length)
+        _, _, longest, undecided = match(octets, start, wide, rules)
+        waits = undecided and wide == filled and not final
+        is_cut = longest > end
+    return _Urn(colon, nss_end, end, is_cut, waits, host, host_end, mark)
 
 
-@compiled
-def _next_scheme(octets: Octets) -> int:
-    """Where `urn:` first stands in up to _HUNT + 3 octets, in any case, or _HUNT where it does not."""
-    if len(octets) < _HUNT + 3:
-        for i in range(len(octets) - 3):
-            if _is_scheme(octets, i):
-                return i
-        return _HUNT
-    first = np.uint8(0)
-    for i in range(_HUNT):  # vectorised as above
-        hit = (
-            np.uint8(octets[i + 3] == 58)
-            & np.uint8(octets[i + 2] | _CASE == 110)
-            & np.uint8(octets[i + 1] | _CASE == 114)
-            & np.uint8(octets[i] | _CASE == 117)
-        )
-        first = max(first, np.uint8(hit * np.uint8(_HUNT - i)))
-    return _HUNT - int(np.int64(first))
-
-
-@compiled
-def _is_scheme(octets: Octets, at: int) -> bool:
-    """Whether `urn:` stands at `at`, in any case."""
-    return bool(
-        octets[at + 3] == 58 and octets[at + 2] | 32 == 110 and octets[at + 1] | 32 == 114 and octets[at] | 32 == 117
-    )
-
-
-@compiled
+@inlined
 def _separator(octets: Octets, colon: int, end: int) -> int:
     """Where the first "," or ";" stands that "urn:" follows, between the NID's colon and `end`, or -1."""
-    separators = 0
-    nss = octets[colon + 1 : end]
-    for i in range(len(nss)):  # counting has no early exit, so it is vectorised; most matches have none
-        separators += (nss[i] == 44) | (nss[i] == 59)
-    if separators:
+    if may_hold(octets, colon + 1, end, _COMMA, _SEMICOLON):
         for i in range(colon + 1, end - 4):
-            if (octets[i] == 44 or octets[i] == 59) and _is_scheme(octets, i + 1):
+            if (octets[i] == 44 or octets[i] == 59) and is_scheme(octets, i + 1):
                 return i
     return -1
 
 
-@compiled
-def _trimmed(octets: Octets, start: int, nss_end: int, end: int, rules: Rules) -> tuple[int, int]:
+@inlined
+def _trim(octets: Octets, start: int, colon: int, nss_end: int, end: int, rules: Rules) -> tuple[int, int, int]:
+    """Where the match [start, end) is cut before the next of a list (`end`: it is not), and what trimming leaves of that.
+
+    The latter is where the NSS ends, and the match; -1: nothing is left.
+    """
+    item_end = end
+    separator = _separator(octets, colon, end)
+    if separator != -1:
+        item_end = separator
+        _, nss_end, end, _ = match(octets, start, item_end, rules)
+    if end != -1 and (octets[end - 1] == 41 or _is_closing(octets[end - 1])):
+        nss_end, end = _without_closing(octets, start, end, rules)
+    return item_end, nss_end, end
+
+
+@lean
+def _without_closing(octets: Octets, start: int, end: int, rules: Rules) -> tuple[int, int]:
     """Where the NSS and the match [start, end) end without closing punctuation and unmatched brackets; -1: none is left.
 
     What is left is matched again, and cut again, until nothing changes.
     """
-    if octets[end - 1] != 41 and not _is_closing(octets[end - 1]):
-        return nss_end, end
     while True:
         depth = 0
         kept = start
@@ -309,7 +332,7 @@ def _trimmed(octets: Octets, start: int, nss_end: int, end: int, rules: Rules) -
         end = again
 
 
-@compiled
+@inlined
 def _is_closing(octet: int) -> bool:
     """Whether the octet is one of . , ; : ! ? ' * _"""
     return (
@@ -325,42 +348,66 @@ def _is_closing(octet: int) -> bool:
     )
 
 
-@compiled
-def count_lf(octets: Octets, start: int, end: int) -> int:
-    """The LF octets in `octets[start:end]`."""
-    count = 0
-    part = octets[start:end]
-    for i in range(len(part)):
-        count += part[i] == 10
-    return count
-
-
 # Where the kernel stands between two calls: the slots of its `state`.
 SLOTS = 9
 AT, COUNTED, LINE, FOUND, TEXT_USED, CANONICAL_USED, HOST_USED, REJECTED, REJECT_TEXT_USED = range(SLOTS)
 
 
-@compiled
-def _reject_end(
-    octets: Octets, start: int, filled: int, final: bool, state: Integers, rejects: RejectColumns
-) -> tuple[int, bool]:
-    """Where the text of a reject at `start` ends: before one of REJECT_ENDS, or with REJECT octets, or with the last.
+@inlined
+def _line(octets: Octets, at: int, state: Integers, rules: Rules) -> int:
+    """The line in which `at` stands, no LF being counted twice; 0 where none are counted."""
+    if not rules.count_lines:
+        return 0
+    state[LINE] += count_lf(octets, state[COUNTED], at)
+    state[COUNTED] = at
+    return int(state[LINE])
 
-    -1 where it cannot be appended yet, and then whether for want of room, or of the octets that come next.
+
+@lean
+def _add_reject(
+    octets: Octets,
+    start: int,
+    filled: int,
+    final: bool,
+    position: int,
+    state: Integers,
+    rules: Rules,
+    rejects: RejectColumns,
+) -> int:
+    """Append the reject that `start` may begin, -1 as `position`, or that a malformed %HH ends there behind it.
+
+    _GO_ON, also where it is none; _WAIT or _FULL where it cannot be appended yet.
     """
-    if state[REJECTED] == len(rejects.start) or state[REJECT_TEXT_USED] + REJECT > len(rejects.text):
-        return -1, True
+    row, used = state[REJECTED], state[REJECT_TEXT_USED]
+    if row == len(rejects.start) or used + REJECT > len(rejects.text):
+        return _FULL
+    end = _reject_end(octets, start, filled)
+    if end == filled and end < start + REJECT and not final:
+        return _WAIT
+    if position == -1 and not _is_reject(octets, start, end, rules):
+        return _GO_ON
+    rejects.start[row] = start
+    rejects.line[row] = _line(octets, start, state, rules)
+    rejects.position[row] = position
+    used = copy(octets, start, end, rejects.text, used)
+    rejects.text_offsets[row + 1] = used
+    state[REJECTED] = row + 1
+    state[REJECT_TEXT_USED] = used
+    return _GO_ON
+
+
+@lean
+def _reject_end(octets: Octets, start: int, filled: int) -> int:
+    """Where the text of a reject at `start` ends: before one of REJECT_ENDS, or with REJECT octets, or with the last."""
     text = octets[start : min(filled, start + REJECT)]
     for i in range(len(text)):
         octet = text[i]
         if octet <= 32 or octet >= 127 or octet == 34 or octet == 60 or octet == 62:
-            return start + i, False
-    if len(text) < REJECT and not final:
-        return -1, False
-    return start + len(text), False
+            return start + i
+    return start + len(text)
 
 
-@compiled
+@lean
 def _is_reject(octets: Octets, start: int, end: int, rules: Rules) -> bool:
     """Whether no URN begins in the text [start, end), however short matches are cut, and yet it names something."""
     names = np.uint8(0)
@@ -370,23 +417,63 @@ def _is_reject(octets: Octets, start: int, end: int, rules: Rules) -> bool:
     return bool(names and match_end == -1)
 
 
-@compiled
-def _add_reject(
-    octets: Octets, start: int, end: int, line: int, position: int, state: Integers, rejects: RejectColumns
-) -> None:
-    """Append a reject with the text [start, end)."""
-    row, used = state[REJECTED], state[REJECT_TEXT_USED]
-    rejects.start[row] = start
-    rejects.line[row] = line
-    rejects.position[row] = position
-    for i in range(end - start):
-        rejects.text[used + i] = octets[start + i]
-    rejects.text_offsets[row + 1] = used + end - start
-    state[REJECTED] = row + 1
-    state[REJECT_TEXT_USED] = used + end - start
+@inlined
+def _has_room(columns: Columns, state: Integers, text: int, host: int) -> bool:
+    """Whether a match of so many octets, in a URL with a host of so many, can be appended."""
+    return bool(
+        state[FOUND] < len(columns.start)
+        and state[TEXT_USED] + text <= len(columns.text)
+        and state[CANONICAL_USED] + text <= len(columns.canonical)
+        and state[HOST_USED] + host <= len(columns.host)
+    )
 
 
-@compiled
+@inlined
+def _add_text(octets: Octets, start: int, end: int, state: Integers, columns: Columns) -> None:
+    """Append the octets as found."""
+    used = copy(octets, start, end, columns.text, state[TEXT_USED])
+    columns.text_offsets[state[FOUND] + 1] = used
+    state[TEXT_USED] = used
+
+
+@inlined
+def _add_canonical(octets: Octets, start: int, colon: int, end: int, state: Integers, columns: Columns) -> None:
+    """Append the lexical canonical form: `urn:` and the NID in lower case, the hex digits of every %HH in upper case."""
+    used = state[CANONICAL_USED]
+    canonical = columns.canonical[used : used + end - start]
+    canonical[0], canonical[1], canonical[2], canonical[3] = _U, _R, _N, _COLON
+    for i in range(4, colon - start):
+        canonical[i] = lower(octets[start + i])
+    copy(octets, colon, end, canonical, colon - start)
+    if may_hold(octets, colon, end, _PERCENT, _PERCENT):
+        for i in range(len(canonical) - 2):
+            if canonical[i] == 37:
+                for j in range(i + 1, i + 3):
+                    canonical[j] -= 32 * (canonical[j] >= 97)
+    columns.canonical_offsets[state[FOUND] + 1] = used + len(canonical)
+    state[CANONICAL_USED] = used + len(canonical)
+
+
+@inlined
+def _add_host(octets: Octets, start: int, end: int, state: Integers, columns: Columns) -> None:
+    """Append the host in lower case."""
+    used = state[HOST_USED]
+    for i in range(start, end):
+        columns.host[used] = lower(octets[i])
+        used += 1
+    columns.host_offsets[state[FOUND] + 1] = used
+    state[HOST_USED] = used
+
+
+@inlined
+def _fragment(octets: Octets, at: int, end: int) -> int:
+    """Where the first "#" from `at` on stands, or `end`."""
+    while at < end and octets[at] != 35:
+        at += 1
+    return at
+
+
+@lean
 def kernel(
     octets: Octets,
     filled: int,
@@ -400,182 +487,66 @@ def kernel(
 
     Done, `state[AT]` is the first position that the next block must see again (`filled`, where `final`).
     """
-    roles, max_length = rules.roles, rules.max_length
-    at = state[AT]
-    counted = state[COUNTED]
-    line = state[LINE]
-    found = state[FOUND]
-    text_used = state[TEXT_USED]
-    canonical_used = state[CANONICAL_USED]
-    host_used = state[HOST_USED]
-    rows = len(columns.start)
-    likely_until = 0
-    done = True
-    while at + 4 <= filled:
-        if at >= likely_until:
-            at = _pass_over(octets, at, filled)
-        start = at + _next_scheme(octets[at : min(at + _HUNT + 3, filled)])
-        if start >= min(at + _HUNT, filled - 3):
-            at = min(at + _HUNT, filled - 3)
-            continue
-        if start > 0 and roles[octets[start - 1]] & ALNUM and not (start > 1 and octets[start - 2] == 31):
+    at, dense_until = state[AT], 0
+    status = _GO_ON
+    while status == _GO_ON:
+        at = start = hunt(octets, at, filled, dense_until)
+        if start + 4 > filled:
+            if final:
+                at = filled
+            break
+        if _is_in_word(octets, start, rules.roles):
             at = start + 1
             continue
 
-        limit = min(filled, start + max_length)
-        near = min(limit, start + _NEAR) if rules.trim or rules.cut_tail else limit
-        colon, nss_end, end, undecided = match(octets, start, near, rules)
-        host, host_end, mark = start, start, 0
-        if end != -1 and may_stand_in_url(octets, start):
-            host, host_end, in_path = find_host(octets, start)
-            if rules.cut_tail and host < host_end:
-                mark = rules.path_mark if in_path else 38
-        # A list without spaces is one long match, and trimming begins anew behind each comma: look no further than that,
-        # nor than where the tail of a URL is cut off.
-        while (
-            near < limit
-            and undecided
-            and not (rules.trim and _separator(octets, colon, end - 1) != -1)
-            and not (mark and find_mark(octets, colon + 1, end - 1, mark) != -1)
-        ):
-            near = min(limit, near + near - start)
-            colon, nss_end, end, undecided = match(octets, start, near, rules)
-        cut = False
-        if undecided and near == limit:
-            if limit == filled and not final:
-                at = start
-                break
-            if limit < filled:
-                wide = min(filled, start + 2 * max_length)
-                _, _, longest, undecided = match(octets, start, wide, rules)
-                if undecided and wide == filled and not final:
-                    at = start
-                    break
-                cut = longest > end
+        colon, nss_end, end, is_cut, waits, host, host_end, mark = _longest(octets, start, filled, final, rules)
+        if waits:
+            break
         if end == -1:
             if rules.rejects:
-                text_end, is_full = _reject_end(octets, start, filled, final, state, rejects)
-                if text_end == -1:
-                    at = start
-                    done = not is_full
-                    break
-                if _is_reject(octets, start, text_end, rules):
-                    if rules.count_lines:
-                        line += count_lf(octets, counted, start)
-                        counted = start
-                    _add_reject(octets, start, text_end, line * rules.count_lines, -1, state, rejects)
-            at = start + 1
+                status = _add_reject(octets, start, filled, final, -1, state, rules, rejects)
+            at = start + (status == _GO_ON)
             continue
+        tail = find_mark(octets, colon + 1, end, mark) if mark else -1
+        if tail != -1:
+            is_cut = False
+            _, nss_end, end, _ = match(octets, start, tail, rules)
+            if end == -1:
+                at = tail
+                continue
 
-        if mark:
-            tail = find_mark(octets, colon + 1, end, mark)
-            if tail != -1:
-                cut = False
-                _, nss_end, end, _ = match(octets, start, tail, rules)
-                if end == -1:
-                    at = tail
-                    continue
-
-        if (
-            found == rows
-            or host_used + host_end - host > len(columns.host)
-            or text_used + end - start > len(columns.text)
-            or canonical_used + end - start > len(columns.canonical)
-        ):
-            at = start
-            done = False
+        if not _has_room(columns, state, end - start, host_end - host):
+            status = _FULL
             break
-        # Trimming: first before the next of a list, then closing punctuation.
-        separator = _separator(octets, colon, end)
-        trimmed_end = item_end = end
-        trimmed_nss_end = nss_end
-        if separator != -1:
-            item_end = separator
-            _, trimmed_nss_end, trimmed_end, _ = match(octets, start, item_end, rules)
-        if trimmed_end != -1:
-            trimmed_nss_end, trimmed_end = _trimmed(octets, start, trimmed_nss_end, trimmed_end, rules)
+        item_end, trimmed_nss_end, trimmed_end = _trim(octets, start, colon, nss_end, end, rules)
         # What ends before a "%" that is no cut is followed by a malformed %HH.
-        if rules.rejects and end < filled and octets[end] == 37 and not cut and not (rules.trim and separator != -1):
-            text_end, is_full = _reject_end(octets, start, filled, final, state, rejects)
-            if text_end == -1:
-                at = start
-                done = not is_full
+        if rules.rejects and end < filled and octets[end] == 37 and not is_cut and not (rules.trim and item_end < end):
+            status = _add_reject(octets, start, filled, final, end - start, state, rules, rejects)
+            if status != _GO_ON:
                 break
-            if rules.count_lines:
-                line += count_lf(octets, counted, start)
-                counted = start
-            _add_reject(octets, start, text_end, line * rules.count_lines, end - start, state, rejects)
+        trailing = end - max(start, trimmed_end)
+        at = end
         if rules.trim:
             at = item_end
             if trimmed_end == -1:
                 continue
-            if trimmed_end != end:
-                cut = False
-            end = trimmed_end
-            nss_end = trimmed_nss_end
-            trailing = 0
-        else:
-            at = end
-            trailing = end - (start if trimmed_end == -1 else trimmed_end)
+            is_cut = is_cut and trimmed_end == end
+            nss_end, end, trailing = trimmed_nss_end, trimmed_end, 0
+        dense_until = at + _DENSE
 
-        likely_until = at + _DENSE
-
-        if rules.count_lines:
-            line += count_lf(octets, counted, start)
-            counted = start
-            columns.line[found] = line
-        else:
-            columns.line[found] = 0
+        found = state[FOUND]
         columns.start[found] = start
         columns.length[found] = end - start
+        columns.line[found] = _line(octets, start, state, rules)
         columns.nid_length[found] = colon - start - 4
+        columns.stop[found] = CUT if is_cut else (octets[end] if end < filled else END)
         columns.trailing[found] = min(trailing, 255)
-        columns.stop[found] = CUT if cut else (octets[end] if end < filled else END)
+        _add_text(octets, start, end, state, columns)
+        canonical_end = _fragment(octets, nss_end, end) if rules.keep_query else nss_end
+        _add_canonical(octets, start, colon, canonical_end, state, columns)
+        _add_host(octets, host, host_end, state, columns)
+        state[FOUND] = found + 1
 
-        taken = octets[start:end]
-        text = columns.text[text_used : text_used + len(taken)]
-        for i in range(len(taken)):
-            text[i] = taken[i]
-        text_used += len(taken)
-
-        canonical_end = nss_end
-        if rules.keep_query:  # up to the fragment
-            while canonical_end < end and octets[canonical_end] != 35:
-                canonical_end += 1
-        length = canonical_end - start
-        canonical = columns.canonical[canonical_used : canonical_used + length]
-        percents = 0
-        for i in range(length):
-            canonical[i] = taken[i]
-            percents += taken[i] == 37
-        for i in range(colon - start):
-            canonical[i] |= _CASE * np.uint8(65 <= canonical[i] <= 90)
-        if percents:
-            for i in range(length - 2):
-                if canonical[i] == 37:
-                    for j in range(i + 1, i + 3):
-                        canonical[j] -= _CASE * np.uint8(canonical[j] >= 97)
-        canonical_used += length
-
-        for i in range(host, host_end):
-            columns.host[host_used] = octets[i] | (_CASE * np.uint8(65 <= octets[i] <= 90))
-            host_used += 1
-        found += 1
-        columns.text_offsets[found] = text_used
-        columns.canonical_offsets[found] = canonical_used
-        columns.host_offsets[found] = host_used
-    else:
-        if final:
-            at = filled
-
-    if rules.count_lines:
-        line += count_lf(octets, counted, at)
-        counted = at
+    _line(octets, at, state, rules)
     state[AT] = at
-    state[COUNTED] = counted
-    state[LINE] = line
-    state[FOUND] = found
-    state[TEXT_USED] = text_used
-    state[CANONICAL_USED] = canonical_used
-    state[HOST_USED] = host_used
-    return done
+    return status != _FULL

@@ -13,7 +13,7 @@ import string
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled import compiled
+from urnscan.compiled import lean
 
 __all__ = ["LOOK_BACK", "URL_OCTETS", "find_host", "find_mark", "may_stand_in_url"]
 
@@ -38,13 +38,13 @@ _ROLES = np.array(
 )
 
 
-@compiled
+@lean
 def may_stand_in_url(octets: Octets, start: int) -> bool:
     """Whether a URN at `start` may stand in a URL, by the octet before it: most do not, and need no more of a look."""
     return start > 0 and _ROLES[octets[start - 1]] & _BEFORE != 0
 
 
-@compiled
+@lean
 def find_host(octets: Octets, start: int) -> tuple[int, int, bool]:
     """The host of the URL in whose path, query or fragment the URN at `start` stands, and whether it is the path.
 
@@ -66,7 +66,7 @@ def find_host(octets: Octets, start: int) -> tuple[int, int, bool]:
     return _host(octets, begin, start)
 
 
-@compiled
+@lean
 def _ends_scheme(octets: Octets, floor: int, end: int) -> bool:
     """Whether a scheme ends at `end`: a letter, then letters, digits, "+", "-" and "." (RFC 3986 §3.1)."""
     for at in range(end - 1, floor - 1, -1):
@@ -77,7 +77,7 @@ def _ends_scheme(octets: Octets, floor: int, end: int) -> bool:
     return False
 
 
-@compiled
+@lean
 def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
     """What `find_host` gives, of a URL whose authority begins at `begin`."""
     host = end = begin
@@ -111,7 +111,7 @@ def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
     return host, host_end, in_path
 
 
-@compiled
+@lean
 def find_mark(octets: Octets, at: int, end: int, mark: int) -> int:
     """Where the first `mark` or "#" stands from `at` on, or -1 where none does before `end`."""
     for i in range(at, end):

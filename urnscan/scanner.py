@@ -35,10 +35,10 @@ from urnscan.kernel import (
     Octets,
     RejectColumns,
     Rules,
-    count_lf,
     kernel,
 )
 from urnscan.links import LOOK_BACK, URL_OCTETS
+from urnscan.octets import count_lf
 from urnscan.syntax import TAIL_COMPONENTS, Syntax
 
 __all__ = [

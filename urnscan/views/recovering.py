@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from urnscan.compiled import read_only
-from urnscan.kernel import CUT, END, Integers, Octets, count_lf
+from urnscan.kernel import CUT, END, Integers, Octets
+from urnscan.octets import count_lf
 from urnscan.scanner import Grammar, Matches, Rejects, Scanner, Sight
 from urnscan.strings import cut
 from urnscan.verdicts import registered_nids
