@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled import inlined, lean
+from urnscan.compiled import IS_COMPILED, from_c, inlined, lean
 
 __all__ = ["Integers", "Octets", "copy", "count_lf", "hunt", "is_scheme", "lower", "may_hold"]
 
@@ -21,6 +21,7 @@ _COUNTED = 224  # octets of which an octet holds the count
 _CASE = np.uint8(32)  # the bit in which upper and lower case differ
 _U, _R, _N, _COLON = np.frombuffer(b"urn:", np.uint8)
 _FAR = np.uint8(255)  # from what is sought
+_memcpy = from_c("memcpy", "uintp", "uintp", "uintp", "uintp")
 
 
 @inlined
@@ -113,9 +114,9 @@ def lower(octet: np.uint8) -> np.uint8:
 
 @inlined
 def copy(octets: Octets, start: int, end: int, into: Octets, at: int) -> int:
-    """Copy `octets[start:end]` to `into[at:]`; where the copy ends."""
-    taken = octets[start:end]
-    room = into[at : at + len(taken)]
-    for i in range(len(taken)):
-        room[i] = taken[i]
-    return at + len(taken)
+    """Copy `octets[start:end]` to `into[at:]`, where there must be room; where the copy ends."""
+    if IS_COMPILED:  # for short strings, too, several times as fast as a loop
+        _memcpy(into.ctypes.data + np.uintp(at), octets.ctypes.data + np.uintp(start), np.uintp(end - start))
+    else:
+        into[at : at + end - start] = octets[start:end]
+    return at + end - start

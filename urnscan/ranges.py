@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from urnscan.compiled import compiled, read_only
+from urnscan.compiled import compiled, inlined, read_only
 from urnscan.strings import Integers, Octets, Offsets, Rows, Words, cut, word
 
 __all__ = ["Ranges", "choose_ranges", "sample"]
@@ -94,7 +94,7 @@ def _order(octets: Octets, offsets: Offsets, bounds: Words) -> tuple[Rows, Integ
     return rows, begins
 
 
-@compiled
+@inlined
 def _range_of(octets: Octets, start: int, end: int, bounds: Words) -> int:
     """How many bounds a key does not come before: word by word, among those that are equal to it so far."""
     low, high = 0, bounds.shape[1]
@@ -113,7 +113,7 @@ def _range_of(octets: Octets, start: int, end: int, bounds: Words) -> int:
     return low
 
 
-@compiled
+@inlined
 def _lower_bound(words: Words, low: int, high: int, key: np.uint64) -> int:
     """The first of the sorted words in [low, high) that is not less than the key."""
     left = high - low

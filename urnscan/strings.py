@@ -13,7 +13,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled import IS_COMPILED, compiled, from_c, read_only
+from urnscan.compiled import compiled, inlined, lean, read_only
+from urnscan.octets import Integers, Octets, copy
 
 __all__ = [
     "Integers",
@@ -24,7 +25,6 @@ __all__ = [
     "Words",
     "argsort_pairs",
     "compare",
-    "copy",
     "cut",
     "index_words",
     "same",
@@ -35,19 +35,16 @@ __all__ = [
     "word_number",
 ]
 
-Octets = npt.NDArray[np.uint8]
 Offsets = npt.NDArray[np.int32]
-Integers = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
 _Number = TypeVar("_Number", np.int32, np.int64)
 
-_memcpy = from_c("memcpy", "uintp", "uintp", "uintp", "uintp")
 _FEW = 32  # so few rows are sorted by insertion
 
 
-@compiled
+@inlined
 def word(octets: Octets, start: int, end: int) -> np.uint64:
     """The first eight octets of `octets[start:end]` as a number that orders as they do; zeros fill it up."""
     word = np.uint64(0)
@@ -61,7 +58,7 @@ def word(octets: Octets, start: int, end: int) -> np.uint64:
     return word
 
 
-@compiled
+@inlined
 def _pair_word(
     row: int, depth: int, shared: int, first: Octets, first_offsets: Offsets, second: Octets, second_offsets: Offsets
 ) -> np.uint64:
@@ -110,7 +107,7 @@ def argsort_pairs(shared: int, first: Octets, first_offsets: Offsets, second: Oc
     return rows
 
 
-@compiled
+@lean
 def _insertion_sort(words: Words, rows: Rows) -> None:
     for i in range(1, len(words)):
         word, row = words[i], rows[i]
@@ -151,14 +148,14 @@ def _radix_sort(words: Words, rows: Rows, spare_words: Words, spare_rows: Rows, 
         spare_rows[:] = rows
 
 
-@compiled
+@inlined
 def _goes_on(row: int, depth: int, word: np.uint64, shared: int, first_offsets: Offsets) -> bool:
     """Whether rows that are equal up to and with this word can still differ: it is full, or the first string's last."""
     words = (first_offsets[row + 1] - first_offsets[row] - shared) // 8 + 1
     return bool((word & np.uint64(255)) != 0 or depth < words)
 
 
-@compiled
+@inlined
 def same(octets: Octets, start: int, end: int, other: Octets, other_start: int, other_end: int) -> bool:
     """Whether two strings are the same octets."""
     if end - start != other_end - other_start:
@@ -170,7 +167,7 @@ def same(octets: Octets, start: int, end: int, other: Octets, other_start: int, 
     return different == 0
 
 
-@compiled
+@lean
 def compare(octets: Octets, start: int, end: int, other: Octets, other_start: int, other_end: int) -> int:
     """Less than, equal to, or greater than 0 as the first string comes before, is, or comes after the other."""
     for i in range(min(end - start, other_end - other_start)):
@@ -178,15 +175,6 @@ def compare(octets: Octets, start: int, end: int, other: Octets, other_start: in
         if difference:
             return int(difference)
     return (end - start) - (other_end - other_start)
-
-
-@compiled
-def copy(octets: Octets, start: int, end: int, out: Octets, at: int) -> None:
-    """Copy `octets[start:end]` to `out` from `at` on, where there must be room for them."""
-    if IS_COMPILED:  # four times as fast for short strings as a loop
-        _memcpy(out.ctypes.data + np.uintp(at), octets.ctypes.data + np.uintp(start), np.uintp(end - start))
-    else:
-        out[at : at + end - start] = octets[start:end]
 
 
 @compiled
@@ -255,7 +243,7 @@ def index_words(words: Sequence[bytes]) -> Vocabulary:
     return Vocabulary(octets, offsets, read_only(slots))
 
 
-@compiled
+@lean
 def word_number(octets: Octets, start: int, end: int, words: Vocabulary) -> int:
     """Which of the words `octets[start:end]` is, from 0; -1 for none."""
     slot = _slot(octets, start, end, len(words.slots))
@@ -267,7 +255,7 @@ def word_number(octets: Octets, start: int, end: int, words: Vocabulary) -> int:
     return -1
 
 
-@compiled
+@lean
 def _slot(octets: Octets, start: int, end: int, slots: int) -> int:
     """Where to begin to look for `octets[start:end]`; `slots` is a power of two."""
     value = 0

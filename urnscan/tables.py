@@ -15,8 +15,9 @@ from urnscan.compiled import compiled
 from urnscan.equivalence import Level
 from urnscan.lookalikes import lookalikes
 from urnscan.namespaces import nid_status
+from urnscan.octets import copy
 from urnscan.scanner import END, Matches, Rejects
-from urnscan.strings import Octets, Offsets, Rows, copy, cut, same, take_numbers
+from urnscan.strings import Octets, Offsets, Rows, cut, same, take_numbers
 from urnscan.syntax import Syntax, invalid, parse, why_not
 from urnscan.verdicts import NAMES, UNKNOWN, Codes, is_valid, namespace_forms, verdicts
 from urnscan.views import KINDS

@@ -14,10 +14,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.compiled import compiled, read_only
+from urnscan.compiled import compiled, inlined, lean, read_only
 from urnscan.namespaces import Rule, judge, registered, rules
 from urnscan.namespaces.checks import DNB_NUMBERS
 from urnscan.namespaces.patterns import EXACT, LOWER, automaton
+from urnscan.octets import copy
 from urnscan.strings import Octets, Offsets, Vocabulary, index_words, word_number
 
 __all__ = ["NAMES", "UNKNOWN", "Codes", "is_valid", "namespace_forms", "registered_nids", "verdicts"]
@@ -179,7 +180,7 @@ def _lookup(urn: Octets, offsets: Offsets, nids: Vocabulary) -> tuple[_Indices, 
     return rule, starts
 
 
-@compiled
+@lean
 def _fits(octets: Octets, start: int, end: int, number: int, machines: _Machines) -> bool:
     """Whether `octets[start:end]` fits the pattern of automaton `number`."""
     kinds, follow = machines.kinds[number], machines.follow
@@ -216,7 +217,7 @@ def _judge(
     return codes, fitting
 
 
-@compiled
+@lean
 def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
     """Whether a "?" or "#" is there: reserved in RFC 2141 (§2.3.2), the beginning of a component in RFC 8141."""
     found = False
@@ -225,7 +226,7 @@ def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
     return found
 
 
-@compiled
+@lean
 def _is_right(further: int, octets: Octets, start: int, end: int, dnb: Codes) -> bool:
     """Whether the check digit or character of `octets[start:end]` is right; True for what is looked at one by one."""
     if further == _ISBN:
@@ -241,18 +242,18 @@ def _is_right(further: int, octets: Octets, start: int, end: int, dnb: Codes) ->
     return further != _MOD_37_36 or _mod_37_36_is_right(octets, start, end)
 
 
-@compiled
+@inlined
 def _digit(octet: int) -> int:
     return 10 if octet == 88 or octet == 120 else octet - 48
 
 
-@compiled
+@inlined
 def _character(octet: int) -> int:
     """The value of a digit, or a letter in any case, which go from 10 to 35."""
     return octet - 48 if octet <= 57 else (octet | 32) - 87
 
 
-@compiled
+@lean
 def _mod_11_2_is_right(octets: Octets, start: int, end: int) -> bool:
     """ISO/IEC 7064 MOD 11-2, as in an ISNI."""
     check = 0
@@ -261,7 +262,7 @@ def _mod_11_2_is_right(octets: Octets, start: int, end: int) -> bool:
     return check == 1
 
 
-@compiled
+@lean
 def _mod_97_10_is_right(octets: Octets, start: int, end: int) -> bool:
     """ISO/IEC 7064 MOD 97-10, as in a LEI."""
     check = 0
@@ -271,7 +272,7 @@ def _mod_97_10_is_right(octets: Octets, start: int, end: int) -> bool:
     return check == 1
 
 
-@compiled
+@lean
 def _mod_37_36_is_right(octets: Octets, start: int, end: int) -> bool:
     """ISO/IEC 7064 MOD 37,36 over what follows the last colon, without hyphens, as in an EIDR."""
     check = 18
@@ -283,7 +284,7 @@ def _mod_37_36_is_right(octets: Octets, start: int, end: int) -> bool:
     return check == 1
 
 
-@compiled
+@lean
 def _isbn_is_right(octets: Octets, start: int, end: int) -> bool:
     """ISO 2108: ten digits weighted 10 to 1 are divisible by 11, thirteen weighted 1 and 3 in turn by 10."""
     count = ten = thirteen = 0
@@ -296,7 +297,7 @@ def _isbn_is_right(octets: Octets, start: int, end: int) -> bool:
     return (ten % 11 if count == 10 else thirteen % 10) == 0
 
 
-@compiled
+@lean
 def _issn_is_right(octets: Octets, start: int, end: int) -> bool:
     """ISO 3297: eight digits weighted 8 to 1 are divisible by 11."""
     count = total = 0
@@ -307,7 +308,7 @@ def _issn_is_right(octets: Octets, start: int, end: int) -> bool:
     return total % 11 == 0
 
 
-@compiled
+@lean
 def _dnb_is_right(octets: Octets, start: int, end: int, numbers: Codes) -> bool:
     """As `checks.dnb_digit` has it; True too for other countries, and where the digit cannot be computed."""
     if octets[start] | 32 != 100 or octets[start + 1] | 32 != 101 or octets[start + 2] not in (45, 58):
@@ -346,13 +347,13 @@ def _forms(
     at = other = 0
     for i in range(rows):
         start, end = starts[i], offsets[i + 1]
-        at = _copy(urn, offsets[i], start, out, at)
+        at = copy(urn, offsets[i], start, out, at)
         further = machines.further[rule[i]] if codes[i] != UNKNOWN else _NOTHING
         if others[other] == i:
-            at = _copy(nss, nss_offsets[other], nss_offsets[other + 1], out, at)
+            at = copy(nss, nss_offsets[other], nss_offsets[other + 1], out, at)
             other += 1
         elif fitting[i] == -1:
-            at = _copy(urn, start, end, out, at)
+            at = copy(urn, start, end, out, at)
         elif further == _ISBN:
             at = _copy_isbn(urn, start, end, codes[i] == _VALID, out, at)
         elif further == _ISSN:
@@ -363,16 +364,7 @@ def _forms(
     return out[:at].copy(), out_offsets
 
 
-@compiled
-def _copy(octets: Octets, start: int, end: int, out: Octets, at: int) -> int:
-    """Copy `octets[start:end]` to `out` from `at` on; where that ends."""
-    part = octets[start:end]
-    for i in range(len(part)):
-        out[at + i] = part[i]
-    return at + len(part)
-
-
-@compiled
+@lean
 def _copy_folded(octets: Octets, start: int, end: int, number: int, machines: _Machines, out: Octets, at: int) -> int:
     """The same, with what is equal in any case in the preferred one; but not the hex digits of %HH."""
     kinds, state = machines.kinds[number], machines.first[number]
@@ -390,7 +382,7 @@ def _copy_folded(octets: Octets, start: int, end: int, number: int, machines: _M
     return at
 
 
-@compiled
+@lean
 def _copy_isbn(octets: Octets, start: int, end: int, convert: bool, out: Octets, at: int) -> int:
     """An ISBN without hyphens; if `convert`, one of ten digits as one of thirteen."""
     begin = at + 3
@@ -411,7 +403,7 @@ def _copy_isbn(octets: Octets, start: int, end: int, convert: bool, out: Octets,
     return at - 3
 
 
-@compiled
+@lean
 def _copy_issn(octets: Octets, start: int, end: int, out: Octets, at: int) -> int:
     """An ISSN with its hyphen."""
     begin = at
