@@ -14,7 +14,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from unittest import mock
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings
@@ -30,7 +29,8 @@ from urnscan.options import Options
 from urnscan.output import ParquetOutput
 from urnscan.pipeline import Report, run
 from urnscan.planning import Sizes, plan_size
-from urnscan.sources import NOT_READ, Input, opening
+from urnscan.sources import Input, opening
+from urnscan.sources import together as reading
 from urnscan.tables import CLASSES, OCCURRENCES, REPEATING
 from urnscan.worker import Worker
 
@@ -82,7 +82,7 @@ def lines(number, text=b"urn:a:b"):
 @pytest.fixture
 def one_by_one(monkeypatch):
     """Each file is opened by `open_file`, so that a test can make that fail."""
-    monkeypatch.setattr(worker, "read_together", lambda inputs, _octets: np.full(len(inputs), NOT_READ))
+    monkeypatch.setattr(reading, "IS_COMPILED", False)
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ class TestOracle:
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(pipeline, "_SIZES", cut):
             written = write_tree(folder, [octets for octets, _ in files])
             inputs = [Input(name, name, size) for (name, _), (_, size) in zip(written, files, strict=True)]
-            with mock.patch.object(planning, "find_inputs", return_value=iter(inputs)):
+            with mock.patch.object(planning, "find_listed", return_value=iter(inputs)):
                 result = Result([], jobs=jobs)
         assert result.occurrences == expected_occurrences(written)
         assert result.classes == expected_classes(result.occurrences)
@@ -211,7 +211,7 @@ class TestParts:
         small(part=50)
         path = tmp_path / "huge"
         path.write_bytes(lines(100))
-        with mock.patch.object(planning, "find_inputs", return_value=iter([Input(str(path), str(path), size)])):
+        with mock.patch.object(planning, "find_listed", return_value=iter([Input(str(path), str(path), size)])):
             result = Result([])
         assert result.occurrences == expected_occurrences([(str(path), lines(100))])
         assert result.report.octets == len(lines(100))
@@ -613,7 +613,7 @@ class TestFailures:
 
         original = opening.open_file
         with (
-            mock.patch.object(planning, "find_inputs", return_value=iter(inputs)),
+            mock.patch.object(planning, "find_listed", return_value=iter(inputs)),
             mock.patch.object(opening, "open_file", breaking),
             mock.patch.object(planning, "is_splittable", return_value=False),
         ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -111,6 +111,13 @@ class Options:
         names = ("syntax", "equivalence", "trim", "resolver_tail", "max_length")
         told = {"version": __version__} | {name: getattr(self, name) for name in names}
         return told | {"recover": list(self.recover)}
+
+    def identity(self) -> dict[str, Any]:
+        """All by which it is decided what comes out of an input, and the version: two runs with the same find the same in it."""
+        aside = ("include", "exclude", "follow", "jobs", "memory", "strict")
+        return {"version": __version__} | {
+            each.name: getattr(self, each.name) for each in fields(self) if each.name not in aside
+        }
 
     def grammar(self, *, count_lines: bool, rejects: bool = False) -> Grammar:
         """What the scanner goes by."""

@@ -30,7 +30,10 @@ from urnscan.arrow import number_array, numbers, octet_strings
 from urnscan.errors import FatalError, SourceError
 from urnscan.sources import TEMPORARY_SUFFIX, RemotePlace, is_remote, local_path, without_secrets
 
-__all__ = ["OctetOutput", "ParquetOutput", "check_output", "work_folder"]
+__all__ = ["SHARDS_SUFFIX", "OctetOutput", "ParquetOutput", "check_output", "work_folder"]
+
+SHARDS_SUFFIX = f".shards{TEMPORARY_SUFFIX}"
+"""How the name of a folder ends that is kept for whoever goes on with the same output."""
 
 # A row group is full with so many rows, or so many octets in their texts.
 _ROW_GROUP = 1 << 17
@@ -57,6 +60,8 @@ class _Output:
         with _as_fatal(without_secrets(name)):
             self._place = _place(name)
             self._place.check(force=force)
+            self.beside = self._place.beside
+            """Where the file will stand; or, where it is brought to a store, here."""
             self.folder = self._clean_up.enter_context(work_folder(self._place.beside))
 
     def __enter__(self) -> Self:
@@ -239,7 +244,8 @@ def work_folder(path: Path) -> Iterator[Path]:
     for stale in glob.iglob(
         f".{glob.escape(path.name)}.*{TEMPORARY_SUFFIX}", root_dir=path.parent, include_hidden=True
     ):
-        _remove_if_dead(path.parent / stale)
+        if not stale.endswith(SHARDS_SUFFIX):
+            _remove_if_dead(path.parent / stale)
     with contextlib.ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(TEMPORARY_SUFFIX, f".{path.name}.", path.parent))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -16,10 +16,12 @@ import pyarrow.compute as pc
 
 from urnscan.errors import FatalError, SourceError
 from urnscan.grouping import Grouping
+from urnscan.holding import Piece
 from urnscan.options import Options
 from urnscan.parallel import in_order
-from urnscan.planning import Sizes, tasks
+from urnscan.planning import Argument, Sizes, Task, tasks
 from urnscan.running import Failures, SpillFolder
+from urnscan.shards import Shards, stamp
 from urnscan.tables import class_rows
 from urnscan.worker import Work, Worker
 
@@ -65,7 +67,7 @@ class Report:
 
 
 def run(
-    inputs: Sequence[str],
+    inputs: Sequence[Argument],
     options: Options,
     *,
     occurrences: Sink | None = None,
@@ -73,6 +75,7 @@ def run(
     rejects: Sink | None = None,
     outputs: Collection[str] = (),
     spill_folder: Path | None = None,
+    shards: Shards | None = None,
     on_failure: Callable[[SourceError], None] = lambda _: None,
     on_progress: Callable[[int], object] = lambda _: None,
     on_grouping: Callable[[], object] = lambda: None,
@@ -81,7 +84,7 @@ def run(
     those that are given.
 
     `outputs` are files that the run writes itself and must not read. `spill_folder` is where grouping may put files, by
-    default a temporary folder. `on_failure` is told of each input that fails, when its turn comes; `on_progress` how
+    default a temporary folder; in `shards` what is finished is kept, and looked for. `on_failure` is told of each input that fails, when its turn comes; `on_progress` how
     many octets were read since the last call, from the threads that read, one at a time; `on_grouping` that all are
     read and classes come next.
     Returns the report. Raises FatalError where no input could be read, and with `strict` where one could not;
@@ -108,9 +111,14 @@ def run(
             on_read=_one_at_a_time(on_progress),
             spill_folder=folder.get,
         )
-        pieces = in_order(tasks(inputs, options, outputs, _SIZES), lambda: Worker(work).work, options.jobs)
+        planned = tasks(inputs, options, outputs, _SIZES)
+        pieces = in_order(planned, lambda: _work(work, shards), options.jobs)
         stack.callback(pieces.close)  # type: ignore[attr-defined]
         for piece in pieces:
+            if shards is not None:
+                shards.add(piece)
+            if piece.ends is not None:
+                continue
             if piece.part_of != part_of:
                 part_of, lines, part_counted = piece.part_of, 0, False
             if piece.inputs and not part_counted:
@@ -141,6 +149,25 @@ def run(
                 classes(rows)
     report.seconds = time.monotonic() - began
     return report
+
+
+def _work(work: Work, shards: Shards | None) -> Callable[[Task], Iterator[Piece]]:
+    """The work of a thread: all tasks, but for those that an earlier run finished."""
+    worker = Worker(work)
+    if shards is None:
+        return worker.work
+
+    def resumed(task: Task) -> Iterator[Piece]:
+        before = stamp(task)  # it is read: what changes meanwhile is not what was read
+        kept = shards.find(before.text)
+        if kept is None:
+            yield from worker.work(task)
+        else:
+            work.on_read(before.octets)
+            yield from shards.pieces(kept)
+        yield Piece(ends=before.text, is_kept=kept is not None)
+
+    return resumed
 
 
 def _one_at_a_time(on_progress: Callable[[int], object]) -> Callable[[int], None]:

@@ -14,6 +14,7 @@ urnscan.errors.InvalidURN: ' ' may not stand in a URN; encoded it is %20 (at pos
 
 from __future__ import annotations
 
+import functools
 import string
 from collections import Counter
 from collections.abc import Mapping
@@ -72,13 +73,23 @@ class Syntax:
     """The fewest characters of a NID; 32 are the most in all three."""
     nid_may_end_in_hyphen: bool
     tail: int
-    pattern: regex.Pattern[str] = field(repr=False)
-    """The namestring, with a group for each part; greedy and without a choice, so a match is the longest there is."""
+    namestring: str = field(repr=False)
+    """The namestring as a pattern, with a group for each part; greedy and without a choice, so a match is the longest
+    there is.
+    """
+
+    @property
+    def pattern(self) -> regex.Pattern[str]:
+        """The same, compiled at its first use: who scans needs it not at all, and it takes a while."""
+        return _compiled(self.namestring)
 
     @property
     def separators(self) -> bytes:
         """The octets that no URN of this syntax holds: where a text can be cut without cutting a URN."""
         return bytes(octet for octet in range(256) if not self.octets[octet] and octet not in b"%?#")
+
+
+_compiled = functools.cache(regex.compile)
 
 
 def _octets(**roles: str) -> bytes:
@@ -114,7 +125,7 @@ SYNTAXES: Mapping[str, Syntax] = MappingProxyType(
                 nid_min=1,
                 nid_may_end_in_hyphen=True,
                 tail=TAIL_NONE,
-                pattern=regex.compile(f"{_SCHEME}{_NID_2141}(?P<nss>{_chars(_RFC2141_CHARS)}++)"),
+                namestring=f"{_SCHEME}{_NID_2141}(?P<nss>{_chars(_RFC2141_CHARS)}++)",
             ),
             Syntax(
                 name="rfc8141",
@@ -124,11 +135,9 @@ SYNTAXES: Mapping[str, Syntax] = MappingProxyType(
                 nid_min=2,
                 nid_may_end_in_hyphen=False,
                 tail=TAIL_COMPONENTS,
-                pattern=regex.compile(
-                    f"{_SCHEME}{_NID_8141}(?P<nss>{_PC}{_PC_SLASH}*+)"
-                    rf"(?:\?\+(?P<r>{_PC}(?:{_PC_SLASH}|\?(?!=))*+))?+"
-                    rf"(?:\?=(?P<q>{_PC}{_PC_SLASH_QUESTION}*+))?+{_FRAGMENT}"
-                ),
+                namestring=f"{_SCHEME}{_NID_8141}(?P<nss>{_PC}{_PC_SLASH}*+)"
+                rf"(?:\?\+(?P<r>{_PC}(?:{_PC_SLASH}|\?(?!=))*+))?+"
+                rf"(?:\?=(?P<q>{_PC}{_PC_SLASH_QUESTION}*+))?+{_FRAGMENT}",
             ),
             Syntax(
                 name="rfc2141bis-03",
@@ -138,9 +147,7 @@ SYNTAXES: Mapping[str, Syntax] = MappingProxyType(
                 nid_min=2,
                 nid_may_end_in_hyphen=False,
                 tail=TAIL_QUERY,
-                pattern=regex.compile(
-                    rf"{_SCHEME}{_NID_8141}(?P<nss>{_PC}++)(?:\?(?P<q>{_DIRECTIVE}(?:&{_DIRECTIVE})*+))?+{_FRAGMENT}"
-                ),
+                namestring=rf"{_SCHEME}{_NID_8141}(?P<nss>{_PC}++)(?:\?(?P<q>{_DIRECTIVE}(?:&{_DIRECTIVE})*+))?+{_FRAGMENT}",
             ),
         )
     }

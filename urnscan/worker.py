@@ -20,11 +20,15 @@ from urnscan.planning import Files, Part, Sizes, Task
 from urnscan.running import NO_PLACE
 from urnscan.scanner import END, Matches, Rejects
 from urnscan.sources import (
-    NOT_READ,
+    HEAD,
     Checks,
     Document,
+    Doubts,
     Input,
+    Listed,
+    Read,
     Values,
+    doubts,
     is_plain,
     open_documents,
     open_range,
@@ -35,7 +39,6 @@ from urnscan.views import make_scanner, separators
 
 __all__ = ["Work", "Worker"]
 
-_HEAD = 1 << 12  # octets of a file by which its form is told
 _TEXTS = 1 << 14  # texts that are scanned as one, at most
 _LF = 10
 _ReadInto = Callable[[memoryview], int]
@@ -79,7 +82,7 @@ class Worker:
         self._checks = Checks()
         self._held = Held(self._checks, work.spill_folder)
         self._together = _Together(work.sizes, self._separators[0], self._checks)
-        self._read = np.empty(len(self._together.text) - 1, np.uint8)  # files that were read at one go
+        self._doubts = doubts(work.options.reading)
         self._inputs = self._octets = 0  # that were read, and not yet told
 
     def work(self, task: Task) -> Iterator[Piece]:
@@ -97,25 +100,51 @@ class Worker:
                 yield _failure(NO_PLACE, task.source, task)
 
     def _files(self, task: Files) -> Iterator[Piece]:
-        """Scan inputs next to each other: those that are small and plain text are read at one go."""
-        inputs, octets = task.inputs, self._read
-        lengths = read_together(inputs, octets).tolist() if len(inputs) > 1 else [NOT_READ]
-        reading, checks = self._work.options.reading, self._checks
-        end = 0
-        for place, (source, length) in enumerate(zip(inputs, lengths, strict=True), task.place):
-            start, end = end, end + max(length, 0)
-            head = octets[start : min(end, start + _HEAD)].tobytes()
-            is_small = length != NOT_READ and length <= self._work.sizes.part  # it may have grown since it was found
-            if not is_small or not is_plain(source, head, is_whole=len(head) == length, reading=reading, checks=checks):
-                yield from self._input(place, source)
-                continue
-            if self._together.is_full:
+        """Scan inputs next to each other."""
+        place = task.place
+        for run in task.inputs:
+            if isinstance(run, Listed):
+                yield from self._listed(place, run)
+                place += len(run)
+            else:
+                yield from self._input(place, run)
+                place += 1
+
+    def _listed(self, place: int, files: Listed) -> Iterator[Piece]:
+        """Scan small files, of which `place` is the first one's: those that are plain text are read at one go."""
+        together, names = self._together, files.names
+        at, most = 0, len(files)
+        while at < len(files):
+            if together.is_full:
                 yield from self._scan_together()
                 yield from self._settle()
-            self._together.add_octets(octets[start:end], _Where(place, source.name))
-            self._work.on_read(length)
-            self._inputs += 1
-            self._octets += length
+            read = together.read(files, at, min(at + most, len(files)), self._doubts)
+            count = self._count_plain(files, at, read)
+            octets = int(read.lengths[:count].sum())
+            if count:
+                together.add_read(read.lengths[:count], place + at, names[at : at + count])
+                self._work.on_read(octets)
+                self._inputs += count
+                self._octets += octets
+            at += count
+            most *= 2
+            if count < len(read.lengths) or read.is_stuck:
+                yield from self._input(place + at, files.input(at))
+                at += 1
+                most = 1  # what is behind it was read in vain, and the next one may be of its kind
+
+    def _count_plain(self, files: Listed, first: int, read: Read) -> int:
+        """How many of the files that were read are plain text, up to the first one that is not."""
+        if not len(read.doubtful):
+            return len(read.lengths)
+        starts = np.cumsum(read.lengths + 1) - (read.lengths + 1)
+        for number in read.doubtful.tolist():
+            length = int(read.lengths[number])
+            head = self._together.following(int(starts[number]), min(length, HEAD))
+            source, is_whole = files.input(first + number), len(head) == length
+            if not is_plain(source, head, is_whole=is_whole, reading=self._work.options.reading, checks=self._checks):
+                return int(number)
+        return len(read.lengths)
 
     def _input(self, place: int, source: Input) -> Iterator[Piece]:
         """Scan all that is in an input."""
@@ -414,13 +443,28 @@ class _Together:
                 return True
         return False
 
-    def add_octets(self, octets: npt.NDArray[np.uint8], where: _Where) -> None:
-        """Append a text; there is room for it."""
-        self._open = self.filled
-        self.dates.read(len, self._view[self.filled : self.filled + len(octets)], self.filled)
-        self.filled += len(octets)
-        self.text[self._open : self.filled] = octets
-        self._close(where)
+    def read(self, files: Listed, first: int, last: int, doubts: Doubts) -> Read:
+        """Read files from the first one up to the last, as far as there is room; they are behind the texts, and none yet."""
+        last = min(last, first + _TEXTS - len(self.starts))
+        full = self._full + 1 - self.filled
+        room = self.text[self.filled : -1]
+        return read_together(files, first, last, room, separator=self._separator, full=full, doubts=doubts)
+
+    def following(self, start: int, count: int) -> bytes:
+        """So many of the octets that are behind the texts."""
+        return self.text[self.filled + start : self.filled + start + count].tobytes()
+
+    def add_read(self, lengths: npt.NDArray[np.int64], place: int, names: Sequence[str]) -> None:
+        """Append the files that were read, at least one, of which `place` is the first one's."""
+        ends = self.filled + np.cumsum(lengths + 1)
+        self.dates.read(len, self._view[self.filled : ends[-1]], self.filled)
+        self.filled = int(ends[-1])
+        self.inputs.extend(range(len(self.places), len(self.places) + len(names)))
+        self.places.extend(range(place, place + len(names)))
+        self.names.extend(names)
+        self.ends.extend((ends - 1).tolist())
+        self.starts.extend((ends - 1 - lengths).tolist())
+        self.members.extend([None] * len(names))
 
     def take_open(self) -> tuple[bytes, Dates]:
         """What was read of a text that was not added, and when."""

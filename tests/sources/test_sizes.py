@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from urnscan.sources import Selection, find_inputs
@@ -37,7 +38,8 @@ def test_sizes(tree):
     for path in map(Path, paths):
         is_file = path.is_file() and not path.is_symlink()
         expected.append(path.lstat().st_size if is_file else UNKNOWN)
-    assert file_sizes(paths) == expected
+    octets = [os.fsencode(path) + b"\0" for path in paths]
+    assert file_sizes(b"".join(octets), np.cumsum([len(path) for path in octets])).tolist() == expected
     assert {0, 2, 3, 1234, 5 << 30, UNKNOWN} <= set(expected)
 
 
@@ -46,7 +48,7 @@ def test_the_walk_does_not_depend_on_it(tree, monkeypatch, follow):
     """Elsewhere, and for what is no regular file, each is asked on its own."""
     selection = Selection(follow=follow)
     together = [*find_inputs([str(tree)], selection, frozenset())]
-    monkeypatch.setattr(walking, "file_sizes", lambda paths: [UNKNOWN] * len(paths))
+    monkeypatch.setattr(walking, "file_sizes", lambda _, ends: np.full(len(ends), UNKNOWN))
     alone = [*find_inputs([str(tree)], selection, frozenset())]
     assert [vars_of(each) for each in together] == [vars_of(each) for each in alone]
     assert len(together) >= 5

@@ -18,6 +18,7 @@ from urnscan.views import KINDS
 
 if TYPE_CHECKING:
     from urnscan.options import Options
+    from urnscan.planning import Argument
 
 __all__ = [
     "USAGE",
@@ -27,8 +28,8 @@ __all__ = [
     "add_reading",
     "add_running",
     "check_outputs",
+    "read_inputs",
     "read_options",
-    "standard_input",
 ]
 
 USAGE = 2
@@ -53,6 +54,12 @@ def add_inputs(parser: argparse.ArgumentParser, name: str) -> None:
         nargs="*",
         help="a file, a folder (walked, sorted, links not followed), a glob, a URL, or - for standard input, "
         f"which is also what is read when there is no {name} and it is no terminal",
+    )
+    parser.add_argument(
+        "--files-from",
+        metavar="FILE",
+        help="read also what this list names (- for standard input): paths and URLs, never globs, one a line, or each with "
+        "a NUL behind it, as find -print0 writes them",
     )
 
 
@@ -164,8 +171,17 @@ def check_outputs(*paths: str | None) -> list[str]:
     return outputs
 
 
-def standard_input() -> list[str]:
-    """The inputs where none are named. Raises FatalError where that is a terminal."""
+def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
+    """What names the inputs: standard input where nothing does. Raises FatalError where that is a terminal, or named twice."""
+    from urnscan.sources import PathList  # noqa: PLC0415
+
+    inputs: list[Argument] = [*arguments.inputs]
+    if arguments.files_from is not None:
+        if arguments.files_from == "-" in inputs:
+            raise FatalError("standard input cannot be an input and the list of inputs: leave out - or --files-from -")
+        inputs.append(PathList(arguments.files_from))
+    if inputs:
+        return inputs
     if sys.stdin is None or sys.stdin.isatty():
         raise FatalError("nothing to read: name files or folders, or - for standard input (urnscan --help tells more)")
     return ["-"]

@@ -15,9 +15,10 @@ from urnscan.cli.arguments import (
     add_reading,
     add_running,
     check_outputs,
+    read_inputs,
     read_options,
-    standard_input,
 )
+from urnscan.cli.loading import loading
 from urnscan.cli.signals import uninterrupted
 from urnscan.cli.terminal import Progress, counted, say, say_trimmable, show_progress
 from urnscan.errors import FatalError
@@ -33,19 +34,20 @@ _TOLD = 5  # classes that are too common, and dumps without URNs
 
 def dedup_command(words: Sequence[str]) -> bool:
     """Run it with these arguments; whether nothing failed. Raises UrnscanError and ValueError."""
-    import pyarrow as pa  # noqa: PLC0415 (heavy: --help does without)
+    with loading():
+        import pyarrow as pa  # noqa: PLC0415 (heavy: --help does without)
 
-    from urnscan.dedup.outputs import Dumps  # noqa: PLC0415
-    from urnscan.dedup.policy import Policy  # noqa: PLC0415
-    from urnscan.dedup.running import run  # noqa: PLC0415
-    from urnscan.output import OctetOutput, ParquetOutput  # noqa: PLC0415
-    from urnscan.planning import plan_size  # noqa: PLC0415
-    from urnscan.sources import is_remote  # noqa: PLC0415
-    from urnscan.tables import CLUSTERS, REPEATING_IN_CLUSTERS  # noqa: PLC0415
+        from urnscan.dedup.outputs import Dumps  # noqa: PLC0415
+        from urnscan.dedup.policy import Policy  # noqa: PLC0415
+        from urnscan.dedup.running import run  # noqa: PLC0415
+        from urnscan.output import OctetOutput, ParquetOutput  # noqa: PLC0415
+        from urnscan.planning import plan_size  # noqa: PLC0415
+        from urnscan.sources import is_remote  # noqa: PLC0415
+        from urnscan.tables import CLUSTERS, REPEATING_IN_CLUSTERS  # noqa: PLC0415
 
     arguments = _parser().parse_intermixed_args(words)
     pa.set_memory_pool(pa.system_memory_pool())  # it gives back what is freed
-    inputs = arguments.inputs or standard_input()
+    inputs = read_inputs(arguments)
     options = read_options(arguments)
     policy = Policy(
         fields=arguments.fields,

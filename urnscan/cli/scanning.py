@@ -17,9 +17,10 @@ from urnscan.cli.arguments import (
     add_reading,
     add_running,
     check_outputs,
+    read_inputs,
     read_options,
-    standard_input,
 )
+from urnscan.cli.loading import loading
 from urnscan.cli.signals import uninterrupted
 from urnscan.cli.terminal import Progress, counted, printable, say, say_trimmable, show_progress
 from urnscan.errors import FatalError
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from urnscan.options import Options
     from urnscan.pipeline import Report
+    from urnscan.shards import Shards
 
 __all__ = ["scan_command"]
 
@@ -38,33 +40,49 @@ def scan_command(words: Sequence[str]) -> bool:
     printed.
     """
     arguments = _parser().parse_intermixed_args(words)
-    import pyarrow as pa  # noqa: PLC0415 (heavy: --help and explain do without)
+    with loading():
+        import pyarrow as pa  # noqa: PLC0415 (heavy: --help and explain do without)
 
-    from urnscan.pipeline import run  # noqa: PLC0415
-    from urnscan.planning import plan_size  # noqa: PLC0415
-    from urnscan.sources import is_remote  # noqa: PLC0415
+        from urnscan.pipeline import run  # noqa: PLC0415
+        from urnscan.planning import plan_size  # noqa: PLC0415
+        from urnscan.shards import Shards  # noqa: PLC0415
+        from urnscan.sources import is_remote  # noqa: PLC0415
 
     # Our tables are large and live shortly: the system's allocator, which keeps what is freed, saves half the time that
     # the kernel spends on new pages.
     pa.set_memory_pool(pa.system_memory_pool())
 
-    inputs = arguments.inputs or standard_input()
+    inputs = read_inputs(arguments)
     if misplaced := next((word for word in ("dedup", "explain") if word in inputs and not os.path.lexists(word)), None):
         raise FatalError(f"{misplaced}: no such file or folder; as a command it comes first: urnscan {misplaced} ...")
     options = read_options(arguments)
     outputs = check_outputs(arguments.classes, arguments.occurrences, arguments.rejects)
     if not outputs and sys.stdout is None:
         raise FatalError("standard output is closed: name an output with -o, --occurrences or --rejects")
+    if arguments.resume and not outputs:
+        raise FatalError("--resume goes on with an output: name it with -o, --occurrences or --rejects")
     if arguments.json and outputs:
         raise FatalError("--json is for printing: leave it out, or leave out -o, --occurrences and --rejects")
     with contextlib.ExitStack() as stack:
         # To look for a remote output may take long, and whoever waits for that may want to stop.
         with contextlib.nullcontext() if any(map(is_remote, outputs)) else uninterrupted():
-            files = _open_outputs(arguments, stack)
+            files = _open_outputs(arguments, stack) if outputs else {}
         progress = Progress()
         both_on_screen = not outputs and sys.stdout.isatty()  # the occurrences run over the screen
         if not (arguments.no_progress or arguments.quiet or both_on_screen):
             progress = show_progress("scanning", lambda: plan_size(inputs, options, outputs), stack)
+        shards = None
+        if files:
+            first = next(iter(files.values()))
+            shards = stack.enter_context(
+                Shards(first.beside, {"tables": list(files), **options.identity()}, resume=arguments.resume)
+            )
+            stack.callback(_tell_kept, shards)
+            if arguments.resume and not arguments.quiet and not shards.are_some:
+                reason = (
+                    "the earlier run had other options" if shards.were_other else "nothing is kept of an earlier run"
+                )
+                say(f"{reason}: beginning anew")
         report = run(
             inputs,
             options,
@@ -75,14 +93,17 @@ def scan_command(words: Sequence[str]) -> bool:
             rejects=files["rejects"].write if "rejects" in files else None,
             outputs=outputs,
             spill_folder=files["classes"].folder if "classes" in files else None,
+            shards=shards,
             on_failure=progress.on_failure,
             on_progress=progress.on_progress,
             on_grouping=lambda: progress.on_stage("grouping"),
         )
         for file in files.values():
             file.commit(report.metadata(options))
+        if shards is not None:
+            shards.drop()
     if not arguments.quiet:
-        _summarise(report, options)
+        _summarise(report, options, 0 if shards is None else shards.octets)
     return not report.failures
 
 
@@ -109,6 +130,12 @@ def _parser() -> argparse.ArgumentParser:
         "--rejects", metavar="FILE", help="write what begins like a URN and is none to Parquet, with the reason"
     )
     output.add_argument("--force", action="store_true", help="replace outputs that exist")
+    output.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on where a run with the same outputs and options was cut off: what it finished is kept beside the first output "
+        "(of inputs that are files, and from the tenth second on, or from the first with this option)",
+    )
     output.add_argument("--json", action="store_true", help="print occurrences as JSON objects, one a line")
     add_meaning(parser.add_argument_group("what is a URN, and which are the same"), scan=True)
     add_reading(parser)
@@ -125,7 +152,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _open_outputs(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> dict[str, Any]:
-    from urnscan.output import ParquetOutput  # noqa: PLC0415
+    with loading():
+        from urnscan.output import ParquetOutput  # noqa: PLC0415
     from urnscan.tables import CLASSES, OCCURRENCES, REJECTS, REPEATING, SELECTIVE  # noqa: PLC0415
 
     files = {}
@@ -193,8 +221,17 @@ def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
     return print_json if as_json else print_lines
 
 
-def _summarise(report: Report, options: Options) -> None:
-    """One line of what was done, and one about trimming where it would have changed something."""
+def _tell_kept(shards: Shards) -> None:
+    """Say so where a run ends early and not in vain."""
+    if shards.are_kept:
+        say("what was finished is kept beside the output: the same command with --resume goes on from there")
+
+
+def _summarise(report: Report, options: Options, kept: int) -> None:
+    """One line of what was done, and one about trimming where it would have changed something.
+
+    `kept` octets did not have to be scanned again.
+    """
     parts = [
         counted(report.inputs, "input"),
         counted(report.octets, "octet"),
@@ -204,6 +241,8 @@ def _summarise(report: Report, options: Options) -> None:
         parts.append(counted(report.classes, "class", "classes"))
     if report.rejects is not None:
         parts.append(counted(report.rejects, "reject"))
+    if kept:
+        parts.append(f"{counted(kept, 'octet')} from an earlier run")
     parts.append(f"{report.seconds:.1f} s")
     if report.failures:
         parts.append(counted(len(report.failures), "failure"))

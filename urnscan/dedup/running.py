@@ -24,7 +24,7 @@ from urnscan.dedup.rereading import Again, Dump
 from urnscan.dedup.rewriting import copy_without
 from urnscan.errors import FatalError, SourceError
 from urnscan.options import Options
-from urnscan.planning import found_inputs
+from urnscan.planning import Argument, found_inputs
 from urnscan.running import Failures, SpillFolder
 from urnscan.tables import CLUSTERS
 
@@ -96,7 +96,7 @@ class DedupReport:
 
 
 def run(
-    inputs: Sequence[str],
+    inputs: Sequence[Argument],
     options: Options,
     policy: Policy,
     *,

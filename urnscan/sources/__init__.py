@@ -1,6 +1,7 @@
 """From the arguments of a run to texts: which inputs there are, what is in them, and readers of its octets.
 
-    walk.py       arguments, folders and patterns -> inputs, in a fixed order
+    walk.py       arguments, folders and patterns -> inputs, in a fixed order; lists.py: lists of inputs
+    inputs.py     an input; many files without an object for each; seen.py: which were met before
     files.py      files, ranges of files, pipes and standard input -> octets as they are
     together.py   many small files -> their octets, in one call; sizes.py: their sizes
     remote/       URLs -> inputs; objects read over a network that fails; files put into a store
@@ -21,30 +22,40 @@ Nothing here holds more in memory than a folder's own entries or blocks of octet
 from urnscan.sources.documents import Document, Values
 from urnscan.sources.encodings import check_encoding, is_binary
 from urnscan.sources.files import Range, open_range
+from urnscan.sources.inputs import Input, Listed
 from urnscan.sources.layers import INSIDE, Checks, Limits, Reading
-from urnscan.sources.opening import is_plain, is_splittable, open_documents
+from urnscan.sources.lists import PathList
+from urnscan.sources.opening import doubts, is_plain, is_splittable, open_documents
 from urnscan.sources.reader import Reader
 from urnscan.sources.remote.places import RemotePlace
 from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
-from urnscan.sources.together import NOT_READ, read_together
-from urnscan.sources.walk import TEMPORARY_SUFFIX, Input, Selection, find_inputs
+from urnscan.sources.seen import Seen
+from urnscan.sources.together import HEAD, Doubts, Read, read_together
+from urnscan.sources.walk import TEMPORARY_SUFFIX, Selection, find_inputs, find_listed
 
 __all__ = [
+    "HEAD",
     "INSIDE",
-    "NOT_READ",
     "TEMPORARY_SUFFIX",
     "Checks",
     "Document",
+    "Doubts",
     "Input",
     "Limits",
+    "Listed",
+    "PathList",
     "Range",
+    "Read",
     "Reader",
     "Reading",
     "RemotePlace",
+    "Seen",
     "Selection",
     "Values",
     "check_encoding",
+    "doubts",
     "find_inputs",
+    "find_listed",
     "is_binary",
     "is_plain",
     "is_remote",

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from urnscan.errors import DamageError, FatalError, SourceError
 from urnscan.sources.reader import Reader
 
-__all__ = ["WIDE_MARKS", "Transcoder", "check_encoding", "find_codec", "is_binary"]
+__all__ = ["MARKS_BEGIN", "WIDE_MARKS", "Transcoder", "check_encoding", "find_codec", "is_binary"]
 
 WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 """The byte order marks of UTF-16 and UTF-32; that of UTF-32-LE begins with that of UTF-16-LE."""
@@ -24,6 +24,8 @@ _BOMS = {
     codecs.BOM_UTF16_BE: "utf-16-be",
     codecs.BOM_UTF8: "utf-8",
 }
+MARKS_BEGIN = frozenset(mark[0] for mark in _BOMS)
+"""The octets that a byte order mark can begin with."""
 _BEGUN = frozenset(mark[:count] for mark in _BOMS for count in range(1, len(mark)))
 _AS_IT_IS = ("utf-8", "utf-8-sig", "ascii")
 # Without a mark Python takes the order of the machine, on which no result may depend. Most such files are from Windows.
@@ -108,6 +110,8 @@ def is_binary(head: bytes) -> bool | None:
 
 def _by_nuls(head: bytes) -> str | None:
     """UTF-32 or UTF-16, if three of four units are printable ASCII and none is NUL; else None."""
+    if 3 * head.count(0, 0, _TELLING) < min(len(head), _TELLING) - 3:  # in such text three of eight octets are NUL
+        return None
     for codec, unit, ascii_at in _UNITS:
         count = min(len(head), _TELLING) // unit
         rows = [head[at : at + unit] for at in range(0, count * unit, unit)]

@@ -12,8 +12,8 @@ import select
 import stat
 
 from urnscan.errors import SourceError
+from urnscan.sources.inputs import Input
 from urnscan.sources.reader import Reader
-from urnscan.sources.walk import Input
 
 __all__ = ["File", "Pipe", "Range", "open_file", "open_range"]
 

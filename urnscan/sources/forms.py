@@ -61,6 +61,10 @@ class Form:
     """The octets that such a file can begin with."""
     named: tuple[str, ...] = ()
     """Asked only where the name of the file ends in one of these, lower case; none: always."""
+    has_nul: bool = False
+    """Whether such a file has a NUL where it begins, whatever octet comes first."""
+    of_fields: bool = False
+    """Whether it is of this form only where fields are named, and text else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +97,21 @@ class Registry:
     """Forms in the order in which they are asked. Archives have millions of members: no form is asked in vain."""
 
     def __init__(self, forms: Iterable[Form]) -> None:
-        forms = tuple(forms)
+        self._forms = forms = tuple(forms)
         self._suffixes = tuple(suffix for form in forms for suffix in form.named)
         self._named = [tuple(form for form in forms if octet in form.begins) for octet in _ANY]
         self._others = [tuple(form for form in some if not form.named) for some in self._named]
+
+    @property
+    def suffixes(self) -> frozenset[str]:
+        """What the names of files end in that may be of a form by their names."""
+        return frozenset(self._suffixes)
+
+    @property
+    def begins(self) -> frozenset[int]:
+        """The octets that something can begin with that is of a form neither by its name nor by a NUL nor by its fields."""
+        certain = (form for form in self._forms if not (form.named or form.has_nul or form.of_fields))
+        return frozenset(octet for form in certain for octet in form.begins)
 
     def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:
         """Whether what begins with these octets, or is no more than these, may be of a form."""
@@ -187,13 +202,13 @@ FORMS = Registry(
         Table(recognise=is_arrow_stream, open=read_arrow_stream, begins=b"\xff"),
         Table(recognise=is_ar, open=scan_ar, begins=b"!"),
         *_unread(),
-        Archive(recognise=is_tar, open=open_tar),
+        Archive(recognise=is_tar, open=open_tar, has_nul=True),
         *_damaged_compressions(),
         *_damaged_archives(),
         *_mistaken_tables(),
         # Text, and read as that unless fields are named.
-        Table(recognise=is_json, open=read_json),
-        Table(recognise=is_csv, open=read_csv),
+        Table(recognise=is_json, open=read_json, of_fields=True),
+        Table(recognise=is_csv, open=read_csv, of_fields=True),
     ]
 )
 """Every form that is read, those first that their first octets tell with certainty."""

@@ -3,16 +3,19 @@
 import io
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.documents import Document, Values
-from urnscan.sources.encodings import Transcoder, find_codec
+from urnscan.sources.encodings import MARKS_BEGIN, Transcoder, find_codec
 from urnscan.sources.files import open_file
 from urnscan.sources.forms import FORMS, Archive, Compression, Table
+from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Budget, Checks, Layer, Reading
 from urnscan.sources.reader import Peeked, Reader
-from urnscan.sources.walk import Input
+from urnscan.sources.together import Doubts
 
-__all__ = ["is_plain", "is_splittable", "open_documents"]
+__all__ = ["doubts", "is_plain", "is_splittable", "open_documents"]
 
 
 def open_documents(
@@ -48,6 +51,15 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading, ch
     """
     layer = _bottom(source, reading, checks)
     return not FORMS.may_be(head, layer, is_whole=is_whole) and find_codec(lambda _: head, reading.encoding)[0] is None
+
+
+def doubts(reading: Reading) -> Doubts:
+    """By what an input is such that only `is_plain` can tell."""
+    are_all = reading.encoding is not None or bool(reading.columns)
+    begins = np.full(256, are_all)
+    begins[[*FORMS.begins, *MARKS_BEGIN]] = True
+    suffixes = sorted(suffix.encode() for suffix in FORMS.suffixes)
+    return Doubts(begins, np.frombuffer(b"".join(suffixes), np.uint8), np.cumsum([len(suffix) for suffix in suffixes]))
 
 
 def _bottom(

@@ -1,8 +1,6 @@
-"""How large the files of a folder are, in one call: as in `together.py`, without giving up the GIL for each."""
+"""How large files are, many in one call: as in `together.py`, without giving up the GIL for each."""
 
-import os
 import sys
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -24,27 +22,26 @@ _TYPE, _REGULAR = 0o170000, 0o100000
 _statx = from_c("statx", "intc", "intc", "uintp", "intc", "uintc", "uintp")
 
 
-def file_sizes(paths: Sequence[str]) -> list[int]:
-    """The octets of the regular file at each path, or UNKNOWN; links are not followed."""
-    if not paths or not _CAN_ASK:
-        return [UNKNOWN] * len(paths)
-    names = b"\0".join([*map(os.fsencode, paths), b""])
-    sizes: list[int] = _file_sizes(np.frombuffer(names, np.uint8), len(paths)).tolist()
+def file_sizes(paths: bytes, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The octets of the regular file at each path, or UNKNOWN; links are not followed.
+
+    The paths lie end to end, each with a NUL behind it, where it ends.
+    """
+    if not len(ends) or not _CAN_ASK:
+        return np.full(len(ends), UNKNOWN, np.int64)
+    sizes: npt.NDArray[np.int64] = _file_sizes(np.frombuffer(paths, np.uint8), ends)
     return sizes
 
 
 @compiled
-def _file_sizes(names: npt.NDArray[np.uint8], count: int) -> npt.NDArray[np.int64]:
-    """The sizes of so many files, whose names lie end to end, each with a NUL behind it."""
-    sizes = np.full(count, UNKNOWN)
+def _file_sizes(paths: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    sizes = np.full(len(ends), UNKNOWN)
     structure = np.zeros(_STRUCTURE, np.uint8)
     begin = 0
-    for i in range(count):
-        failed = _statx(_HERE, names.ctypes.data + np.uintp(begin), _NO_FOLLOW, _WANTED, structure.ctypes.data)
+    for i in range(len(ends)):
+        failed = _statx(_HERE, paths.ctypes.data + np.uintp(begin), _NO_FOLLOW, _WANTED, structure.ctypes.data)
         mode = structure[_MODE : _MODE + 2].view(np.uint16)[0]
         if not failed and mode & _TYPE == _REGULAR:
             sizes[i] = structure[_SIZE : _SIZE + 8].view(np.int64)[0]
-        while names[begin]:
-            begin += 1
-        begin += 1
+        begin = ends[i]
     return sizes

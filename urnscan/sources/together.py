@@ -1,18 +1,21 @@
-"""Many small files read at one go: without the GIL, which each call to the system would give up and wait for again."""
+"""Many small files read at one go: without the GIL, which each call to the system would give up and wait for again.
+
+They are laid into one text as they are read. Which of them are surely text is seen then, too.
+"""
 
 import os
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from urnscan.compiled import IS_COMPILED, compiled, from_c
-from urnscan.sources.walk import Input
+from urnscan.sources.inputs import Listed
 
-__all__ = ["NOT_READ", "read_together"]
+__all__ = ["HEAD", "Doubts", "Read", "read_together"]
 
-NOT_READ = -1
-"""In the place of a length: of an input that is to be read on its own, because it is no file, or large, or cannot be."""
+HEAD = 1 << 12
+"""Octets of a file by which its form is told."""
 
 _FLAGS = os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK  # not to wait for what has become a FIFO meanwhile
 
@@ -21,39 +24,124 @@ _read = from_c("read", "intp", "intc", "uintp", "uintp")
 _close = from_c("close", "intc", "intc")
 
 
-def read_together(inputs: Sequence[Input], octets: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
-    """Read files into `octets`, one behind the other; the length of each, or NOT_READ.
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """What makes a file more than surely text; a NUL at its beginning does in any case, and a name that is not ASCII."""
 
-    Whatever goes wrong with one shows when it is read on its own.
+    begins: npt.NDArray[np.bool_]
+    """For each octet, whether it is one to begin so."""
+    suffixes: npt.NDArray[np.uint8]
+    """What a name may end in, lower case, end to end."""
+    ends: npt.NDArray[np.int64]
+    """Where each of these ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Files that were read, from the first one on."""
+
+    lengths: npt.NDArray[np.int64]
+    """How many octets each has."""
+    doubtful: npt.NDArray[np.int64]
+    """Which of them are not surely text."""
+    is_stuck: bool
+    """Whether the next one is to be read on its own: it is no file, or large, or cannot be read; then that shows why."""
+
+
+def read_together(
+    files: Listed, first: int, last: int, text: npt.NDArray[np.uint8], *, separator: int, full: int, doubts: Doubts
+) -> Read:
+    """Read files from the first one up to the last, into `text`, one behind the other with the separator behind each.
+
+    It goes on while less than `full` octets are there, so a file has the rest of the room in any case.
     """
-    lengths = np.full(len(inputs), NOT_READ, np.int64)
-    files = [place for place, source in enumerate(inputs) if source.path is not None and source.size is not None]
-    if files and IS_COMPILED:
-        paths = [os.fsencode(inputs[place].path or "") for place in files]
-        begins = np.cumsum([0, *(len(path) + 1 for path in paths)])
-        names = np.frombuffer(b"\0".join([*paths, b""]), np.uint8)
-        lengths[files] = _read_files(names, begins[:-1], _FLAGS, octets)
-    return lengths
+    if not IS_COMPILED:
+        return Read(np.empty(0, np.int64), np.empty(0, np.int64), is_stuck=True)
+    lengths, are_doubtful, is_stuck = _read_files(
+        np.frombuffer(files.paths, np.uint8),
+        files.ends[first - 1] if first else 0,
+        files.ends[first:last],
+        _FLAGS,
+        text,
+        full,
+        separator,
+        doubts.begins,
+        doubts.suffixes,
+        doubts.ends,
+    )
+    return Read(lengths, np.flatnonzero(are_doubtful), is_stuck)
 
 
 @compiled
 def _read_files(
-    names: npt.NDArray[np.uint8], begins: npt.NDArray[np.int64], flags: int, octets: npt.NDArray[np.uint8]
-) -> npt.NDArray[np.int64]:
-    """The length of each file: their names lie end to end, each with a NUL behind it."""
-    lengths = np.full(len(begins), NOT_READ)
+    paths: npt.NDArray[np.uint8],
+    begin: int,
+    ends: npt.NDArray[np.int64],
+    flags: int,
+    text: npt.NDArray[np.uint8],
+    full: int,
+    separator: int,
+    begins: npt.NDArray[np.bool_],
+    suffixes: npt.NDArray[np.uint8],
+    suffix_ends: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], bool]:
+    """The lengths of files whose paths each end with a NUL, which are doubtful, and whether it is stuck."""
+    lengths = np.empty(len(ends), np.int64)
+    are_doubtful = np.zeros(len(ends), np.bool_)
     filled = 0
-    for i in range(len(begins)):
-        descriptor = _open(names.ctypes.data + np.uintp(begins[i]), flags)
+    for i in range(len(ends)):
+        if filled >= full:
+            return lengths[:i], are_doubtful[:i], False
+        descriptor = _open(paths.ctypes.data + np.uintp(begin), flags)
         if descriptor < 0:
-            continue
+            return lengths[:i], are_doubtful[:i], True
         end = filled
         got = 1
-        while got > 0 and end < len(octets):
-            got = _read(descriptor, octets.ctypes.data + np.uintp(end), np.uintp(len(octets) - end))
+        while got > 0 and end < len(text):
+            got = _read(descriptor, text.ctypes.data + np.uintp(end), np.uintp(len(text) - end))
             end += max(got, 0)
         _close(descriptor)
-        if got == 0:  # its end was seen
-            lengths[i] = end - filled
-            filled = end
-    return lengths
+        if got != 0:  # its end was not seen
+            return lengths[:i], are_doubtful[:i], True
+        are_doubtful[i] = end > filled and (
+            _may_be_more(text[filled:end], begins) or _is_telling(paths[begin : ends[i] - 1], suffixes, suffix_ends)
+        )
+        lengths[i] = end - filled
+        text[end] = separator
+        filled = end + 1
+        begin = ends[i]
+    return lengths, are_doubtful, False
+
+
+@compiled
+def _may_be_more(octets: npt.NDArray[np.uint8], begins: npt.NDArray[np.bool_]) -> bool:
+    """Whether octets, at least one, need not be text as they are."""
+    has_nul = False
+    for octet in octets[:HEAD]:
+        has_nul |= octet == 0
+    return bool(has_nul or begins[octets[0]])
+
+
+@compiled
+def _is_telling(path: npt.NDArray[np.uint8], suffixes: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> bool:
+    """Whether a name ends in one of the suffixes, or does not say so in ASCII."""
+    for at in range(len(path) - 1, -1, -1):
+        if path[at] == 0x2F:
+            break
+        if path[at] >= 0x80:
+            return True
+    begin = 0
+    for end in ends:
+        length = end - begin
+        k = 0
+        while k < length and k < len(path):
+            octet = path[len(path) - 1 - k]
+            if 0x41 <= octet <= 0x5A:
+                octet |= 0x20
+            if octet != suffixes[end - 1 - k]:
+                break
+            k += 1
+        if k == length:
+            return True
+        begin = end
+    return False

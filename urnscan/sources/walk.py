@@ -4,59 +4,34 @@ The order is that of the arguments; inside a folder that of the octets of the na
 so that a run on the same files is the same run. What was named is always read; only what was met is filtered.
 """
 # A Path for each of a million files would cost more than all the rest of a walk.
-# ruff: noqa: PTH112, PTH114, PTH116, PTH119
+# ruff: noqa: PTH208, PTH112, PTH114, PTH116, PTH119
 
 import os
 import re
 import stat
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from errno import ENAMETOOLONG, ENOENT, ENOTDIR
 from fnmatch import fnmatchcase
 
+import numpy as np
+
 from urnscan.errors import SourceError
-from urnscan.sources.remote.urls import ARROW, Remote, is_remote, is_url, local_path
+from urnscan.sources.inputs import Input, Listed, name_of
+from urnscan.sources.lists import PathList
+from urnscan.sources.remote.urls import is_remote, is_url, local_path
 from urnscan.sources.sizes import UNKNOWN, file_sizes
 
-__all__ = ["TEMPORARY_SUFFIX", "Input", "Selection", "find_inputs", "fits", "with_next"]
+__all__ = ["TEMPORARY_SUFFIX", "Selection", "find_inputs", "find_listed", "fits", "with_next"]
 
 TEMPORARY_SUFFIX = ".urnscan-tmp"
 """What the names of a run's temporary files and folders end in."""
 
-_NO_ENTRY = (None, 0)
+_TEMPORARY = os.fsencode(TEMPORARY_SUFFIX)
+_AT_ONCE = 1 << 12  # files of a folder that are looked at together
 _MAGIC = re.compile(r"[*?\[]")
 
 Identity = tuple[int, int]  # st_dev, st_ino
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """One thing to be read."""
-
-    name: str
-    """The input as named or walked, "/" between folders and "-" for standard input; always encodable as UTF-8.
-
-    Octets of the path that are not UTF-8 are written as in `\\xff`.
-    """
-    path: str | None
-    """What to open, None for standard input and what is remote; octets that are not UTF-8 are surrogate escapes, as
-    everywhere in `os`."""
-    size: int | None
-    """The octets of a regular file or an object when it was found, None where not known: standard input, a FIFO, a device."""
-    remote: Remote | None = None
-    """The object in a store; None for what is here."""
-
-    @property
-    def key(self) -> Hashable:
-        """What it is known by: two inputs of one key are the same."""
-        return self.name if self.remote is None else self.remote.key
-
-    @property
-    def file_name(self) -> str:
-        """The last part of the name, by whose suffix a form may be told: of a URL without its query."""
-        is_page = self.remote is not None and self.remote.url.scheme not in ARROW  # in a key "?" is as any other
-        name = self.name.partition("?")[0] if is_page else self.name
-        return name.rstrip("/").rsplit("/", 1)[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +54,7 @@ _EVERYTHING = Selection()
 
 
 def find_inputs(
-    arguments: Iterable[str], selection: Selection = _EVERYTHING, skip: Collection[str] = ()
+    arguments: Iterable[str | PathList], selection: Selection = _EVERYTHING, skip: Collection[str] = ()
 ) -> Iterator[Input | SourceError]:
     """The inputs that the arguments name, found as they are asked for; in place of one that cannot be, its error.
 
@@ -90,10 +65,27 @@ def find_inputs(
       the path that follows it.
     * Anything else is a pattern, if it has `*`, `?` or `[` in it: `**` stands for any number of folders, hidden names
       match like others. What it matches counts as named, in the order of a walk. Nothing matched is an error.
+    * What a list names is a path or a URL, never a pattern, and passed over if it is in `skip`. One that names nothing is
+      an error.
+
+    Raises FatalError for a list that cannot be read.
     """
+    for found in find_listed(arguments, selection, skip):
+        if isinstance(found, Listed):
+            yield from found
+        else:
+            yield found
+
+
+def find_listed(
+    arguments: Iterable[str | PathList], selection: Selection = _EVERYTHING, skip: Collection[str] = ()
+) -> Iterator[Listed | Input | SourceError]:
+    """The same, with the files of a folder or a list together where they are many."""
     finder = _Finder(selection, skip)
     for argument in arguments:
-        if argument == "-":
+        if isinstance(argument, PathList):
+            yield from finder.find_each(argument)
+        elif argument == "-":
             yield Input("-", None, None)
         else:
             yield from finder.find(argument)
@@ -104,26 +96,43 @@ class _Finder:
         self._selection = selection
         self._skip = frozenset(skip)
         self._skip_names = frozenset(os.path.basename(path) for path in skip)
+        self._skip_octets = frozenset(map(os.fsencode, self._skip_names))
 
-    def find(self, path: str) -> Iterator[Input | SourceError]:
-        """The inputs of a path or pattern that was named."""
+    def find_each(self, paths: PathList) -> Iterator[Listed | Input | SourceError]:
+        """The inputs that a list names. Raises FatalError."""
+        some: list[bytes] = []
+        for some in paths.read(_AT_ONCE):
+            for found in self._sized(b"", some):
+                if isinstance(found, str):
+                    if not self._is_own(found, is_link=True):
+                        yield from self.find(found, is_pattern=False)
+                    continue
+                files = found
+                if not self._skip_octets.isdisjoint(path.rpartition(b"/")[2] for path in some):
+                    files = found.chosen(np.array([not self._is_own(each.path or "") for each in found]))
+                yield files
+        if not some:
+            yield SourceError(paths.name, "the list names no inputs")
+
+    def find(self, path: str, *, is_pattern: bool = True) -> Iterator[Listed | Input | SourceError]:
+        """The inputs of a path, or of a pattern if it may be one, that was named."""
         try:
             status = os.stat(path)
         except ValueError:
             yield SourceError(path.encode("unicode_escape").decode(), "no file can have such a name")
         except OSError as error:
             if error.errno not in (ENOENT, ENOTDIR, ENAMETOOLONG):
-                yield SourceError.from_os(_name(path), error)
+                yield SourceError.from_os(name_of(path), error)
             elif is_url(path):
-                yield from self._find_url(path)
-            elif not _MAGIC.search(path):
-                yield SourceError(_name(path), "no such file or folder")
+                yield from self._find_url(path, is_pattern=is_pattern)
+            elif not is_pattern or not _MAGIC.search(path):
+                yield SourceError(name_of(path), "no such file or folder")
             else:
                 yield from self._expand(path)
         else:
             yield from self._existing(path, status)
 
-    def _find_url(self, url: str) -> Iterator[Input | SourceError]:
+    def _find_url(self, url: str, *, is_pattern: bool) -> Iterator[Listed | Input | SourceError]:
         """The inputs of a URL."""
         if not is_remote(url):
             try:
@@ -131,55 +140,107 @@ class _Finder:
             except SourceError as error:
                 yield error
             else:
-                yield from self.find(path)
+                yield from self.find(path, is_pattern=is_pattern)
             return
         from urnscan.sources.remote.places import find_remote  # noqa: PLC0415 (who reads no URL loads nothing for it)
 
-        yield from find_remote(url, self._selection, self._skip)
+        yield from find_remote(url, self._selection, self._skip, is_pattern=is_pattern)
 
-    def _existing(self, path: str, status: os.stat_result) -> Iterator[Input | SourceError]:
+    def _existing(self, path: str, status: os.stat_result) -> Iterator[Listed | Input | SourceError]:
         if stat.S_ISDIR(status.st_mode):
             yield from self._walk(path.rstrip("/") or "/", _identity(status))
         else:
             yield _input(path, status)
 
-    def _walk(self, root: str, identity: Identity) -> Iterator[Input | SourceError]:
+    def _walk(self, root: str, identity: Identity) -> Iterator[Listed | Input | SourceError]:
         """The inputs in a folder and in those below it."""
         follow = self._selection.follow
-        try:
-            way = [(_sized(root), identity)]  # the folders on the way down, each with what is left of it
-        except OSError as error:
-            yield SourceError.from_os(_name(root), error)
-            return
         root_length = len(root.rstrip("/")) + 1
+        try:
+            way = [(self._listing(root, root_length), identity)]  # the folders on the way down, each with what is left
+        except OSError as error:
+            yield SourceError.from_os(name_of(root), error)
+            return
         while way:
-            entry, size = next(way[-1][0], _NO_ENTRY)
-            if entry is None:
+            path = next(way[-1][0], None)
+            if path is None:
                 way.pop()
                 continue
+            if isinstance(path, Listed):
+                yield path
+                continue
             try:
-                if entry.name.endswith(TEMPORARY_SUFFIX) or (entry.is_symlink() and not follow):
+                name, relative = os.path.basename(path), path[root_length:]
+                status = os.lstat(path)
+                is_link = stat.S_ISLNK(status.st_mode)
+                if name.endswith(TEMPORARY_SUFFIX) or (is_link and not follow):
                     continue
-                relative = entry.path[root_length:]
-                is_folder = _is_folder(entry)
-                if fits(self._selection.exclude, entry.name, relative, is_folder=is_folder):
+                is_folder = os.path.isdir(path) if is_link else stat.S_ISDIR(status.st_mode)
+                if fits(self._selection.exclude, name, relative, is_folder=is_folder):
                     continue
                 if is_folder:
                     # Only links make loops, so only with them is it worth a stat to know a folder again.
-                    identity = _identity(entry.stat()) if follow else (0, 0)
+                    identity = _identity(os.stat(path)) if follow else (0, 0)
                     if not follow or all(identity != above for _, above in way):
-                        way.append((_sized(entry.path), identity))
-                elif size != UNKNOWN:
-                    if self._is_included(entry.name, relative) and not self._is_own(entry.path, is_link=False):
-                        yield Input(_name(entry.path), entry.path, size)
-                elif self._is_included(entry.name, relative) and (entry.is_file() or entry.is_symlink()):
-                    status = entry.stat()
-                    if stat.S_ISREG(status.st_mode) and not self._is_own(entry.path, is_link=entry.is_symlink()):
-                        yield _input(entry.path, status)
+                        way.append((self._listing(path, root_length), identity))
+                elif self._is_included(name, relative):
+                    status = os.stat(path) if is_link else status
+                    if stat.S_ISREG(status.st_mode) and not self._is_own(path, is_link=is_link):
+                        yield _input(path, status)
             except OSError as error:
-                yield SourceError.from_os(_name(entry.path), error)
+                yield SourceError.from_os(name_of(path), error)
 
-    def _expand(self, pattern: str) -> Iterator[Input | SourceError]:
+    def _listing(self, folder: str, root_length: int) -> Iterator[Listed | str]:
+        """What is in a folder, sorted by the octets of the names: the files that are inputs, and the paths of all else.
+
+        It is listed at once, with OSError where it cannot be.
+        """
+        names = os.listdir(os.fsencode(folder))
+        names.sort()
+        return self._wanted(folder, names, root_length)
+
+    def _wanted(self, folder: str, names: list[bytes], root_length: int) -> Iterator[Listed | str]:
+        """What is in a folder, but for regular files that are no inputs."""
+        before = os.fsencode(folder if folder.endswith("/") else folder + "/")
+        is_filtered = bool(self._selection.include or self._selection.exclude)
+        for at in range(0, len(names), _AT_ONCE):
+            some = names[at : at + _AT_ONCE]
+            are_special = is_filtered or not self._skip_octets.isdisjoint(some)
+            for found in self._sized(before, some):
+                if isinstance(found, Listed) and (are_special or _TEMPORARY + b"\0" in found.paths):
+                    yield found.chosen(np.array([self._is_wanted(each.path or "", root_length) for each in found]))
+                else:
+                    yield found
+
+    def _sized(self, before: bytes, names: list[bytes]) -> Iterator[Listed | str]:
+        """Regular files that stand next to each other with their sizes, and the paths of all else; `before` stands before
+        each of the names.
+        """
+        paths = before + (b"\0" + before).join(names) + b"\0"
+        ends = np.flatnonzero(np.frombuffer(paths, np.uint8) == 0) + 1
+        if len(ends) != len(names):  # a line of a list that has a NUL in it: no file can have such a name
+            yield from map(os.fsdecode, names)
+            return
+        files = Listed(paths, ends, file_sizes(paths, ends))
+        start = 0
+        for at in [*np.flatnonzero(files.sizes == UNKNOWN).tolist(), len(names)]:
+            if at > start:
+                yield files.between(start, at)
+            if at < len(names):
+                yield os.fsdecode(before + names[at])
+            start = at + 1
+
+    def _is_wanted(self, path: str, root_length: int) -> bool:
+        """Whether a file that was met is an input."""
+        name, relative = os.path.basename(path), path[root_length:]
+        return (
+            not name.endswith(TEMPORARY_SUFFIX)
+            and not fits(self._selection.exclude, name, relative, is_folder=False)
+            and self._is_included(name, relative)
+            and not self._is_own(path)
+        )
+
+    def _expand(self, pattern: str) -> Iterator[Listed | Input | SourceError]:
         """The inputs of everything that matches a pattern."""
         found = False
         for match in self._matches(pattern):
@@ -190,11 +251,11 @@ class _Finder:
             try:
                 status = os.stat(match)
             except OSError as error:
-                yield SourceError.from_os(_name(match), error)
+                yield SourceError.from_os(name_of(match), error)
             else:
                 yield from self._existing(match, status)
         if not found:
-            yield SourceError(_name(pattern), "no such file or folder, and no file matches it as a pattern")
+            yield SourceError(name_of(pattern), "no such file or folder, and no file matches it as a pattern")
 
     def _matches(self, pattern: str) -> Iterator[str | SourceError]:
         """The paths that match a pattern, in the order of a walk, and the errors on the way.
@@ -221,7 +282,7 @@ class _Finder:
             way = [(self._candidates(top, parts, wanted), wanted, _identity(os.stat(folder)))]
         except OSError as error:
             if error.errno not in (ENOENT, ENOTDIR):
-                yield SourceError.from_os(_name(folder), error)
+                yield SourceError.from_os(name_of(folder), error)
             return
         while way:
             candidates, wanted, _ = way[-1]
@@ -247,7 +308,7 @@ class _Finder:
                         reached = with_next(parts, reached)
                         way.append((self._candidates(path + "/", parts, reached), reached, identity))
                 except OSError as error:
-                    yield SourceError.from_os(_name(path), error)
+                    yield SourceError.from_os(name_of(path), error)
 
     def _candidates(self, folder: str, parts: list[str], wanted: Collection[int]) -> Iterator[tuple[str, bool, bool]]:
         """What in a folder can match one of the wanted parts: path, whether it is a folder, whether it is a link.
@@ -269,7 +330,7 @@ class _Finder:
         include = self._selection.include
         return not include or fits(include, name, relative, is_folder=False)
 
-    def _is_own(self, path: str, *, is_link: bool) -> bool:
+    def _is_own(self, path: str, *, is_link: bool = False) -> bool:
         """Whether a file is one of the run's outputs; the real path is looked up only where it can be one."""
         return (
             bool(self._skip)
@@ -282,12 +343,6 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
     """What is in a folder, sorted by the octets of the names; raises OSError."""
     with os.scandir(folder) as entries:
         return sorted(entries, key=lambda entry: os.fsencode(entry.name))
-
-
-def _sized(folder: str) -> Iterator[tuple[os.DirEntry[str], int]]:
-    """The same, with the sizes of the regular files."""
-    entries = _entries(folder)
-    return zip(entries, file_sizes([entry.path for entry in entries]), strict=True)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -321,8 +376,4 @@ def _identity(status: os.stat_result) -> Identity:
 
 
 def _input(path: str, status: os.stat_result) -> Input:
-    return Input(_name(path), path, status.st_size if stat.S_ISREG(status.st_mode) else None)
-
-
-def _name(path: str) -> str:
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    return Input(name_of(path), path, status.st_size if stat.S_ISREG(status.st_mode) else None)

@@ -38,9 +38,9 @@ Segments = list[tuple[int, int]]  # where each stretch of data stands in a spars
 
 
 def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar archive is known by its octets)
-    """Whether these are the first octets of a tar archive: a header whose checksum is right."""
+    """Whether these are the first octets of a tar archive: a header whose checksum is right; NULs fill its fields."""
     if len(head) >= _BLOCK:
-        return _parse(head[:_BLOCK]) is not None
+        return b"\0" in head[:_BLOCK] and _parse(head[:_BLOCK]) is not None
     name = head[:100]
     return None if b"\0" in head and (b"\0" not in name or _NAME.fullmatch(name)) else False
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from urnscan.errors import SourceError
+from urnscan.sources.inputs import Input
 from urnscan.sources.reader import Reader
 from urnscan.sources.remote.stores import Content, Entry, Store, Trouble, explain, open_store
 from urnscan.sources.remote.urls import HTTP, Remote, Url, parse_url
-from urnscan.sources.walk import TEMPORARY_SUFFIX, Input, Selection, fits, with_next
+from urnscan.sources.walk import TEMPORARY_SUFFIX, Selection, fits, with_next
 
 __all__ = ["RemotePlace", "RemoteReader", "find_remote", "open_remote"]
 
@@ -27,13 +28,16 @@ _BUFFER = 1 << 18  # octets that are read at least where someone seeks
 Result = TypeVar("Result")
 
 
-def find_remote(argument: str, selection: Selection, skip: Collection[str]) -> Iterator[Input | SourceError]:
-    """The inputs that a URL names, like those of a path: an object, a folder's, or those that match a pattern.
+def find_remote(
+    argument: str, selection: Selection, skip: Collection[str], *, is_pattern: bool = True
+) -> Iterator[Input | SourceError]:
+    """The inputs that a URL names, like those of a path: an object, a folder's, or those that match it as a pattern, if
+    it may be one.
 
     Links there are none, and a page of the web is a folder only if its title says that it lists one. `skip` are names.
     """
     try:
-        yield from _Finder(parse_url(argument), selection, skip).find()
+        yield from _Finder(parse_url(argument), selection, skip).find(is_pattern=is_pattern)
     except SourceError as error:
         yield error
 
@@ -54,7 +58,7 @@ class _Finder:
     def _opened(self) -> Store:
         return _patiently(self._name, self._url, lambda: open_store(self._url))
 
-    def find(self) -> Iterator[Input | SourceError]:
+    def find(self, *, is_pattern: bool) -> Iterator[Input | SourceError]:
         """The inputs of the URL: what is there by this very name comes before what matches it as a pattern."""
         url = self._url
         entry = _patiently(self._name, url, lambda: self._store.find(self._store.path_of(url.path)))
@@ -63,7 +67,7 @@ class _Finder:
             yield from self._walk(entry)
         elif entry is not None and (url.scheme in HTTP or not url.path.endswith("/")):
             yield self._input(entry, self._store.name_of(entry.path))
-        elif not parts:
+        elif not parts or not is_pattern:
             yield SourceError(self._name, "does not exist")
         else:
             # The options of a page are not those of the pages below it.

@@ -1,0 +1,139 @@
+"""What is to be read: one thing, or many files of which there is no object each."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.sources.remote.urls import ARROW, Remote
+
+__all__ = ["Input", "Listed", "name_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One thing to be read."""
+
+    name: str
+    """The input as named or walked, "/" between folders and "-" for standard input; always encodable as UTF-8.
+
+    Octets of the path that are not UTF-8 are written as in `\\xff`.
+    """
+    path: str | None
+    """What to open, None for standard input and what is remote; octets that are not UTF-8 are surrogate escapes, as
+    everywhere in `os`."""
+    size: int | None
+    """The octets of a regular file or an object when it was found, None where not known: standard input, a FIFO, a device."""
+    remote: Remote | None = None
+    """The object in a store; None for what is here."""
+
+    @property
+    def key(self) -> bytes:
+        """What it is known by: two inputs of one key are the same."""
+        if self.path is not None:
+            return os.fsencode(self.path)
+        return b"\0" + repr(self.name if self.remote is None else self.remote.key).encode()  # no path has a NUL
+
+    @property
+    def file_name(self) -> str:
+        """The last part of the name, by whose suffix a form may be told: of a URL without its query."""
+        is_page = self.remote is not None and self.remote.url.scheme not in ARROW  # in a key "?" is as any other
+        name = self.name.partition("?")[0] if is_page else self.name
+        return name.rstrip("/").rsplit("/", 1)[-1]
+
+
+class Listed:
+    """Regular files in the order of a run, as arrays: an `Input` of each costs more than to read a small file."""
+
+    __slots__ = ("ends", "paths", "sizes")
+
+    def __init__(self, paths: bytes, ends: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> None:
+        self.paths = paths
+        """Their paths end to end, each with a NUL behind it."""
+        self.ends = ends
+        """Where each path ends with its NUL."""
+        self.sizes = sizes
+        """The octets of each when it was found."""
+
+    @classmethod
+    def of(cls, inputs: Iterable[Input]) -> "Listed":
+        """Inputs that are regular files, each with its path and its size."""
+        files = [(os.fsencode(each.path or "") + b"\0", each.size or 0) for each in inputs]
+        paths, sizes = zip(*files, strict=True) if files else ((), ())
+        return cls(b"".join(paths), np.cumsum([len(path) for path in paths], dtype=np.int64), np.array(sizes, np.int64))
+
+    @classmethod
+    def joined(cls, some: Sequence["Listed"]) -> "Listed":
+        """The files of one after those of the other."""
+        if len(some) == 1:
+            return some[0]
+        before = np.cumsum([0, *(len(each.paths) for each in some)]).tolist()
+        return cls(
+            b"".join(each.paths for each in some),
+            np.concatenate([each.ends + octets for each, octets in zip(some, before, strict=False)]),
+            np.concatenate([each.sizes for each in some]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __iter__(self) -> Iterator[Input]:
+        return map(self.input, range(len(self)))
+
+    def input(self, at: int) -> Input:
+        """The file at a place, as an object."""
+        octets = self.paths[self.ends[at - 1] if at else 0 : self.ends[at] - 1]
+        return Input(_shown(octets), os.fsdecode(octets), int(self.sizes[at]))
+
+    def between(self, start: int, end: int) -> "Listed":
+        """The files from one place up to another."""
+        if (start, end) == (0, len(self)):
+            return self
+        first = int(self.ends[start - 1]) if start else 0
+        last = int(self.ends[end - 1]) if end > start else first
+        return Listed(self.paths[first:last], self.ends[start:end] - first, self.sizes[start:end])
+
+    def runs(self, files: int, octets: int, huge: int) -> Iterator["Listed | Input"]:
+        """The files in runs of so many, or of so many octets and those of one more; one of more than `huge` alone."""
+        start = 0
+        while start < len(self):
+            sizes = self.sizes[start : start + files]
+            alone = np.flatnonzero(sizes > huge)[:1].tolist()
+            if alone == [0]:
+                yield self.input(start)
+                start += 1
+                continue
+            full = int(np.searchsorted(np.cumsum(sizes), octets, side="right")) + 1
+            end = start + min(full, len(sizes), *alone)
+            yield self.between(start, end)
+            start = end
+
+    def chosen(self, which: npt.NDArray[np.bool_]) -> "Listed":
+        """Those of the files for which that is true."""
+        if which.all():
+            return self
+        chosen = [path + b"\0" for path in compress(self.keys, which)]
+        ends = np.cumsum([len(path) for path in chosen], dtype=np.int64)
+        return Listed(b"".join(chosen), ends, self.sizes[which])
+
+    @property
+    def keys(self) -> list[bytes]:
+        """What they are known by, as inputs."""
+        return self.paths.split(b"\0")[:-1]
+
+    @property
+    def names(self) -> list[str]:
+        """The names that their inputs have."""
+        return _shown(self.paths).split("\0")[:-1]
+
+
+def name_of(path: str) -> str:
+    """The name of the input at a path."""
+    return _shown(os.fsencode(path))
+
+
+def _shown(octets: bytes) -> str:
+    return octets.decode("utf-8", "backslashreplace")

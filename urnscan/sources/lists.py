@@ -1,0 +1,67 @@
+"""Lists of what is to be read, as `find` prints them: one path or URL a line, or each with a NUL behind it."""
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from urnscan.errors import FatalError
+
+__all__ = ["PathList"]
+
+_TELLING = 1 << 13  # octets in which a list with NULs has one: no path is longer than half of that
+_BLOCK = 1 << 18  # octets of the list that are read at once
+_LONGEST = 1 << 16  # octets of a path or URL
+
+
+@dataclass(frozen=True, slots=True)
+class PathList:
+    """A file that names inputs."""
+
+    source: str
+    """Its path, or "-" for standard input."""
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        shown = os.fsencode(self.source).decode("utf-8", "backslashreplace")
+        return "standard input" if self.source == "-" else shown
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is there to be read once more."""
+        try:
+            return self.source != "-" and stat.S_ISREG(os.stat(self.source).st_mode)  # noqa: PTH116 (as in walk.py)
+        except (OSError, ValueError):
+            return False
+
+    def read(self, most: int) -> Iterator[list[bytes]]:
+        """The paths as they are read, no more than `most` at once; empty lines are none.
+
+        Raises FatalError where it cannot be read, or has what can be neither path nor URL.
+        """
+        number, rest = 0, b""
+        try:
+            # Whoever gives standard input keeps it.
+            with open(0 if self.source == "-" else self.source, "rb", closefd=self.source != "-") as file:
+                block = file.read(_TELLING)
+                separator = b"\0" if b"\0" in block else b"\n"
+                while block:
+                    *paths, rest = (rest + block).split(separator)
+                    number += len(paths)
+                    if len(rest) > _LONGEST:
+                        reason = f"what follows {number:,} names is longer than any: is it a list of paths?"
+                        raise FatalError(f"{self.name}: {reason}")
+                    yield from _in_parts(paths, most)
+                    block = file.read1(_BLOCK)
+        except (OSError, ValueError) as error:
+            reason = error.strerror or str(error) if isinstance(error, OSError) else "no file can have such a name"
+            raise FatalError(f"{self.name}: cannot be read as a list of inputs: {reason}") from error
+        yield from _in_parts([rest], most)
+
+
+def _in_parts(paths: list[bytes], most: int) -> Iterator[list[bytes]]:
+    """Those of the paths that are not empty."""
+    some = [path for path in paths if path]
+    for at in range(0, len(some), most):
+        yield some[at : at + most]
