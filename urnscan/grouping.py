@@ -36,6 +36,7 @@ _TRIED = 16  # one slice of so many tells whether adding up makes the rows fewer
 _NUMBERS = itertools.count()  # of spilled files
 _Cut = tuple[int, int]
 """Ranges: from, and to before."""
+_Given = TypeVar("_Given")
 _Result = TypeVar("_Result")
 
 
@@ -129,9 +130,9 @@ class Grouping:
         chunks = [chunk for chunk in self._chunks if isinstance(chunk, _Chunk)]
         octets = _range_octets(chunks, ranges)
         cuts = list(_cuts(octets, self._slice_octets))
-        tried = cuts[_TRIED // 2 :: _TRIED] or cuts[:1]
-        before = sum(int(octets[first:last].sum()) for first, last in tried)
-        after = sum(rows.nbytes for rows in self._each(lambda cut: self._added(chunks, ranges, cut), tried))
+        tried = [_head(chunks, cut, self._slice_octets) for cut in cuts[_TRIED // 2 :: _TRIED] or cuts[:1]]
+        before = sum(rows.nbytes for batches in tried for rows in batches)
+        after = sum(rows.nbytes for rows in self._each(add_up, tried))
         if 2 * after < before:
             chunks = list(self._each(lambda cut: _sorted(self._added(chunks, ranges, cut), ranges), cuts))
             self._in_memory = sum(int(chunk.octets.sum()) for chunk in chunks)
@@ -167,11 +168,11 @@ class Grouping:
                 most = max(most, 2 * octets)
         return add_up(batches, shared)
 
-    def _each(self, work: Callable[[_Cut], _Result], cuts: Iterable[_Cut]) -> Iterator[_Result]:
+    def _each(self, work: Callable[[_Given], _Result], given: Iterable[_Given]) -> Iterator[_Result]:
         """What is made of each, in the threads, in their order."""
         working: deque[Future[_Result]] = deque()
-        for cut in cuts:
-            working.append(self._executor.submit(work, cut))
+        for each in given:
+            working.append(self._executor.submit(work, each))
             if len(working) > self._jobs:
                 yield working.popleft().result()
         while working:
@@ -185,12 +186,12 @@ class _Chunk:
         """`begins`: where each range begins, and where the last one ends."""
         self._rows = rows
         self._begins = begins
-        strings = (octet_strings(rows.column(name))[1] for name in ("urn", "text"))
+        strings = [octet_strings(rows.column(name))[1] for name in ("urn", "text")]
         width = rows.nbytes - sum(int(offsets[-1] - offsets[0]) for offsets in strings)
         self.octets: Integers = np.diff(begins) * (width // max(rows.num_rows, 1))
         """About how many octets of rows each range has."""
-        for name in ("urn", "text"):
-            self.octets += np.diff(octet_strings(rows.column(name))[1].astype(np.int64)[begins])
+        for offsets in strings:
+            self.octets += np.diff(offsets.astype(np.int64)[begins])
 
     def rows(self, cut: _Cut) -> int:
         """How many there are in these ranges."""
@@ -242,6 +243,11 @@ class _Spilled:
     def drop(self) -> None:
         """Give back what they take."""
         self._file.unlink(missing_ok=True)
+
+
+def _head(chunks: Iterable[_Chunk], cut: _Cut, octets: int) -> list[pa.RecordBatch]:
+    """The first rows of some ranges, about so many octets of them."""
+    return next(_packed((rows for chunk in chunks for rows in chunk.between(cut)), octets), [])
 
 
 def _ordered(batches: Sequence[pa.RecordBatch], ranges: Ranges) -> _Chunk:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from urnscan.output import SHARDS_SUFFIX
+
 from .conftest import PATIENCE, wait_until
 
 BOTH = ["-o", "classes.parquet", "--occurrences", "occ.parquet"]
@@ -62,7 +64,8 @@ def under_way(urnscan, process):
 
 
 def work_folders(urnscan):
-    return [name for name in urnscan.names() if name.startswith(".")]
+    """Those that a run makes, but for what it keeps for --resume."""
+    return [name for name in urnscan.names() if name.startswith(".") and SHARDS_SUFFIX not in name]
 
 
 def ended(process, sent):
