@@ -44,10 +44,10 @@ def describe(octets: int) -> str:
     return f"{octets / factor:.3g} {unit}"
 
 
-def pieces(octets: int, urns_per_megabyte: float) -> Iterator[tuple[str, int]]:
+def pieces(octets: int, urns_per_mebibyte: float) -> Iterator[tuple[str, int]]:
     """Text in pieces, at least so many octets of it, and how many URNs stand in each; the same for the same arguments."""
-    chance = random.Random(f"{octets} {urns_per_megabyte}")
-    gap = (1 << 20) / urns_per_megabyte
+    chance = random.Random(f"{octets} {urns_per_mebibyte}")
+    gap = (1 << 20) / urns_per_mebibyte
     prose = " ".join(chance.choice(WORDS) for _ in range(200_000)).replace(" a ", "\n")
     nids = ["isbn", "nbn:de", "uuid", "ietf:params:xml:ns", "oid", "issn", "nbn:fi", "xmpp"]
     written = 0
@@ -69,13 +69,13 @@ def pieces(octets: int, urns_per_megabyte: float) -> Iterator[tuple[str, int]]:
         yield text, len(parts)
 
 
-def generate(path: Path, octets: int, urns_per_megabyte: float) -> None:
+def generate(path: Path, octets: int, urns_per_mebibyte: float) -> None:
     """A file of `pieces`; one that is there already stays."""
     if path.exists() and path.stat().st_size >= octets:
         return
     new = path.with_name(path.name + ".new")
     with new.open("w", encoding="ascii") as file:
-        file.writelines(text for text, _ in pieces(octets, urns_per_megabyte))
+        file.writelines(text for text, _ in pieces(octets, urns_per_mebibyte))
     new.rename(path)
 
 

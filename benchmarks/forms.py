@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpora import generate, warm
+from corpora import DENSITIES, generate, warm
 from in_python import PATTERN
 from measuring import Contender, Count, count_lines, count_nothing, count_numbers, measure
 from peers import PRINTERS, urnscan
@@ -87,8 +87,8 @@ COMPRESSIONS = {  # how to make it, how to print it
 def make(folder: Path, octets: int) -> dict[str, Path]:
     """The text in every form, by suffix; what is there already is not made again."""
     text, short = folder / f"text-{octets}", folder / f"text-{octets // 10}"
-    generate(text, octets, 100)
-    generate(short, octets // 10, 100)
+    generate(text, octets, DENSITIES["sparse"])
+    generate(short, octets // 10, DENSITIES["sparse"])
     forms = {"text": text}
     for suffix, (command, _) in COMPRESSIONS.items():
         source = short if suffix in ("bz2", "xz") else text
@@ -164,7 +164,7 @@ def main() -> None:
         octets = arguments.text // 10 if suffix in ("bz2", "xz") else arguments.text
         found += rows(suffix, path, octets, arguments.runs)
     head = ["form", "", "median s", "min..max s", "MB/s of text", "urnscan takes of it", "matches", "peak MB"]
-    about = f"{arguments.text:,} octets of text with 100 URNs per MB, a tenth of it in bzip2 and xz."
+    about = f"{arguments.text:,} octets of text, {DENSITIES['sparse']} URNs per MiB; a tenth of it in bzip2 and xz."
     tell([*heading("Forms"), about, "", *table(head, found, left=2)], arguments.save)
 
 

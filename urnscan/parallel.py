@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -30,7 +30,7 @@ class _End:
 
 def in_order(
     tasks: Iterable[Task], new_worker: Callable[[], Callable[[Task], Iterator[Result]]], workers: int
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """The results of all tasks in the order of the tasks, each worked at by one of `workers` threads.
 
     `new_worker()` is called in each thread and returns what turns a task into its results. Only so many results wait as

@@ -38,7 +38,6 @@ __all__ = [
 Offsets = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
-Counts = npt.NDArray[np.int64]
 _Number = TypeVar("_Number", np.int32, np.int64)
 
 _FEW = 32  # so few rows are sorted by insertion
@@ -119,7 +118,7 @@ def _insertion_sort(words: Words, rows: Rows) -> None:
 
 
 @compiled
-def _radix_sort(words: Words, rows: Rows, spare_words: Words, spare_rows: Rows, counts: Counts) -> None:
+def _radix_sort(words: Words, rows: Rows, spare_words: Words, spare_rows: Rows, counts: Integers) -> None:
     """Sort by the words, octet by octet from the last; octets that are the same in all words cost no pass."""
     counts[:] = 0
     for i in range(len(words)):

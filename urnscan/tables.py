@@ -390,7 +390,7 @@ def _hold_oddities(octets: Octets) -> bool:
 def _oddities(octets: Octets, offsets: Offsets) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """In which strings `%00` stands, and in which a character that can mislead.
 
-    None of U+00C0 to U+024F does, the accented letters of Latin, in UTF-8 behind `%C3` to `%C9`; and they are the most.
+    None of U+00C0 to U+027F does, letters of Latin, in UTF-8 behind `%C3` to `%C9`; and they are the most.
     """
     nul = np.zeros(len(offsets) - 1, np.bool_)
     beyond = np.zeros(len(offsets) - 1, np.bool_)

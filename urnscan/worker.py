@@ -151,8 +151,7 @@ class Worker:
         octets, has_failed = self._octets, False
         checks = self._checks
         try:
-            documents = open_documents(source, self._work.options.reading, checks, self._work.on_read)
-            with closing(documents):  # type: ignore[type-var]
+            with closing(open_documents(source, self._work.options.reading, checks, self._work.on_read)) as documents:
                 checks.since = checks.now
                 for document in documents:
                     for piece in self._document(document, place, source):

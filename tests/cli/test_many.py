@@ -55,6 +55,21 @@ class TestLists:
         assert result.out.decode().splitlines() == of(3)
         assert result.said == ["urnscan: d/*.txt: no such file or folder"]
 
+    @pytest.mark.parametrize("named", ["{}/out.parquet", "file://{}/out.parquet"])
+    def test_an_output_is_no_input(self, urnscan, named):
+        """However the list names it, what the run replaces is not read."""
+        urnscan.write("out.parquet", b"urn:x-y:old")
+        urnscan.write("list", f"a.txt\n{named.format(urnscan.folder)}\n".encode())
+        result = urnscan("--files-from", "list", "-o", "out.parquet", "--force")
+        assert result.summary.startswith("urnscan: 1 input,")
+
+    def test_a_nul_among_lines_costs_one_name(self, urnscan):
+        """Behind what tells how the list is written: with an output, too, where names are compared with its place."""
+        urnscan.write("list", b"a.txt\n" * 2_000 + b"b\0c\na.txt\n")
+        result = urnscan("--files-from", "list", "-o", "out.parquet", status=1)
+        assert len(result.said) == 1
+        assert result.summary.startswith("urnscan: 1 input,")
+
     def test_a_dash_is_a_name(self, urnscan):
         urnscan.write("-", b"urn:x-y:dash")
         assert urnscan.printed("--files-from", "-", stdin=b"-\n") == ["-:1:urn:x-y:dash"]

@@ -1,14 +1,13 @@
 r"""BibTeX: entries against a slow reader of characters, LaTeX's escapes, and entries that are never closed."""
 
-import io
 import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.reading import buffer_of
 from urnscan.records.bibtex import BibtexRecords, is_bibtex
-from urnscan.records.buffer import Buffer
 from urnscan.records.record import Damaged, Own, Record
 
 PARTS = [
@@ -39,8 +38,7 @@ PARTS = [
 
 
 def read(dump, *, own=False, size=None):
-    source = io.BytesIO(dump)
-    return list(BibtexRecords(own=own).read(Buffer(lambda block: source.readinto(block[:size]))))
+    return list(BibtexRecords(own=own).read(buffer_of(dump, (size,))))
 
 
 def end_of(dump, at, opening):

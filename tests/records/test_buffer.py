@@ -1,12 +1,12 @@
 """The buffer that readers of records read from: it finds what a plain search in the whole dump finds."""
 
-import io
 import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.reading import buffer_of
 from urnscan.errors import DamageError, SourceError
 from urnscan.records.buffer import BETWEEN, Buffer
 
@@ -15,8 +15,7 @@ PATTERN = re.compile(rb"a+b|\n(?=a|\Z)")
 
 
 def buffered(dump, size=None):
-    source = io.BytesIO(dump)
-    return Buffer(lambda block: source.readinto(block[:size]))
+    return buffer_of(dump, (size,))
 
 
 @settings(max_examples=300, deadline=None)

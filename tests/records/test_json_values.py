@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.reading import read_records
 from urnscan.errors import DamageError
 from urnscan.records.buffer import Buffer
 from urnscan.records.json_values import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines
@@ -18,11 +19,8 @@ SETTINGS = settings(max_examples=80, deadline=None)
 READERS = (JsonLineRecords, JsonArrayRecords)
 
 
-def read(reader, dump, *, own=False, block=1 << 20):
-    file = io.BytesIO(dump)
-    buffer = Buffer(lambda view: file.readinto(view[:block]))
-    buffer.take_mark()
-    return list(reader(own=own).read(buffer))
+def read(reader, dump, *, own=False, block=None):
+    return read_records(reader(own=own), dump, (block,))
 
 
 def good(found):
@@ -103,44 +101,6 @@ def test_lines_are_those_that_json_reads(elements, end, mark):
 def test_values_one_after_the_other(elements, layout, between):
     dump = between.join(json.dumps(element, **layout) for element in elements).encode("utf-8", "surrogatepass")
     assert [json.loads(record.octets) for record in read(JsonArrayRecords, dump)] == elements
-
-
-@SETTINGS
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                b'{"a":',
-                b"}",
-                b"[",
-                b"]",
-                b",",
-                b'"',
-                b"\\",
-                b"\n",
-                b" ",
-                b"1",
-                b"nul",
-                b"\xff",
-                b"\x1e",
-                b'{"records":[',
-                b'{"total":1,"records":[{',
-                b'\n{"total":',
-                b'"id":1',
-                b"{}",
-            ]
-        )
-        | st.binary(max_size=3),
-        max_size=40,
-    ).map(b"".join),
-    st.sampled_from(READERS),
-    st.booleans(),
-)
-def test_any_octets(dump, reader, own):
-    """They never raise, nor does it matter how they come."""
-    found = read(reader, dump, own=own)
-    offsets_hold(dump, found)
-    assert found == read(reader, dump, own=own, block=1)
 
 
 @pytest.mark.parametrize("reader", READERS)

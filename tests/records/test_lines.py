@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from urnscan.records.buffer import Buffer
+from tests.reading import buffer_of
 from urnscan.records.lines import LineRecords, lines
 from urnscan.records.record import Damaged, Own, Record
 
@@ -16,8 +16,7 @@ TEXTS = st.lists(
 
 
 def buffered(dump, size=None):
-    source = io.BytesIO(dump)
-    return Buffer(lambda block: source.readinto(block[:size]))
+    return buffer_of(dump, (size,))
 
 
 @settings(max_examples=200, deadline=None)

@@ -1,7 +1,5 @@
 """MARC 21 in ISO 2709: where records begin and end, what is damaged, what is read all the same; pymarc as the oracle."""
 
-import io
-import itertools
 import unicodedata
 import warnings
 
@@ -10,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.reading import buffer_of, outline, owns, read_records
 from urnscan.errors import DamageError
 from urnscan.records import buffer as buffer_module
 from urnscan.records import marc as marc_module
@@ -48,24 +47,8 @@ def book(number, *fields, **wrong):
 URN_FIELD = (b"024", b"7 \x1faurn:nbn:de:gbv:999-tide-1\x1f2urn")
 
 
-def buffer_of(dump, sizes=(1 << 20,)):
-    stream, sizes = io.BytesIO(dump), itertools.cycle(sizes)
-    return Buffer(lambda view: stream.readinto(view[: next(sizes)]))
-
-
-def read(dump, *, own=False, sizes=(1 << 20,)):
-    buffer = buffer_of(dump, sizes)
-    buffer.take_mark()
-    return list(MarcRecords(own=own).read(buffer))
-
-
-def outline(found):
-    """The identifier of each record, and why each damaged one is."""
-    return [each.identifier if isinstance(each, Record) else each.reason for each in found]
-
-
-def owns(record):
-    return [(own.text, own.scheme) for own in record.own]
+def read(dump, *, own=False, sizes=(None,)):
+    return read_records(MarcRecords(own=own), dump, sizes)
 
 
 def test_records_and_what_is_between_them():

@@ -196,55 +196,6 @@ def test_several_documents_one_behind_the_other(several):
     assert found == [(record.identifier, urns(record)) for document in several for record in read(document)]
 
 
-FRAGMENTS = st.sampled_from(
-    [
-        *(
-            b"<record>",
-            b"</record>",
-            b"<record",
-            b"</record",
-            b"<record/>",
-            b"<m:record xmlns:m='" + MARC.encode() + b"'>",
-        ),
-        *(b"</m:record>", b"<!--", b"-->", b"<![CDATA[", b"]]>", b"<?", b"?>", b"<?xml version='1.0' encoding='x'?>"),
-        *(
-            b"<!DOCTYPE a [",
-            b"]>",
-            b"<header>",
-            b"<leader/>",
-            b"<leader>",
-            b"</leader>",
-            b"&nbsp;",
-            b"&",
-            b"<a>",
-            b"</a>",
-        ),
-        *(
-            b'"',
-            b"'",
-            b"<",
-            b">",
-            b" ",
-            b"\xff",
-            b"\0",
-            b"a",
-            b" xmlns='u'",
-            b"<a xmlns:m='u'>",
-            b"&#0;",
-            b"<metadata>",
-        ),
-    ]
-)
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(FRAGMENTS, max_size=40).map(b"".join) | st.binary(), st.booleans(), st.integers(1, 9))
-def test_any_octets_at_all_are_read(dump, own, block):
-    """Nothing raises; the size of the blocks tells nothing; a recogniser answers."""
-    assert read(dump, own=own) == read(dump, own=own, block=block)
-    assert sum(is_kind(dump, "") is True for is_kind in RECOGNISERS.values()) <= 1
-
-
 # What is told of each kind.
 
 KINDS = {

@@ -1,12 +1,12 @@
 """PICA+, normalised and plain: where records begin and end, what is damaged, what a value is once it is unescaped."""
 
-import io
 import itertools
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.reading import buffer_of, outline, owns, read_records
 from urnscan.errors import DamageError
 from urnscan.records import buffer as buffer_module
 from urnscan.records import lines as lines_module
@@ -67,23 +67,8 @@ def short(ppn):
     return [("003@", "0", ppn), ("021A", "a", "Die Lampe")]
 
 
-def buffer_of(dump, sizes=(1 << 20,)):
-    stream, sizes = io.BytesIO(dump), itertools.cycle(sizes)
-    return Buffer(lambda view: stream.readinto(view[: next(sizes)]))
-
-
-def read(dump, *, own=False, sizes=(1 << 20,)):
-    buffer = buffer_of(dump, sizes)
-    buffer.take_mark()
-    return list(PicaRecords(own=own).read(buffer))
-
-
-def outline(found):
-    return [each.identifier if isinstance(each, Record) else each.reason for each in found]
-
-
-def owns(record):
-    return [(own.text, own.scheme) for own in record.own]
+def read(dump, *, own=False, sizes=(None,)):
+    return read_records(PicaRecords(own=own), dump, sizes)
 
 
 def values(record):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.reading import read_records
 from urnscan.errors import DamageError
 from urnscan.records.buffer import Buffer
 from urnscan.records.record import Damaged, Own, Record
@@ -16,11 +17,8 @@ from urnscan.records.separated import SeparatedRecords, is_separated
 SETTINGS = settings(max_examples=100, deadline=None)
 
 
-def read(dump, *, own=False, block=1 << 20):
-    file = io.BytesIO(dump)
-    buffer = Buffer(lambda view: file.readinto(view[:block]))
-    buffer.take_mark()
-    return list(SeparatedRecords(own=own).read(buffer))
+def read(dump, *, own=False, block=None):
+    return read_records(SeparatedRecords(own=own), dump, (block,))
 
 
 def identifiers(found):

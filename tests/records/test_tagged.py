@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from urnscan.records.buffer import Buffer
+from tests.reading import read_records
 from urnscan.records.identifiers import as_text
 from urnscan.records.record import Damaged, Own, Record
 from urnscan.records.tagged import RisRecords, is_ris
@@ -27,10 +27,7 @@ LINES = [
 
 
 def read(dump, *, own=False, size=None):
-    source = io.BytesIO(dump)
-    buffer = Buffer(lambda block: source.readinto(block[:size]))
-    buffer.take_mark()
-    return list(RisRecords(own=own).read(buffer))
+    return read_records(RisRecords(own=own), dump, (size,))
 
 
 def tag_of(line):

@@ -1,12 +1,10 @@
 """N-Triples and N-Quads by subject: against a plain reader of one line at a time, and what damage leaves."""
 
-import io
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from urnscan.records.buffer import Buffer
+from tests.reading import read_records
 from urnscan.records.record import Damaged, Own, Record
 from urnscan.records.triples import TripleRecords, is_triples
 
@@ -37,10 +35,7 @@ DUMPS = st.builds(
 
 
 def read(dump, *, own=False, size=None):
-    source = io.BytesIO(dump)
-    buffer = Buffer(lambda block: source.readinto(block[:size]))
-    buffer.take_mark()
-    return list(TripleRecords(own=own).read(buffer))
+    return read_records(TripleRecords(own=own), dump, (size,))
 
 
 class Line:

@@ -46,7 +46,7 @@ def dedup_command(words: Sequence[str]) -> bool:
         from urnscan.tables import CLUSTERS, REPEATING_IN_CLUSTERS  # noqa: PLC0415
 
     arguments = _parser().parse_intermixed_args(words)
-    pa.set_memory_pool(pa.system_memory_pool())  # it gives back what is freed
+    pa.set_memory_pool(pa.system_memory_pool())  # as for a scan
     inputs = read_inputs(arguments)
     options = read_options(arguments)
     policy = Policy(
@@ -106,9 +106,10 @@ def dedup_command(words: Sequence[str]) -> bool:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from urnscan.dedup.policy import KEEP, WEAK  # noqa: PLC0415
+    from urnscan.dedup.policy import KEEP, Policy  # noqa: PLC0415
     from urnscan.records.formats import FORMATS  # noqa: PLC0415
 
+    default = Policy()
     parser = Parser(
         prog="urnscan dedup",
         usage="urnscan dedup DUMP... -o CLUSTERS.parquet [--deduplicated FILE] [--report FILE.html] [options]",
@@ -143,19 +144,22 @@ def _parser() -> argparse.ArgumentParser:
         "--weak",
         metavar="NID[,NID...]",
         type=_names,
-        default=WEAK,
+        default=default.weak,
         help="URNs that are listed and join nothing: namespaces, or the beginnings of names in them "
-        f"(default: {','.join(WEAK)})",
+        f"(default: {','.join(default.weak)})",
     )
     joining.add_argument(
         "--max-class",
         metavar="N",
         type=int,
-        default=100,
-        help="a URN of more records than this joins nothing, and is told (default: 100)",
+        default=default.max_class,
+        help=f"a URN of more records than this joins nothing, and is told (default: {default.max_class})",
     )
     joining.add_argument(
-        "--keep", choices=list(KEEP), default="first", help="which record of a cluster is kept (default: first)"
+        "--keep",
+        choices=list(KEEP),
+        default=default.keep,
+        help=f"which record of a cluster is kept (default: {default.keep})",
     )
     joining.add_argument(
         "--record", metavar="FORMAT", choices=list(FORMATS), help="the format of the dumps; line: each line is a record"

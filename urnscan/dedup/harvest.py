@@ -112,8 +112,7 @@ class Harvest:
                 self._failures.add(NO_PLACE, source.source, source)
                 continue
             try:
-                documents = open_documents(source, self._reading, Checks(), self._on_read)
-                with closing(documents):  # type: ignore[type-var]
+                with closing(open_documents(source, self._reading, Checks(), self._on_read)) as documents:
                     for number, document in enumerate(documents):
                         self._document(place, source, number, document)
             except SourceError as error:

@@ -168,7 +168,7 @@ class Again:
             if not waiting:
                 continue
             try:
-                with closing(open_documents(source, self._reading, Checks(), self._on_read)) as documents:  # type: ignore[type-var]
+                with closing(open_documents(source, self._reading, Checks(), self._on_read)) as documents:
                     for number, document in enumerate(documents):
                         if number == waiting[0].number and isinstance(document, Document):
                             yield waiting.popleft(), Summed(document.reader.read_into)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,12 @@ from urnscan.errors import FatalError, SourceError
 from urnscan.options import Options
 from urnscan.planning import Argument, found_inputs
 from urnscan.running import Failures, SpillFolder
+from urnscan.sources import Input
 from urnscan.tables import CLUSTERS
+
+if TYPE_CHECKING:
+    from urnscan.dedup.summary import Chosen
+    from urnscan.report.dedup import Summary
 
 __all__ = ["DedupReport", "Sink", "run"]
 
@@ -124,10 +129,7 @@ def run(
     began = time.monotonic()
     report = DedupReport()
     reading = dataclasses.replace(options.reading, columns=())
-    found_in = found_inputs(inputs, options, outputs)
-    if dumps is not None:
-        found_in, foreseen = itertools.tee(found_in)
-        dumps.foresee(foreseen)
+    found_in = _foreseen(found_inputs(inputs, options, outputs), dumps)
     with ExitStack() as stack:
         folder = SpillFolder(spill_folder)
         stack.callback(folder.remove)
@@ -149,28 +151,51 @@ def run(
         found = _Found(harvest, policy)
         report.add(harvest, found)
         on_stage("writing")
-        chosen = None
-        if page is not None:
-            from urnscan.dedup.summary import Chosen  # noqa: PLC0415 (what makes pages takes a while to load)
-
-            chosen = Chosen(found.cluster, harvest.dumps)
-        if clusters is not None or chosen is not None:
-            for dump, rows in found.rows():
-                if clusters is not None:
-                    clusters(rows)
-                if chosen is not None:
-                    chosen.take(dump, rows)
+        chosen = None if page is None else _chosen(found, harvest)
+        _give_rows(found, clusters, chosen)
         again = Again(harvest.dumps, harvest.spool, reading, on_progress)
         # Excerpts first: what is written may take the place of what was read.
         excerpts = {} if chosen is None else dict(again.excerpts(chosen.places()))
         if dumps is not None:
             _write(dumps, again, found)
         if page is not None and chosen is not None:
-            from urnscan.report.dedup import render  # noqa: PLC0415
-
-            page(render(chosen.summary(options, policy, report.common, report.failures, excerpts)).encode())
+            page(_rendered(chosen.summary(options, policy, report.common, report.failures, excerpts)))
     report.seconds = time.monotonic() - began
     return report
+
+
+def _foreseen(inputs: Iterator[Input | SourceError], dumps: Dumps | None) -> Iterator[Input | SourceError]:
+    """The inputs, of which the dumps that are written, if any, are told beforehand. Raises FatalError."""
+    if dumps is None:
+        return inputs
+    inputs, foreseen = itertools.tee(inputs)
+    dumps.foresee(foreseen)
+    return inputs
+
+
+def _chosen(found: _Found, harvest: Harvest) -> Chosen:
+    """What is to be shown on the page."""
+    from urnscan.dedup.summary import Chosen  # noqa: PLC0415 (what makes pages takes a while to load)
+
+    return Chosen(found.cluster, harvest.dumps)
+
+
+def _rendered(summary: Summary) -> bytes:
+    """The page."""
+    from urnscan.report.dedup import render  # noqa: PLC0415 (the same)
+
+    return render(summary).encode()
+
+
+def _give_rows(found: _Found, clusters: Sink | None, chosen: Chosen | None) -> None:
+    """Give CLUSTERS rows to those who want them. Raises FatalError, and what a sink raises."""
+    if clusters is None and chosen is None:
+        return
+    for dump, rows in found.rows():
+        if clusters is not None:
+            clusters(rows)
+        if chosen is not None:
+            chosen.take(dump, rows)
 
 
 def _write(dumps: Dumps, again: Again, found: _Found) -> None:

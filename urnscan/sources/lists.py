@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from urnscan.errors import FatalError
+from urnscan.sources.inputs import name_of
 
 __all__ = ["PathList"]
 
@@ -24,8 +25,7 @@ class PathList:
     @property
     def name(self) -> str:
         """What errors call it."""
-        shown = os.fsencode(self.source).decode("utf-8", "backslashreplace")
-        return "standard input" if self.source == "-" else shown
+        return "standard input" if self.source == "-" else name_of(self.source)
 
     @property
     def is_file(self) -> bool:

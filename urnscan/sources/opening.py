@@ -1,7 +1,7 @@
 """From an input to the texts in it: the way through all forms that it has, one inside the other."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import numpy as np
 
@@ -20,7 +20,7 @@ __all__ = ["doubts", "is_plain", "is_splittable", "open_documents"]
 
 def open_documents(
     source: Input, reading: Reading, checks: Checks, on_read: Callable[[int], object] = lambda _: None
-) -> Iterator[Document | Values | SourceError]:
+) -> Generator[Document | Values | SourceError, None, None]:
     """The texts and values in an input; in place of a member that cannot be read, its error.
 
     `checks` tells which of the octets that are read are vouched for; `on_read` is told how many octets of the input

@@ -19,7 +19,7 @@ import numpy as np
 from urnscan.errors import SourceError
 from urnscan.sources.inputs import Input, Listed, name_of
 from urnscan.sources.lists import PathList
-from urnscan.sources.remote.urls import is_remote, is_url, local_path
+from urnscan.sources.remote.urls import is_remote, is_url, local_path, real_place
 from urnscan.sources.sizes import UNKNOWN, file_sizes
 
 __all__ = ["TEMPORARY_SUFFIX", "Selection", "find_inputs", "find_listed", "fits", "with_next"]
@@ -104,7 +104,7 @@ class _Finder:
         for some in paths.read(_AT_ONCE):
             for found in self._sized(b"", some):
                 if isinstance(found, str):
-                    if not self._is_own(found, is_link=True):
+                    if not self._names_own(found):
                         yield from self.find(found, is_pattern=False)
                     continue
                 files = found
@@ -337,6 +337,13 @@ class _Finder:
             and (is_link or os.path.basename(path) in self._skip_names)
             and os.path.realpath(path) in self._skip
         )
+
+    def _names_own(self, argument: str) -> bool:
+        """Whether a path or URL leads to one of the run's outputs."""
+        try:
+            return bool(self._skip) and real_place(argument) in self._skip
+        except (SourceError, ValueError):  # that is told when it is looked for
+            return False
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
