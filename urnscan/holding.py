@@ -48,8 +48,10 @@ class Piece:
     """The LF octets in the part, at its end."""
     rejects: pa.RecordBatch | None = None
     """They come in pieces of their own, which have dates of their own."""
-    ends: str | None = None
-    """Of the last piece of a task its stamp (`shards.py`), which may be empty; of any other None."""
+    begins: str | None = None
+    """Of a piece that says that a task begins the stamp of that (`shards.py`), which may be empty; of any other None."""
+    ends: bool = False
+    """Whether it says that a task ends."""
     is_kept: bool = False
     """Whether it was not made now, but kept by an earlier run."""
 

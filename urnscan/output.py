@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import glob
+import hashlib
 import json
 import os
 import shutil
@@ -129,10 +130,11 @@ class ParquetOutput(_Output):
         self.schema = schema
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._octets = 0  # that wait
+        self._written = self.folder / "output.parquet"
         with _as_fatal(self._place.name), contextlib.ExitStack() as stack:
             stack.push(self)
             self._writer = pq.ParquetWriter(
-                self.folder / "output.parquet",
+                self._written,
                 schema,
                 compression="snappy",  # zstd saves a third of the file and takes half as long again
                 use_dictionary=dictionaries,
@@ -164,7 +166,7 @@ class ParquetOutput(_Output):
         with _as_fatal(self._place.name):
             self._writer.add_key_value_metadata({"urnscan": json.dumps(metadata)})
             self._writer.close()
-            self._put(self.folder / "output.parquet")
+            self._put(self._written)
 
     def _write_group(self) -> None:
         group = pa.Table.from_batches(self._waiting, self.schema)
@@ -220,7 +222,8 @@ class _Remote:
     def __init__(self, url: str) -> None:
         self._place = RemotePlace(url)
         self.name = self._place.name
-        self.beside = Path(tempfile.gettempdir(), self._place.base_name)
+        known = hashlib.blake2b(self.name.encode(), digest_size=8).hexdigest()  # others may be called the same
+        self.beside = Path(tempfile.gettempdir(), f"{self._place.base_name}.{known}")
 
     def check(self, *, force: bool, reason: str = "exists already") -> None:
         """That an object may be put there."""

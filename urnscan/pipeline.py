@@ -84,9 +84,9 @@ def run(
     those that are given.
 
     `outputs` are files that the run writes itself and must not read. `spill_folder` is where grouping may put files, by
-    default a temporary folder; in `shards` what is finished is kept, and looked for. `on_failure` is told of each input that fails, when its turn comes; `on_progress` how
-    many octets were read since the last call, from the threads that read, one at a time; `on_grouping` that all are
-    read and classes come next.
+    default a temporary folder; in `shards` what is finished is kept, and looked for. `on_failure` is told of each input
+    that fails, when its turn comes; `on_progress` how many octets were read since the last call, from the threads that
+    read, one at a time; `on_grouping` that all are read and classes come next.
     Returns the report. Raises FatalError where no input could be read, and with `strict` where one could not;
     what a sink raises.
     """
@@ -113,11 +113,11 @@ def run(
         )
         planned = tasks(inputs, options, outputs, _SIZES)
         pieces = in_order(planned, lambda: _work(work, shards), options.jobs)
-        stack.callback(pieces.close)  # type: ignore[attr-defined]
+        stack.callback(pieces.close)
         for piece in pieces:
             if shards is not None:
                 shards.add(piece)
-            if piece.ends is not None:
+            if piece.begins is not None or piece.ends:
                 continue
             if piece.part_of != part_of:
                 part_of, lines, part_counted = piece.part_of, 0, False
@@ -160,12 +160,13 @@ def _work(work: Work, shards: Shards | None) -> Callable[[Task], Iterator[Piece]
     def resumed(task: Task) -> Iterator[Piece]:
         before = stamp(task)  # it is read: what changes meanwhile is not what was read
         kept = shards.find(before.text)
+        yield Piece(begins=before.text, is_kept=kept is not None)
         if kept is None:
             yield from worker.work(task)
         else:
             work.on_read(before.octets)
             yield from shards.pieces(kept)
-        yield Piece(ends=before.text, is_kept=kept is not None)
+        yield Piece(ends=True)
 
     return resumed
 

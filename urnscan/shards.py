@@ -106,7 +106,8 @@ class Shards:
         self._found: dict[str, tuple[int, int]] = {}  # where the line of each task stands, and its octets
         self._kept = 0
         self._written = 0  # octets of rows
-        self._pieces: list[Mapping[str, Any]] | None = []  # of the task at hand; None where it gets no shard
+        self._task = ""  # the stamp of the task at hand
+        self._pieces: list[Mapping[str, Any]] | None = None  # of the task at hand; None where it gets no shard
         self._files: contextlib.ExitStack | None = None
         self._is_off = False
         try:
@@ -163,20 +164,23 @@ class Shards:
             yield Piece(**numbers, **rows, names=names, is_kept=True)
 
     def add(self, piece: Piece) -> None:
-        """Keep a piece of the task at hand, which ends with the one that has its stamp."""
+        """Keep a piece of the task at hand: the one that begins it, those that come out of it, and the one that ends it."""
+        if piece.begins is not None:
+            self._task, self._pieces = piece.begins, [] if piece.begins and not piece.is_kept else None
+            return
         if piece.is_kept:
             self.octets += piece.octets
-        if piece.is_kept or piece.failure is not None or self._is_off or not self._is_time():
+        if piece.failure is not None or self._is_off or not self._is_time():
             self._pieces = None
+        if self._pieces is None:
+            return
         try:
-            if self._pieces is not None and piece.ends is None:
+            if piece.ends:
+                self._append(self._pieces)
+            else:
                 self._pieces.append(self._keep(piece))
-            elif self._pieces is not None and piece.ends:
-                self._append(piece.ends)
         except OSError:  # the disk is full, say: then what was kept so far is what helps
             self._is_off = True
-        if piece.ends is not None:
-            self._pieces = []
 
     def drop(self) -> None:
         """Remove them: nothing is left to resume."""
@@ -201,6 +205,12 @@ class Shards:
             fcntl.flock(self._lines, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._files = files.pop_all()
         self._end = self._rows.seek(0, os.SEEK_END)
+
+    def _open_once(self) -> None:
+        """Open them where none is open: they are new."""
+        if self._files is None:
+            self._open()
+            _write(self._lines, self._head + b"\n")
 
     def _close(self) -> None:
         if self._files is not None:
@@ -227,9 +237,7 @@ class Shards:
 
     def _keep(self, piece: Piece) -> Mapping[str, Any]:
         """Write the rows of a piece; what its line says of it."""
-        if self._files is None:
-            self._open()
-            _write(self._lines, self._head + b"\n")
+        self._open_once()
         rows = {}
         for table in _TABLES:
             batch = getattr(piece, table)
@@ -241,10 +249,11 @@ class Shards:
                 self._written += octets.size
         return {name: getattr(piece, name) for name in _NUMBERS} | {"names": dict(piece.names), "rows": rows}
 
-    def _append(self, task: str) -> None:
+    def _append(self, pieces: _Pieces) -> None:
         """Append the line of the task at hand."""
-        shard = json.dumps({"end": self._end, "pieces": self._pieces})
-        _write(self._lines, _line(f"{task} {shard}".encode()))
+        self._open_once()
+        shard = json.dumps({"end": self._end, "pieces": pieces})
+        _write(self._lines, _line(f"{self._task} {shard}".encode()))
         self._kept += 1
 
     def _octets(self, start: int, size: int) -> bytes:
