@@ -20,7 +20,7 @@ from pathlib import Path
 from corpora import DENSITIES, Corpus, describe, generate, generate_many, warm
 from measuring import Result, measure
 from peers import TOOLS, WHOLE_JOB, contenders, first_output, missing, versions
-from results import RUNS, Measured, choice, heading, keep, machine, parser, sizes, table, targets
+from showing import RUNS, Measured, choice, heading, keep, machine, parser, sizes, table, targets
 
 KINDS = [*DENSITIES, "many", "small"]
 SIZES = {"dense": [10**7, 10**8, 10**9], "medium": [10**7, 10**8, 10**9], "sparse": [10**7, 10**8, 10**9, 4 * 10**9]}

@@ -22,7 +22,7 @@ from pathlib import Path
 from corpora import warm
 from measuring import Contender, count_numbers, measure, summary
 from peers import URNSCAN
-from results import heading, parser, rows_of, table, tell
+from showing import heading, parser, rows_of, table, tell
 
 PYMARC_SCRIPT = r"""
 import sys

@@ -24,7 +24,7 @@ from corpora import DENSITIES, generate, warm
 from in_python import PATTERN
 from measuring import Contender, Count, count_lines, count_nothing, count_numbers, measure
 from peers import PRINTERS, urnscan
-from results import heading, parser, rows_of, size, table, tell
+from showing import heading, parser, rows_of, size, table, tell
 
 MAKE_SCRIPT = r"""
 import gzip, sys, uuid

@@ -21,7 +21,7 @@ from corpora import describe, warm
 from drawing import Line, draw
 from measuring import Contender, Result, measure, summary
 from peers import URNSCAN
-from results import RUNS, choice, count, failed, heading, keep, megabytes, parser, record, size, sizes, spread, table
+from showing import RUNS, choice, count, failed, heading, keep, megabytes, parser, record, size, sizes, spread, table
 
 STREAM = Path(__file__).with_name("stream.py")
 

@@ -97,14 +97,14 @@ def result(name, seconds, matches=7, failure=""):
 
 def measured(kind, octets, *results):
     from corpora import Corpus
-    from results import Measured
+    from showing import Measured
 
     return Measured(Corpus(kind, Path("text"), octets), list(results), [])
 
 
 def test_targets():
     """Reached or not is computed: at most for a ratio to a peer, at least for workers, and of the largest text."""
-    from results import targets
+    from showing import targets
 
     pipe, ours = "rg -oai | sort | uniq -c", "urnscan, whole job"
     small = measured("dense", 10**6, result(ours, 9), result(pipe, 1))
