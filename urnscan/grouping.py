@@ -158,7 +158,7 @@ class Grouping:
         """The rows of neighbouring ranges, added up; bit by bit where they are many."""
         shared = ranges.shared(*cut)
         batches: list[pa.RecordBatch] = []
-        octets, most = 0, 4 * self._most_octets
+        octets, most = 0, 2 * self._slice_octets
         for rows in (rows for chunk in chunks for rows in chunk.between(cut)):
             batches.append(rows)
             octets += rows.nbytes
