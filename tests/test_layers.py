@@ -77,6 +77,11 @@ ROOMS = [
     room("shards", "errors holding output planning sources", "pyarrow"),
     room("pipeline", "errors tables grouping holding parallel options planning running shards worker", "pyarrow"),
     room("library", "errors arrow scanner tables columns options pipeline views", "numpy pyarrow pandas"),
+    room(
+        "spark",
+        "errors arrow adding tables columns options pipeline planning running sources views worker",
+        "numpy pyarrow pyspark py4j regex",
+    ),
     room("report", "errors", "jinja2 markupsafe"),
     room(
         "dedup",
@@ -85,7 +90,7 @@ ROOMS = [
     ),
     room(
         "cli",
-        "errors arrow syntax equivalence explanation records sources tables output options planning pipeline shards views dedup",
+        "errors arrow syntax equivalence explanation records sources tables output options planning pipeline shards views spark dedup",
         "regex pyarrow tqdm",
     ),
     room("__main__", "cli"),

@@ -28,6 +28,9 @@ class SourceError(UrnscanError):
         self.source = source
         self.reason = reason
 
+    def __reduce__(self) -> tuple[type["SourceError"], tuple[str, str]]:
+        return type(self), (self.source, self.reason)  # as of InvalidURN
+
     @classmethod
     def from_os(cls, source: str, error: OSError) -> "SourceError":
         """The same for an error of the operating system, in its own words."""

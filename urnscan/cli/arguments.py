@@ -125,7 +125,6 @@ def add_running(parser: argparse.ArgumentParser, *, threads: bool) -> None:
             "--memory",
             metavar="SIZE",
             type=_size,
-            default=10**9,
             help="what grouping may take before it spills to disk (default: 1GB)",
         )
     running.add_argument("--strict", action="store_true", help="end the run at the first input that fails")

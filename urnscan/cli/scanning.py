@@ -22,14 +22,13 @@ from urnscan.cli.arguments import (
 )
 from urnscan.cli.loading import loading
 from urnscan.cli.signals import uninterrupted
-from urnscan.cli.terminal import Progress, counted, printable, say, say_trimmable, show_progress
+from urnscan.cli.sparking import add_engine, spark_command
+from urnscan.cli.terminal import Progress, printable, say, show_progress, summarise
 from urnscan.errors import FatalError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from urnscan.options import Options
-    from urnscan.pipeline import Report
     from urnscan.shards import Shards
 
 __all__ = ["scan_command"]
@@ -40,6 +39,10 @@ def scan_command(words: Sequence[str]) -> bool:
     printed.
     """
     arguments = _parser().parse_intermixed_args(words)
+    if arguments.engine == "spark":
+        return spark_command(arguments)
+    if misplaced := next((name for name in ("master", "errors") if getattr(arguments, name) is not None), None):
+        raise FatalError(f"--{misplaced} is for Spark: add --engine spark, or leave it out")
     with loading():
         import pyarrow as pa  # noqa: PLC0415 (heavy: --help and explain do without)
 
@@ -103,7 +106,7 @@ def scan_command(words: Sequence[str]) -> bool:
         if shards is not None:
             shards.drop()
     if not arguments.quiet:
-        _summarise(report, options, 0 if shards is None else shards.octets)
+        summarise(report, options, 0 if shards is None else shards.octets)
     return not report.failures
 
 
@@ -148,6 +151,7 @@ def _parser() -> argparse.ArgumentParser:
         "(repeatable)",
     )
     add_running(parser, threads=True)
+    add_engine(parser)
     return parser
 
 
@@ -225,26 +229,3 @@ def _tell_kept(shards: Shards) -> None:
     """Say so where a run ends early and not in vain."""
     if shards.are_kept:
         say("what was finished is kept beside the output: the same command with --resume goes on from there")
-
-
-def _summarise(report: Report, options: Options, kept: int) -> None:
-    """One line of what was done, and one about trimming where it would have changed something.
-
-    `kept` octets did not have to be scanned again.
-    """
-    parts = [
-        counted(report.inputs, "input"),
-        counted(report.octets, "octet"),
-        counted(report.occurrences, "occurrence"),
-    ]
-    if report.classes is not None:
-        parts.append(counted(report.classes, "class", "classes"))
-    if report.rejects is not None:
-        parts.append(counted(report.rejects, "reject"))
-    if kept:
-        parts.append(f"{counted(kept, 'octet')} from an earlier run")
-    parts.append(f"{report.seconds:.1f} s")
-    if report.failures:
-        parts.append(counted(len(report.failures), "failure"))
-    say(", ".join(parts))
-    say_trimmable(report.trimmable, options)

@@ -12,8 +12,9 @@ import regex
 
 if TYPE_CHECKING:
     from urnscan.options import Options
+    from urnscan.pipeline import Report
 
-__all__ = ["Progress", "counted", "printable", "say", "say_trimmable", "show_progress"]
+__all__ = ["Progress", "counted", "printable", "say", "say_trimmable", "show_progress", "summarise"]
 
 _CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
 
@@ -68,3 +69,26 @@ def show_progress(stage: str, total: Callable[[], int | None], stack: contextlib
             say(failure)
 
     return Progress(say_above, bar.update, bar.set_description)
+
+
+def summarise(report: Report, options: Options, kept: int = 0) -> None:
+    """One line of what was done, and one about trimming where it would have changed something.
+
+    `kept` octets did not have to be scanned again.
+    """
+    parts = [
+        counted(report.inputs, "input"),
+        counted(report.octets, "octet"),
+        counted(report.occurrences, "occurrence"),
+    ]
+    if report.classes is not None:
+        parts.append(counted(report.classes, "class", "classes"))
+    if report.rejects is not None:
+        parts.append(counted(report.rejects, "reject"))
+    if kept:
+        parts.append(f"{counted(kept, 'octet')} from an earlier run")
+    parts.append(f"{report.seconds:.1f} s")
+    if report.failures:
+        parts.append(counted(len(report.failures), "failure"))
+    say(", ".join(parts))
+    say_trimmable(report.trimmable, options)
