@@ -82,7 +82,7 @@ ROOMS = [
         "errors arrow adding tables columns options pipeline planning running sources views worker",
         "numpy pyarrow pyspark py4j regex",
     ),
-    room("report", "errors", "jinja2 markupsafe"),
+    room("report", "errors arrow tables", "jinja2 markupsafe numpy pyarrow"),
     room(
         "dedup",
         "errors arrow compiled strings columns records sources tables output options planning running spilling views report",
@@ -90,7 +90,7 @@ ROOMS = [
     ),
     room(
         "cli",
-        "errors arrow syntax equivalence explanation records sources tables output options planning pipeline shards views spark dedup",
+        "errors arrow syntax equivalence explanation records sources tables output options planning pipeline shards views report spark dedup",
         "regex pyarrow tqdm",
     ),
     room("__main__", "cli"),
@@ -112,7 +112,18 @@ OPENING |= {
     "mkstemp",
     "ParquetFile",
 }
-MAY_OPEN = {"sources", "output", "namespaces", "grouping", "holding", "spilling", "shards", "dedup", "records"}
+MAY_OPEN = {
+    "sources",
+    "output",
+    "namespaces",
+    "grouping",
+    "holding",
+    "spilling",
+    "shards",
+    "dedup",
+    "records",
+    "report",
+}
 
 
 class Module(NamedTuple):

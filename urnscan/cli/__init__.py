@@ -10,6 +10,7 @@ from types import MappingProxyType
 from urnscan.cli.arguments import USAGE
 from urnscan.cli.deduplicating import dedup_command
 from urnscan.cli.explaining import explain_command
+from urnscan.cli.reporting import report_command
 from urnscan.cli.scanning import scan_command
 from urnscan.cli.signals import heed
 from urnscan.cli.terminal import say
@@ -20,7 +21,7 @@ __all__ = ["main"]
 DONE, SOME_FAILED, NOTHING_DONE, INTERRUPTED = 0, 1, USAGE, 130
 
 COMMANDS: Mapping[str, Callable[[Sequence[str]], bool]] = MappingProxyType(
-    {"dedup": dedup_command, "explain": explain_command}
+    {"dedup": dedup_command, "explain": explain_command, "report": report_command}
 )
 """What begins with another word is to be scanned. Each gives whether nothing failed."""
 

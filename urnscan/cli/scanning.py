@@ -115,12 +115,13 @@ def _parser() -> argparse.ArgumentParser:
         prog="urnscan",
         usage="urnscan INPUT... [-o CLASSES.parquet] [--occurrences OCCURRENCES.parquet] [options]\n"
         "       urnscan dedup DUMP... -o CLUSTERS.parquet [--deduplicated FILE] [options]\n"
-        "       urnscan explain URN... [options]",
+        "       urnscan explain URN... [options]\n"
+        "       urnscan report CLASSES.parquet [--occurrences OCCURRENCES.parquet] -o FILE.html [options]",
         description="Find URNs in text, tell which are the same, and write them to Parquet. "
         "Text is read as it is kept: compressed, in archives (tar, zip, WARC), in tables (Parquet, Arrow, SQLite), behind "
         "URLs. Without an output, print each occurrence as source:line:text.",
         epilog="Exit status: 0 done, 1 done but some inputs failed, 2 wrong usage or nothing could be done, "
-        "130 interrupted. An INPUT named explain or dedup is written ./explain or ./dedup.",
+        "130 interrupted. An INPUT named dedup, explain or report is written ./dedup and so on.",
         allow_abbrev=False,
     )
     add_inputs(parser, "INPUT")

@@ -15,12 +15,11 @@ Where there is nothing to show a section says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 
 from urnscan.report.excerpts import Line, compare
-from urnscan.report.page import Bar, bars, page, percent
+from urnscan.report.page import Bar, bars, page, percent, ranges
 
 __all__ = ["Common", "Example", "ExampleRecord", "Input", "Large", "Summary", "render"]
 
@@ -151,29 +150,11 @@ def render(summary: Summary) -> str:
 
 def _sizes(sizes: Mapping[int, int], records: int) -> list[Bar]:
     """The sizes of clusters, with how many there are and how many records they have in all."""
-    rows: list[tuple[str, int, int]] = []
-    ranges = _ranges()
-    first, last = next(ranges)
-    for size, clusters in sorted(sizes.items()):
-        while size > last:
-            first, last = next(ranges)
-        label = f"{first:,}" if first == last else f"{first:,}–{last:,}"  # noqa: RUF001 (a range)
-        if rows and rows[-1][0] == label:
-            _, before, held = rows.pop()
-            rows.append((label, before + clusters, held + size * clusters))
-        else:
-            rows.append((label, clusters, size * clusters))
+    rows = [
+        (label, sum(sizes[size] for size in within), sum(size * sizes[size] for size in within))
+        for label, within in ranges(sizes)
+    ]
     return bars((label, clusters, held, percent(held, records)) for label, clusters, held in rows if clusters)
-
-
-def _ranges() -> Iterator[tuple[int, int]]:
-    """The sizes that are shown together: up to 10 each alone, then 11 to 20, to 50, to 100, to 200 …"""
-    yield from ((size, size) for size in range(11))
-    last = 10
-    for power in count(1):
-        for step in (2, 5, 10):
-            first, last = last + 1, step * 10**power
-            yield first, last
 
 
 def _columns(example: Example) -> list[_Column]:

@@ -7,16 +7,19 @@ ask for anything else.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import count, groupby
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-__all__ = ["Bar", "bars", "counted", "page", "percent", "plain", "visible"]
+__all__ = ["Bar", "bars", "counted", "digest", "page", "percent", "plain", "ranges", "script", "visible"]
 
 # Controls, noncharacters, surrogates, interlinear annotation, and what Unicode calls Default_Ignorable_Code_Point. It is
 # written out, as Python's `unicodedata` is not the same in every version and the page has to be. Unlike in most texts,
@@ -109,6 +112,34 @@ def bars(rows: Iterable[tuple[str, int, *tuple[int | str, ...]]]) -> list[Bar]:
     ]
 
 
+def ranges(sizes: Iterable[int]) -> Iterator[tuple[str, list[int]]]:
+    """Sizes that are shown together, with a label for them: up to 10 each alone, then 11 to 20, to 50, to 100, to 200 …
+
+    >>> [within for _, within in ranges([1, 9, 12, 20, 300])]
+    [[1], [9], [12, 20], [300]]
+    """
+
+    def bounds() -> Iterator[tuple[int, int]]:
+        yield from ((size, size) for size in range(11))
+        last = 10
+        for power in count(1):
+            for step in (2, 5, 10):
+                first, last = last + 1, step * 10**power
+                yield first, last
+
+    steps = bounds()
+    first, last = next(steps)
+
+    def label(size: int) -> str:
+        nonlocal first, last
+        while size > last:
+            first, last = next(steps)
+        return f"{first:,}" if first == last else f"{first:,}–{last:,}"  # noqa: RUF001 (a range)
+
+    for shown, within in groupby(sorted(sizes), label):
+        yield shown, list(within)
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -132,6 +163,17 @@ def _put(value: Any) -> Any:  # noqa: ANN401 (whatever a template puts out)
     if isinstance(value, str) and not isinstance(value, Markup):
         return visible(value)
     return value
+
+
+def script(name: str) -> Markup:
+    """A script of this package as it stands in its file, where it holds nothing that would end the element."""
+    text = _environment().get_template(name).render()
+    return Markup(text)  # noqa: S704 (ours)
+
+
+def digest(text: str) -> str:
+    """What a policy calls a script by, which then is the only one that a browser runs."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def page(template: str, **values: object) -> str:

@@ -1,0 +1,140 @@
+"""`urnscan report CLASSES.parquet -o FILE.html`: a page of what a run found, whole or not at all."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.cli.conftest import Command
+
+TEXT = b"urn:isbn:0-395-36341-1 URN:ISBN:0-395-36341-1, urn:isbn:0-395-36341-6 urn:foo:a"
+HOSTILE = "<script>alert(1)<\u202escript>.txt"
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory, home):
+    """The classes and the occurrences of a run."""
+    urnscan = Command(tmp_path_factory.mktemp("tables"), home)
+    urnscan.write("a.txt", TEXT)
+    urnscan.write(HOSTILE, b"see urn:foo:a")
+    urnscan(".", "-o", "c.parquet", "--occurrences", "o.parquet", "--trim", "--quiet")
+    return {name: (urnscan.folder / name).read_bytes() for name in ("c.parquet", "o.parquet")}
+
+
+@pytest.fixture
+def scanned(urnscan, tables):
+    """The command in a folder with these."""
+    for name, octets in tables.items():
+        urnscan.write(name, octets)
+    return urnscan
+
+
+@pytest.fixture(scope="module")
+def others(urnscan_of_module):
+    """The command in a folder with the tables of two runs and of a deduplication, and with what is none."""
+    urnscan = urnscan_of_module
+    urnscan.write("a.txt", TEXT)
+    urnscan.write("b.txt", b"urn:foo:a")
+    urnscan.write("empty", b"")
+    urnscan("a.txt", "-o", "c.parquet", "--occurrences", "o.parquet")
+    urnscan("b.txt", "--occurrences", "p.parquet")
+    urnscan("dedup", "b.txt", "--record", "line", "-o", "d.parquet")
+    octets = (urnscan.folder / "c.parquet").read_bytes()
+    urnscan.write("half.parquet", octets[: len(octets) // 2])
+    return urnscan
+
+
+def page(urnscan, name="r.html"):
+    return (urnscan.folder / name).read_text(encoding="utf-8")
+
+
+class TestReport:
+    def test_what_it_says(self, scanned):
+        result = scanned("report", "c.parquet", "--occurrences", "o.parquet", "-o", "r.html")
+        assert re.fullmatch(r"urnscan: 5 occurrences, 3 classes, \d+\.\d s\n", result.err)
+        assert result.out == b""
+        assert "check-digit" in page(scanned)
+        assert "end of the text" in page(scanned)
+        assert "<script>alert" not in page(scanned)
+        assert "&lt;script&gt;alert(1)" in page(scanned)
+
+    def test_of_the_classes_alone(self, scanned):
+        assert scanned("report", "c.parquet", "-o", "r.html", "--quiet").err == ""
+        assert "The classes do not tell" in page(scanned)
+
+    def test_of_nothing_found(self, urnscan):
+        urnscan.write("a.txt", b"nothing")
+        urnscan("a.txt", "-o", "c.parquet", "--occurrences", "o.parquet")
+        urnscan("report", "c.parquet", "--occurrences", "o.parquet", "-o", "r.html")
+        assert "There are no classes." in page(urnscan)
+
+    def test_an_output_that_exists_is_replaced_with_force_alone(self, scanned):
+        scanned.write("r.html", b"mine")
+        result = scanned("report", "c.parquet", "-o", "r.html", status=2)
+        assert result.err == "urnscan: r.html: exists already; --force replaces it\n"
+        scanned("report", "c.parquet", "-o", "r.html", "--force")
+        assert page(scanned).startswith("<!DOCTYPE html>")
+
+    def test_what_it_is_made_of_is_never_replaced(self, scanned):
+        for words in (
+            ["c.parquet", "-o", "./c.parquet"],
+            ["c.parquet", "--occurrences", "o.parquet", "-o", "o.parquet"],
+        ):
+            assert "is what the report is made of" in scanned("report", *words, "--force", status=2).err
+        scanned("report", "c.parquet", "--occurrences", "o.parquet", "-o", "r.html")
+
+    def test_it_is_compressed_by_its_name(self, scanned):
+        scanned("report", "c.parquet", "-o", "r.html.gz")
+        assert (scanned.folder / "r.html.gz").read_bytes()[:2] == b"\x1f\x8b"
+
+    def test_a_name_that_is_not_utf8(self, scanned):
+        """A file may be called anything."""
+        (scanned.folder / "c.parquet").rename(scanned.folder / b"c\xff.parquet".decode(errors="surrogateescape"))
+        scanned("report", b"c\xff.parquet", "-o", "r.html")
+        assert "c<span" in page(scanned)
+
+    def test_help(self, urnscan):
+        assert "usage: urnscan report CLASSES.parquet" in urnscan("report", "--help").out.decode()
+        assert "urnscan report" in urnscan("--help").out.decode()
+
+    def test_an_input_of_that_name(self, urnscan):
+        urnscan.write("report", b"urn:foo:a")
+        assert urnscan.printed("./report") == ["./report:1:urn:foo:a"]
+
+
+class TestBadInput:
+    """2, and one line that says what is wrong; nothing is written."""
+
+    @pytest.mark.parametrize(
+        ("words", "reason"),
+        [
+            (["none.parquet"], "none.parquet: No such file or directory"),
+            (["."], ".: is a folder"),
+            (["empty"], "empty: is no Parquet file, or a damaged one: "),
+            (["a.txt"], "a.txt: is no Parquet file, or a damaged one: "),
+            (["half.parquet"], "half.parquet: is no Parquet file, or a damaged one: "),
+            (
+                ["o.parquet"],
+                "o.parquet: holds occurrences (urnscan --occurrences), not classes; urnscan -o writes classes",
+            ),
+            (["d.parquet"], "d.parquet: holds clusters (urnscan dedup -o), not classes; urnscan -o writes classes"),
+            (["c.parquet", "--occurrences", "c.parquet"], "c.parquet: holds classes (urnscan -o), not occurrences; "),
+            (
+                ["c.parquet", "--occurrences", "p.parquet"],
+                "p.parquet: holds 1 occurrences, and the classes of c.parquet",
+            ),
+            (["https://user:secret@example.org/c.parquet"], "https://example.org/c.parquet: copy it here first"),
+        ],
+        ids=lambda value: value[-1] if isinstance(value, list) else "",
+    )
+    def test_other_files(self, others, words, reason):
+        before = others.names()
+        (line,) = others("report", *words, "-o", "r.html", status=2).err.splitlines()
+        assert line.startswith(f"urnscan: {reason}")
+        assert others.names() == before
+
+    @pytest.mark.parametrize("words", [[], ["c.parquet"], ["-o", "r.html"], ["c.parquet", "d.parquet", "-o", "r.html"]])
+    def test_usage(self, urnscan, words):
+        (line,) = urnscan("report", *words, status=2).err.splitlines()
+        assert line.endswith("(urnscan report --help tells more)")

@@ -1,0 +1,82 @@
+"""Figures of rows that come in batches, none of which is kept: sums by keys, and the rows with the greatest numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+__all__ = ["Numbers", "Tally", "Top"]
+
+Numbers = npt.NDArray[np.int64]
+
+_FEW = 1 << 16
+"""So many rows are added up together, or as many as there are different keys."""
+
+
+class Tally:
+    """Sums by keys. What it holds grows with the number of different keys."""
+
+    def __init__(self, keys: Sequence[str], sums: Sequence[str]) -> None:
+        self._keys, self._sums = list(keys), list(sums)
+        self._waiting: list[pa.Table] = []
+        self._rows, self._full = 0, _FEW
+
+    def add(self, **columns: pa.Array) -> None:
+        """Add rows of keys and numbers. Keys may be dictionaries."""
+        self._waiting.append(self._summed(pa.table(columns)))
+        self._rows += self._waiting[-1].num_rows
+        if self._rows > self._full:
+            self._waiting = [self.result()]
+            self._rows = self._waiting[0].num_rows
+            self._full = max(_FEW, 2 * self._rows)
+
+    def result(self) -> pa.Table | None:
+        """A row for each key, with its sums; None where there were no rows at all."""
+        return self._summed(pa.concat_tables(self._waiting)) if self._waiting else None
+
+    def _summed(self, rows: pa.Table) -> pa.Table:
+        summed = rows.group_by(self._keys, use_threads=False).aggregate([(name, "sum") for name in self._sums])
+        columns = [_decoded(summed.column(name)) for name in self._keys]
+        columns += [summed.column(f"{name}_sum") for name in self._sums]
+        return pa.table(columns, names=self._keys + self._sums)
+
+
+class Top:
+    """The rows with the greatest numbers: by the first, of equal ones by the next, at last those that come first."""
+
+    def __init__(self, size: int, numbers: int = 1) -> None:
+        self._size = size
+        self._kept = np.empty((numbers + 1, 0), np.int64)  # and a row's place, negative
+        self._least: Numbers | None = None
+
+    def add(self, places: Numbers, *numbers: Numbers) -> None:
+        """Look at rows, whose places are greater than those of earlier ones."""
+        rows = np.vstack([*numbers, -places])
+        if self._least is not None:
+            better, equal = np.zeros(len(places), np.bool_), np.ones(len(places), np.bool_)
+            for number, least in zip(rows, self._least, strict=True):
+                better |= equal & (number > least)
+                equal &= number == least
+            rows = rows[:, better]
+        self._kept = np.hstack([self._kept, rows])
+        if self._kept.shape[1] > 2 * self._size or (self._least is None and self._kept.shape[1] >= self._size):
+            self._cut()
+
+    def places(self) -> Numbers:
+        """Their places, the greatest first."""
+        self._cut()
+        places: Numbers = -self._kept[-1]
+        return places
+
+    def _cut(self) -> None:
+        order = np.lexsort(self._kept[::-1])[::-1][: self._size]
+        self._kept = self._kept[:, order]
+        if len(order) == self._size > 0:
+            self._least = self._kept[:, -1]
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
