@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import urnscan
+from tests.cli.test_corpora import CORPORA
 from urnscan.cli import main
 from urnscan.options import Options
 from urnscan.planning import Sizes
@@ -123,6 +124,20 @@ def test_samples(spark, options):
         assert here.classes(some).toArrow().to_pylist() == [
             row for row in one.classes.to_pylist() if row["nid"] == "isbn"
         ]
+
+
+def test_real_texts(spark):
+    """The archives of texts beside the project, where there are some."""
+    from urnscan import spark as here
+
+    archives = sorted(map(str, CORPORA.glob("*.tar.xz")))
+    if not archives:
+        pytest.skip(f"no archives of texts (*.tar.xz) in {CORPORA}")
+    one = urnscan.scan(*archives)
+    with here.scan(spark, archives) as scan:
+        assert in_order(scan.occurrences) == one.occurrences.to_pylist()
+        assert scan.classes.toArrow().to_pylist() == one.classes.to_pylist()
+        assert told(scan.report()) == told(one.report)
 
 
 def test_skew_damage_and_parts(spark, corpus):
