@@ -74,7 +74,7 @@ ROOMS = [
     room(
         "worker", "errors arrow scanner sources tables columns options planning running holding views", "numpy pyarrow"
     ),
-    room("shards", "errors holding output planning sources", "pyarrow"),
+    room("shards", "errors holding output planning sources", "numpy pyarrow"),
     room("pipeline", "errors tables grouping holding parallel options planning running shards worker", "pyarrow"),
     room("library", "errors arrow scanner tables columns options pipeline views", "numpy pyarrow pandas"),
     room(

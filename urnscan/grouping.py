@@ -146,12 +146,11 @@ class Grouping:
     def _part(self, chunks: Sequence[_Chunk | _Spilled], cut: _Cut) -> Grouping:
         """A grouping of the rows in a range, with ranges of its own."""
         every = sum(chunk.rows(cut) for chunk in chunks) // _SAMPLE + 1
-        keys = [key for chunk in chunks for rows in chunk.between(cut) for key in _keys(rows, every)]
+        keys = [key for rows in _between(chunks, cut) for key in _keys(rows, every)]
         ranges = choose_ranges(keys, _RANGES)
         part = Grouping(self._memory // 4, self._jobs, self._executor, self._spill_folder, ranges)
-        for chunk in chunks:
-            for rows in chunk.between(cut):
-                part.add(rows)
+        for rows in _between(chunks, cut):
+            part.add(rows)
         return part
 
     def _added(self, chunks: Sequence[_Chunk | _Spilled], ranges: Ranges, cut: _Cut) -> pa.RecordBatch:
@@ -159,7 +158,7 @@ class Grouping:
         shared = ranges.shared(*cut)
         batches: list[pa.RecordBatch] = []
         octets, most = 0, 2 * self._slice_octets
-        for rows in (rows for chunk in chunks for rows in chunk.between(cut)):
+        for rows in _between(chunks, cut):
             batches.append(rows)
             octets += rows.nbytes
             if octets > most:
@@ -216,12 +215,12 @@ class _Spilled:
         self._file = file
         self._rows = np.array([sum(chunk.rows((i, i + 1)) for chunk in chunks) for i in range(len(ranges))])
         self._first = np.zeros(len(ranges) + 1, np.int64)  # of the batches of each range
-        schema = one_schema(rows.schema for chunk in chunks for rows in chunk.between((0, len(ranges))))
+        schema = one_schema(rows.schema for rows in _between(chunks, (0, len(ranges))))
         try:
             with pa.ipc.new_file(file, schema) as writer:
                 for i in range(len(ranges)):
                     self._first[i + 1] = self._first[i]
-                    for batches in _packed((rows for chunk in chunks for rows in chunk.between((i, i + 1))), _SLICE):
+                    for batches in _packed(_between(chunks, (i, i + 1)), _SLICE):
                         writer.write_batch(one_batch(batches, schema))
                         self._first[i + 1] += 1
         except OSError as error:
@@ -245,9 +244,15 @@ class _Spilled:
         self._file.unlink(missing_ok=True)
 
 
+def _between(chunks: Iterable[_Chunk | _Spilled], cut: _Cut) -> Iterator[pa.RecordBatch]:
+    """The rows in some ranges, in the order of the inputs. Raises FatalError."""
+    for chunk in chunks:
+        yield from chunk.between(cut)
+
+
 def _head(chunks: Iterable[_Chunk], cut: _Cut, octets: int) -> list[pa.RecordBatch]:
     """The first rows of some ranges, about so many octets of them."""
-    return next(_packed((rows for chunk in chunks for rows in chunk.between(cut)), octets), [])
+    return next(_packed(_between(chunks, cut), octets), [])
 
 
 def _ordered(batches: Sequence[pa.RecordBatch], ranges: Ranges) -> _Chunk:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from urnscan.errors import FatalError, SourceError
 from urnscan.options import Options
-from urnscan.sources import Input, Listed, PathList, Seen, find_listed, is_splittable, real_place
+from urnscan.sources import Input, Listed, PathList, Seen, find_listed, is_splittable, one_by_one, real_place
 from urnscan.views import separators
 
 __all__ = ["Argument", "Files", "Part", "Sizes", "Task", "found_inputs", "plan_size", "tasks"]
@@ -129,11 +129,7 @@ def found_inputs(
 
     Raises FatalError where an output is named as an input, or a list of inputs cannot be read.
     """
-    for found in _found(inputs, options, outputs):
-        if isinstance(found, Listed):
-            yield from found
-        else:
-            yield found
+    return one_by_one(_found(inputs, options, outputs))
 
 
 def _found(

@@ -24,13 +24,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
+import numpy as np
 import pyarrow as pa
 
 from urnscan.errors import FatalError
 from urnscan.holding import Piece
 from urnscan.output import SHARDS_SUFFIX
 from urnscan.planning import Files, Part, Task
-from urnscan.sources import Listed
+from urnscan.sources import UNKNOWN, Input, Listed, file_states
 
 __all__ = ["Shards", "Stamp", "stamp"]
 
@@ -61,22 +62,22 @@ def stamp(task: Task) -> Stamp:
     start, end = 0, sys.maxsize
     match task:
         case Files():
-            keys = [key for run in task.inputs for key in (run.keys if isinstance(run, Listed) else (run.key,))]
+            inputs: Sequence[Listed | Input] = task.inputs
         case Part():
-            keys, start, end = [task.input.key], task.start, task.end
+            inputs, start, end = [task.input], task.start, task.end
         case _:
             return _UNKNOWN
     known = hashlib.blake2b(b"%d %d %d" % (task.place, start, end), digest_size=16)
     octets = 0
-    for key in keys:
-        try:
-            found = os.stat(key)  # noqa: PTH116 (a path as octets, or else no path)
-        except (OSError, ValueError):
+    for each in inputs:
+        if isinstance(each, Input) and each.path is None:
             return _UNKNOWN
-        if not stat.S_ISREG(found.st_mode):  # what comes out of a pipe or a device may differ each time
+        files = each if isinstance(each, Listed) else Listed.of([each])
+        sizes, times = file_states(files.paths, files.ends)
+        if (sizes == UNKNOWN).any():  # what comes out of a pipe or a device may differ each time
             return _UNKNOWN
-        known.update(b"\0%d %d %b" % (found.st_size, found.st_mtime_ns, key))
-        octets += min(found.st_size, end) - start
+        known.update(b"\0".join((sizes.tobytes(), times.tobytes(), files.paths)))
+        octets += int((np.minimum(sizes, end) - start).sum())
     return Stamp(known.hexdigest(), octets)
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from urnscan.sources import Selection, find_inputs
+from urnscan.sources import Selection, find_inputs, sizes
 from urnscan.sources import walk as walking
-from urnscan.sources.sizes import UNKNOWN, file_sizes
+from urnscan.sources.sizes import UNKNOWN, file_sizes, file_states
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Python asks one by one")
 
@@ -41,6 +41,21 @@ def test_sizes(tree):
     octets = [os.fsencode(path) + b"\0" for path in paths]
     assert file_sizes(b"".join(octets), np.cumsum([len(path) for path in octets])).tolist() == expected
     assert {0, 2, 3, 1234, 5 << 30, UNKNOWN} <= set(expected)
+
+
+@pytest.mark.parametrize("can_ask", [pytest.param(True, marks=linux), False])
+def test_states(tree, monkeypatch, can_ask):
+    """As `os.stat` has them, to the nanosecond and behind links, asked at once or one by one."""
+    os.utime(tree / "empty", ns=(0, 1_700_000_000_123_456_789))
+    os.utime(tree / "sparse", ns=(0, -1))
+    paths = [entry.path for entry in os.scandir(tree)] + [f"{tree}/gone", f"{tree}/folder/inner"]
+    expected = [
+        (path.stat().st_size, path.stat().st_mtime_ns) if path.is_file() else (UNKNOWN, 0) for path in map(Path, paths)
+    ]
+    octets = [os.fsencode(path) + b"\0" for path in paths]
+    monkeypatch.setattr(sizes, "_CAN_ASK", can_ask)
+    found = file_states(b"".join(octets), np.cumsum([len(path) for path in octets]))
+    assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
 
 
 @pytest.mark.parametrize("follow", [False, True])

@@ -27,7 +27,7 @@ def report_command(words: Sequence[str]) -> bool:
         from urnscan.report.scan import render  # noqa: PLC0415
         from urnscan.sources import is_remote, local_path, real_place, without_secrets  # noqa: PLC0415
 
-    pa.set_memory_pool(pa.system_memory_pool())  # it gives back what is freed
+    pa.set_memory_pool(pa.system_memory_pool())  # as for a scan
     (output,) = check_outputs(arguments.output)
     for path in filter(None, (arguments.classes, arguments.occurrences)):
         if is_remote(path):

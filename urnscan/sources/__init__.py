@@ -22,7 +22,7 @@ Nothing here holds more in memory than a folder's own entries or blocks of octet
 from urnscan.sources.documents import Document, Values
 from urnscan.sources.encodings import check_encoding, is_binary
 from urnscan.sources.files import Range, open_range
-from urnscan.sources.inputs import Input, Listed
+from urnscan.sources.inputs import Input, Listed, one_by_one
 from urnscan.sources.layers import INSIDE, Checks, Limits, Reading
 from urnscan.sources.lists import PathList
 from urnscan.sources.opening import doubts, is_plain, is_splittable, open_documents
@@ -30,6 +30,7 @@ from urnscan.sources.reader import Reader
 from urnscan.sources.remote.places import RemotePlace
 from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
 from urnscan.sources.seen import Seen
+from urnscan.sources.sizes import UNKNOWN, file_states
 from urnscan.sources.together import HEAD, Doubts, Read, read_together
 from urnscan.sources.walk import TEMPORARY_SUFFIX, Selection, find_inputs, find_listed
 
@@ -37,6 +38,7 @@ __all__ = [
     "HEAD",
     "INSIDE",
     "TEMPORARY_SUFFIX",
+    "UNKNOWN",
     "Checks",
     "Document",
     "Doubts",
@@ -54,6 +56,7 @@ __all__ = [
     "Values",
     "check_encoding",
     "doubts",
+    "file_states",
     "find_inputs",
     "find_listed",
     "is_binary",
@@ -61,6 +64,7 @@ __all__ = [
     "is_remote",
     "is_splittable",
     "local_path",
+    "one_by_one",
     "open_documents",
     "open_range",
     "read_together",

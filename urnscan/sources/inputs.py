@@ -8,9 +8,10 @@ from itertools import compress
 import numpy as np
 import numpy.typing as npt
 
+from urnscan.errors import SourceError
 from urnscan.sources.remote.urls import ARROW, Remote
 
-__all__ = ["Input", "Listed", "name_of"]
+__all__ = ["Input", "Listed", "name_of", "one_by_one"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,15 @@ class Listed:
     def names(self) -> list[str]:
         """The names that their inputs have."""
         return _shown(self.paths).split("\0")[:-1]
+
+
+def one_by_one(found: "Iterable[Listed | Input | SourceError]") -> "Iterator[Input | SourceError]":
+    """The same, each file an object."""
+    for each in found:
+        if isinstance(each, Listed):
+            yield from each
+        else:
+            yield each
 
 
 def name_of(path: str) -> str:

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from urnscan.errors import SourceError
-from urnscan.sources.inputs import Input, Listed, name_of
+from urnscan.sources.inputs import Input, Listed, name_of, one_by_one
 from urnscan.sources.lists import PathList
 from urnscan.sources.remote.urls import is_remote, is_url, local_path, real_place
 from urnscan.sources.sizes import UNKNOWN, file_sizes
@@ -70,11 +70,7 @@ def find_inputs(
 
     Raises FatalError for a list that cannot be read.
     """
-    for found in find_listed(arguments, selection, skip):
-        if isinstance(found, Listed):
-            yield from found
-        else:
-            yield found
+    return one_by_one(find_listed(arguments, selection, skip))
 
 
 def find_listed(
