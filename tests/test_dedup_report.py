@@ -21,7 +21,7 @@ from urnscan.report.dedup import Common, Example, ExampleRecord, Input, Large, S
 from urnscan.report.excerpts import Kind, compare
 from urnscan.report.page import visible
 
-SETTINGS = settings(max_examples=60, deadline=None)
+SETTINGS = settings(max_examples=60)
 
 URN, ISBN = "urn:nbn:no-nb_digibok_42", "urn:isbn:9780999941201"
 MARC = "00100nam a22000497i 4500001000600000\x1enb-17\x1e  \x1fa0-9999412-0-8\x1e10\x1faLamps & tides /\x1fcIda Lund.\x1e\x1d"

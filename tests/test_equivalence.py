@@ -16,7 +16,7 @@ from urnscan.errors import InvalidURN
 from urnscan.syntax import parse
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
-SETTINGS = settings(max_examples=50, deadline=None)  # a URN of every shape is slow to draw
+SETTINGS = settings(max_examples=50)  # a URN of every shape is slow to draw
 MEANINGS = [(syntax, level.name) for level in LEVELS.values() for syntax in level.syntaxes]
 every_meaning = pytest.mark.parametrize(("syntax", "equivalence"), MEANINGS)
 

@@ -18,7 +18,7 @@ from urnscan.explanation import Explanation, explain
 from urnscan.namespaces import nid_status
 from urnscan.syntax import parse
 
-SETTINGS = settings(max_examples=50, deadline=None)  # a URN of every shape is slow to draw
+SETTINGS = settings(max_examples=50)  # a URN of every shape is slow to draw
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 
 

@@ -14,7 +14,7 @@ from urnscan import finding
 from urnscan.equivalence import canonical
 from urnscan.finding import Occurrence, find
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = settings(max_examples=100)
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 _foreign = st.text(st.sampled_from("äß文🦉\u0301\ud800\udfff\x00\x1f\n aZ:%"), max_size=4)
 texts = st.lists(st.one_of(octets.map(lambda part: part.decode("latin-1")), _foreign), max_size=5).map("".join)

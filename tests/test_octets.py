@@ -6,13 +6,12 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.compiled import compiled
 from urnscan.octets import copy, count_lf, hunt, lower, may_hold
 
-SETTINGS = settings(deadline=None)  # the first call compiles
 # Long enough for several blocks, of octets that are near to those that are sought.
 TEXTS = st.lists(
     st.sampled_from([b"urn:", b"URN:", b"ur", b"n:", b"N:", b".", b"Nz", b"\n", b"." * 61, b"x" * 230])
@@ -30,7 +29,6 @@ def copied(octets, into, at):
     return copy(octets, 1, len(octets), into, at)
 
 
-@SETTINGS
 @given(TEXTS, st.integers(0, 300), st.integers(0, 80), st.booleans())
 def test_hunt(text, at, behind, is_dense):
     """In any case, at any place of a block, and nothing behind what is filled."""
@@ -51,7 +49,6 @@ def test_only_letters_have_cases(octet):
     assert bytes([lower(np.uint8(octet))]) == bytes([octet]).lower()
 
 
-@SETTINGS
 @given(
     st.binary(max_size=100),
     st.integers(0, 100),
@@ -70,7 +67,6 @@ def test_may_hold(text, at, end, one, other):
         assert not told
 
 
-@SETTINGS
 @given(TEXTS, st.integers(0, 500), st.integers(0, 500))
 def test_count_lf(text, start, end):
     """More than an octet can count, too."""
@@ -78,7 +74,6 @@ def test_count_lf(text, start, end):
     assert count_lf(octets_of(text), start, end) == text.count(b"\n", start, end)
 
 
-@SETTINGS
 @given(st.binary(min_size=1, max_size=300), st.integers(0, 20))
 def test_copy(text, at):
     """Nothing before and behind the copy is touched."""

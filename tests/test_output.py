@@ -467,7 +467,7 @@ def breaking_proxy(target, most):
 class TestSameOctets:
     """Contract: "The same inputs and options give the same octets, whatever `-j`, `--memory` or the machine." """
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.integers(0, 30), st.data(), st.integers(1, 9))
     def test_any_batching(self, total, data, group):
         cuts = sorted(data.draw(st.lists(st.integers(0, total), max_size=8)))

@@ -40,7 +40,7 @@ def _no_thread_is_left():
 class TestOrder:
     """The results of all tasks in the order of the tasks."""
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(
         st.lists(st.tuples(st.integers(0, 12), st.sampled_from([0, 0, 0, 0.001, 0.002])), max_size=25),
         st.sampled_from(WORKERS),

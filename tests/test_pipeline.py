@@ -34,7 +34,7 @@ from urnscan.sources import together as reading
 from urnscan.tables import CLASSES, OCCURRENCES, REPEATING
 from urnscan.worker import Worker
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = settings(max_examples=100)
 MEANINGS = [
     ("rfc2141", "lexical"),
     ("rfc2141", "namespace"),

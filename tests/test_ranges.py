@@ -12,7 +12,7 @@ from tests.test_strings import column
 from urnscan import ranges
 from urnscan.ranges import Ranges, choose_ranges, sample
 
-SETTINGS = settings(max_examples=200, deadline=None)
+SETTINGS = settings(max_examples=200)
 
 # Short ones over few octets: many are equal, begin another, or differ where a word of eight octets ends.
 keys = st.text("ab~", max_size=18).map(lambda rest: b"urn:" + rest.encode())

@@ -118,7 +118,7 @@ class TestRows:
 class TestEverywhere:
     """The same rows whatever the threads, and however inputs are cut into parts, put together and read."""
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(
         files=st.lists(st.one_of(contents, st.just(TEXT)), max_size=6),
         cut=sizes,

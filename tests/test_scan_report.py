@@ -26,7 +26,7 @@ from urnscan.report.scan import render
 from urnscan.report.spellings import differences, ways
 from urnscan.report.tallies import Tally, Top
 
-SETTINGS = settings(max_examples=60, deadline=None)
+SETTINGS = settings(max_examples=60)
 ROWS = made(3000)
 
 
@@ -370,7 +370,7 @@ class TestBadInput:
             summarise(path, version="0")
 
     @given(st.data())
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     def test_damage_anywhere(self, folder, data):
         """Every file that is cut or has other octets somewhere is read or is a FatalError."""
         octets = bytearray(TestBadInput.small(folder))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan import shards as module
@@ -283,7 +283,6 @@ class TestDamage:
         assert check_and_go_on(*whole) == len(TASKS)
 
     @given(st.data())
-    @settings(deadline=None)
     def test_cut_off_anywhere(self, whole, data):
         """After the end of a machine, each file may end at any octet."""
         lines = whole.lines[: data.draw(st.integers(0, len(whole.lines)))]
@@ -291,7 +290,6 @@ class TestDamage:
         assert check_and_go_on(lines, octets) <= lines.count(b"\n")
 
     @given(st.data())
-    @settings(deadline=None)
     def test_other_octets_anywhere(self, whole, data):
         """Zeros where a block did not reach the disk, or anything else."""
         files = [bytearray(whole.lines), bytearray(whole.rows)]

@@ -33,7 +33,7 @@ from urnscan.tables import (
     class_rows,
 )
 
-SETTINGS = settings(max_examples=60, deadline=None)
+SETTINGS = settings(max_examples=60)
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 MEANINGS = [(syntax, level.name) for level in LEVELS.values() for syntax in level.syntaxes]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.namespaces.test_rules import lexical
@@ -17,7 +17,7 @@ from urnscan.namespaces import PROBLEMS
 from urnscan.verdicts import NAMES, UNKNOWN, is_valid, namespace_forms, verdicts
 
 NIDS = sorted(EXAMPLES)
-MORE = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MORE = settings(max_examples=150)
 
 
 def judged(urns):

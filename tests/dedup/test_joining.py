@@ -52,7 +52,7 @@ def plain_clusters(named, max_class):
 class TestClusters:
     """Connected components of records and classes; weak classes and those that are too common join nothing."""
 
-    @settings(deadline=None, max_examples=200)
+    @settings(max_examples=200)
     @given(named=records, max_class=st.integers(2, 6), cuts=st.integers(1, 4))
     def test_as_a_plain_union_find_has_them(self, named, max_class, cuts, tmp_path_factory):
         found, joined, pairs = clusters_of(named, tmp_path_factory.getbasetemp(), max_class=max_class, cuts=cuts)

@@ -20,9 +20,7 @@ from urnscan.syntax import SYNTAXES, parse
 
 NIDS = sorted(EXAMPLES)
 each_namespace = pytest.mark.parametrize("nid", NIDS)
-FEW = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
+FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
 def cases(*kinds):

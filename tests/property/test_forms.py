@@ -207,7 +207,7 @@ def check(form, rows_of=as_oracle):
     assert result.classes == expected_classes(expected)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(nested)
 def test_any_nesting(form):
     """ "for every form, the same text in that form gives the same occurrences", as deep as people nest them."""

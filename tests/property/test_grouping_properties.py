@@ -13,7 +13,7 @@ from urnscan import grouping, ranges
 from urnscan.adding import add_up, group
 from urnscan.tables import PARTIAL
 
-SETTINGS = settings(max_examples=250, deadline=None)
+SETTINGS = settings(max_examples=250)
 
 # Few names of many spellings: some spellings sort before the canonical form and some behind it.
 _urns = st.sampled_from(

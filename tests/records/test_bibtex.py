@@ -84,7 +84,7 @@ def slowly(dump):
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from(PARTS), max_size=30).map(b"".join), st.sampled_from([1, 3, None]), st.booleans())
 def test_entries_are_those_of_a_slow_reader(dump, size, own):
     found = read(dump, size=size, own=own)

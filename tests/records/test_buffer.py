@@ -18,7 +18,7 @@ def buffered(dump, size=None):
     return buffer_of(dump, (size,))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     DUMPS,
     st.integers(1, 5),

@@ -17,7 +17,7 @@ from urnscan.dedup.policy import PLACEHOLDERS
 from urnscan.records.identifiers import as_text
 from urnscan.records.record import Own
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = settings(max_examples=100)
 
 
 def isbn13(payload):
@@ -525,7 +525,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=8).map("".join) | st.text(), SCHEMES | st.text())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_any_text(text, scheme):
     """Nothing raises, and all that comes out of native identifiers is canonical in its namespace, as the scanner finds it."""
     result = as_text(Own(text, scheme))

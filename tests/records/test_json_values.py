@@ -15,7 +15,7 @@ from urnscan.records.buffer import Buffer
 from urnscan.records.json_values import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines
 from urnscan.records.record import Damaged, Own, Record
 
-SETTINGS = settings(max_examples=80, deadline=None)
+SETTINGS = settings(max_examples=80)
 READERS = (JsonLineRecords, JsonArrayRecords)
 
 

@@ -176,7 +176,7 @@ def oracle(document):
         yield name, sorted(urn for text in texts for urn in URN.findall(text.encode()))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(documents(), st.integers(1, 40))
 def test_the_records_are_those_that_lxml_finds_in_the_whole_document(document, block):
     """Against an oracle; cutting the stream anywhere changes nothing; the octets are exact to both ends (in `read`)."""
@@ -188,7 +188,7 @@ def test_the_records_are_those_that_lxml_finds_in_the_whole_document(document, b
         assert record.octets.endswith(b">")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(documents(), min_size=2, max_size=3))
 def test_several_documents_one_behind_the_other(several):
     """Concatenated responses are read as the documents one by one."""

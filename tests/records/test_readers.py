@@ -185,7 +185,7 @@ def readers():
 
 
 @pytest.mark.parametrize("name", readers())
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @given(st.data(), st.lists(st.integers(1, 60), min_size=1, max_size=4), st.booleans())
 def test_where_the_stream_is_cut_changes_nothing(name, data, sizes, own):
     dump = data.draw(dumps(name))
@@ -193,7 +193,7 @@ def test_where_the_stream_is_cut_changes_nothing(name, data, sizes, own):
 
 
 @pytest.mark.parametrize("name", readers())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data(), st.sampled_from([b"", b"\xef\xbb\xbf"]))
 def test_records_are_octets_of_the_dump_in_their_order(name, data, mark):
     """Any octets at all: nothing raises, no record holds an octet of its neighbour or of the byte order mark, and which there

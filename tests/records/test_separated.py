@@ -14,7 +14,7 @@ from urnscan.records.buffer import Buffer
 from urnscan.records.record import Damaged, Own, Record
 from urnscan.records.separated import SeparatedRecords, is_separated
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = settings(max_examples=100)
 
 
 def read(dump, *, own=False, block=None):

@@ -12,7 +12,7 @@ from urnscan.records.formats import FORMATS
 from urnscan.records.pica import PicaRecords
 from urnscan.records.shown import shown
 
-SETTINGS = settings(max_examples=100, deadline=None)
+SETTINGS = settings(max_examples=100)
 BOOK = (
     b"00129nam a2200073   4500001000300000245001600003020002200019856001400041"
     b"\x1e31\x1e10\x1faThe lamp\x1fb2\x1e  \x1fa978300123\x1fq(pbk.)\x1e40\x1fuurn:x:\xc3\xa9\n\x1e\x1d"

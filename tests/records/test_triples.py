@@ -157,7 +157,7 @@ def slowly(dump):
     return found
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(DUMPS, st.sampled_from([1, 2, 7, None]))
 def test_runs_are_those_of_a_plain_reader(dump, size):
     """And the same however the dump comes in; no line that is a statement is lost to its neighbours."""

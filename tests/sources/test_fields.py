@@ -118,7 +118,6 @@ def test_json_is_read_as_python_reads_it(values, columns, form, ascii_only, cuts
     assert all(error.startswith("no column") for error in errors)
 
 
-@settings(deadline=None)
 @given(
     rows=st.lists(st.lists(FIELD, min_size=1, max_size=4), max_size=6),
     delimiter=st.sampled_from(",;\t|"),
@@ -406,7 +405,7 @@ def test_values_are_dated_by_the_reads_that_they_come_from(function):
         assert checks.now > 5
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     octets=st.text(st.sampled_from('{}[]",:a1\\\n\r u\x00é'), min_size=1, max_size=40),
     name=st.sampled_from(["a.json", "a.csv"]),

@@ -5,7 +5,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.sources import Input, Listed, find_listed
@@ -39,7 +39,6 @@ class TestListed:
         chosen = [each for each, is_chosen in zip(files, which, strict=True) if is_chosen]
         assert list(Listed.of(files).chosen(np.array(which, bool))) == chosen
 
-    @settings(deadline=None)
     @given(FILES, st.integers(1, 5), st.integers(0, 40), st.integers(0, 40))
     def test_runs(self, files, most, octets, huge):
         """All files in their order; a huge one alone, and no run goes on when it is full."""

@@ -1,12 +1,11 @@
 """The compact set of what was met before."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.sources import Seen
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.binary(max_size=3), max_size=60), max_size=8))
 def test_as_a_set(batches):
     """Each key is new once, within a batch and among batches."""

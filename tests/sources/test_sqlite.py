@@ -37,7 +37,7 @@ def quoted(name):
     return '"' + name.replace('"', '""') + '"'
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     tables=st.dictionaries(
         NAMES,
@@ -239,7 +239,7 @@ def test_a_damaged_table_without_row_ids_is_said(made):
     assert len(errors) == 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_damaged_copies_end_in_errors(tmp_path_factory, data):
     """Cut off or with octets flipped: no crash, no traceback, no end that never comes."""
@@ -300,7 +300,7 @@ def test_more_rows_than_the_file_has_room_for_end_the_table(made, monkeypatch):
 
 
 @pytest.mark.parametrize("table", ["t (k INTEGER PRIMARY KEY, a)", "t (k INTEGER PRIMARY KEY, a) WITHOUT ROWID"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(lengths=st.lists(st.sampled_from([1, 5, 300, 700]), max_size=12))
 def test_long_rows_among_short_ones_are_read_in_order(tmp_path_factory, table, lengths):
     """Short ones are read some at a time, long ones one by one."""

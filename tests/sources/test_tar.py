@@ -78,7 +78,6 @@ def rest_of(name, text):
     return block(name, len(text)) + padded(text)
 
 
-@settings(deadline=None)
 @given(
     members=st.lists(
         st.tuples(st.text("aé中. ", min_size=1, max_size=200), st.binary(min_size=1, max_size=3000)), max_size=5
@@ -377,7 +376,7 @@ def test_flipped_bits(form):
         assert len(members) + len(errors) == 8
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.data())
 def test_whatever_the_octets_are(data):
     """No crash, no hang: parts of archives in any order, with anything between and damage below."""

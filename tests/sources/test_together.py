@@ -103,7 +103,7 @@ CONTENTS = st.builds(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=NAMED, octets=CONTENTS | st.binary(max_size=600))
 @example("a", b"ustar".rjust(262, b" ").ljust(512))
 def test_what_is_read_together_is_plain(tmp_path, name, octets):
@@ -175,7 +175,7 @@ def test_a_file_that_has_grown(tmp_path, monkeypatch):
 class TestFolders:
     """Folders with all sorts of files give the same results fast and slow."""
 
-    @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         files=st.dictionaries(NAMED, CONTENTS | st.just(gzip.compress(b"urn:x-y:packed")), max_size=12),
         odd=st.sets(st.sampled_from(["link", "dangling", "fifo", "folder", "closed", "temporary"])),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.errors import SourceError
@@ -271,7 +271,6 @@ class TestWalk:
         next(found)
         assert listed == [b"in", b"in/a", b"in/b"]
 
-    @settings(deadline=None)
     @given(
         st.lists(
             st.lists(st.text("aB.-_é \U0001f600\udcff", min_size=1, max_size=3), min_size=1, max_size=4), max_size=12
@@ -507,7 +506,6 @@ class TestPatterns:
         assert next(iter(find_inputs(["**/e.txt"]))).name == "d/e.txt"
         assert "i/" not in listed
 
-    @settings(deadline=None)
     @given(
         st.lists(st.lists(st.sampled_from("ab"), min_size=1, max_size=4), max_size=8),
         st.lists(st.sampled_from(["a", "b", "*", "[ab]", "**"]), min_size=1, max_size=4).filter(

@@ -103,7 +103,6 @@ def header(name, text, *, method=0, flags=0, crc=None, compressed=None, size=Non
 END = b"PK\x05\x06" + bytes(18)
 
 
-@settings(deadline=None)
 @given(
     members=st.lists(st.tuples(st.text("aé中/\\. ", min_size=1), st.binary(max_size=3000)), max_size=6),
     method=st.sampled_from(list(METHODS.values())),
@@ -421,7 +420,7 @@ def test_flipped_bits(method, writer):
             assert found.errors or text in texts.values(), (at, name)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.data())
 def test_whatever_the_octets_are(data):
     """No crash, no hang: parts of archives in any order, with anything between."""

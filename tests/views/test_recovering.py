@@ -20,7 +20,7 @@ from urnscan.syntax import get_syntax
 from urnscan.views import KINDS, make_scanner
 from urnscan.views.recovering import RecoveringScanner
 
-FEW = settings(max_examples=50, deadline=None)  # a URN of every shape is slow to draw
+FEW = settings(max_examples=50)  # a URN of every shape is slow to draw
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 
 
