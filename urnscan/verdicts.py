@@ -244,13 +244,13 @@ def _is_right(further: int, octets: Octets, start: int, end: int, dnb: Codes) ->
 
 @inlined
 def _digit(octet: int) -> int:
-    return 10 if octet == 88 or octet == 120 else octet - 48
+    return 10 if octet == 88 or octet == 120 else int(np.int64(octet)) - 48  # uncompiled, an octet would stay one
 
 
 @inlined
 def _character(octet: int) -> int:
     """The value of a digit, or a letter in any case, which go from 10 to 35."""
-    return octet - 48 if octet <= 57 else (octet | 32) - 87
+    return int(np.int64(octet)) - 48 if octet <= 57 else int(np.int64(octet | 32)) - 87
 
 
 @lean
@@ -395,7 +395,7 @@ def _copy_isbn(octets: Octets, start: int, end: int, convert: bool, out: Octets,
         out[begin - 3], out[begin - 2], out[begin - 1] = 57, 55, 56
         total = 0
         for i in range(12):
-            total += (out[begin - 3 + i] - 48) * (1 if i % 2 == 0 else 3)
+            total += _digit(out[begin - 3 + i]) * (1 if i % 2 == 0 else 3)
         out[at - 1] = 48 + (10 - total % 10) % 10
         return at
     for i in range(begin, at):
