@@ -37,12 +37,15 @@ def room(name, rooms="", libraries=""):
 
 # From left to right.
 ROOMS = [
-    room("errors"),
-    room("syntax", "errors", "regex"),
+    room("showing", "", "regex"),
+    room("errors", "showing"),
+    room("sizes", "", "regex"),
+    room("shipped"),
+    room("syntax", "showing errors", "regex"),
     room("namespaces", "errors syntax", "regex stdnum"),
     room("equivalence", "syntax namespaces"),
     room("lookalikes", "", "regex homoglyphs_fork"),
-    room("explanation", "errors syntax namespaces equivalence lookalikes"),
+    room("explanation", "showing errors syntax namespaces equivalence lookalikes"),
     room("compiled", "", "numba numpy"),
     room("octets", "compiled", "numpy"),
     room("strings", "compiled octets", "numpy"),
@@ -51,7 +54,7 @@ ROOMS = [
     room("scanner", "compiled links octets syntax kernel", "numpy"),
     room("verdicts", "compiled octets strings namespaces", "numpy"),
     room("views", "compiled strings syntax links octets kernel scanner verdicts", "numpy regex"),
-    room("finding", "scanner syntax equivalence", "numpy"),
+    room("finding", "showing scanner syntax equivalence", "numpy"),
     room("records", "errors namespaces", "lxml regex"),
     room("sources", "errors compiled", "numpy pyarrow isal zstandard lz4 brotli fsspec ijson"),
     room("arrow", "compiled strings", "numpy pyarrow"),
@@ -68,35 +71,43 @@ ROOMS = [
     room("parallel"),
     room("spilling", "errors", "pyarrow"),
     room("running", "errors sources"),
-    room("options", "syntax equivalence scanner sources views"),
+    room("progress", "", "tqdm IPython"),
+    room("options", "errors sizes syntax equivalence scanner sources views"),
     room("planning", "errors options sources views"),
     room("holding", "errors scanner sources", "numpy pyarrow"),
     room(
         "worker", "errors arrow scanner sources tables columns options planning running holding views", "numpy pyarrow"
     ),
     room("shards", "errors holding output planning sources", "numpy pyarrow"),
-    room("pipeline", "errors tables grouping holding parallel options planning running shards worker", "pyarrow"),
-    room("library", "errors arrow scanner tables columns options pipeline views", "numpy pyarrow pandas"),
+    room(
+        "pipeline", "showing errors tables grouping holding parallel options planning running shards worker", "pyarrow"
+    ),
+    room("context", "showing errors syntax records sources options", "numpy pyarrow pandas"),
+    room(
+        "library",
+        "showing errors syntax arrow scanner tables columns progress options planning pipeline context views",
+        "numpy pyarrow pandas",
+    ),
     room(
         "spark",
         "errors arrow adding tables columns options pipeline planning running sources views worker",
         "numpy pyarrow pyspark py4j regex",
     ),
-    room("report", "errors arrow tables", "jinja2 markupsafe numpy pyarrow"),
+    room("report", "showing errors arrow tables", "jinja2 markupsafe numpy pyarrow"),
     room(
         "dedup",
-        "errors arrow compiled strings columns records sources tables output options planning running spilling views report",
+        "showing errors arrow compiled strings columns records sources tables output progress options planning running spilling views report",
         "numpy pyarrow pandas",
     ),
     room(
         "cli",
-        "errors arrow syntax equivalence explanation records sources tables output options planning pipeline shards views report spark dedup",
-        "regex pyarrow tqdm",
+        "showing errors sizes arrow syntax equivalence explanation records sources tables output progress options planning pipeline shards views report spark dedup",
+        "regex pyarrow",
     ),
     room("__main__", "cli"),
 ]
 BY_NAME = {room.name: room for room in ROOMS}
-LIGHT = {"errors", "syntax", "namespaces", "equivalence", "lookalikes", "explanation"}
+LIGHT = {"showing", "errors", "sizes", "progress", "syntax", "namespaces", "equivalence", "lookalikes", "explanation"}
 """What `import urnscan` may load at once."""
 HEAVY = {"numba", "numpy", "pandas", "pyarrow", "scipy", "lxml", "jinja2", "duckdb", "matplotlib", "tqdm"}
 
@@ -233,15 +244,16 @@ class TestImports:
                 at_once = list(imports(module.tree, for_types=False, nested=False))
                 assert rooms_of(at_once) <= LIGHT | {"cli", "views"}  # the names of the views, which are light
                 assert not libraries_of(at_once) & HEAVY
-        assert not loaded_after("import urnscan.cli") - {"tqdm"}
+        assert not loaded_after("import urnscan.cli")
 
     def test_only_compiled_knows_numba(self):
         users = {module.room for module in MODULES if "numba" in libraries_of(imports(module.tree))}
         assert users == {"compiled"}
 
-    def test_progress_bars_only_in_cli(self):
+    def test_progress_bars_only_in_one_place(self):
+        """The command and the library have the same one."""
         users = {module.room for module in MODULES if "tqdm" in libraries_of(imports(module.tree))}
-        assert users == {"cli"}
+        assert users == {"progress"}
 
     def test_no_import_by_name(self):
         """Which no table would see: only the package does it, for its own."""
@@ -258,14 +270,15 @@ class TestDeeds:
     """ "only `cli` prints; only `sources` and `output` open files", but for the registry's table and spilled rows."""
 
     def test_only_cli_prints(self):
-        printing = set()
+        printing, on_streams = set(), set()
         for module in MODULES:
             for node in ast.walk(module.tree):
-                is_print = isinstance(node, ast.Name) and node.id == "print"
-                is_stream = isinstance(node, ast.Attribute) and node.attr in ("stdout", "stderr", "__stdout__")
-                if is_print or is_stream:
+                if isinstance(node, ast.Name) and node.id == "print":
                     printing.add(module.room)
+                if isinstance(node, ast.Attribute) and node.attr in ("stdout", "stderr", "__stdout__"):
+                    on_streams.add(module.room)
         assert printing == {"cli"}
+        assert on_streams == {"cli", "progress"}, "but for a bar"
 
     def test_who_opens_files(self):
         for module in MODULES:

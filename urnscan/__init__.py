@@ -17,12 +17,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from urnscan.equivalence import LEVELS, canonical, equivalent
-from urnscan.errors import FatalError, InvalidURN, SourceError, UrnscanError
+from urnscan.errors import ArgumentError, FatalError, InvalidURN, SourceError, UrnscanError
 from urnscan.explanation import Explanation, explain
 from urnscan.namespaces import nid_status
 from urnscan.syntax import RESOLUTION_SERVICES, SYNTAXES, URN, encode_nss, parse
 
 if TYPE_CHECKING:
+    from urnscan.context import Context, ContextLine
     from urnscan.dedup.library import Dedup, deduplicate
     from urnscan.dedup.policy import Policy
     from urnscan.dedup.running import DedupReport
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from urnscan.library import Scan, scan, scan_batches
     from urnscan.options import Options
     from urnscan.pipeline import Report
+    from urnscan.shipped import samples
 
 __version__ = "0.1.0"
 
@@ -38,6 +40,9 @@ __all__ = [
     "RESOLUTION_SERVICES",
     "SYNTAXES",
     "URN",
+    "ArgumentError",
+    "Context",
+    "ContextLine",
     "Dedup",
     "DedupReport",
     "Explanation",
@@ -58,6 +63,7 @@ __all__ = [
     "find",
     "nid_status",
     "parse",
+    "samples",
     "scan",
     "scan_batches",
 ]
@@ -67,11 +73,14 @@ _LATER = {
     "find": "finding",
     "Options": "options",
     "Report": "pipeline",
+    "Context": "context",
+    "ContextLine": "context",
     "Scan": "library",
     "Dedup": "dedup.library",
     "deduplicate": "dedup.library",
     "Policy": "dedup.policy",
     "DedupReport": "dedup.running",
+    "samples": "shipped",
     "scan": "library",
     "scan_batches": "library",
 }

@@ -29,7 +29,9 @@ class Level:
     """A level of equivalence: what the scanner keeps of a URN, and what is left to do with that."""
 
     name: str
+    """As `equivalence` names it."""
     title: str
+    """What it makes equal, in words."""
     syntaxes: tuple[str, ...]
     """The syntaxes that define it."""
     keep_query: bool
@@ -82,6 +84,7 @@ LEVELS: Mapping[str, Level] = MappingProxyType(
         )
     }
 )
+"""The levels of equivalence by their names, with what each makes equal and which syntaxes define it."""
 
 
 def get_level(name: str, syntax: str) -> Level:
@@ -99,12 +102,25 @@ def canonical(text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = 
     """The canonical form of a URN: RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5; at the level `namespace`, that of its
     registration (`urnscan.namespaces.rules()`).
 
-    Raises InvalidURN where `text` is none in that syntax, ValueError for an unknown syntax or equivalence.
+    `text` is one whole URN. Raises InvalidURN where it is none in that syntax, ValueError for an unknown syntax or
+    equivalence, and for one that the syntax does not define, TypeError for what is no text.
+
+    >>> canonical("URN:ISBN:0-395-36341-1"), canonical("URN:ISBN:0-395-36341-1", equivalence="namespace")
+    ('urn:isbn:0-395-36341-1', 'urn:isbn:9780395363416')
     """
     level = get_level(equivalence, syntax)
     return level.form(parse(text, syntax))
 
 
 def equivalent(a: str | bytes, b: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "lexical") -> bool:
-    """Whether two URNs are the same name; raises what `canonical` raises."""
+    """Whether two URNs are the same name (RFC 2141 §5, RFC 8141 §3, rfc2141bis-03 §5): whether `canonical` gives the same
+    for both. Raises what that raises.
+
+    >>> equivalent("urn:nbn:de:101:1-2016", "URN:NBN:de:101:1-2016")
+    True
+    >>> equivalent("urn:nbn:de:101:1-2016", "urn:nbn:DE:101:1-2016")
+    False
+    >>> equivalent("urn:nbn:de:101:1-2016", "urn:nbn:DE:101:1-2016", equivalence="namespace")  # RFC 8458 §4.3
+    True
+    """
     return canonical(a, syntax=syntax, equivalence=equivalence) == canonical(b, syntax=syntax, equivalence=equivalence)

@@ -5,15 +5,43 @@ Exception
 │   ├── SourceError      one input, or a part of it, could not be read: reported and counted, the run goes on
 │   │   ├── DamageError  a part is damaged; what follows it in the same text can still be read
 │   │   └── LimitError   it unfolds to more than the limits allow: nothing more of this input is read
-│   └── FatalError       the run ends: wrong usage, or an output that cannot be written
+│   ├── FatalError       the run ends: wrong usage, or an output that cannot be written
+│   └── ArgumentError    (a ValueError and a TypeError, too) a function was given an argument that is none
 └── ValueError
     └── InvalidURN       a text is not a URN: why, and at which position
+
+In a notebook they show themselves as what they are, sentences, and not as tracebacks.
 """
 
-__all__ = ["DamageError", "FatalError", "InvalidURN", "LimitError", "SourceError", "UrnscanError"]
+import linecache
+import traceback
+
+__all__ = ["ArgumentError", "DamageError", "FatalError", "InvalidURN", "LimitError", "SourceError", "UrnscanError"]
 
 
-class UrnscanError(Exception):
+class _Sentence(Exception):  # noqa: N818 (a part of those below)
+    """An exception whose message says all."""
+
+    def _more(self) -> tuple[str, ...]:
+        """Lines below the message."""
+        return ()
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython, and nobody else, shows in the place of a traceback: the message, and where in the notebook."""
+        from urnscan.showing import printable  # noqa: PLC0415 (nobody else needs it)
+
+        lines = [f"{type(self).__name__}: {printable(str(self))}", *self._more()]
+        lines += [printable(note) for note in getattr(self, "__notes__", ())]
+        frames = traceback.walk_tb(self.__traceback__)
+        own = [(frame, line) for frame, line in frames if frame.f_globals.get("__name__") == "__main__"]
+        if own:
+            frame, line = own[-1]
+            code = printable(linecache.getline(frame.f_code.co_filename, line).strip())
+            lines.append(f"  in line {line}: {code}" if code else f"  in line {line}")
+        return lines
+
+
+class UrnscanError(_Sentence):
     """What urnscan raises on purpose; `str()` is one clear line."""
 
 
@@ -49,19 +77,30 @@ class FatalError(UrnscanError):
     """The run cannot begin or cannot go on."""
 
 
-class InvalidURN(ValueError):  # noqa: N818 (the name is what it says)
+class ArgumentError(UrnscanError, ValueError, TypeError):
+    """A function of the library was given an argument that is none: a name that is no option, a value that is not one's."""
+
+
+class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says)
     """A text that is no URN in the chosen syntax.
 
     `reason` says why, and `code` the same for programs: one of `urnscan.syntax.REASONS`, which stay as they are.
-    `position` is the index (of octets or characters, from 0) at which it stops being one.
+    `position` is the index (of octets or characters, from 0) at which it stops being one. `text` is the text that was
+    parsed, its octets as characters; empty where there was none.
     """
 
-    def __init__(self, reason: str, position: int, code: str) -> None:
+    def __init__(self, reason: str, position: int, code: str, text: str = "") -> None:
         super().__init__(f"{reason} (at position {position})")
         self.reason = reason
         self.position = position
         self.code = code
+        self.text = text
 
-    def __reduce__(self) -> tuple[type["InvalidURN"], tuple[str, int, str]]:
+    def __reduce__(self) -> tuple[type["InvalidURN"], tuple[str, int, str, str]]:
         # Exceptions are pickled by their args, which hold the message alone; worker processes of other engines pickle.
-        return type(self), (self.reason, self.position, self.code)
+        return type(self), (self.reason, self.position, self.code, self.text)
+
+    def _more(self) -> tuple[str, ...]:
+        from urnscan.showing import pointed  # noqa: PLC0415 (as above)
+
+        return tuple(f"  {line}" for line in pointed(self.text, self.position)) if self.text else ()

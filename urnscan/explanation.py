@@ -22,11 +22,17 @@ class Explanation:
     """A text as one standard sees it. Where it is no URN, only `text`, `syntax`, `position` and `reason` are set."""
 
     text: str
+    """As it was given."""
     syntax: str
+    """The name of the syntax by which it was read."""
     is_urn: bool
+    """Whether it is a URN in that syntax."""
     canonical: str | None = None
+    """The canonical form at the level that was asked for."""
     nid: str | None = None
+    """The namespace identifier in lower case."""
     nid_status: NidStatus | None = None
+    """The standing of its NID, as `urnscan.nid_status` tells it."""
     namespace: str | None = None
     """What the names of the namespace name, if it is registered, and where it is defined."""
     rule: str | None = None
@@ -36,17 +42,36 @@ class Explanation:
     verdict: str | None = None
     """The same in words, and why."""
     nss: str | None = None
+    """The namespace specific string as it was given."""
     r_component: str | None = None
+    """What stands behind `?+` (RFC 8141 §2.3.1)."""
     q_component: str | None = None
+    """What stands behind `?=` (RFC 8141 §2.3.2), or the query of rfc2141bis-03 (§2.3)."""
     f_component: str | None = None
+    """What stands behind `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03."""
     directives: dict[str, str] = field(default_factory=dict)
+    """Keyword -> value of the query of rfc2141bis-03 (§2.3)."""
     display: str | None = None
+    """The form for people, as `URN.display` gives it."""
     problems: tuple[str, ...] = ()
+    """What is wrong or odd, in the codes of the column `problem`."""
     resolver: str | None = None
     """Where a public and stable service leads to what it names, with its components (RFC 8141 §2.3)."""
     position: int | None = None
     """Where a text that is no URN stops being one: characters from 0."""
     reason: str | None = None
+    """Why it is none, in a sentence."""
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it: what `urnscan explain` prints."""
+        from urnscan.showing import html_fields, html_text, pointed  # noqa: PLC0415 (explaining does without)
+
+        aside = ("is_urn", "valid", "directives")
+        fields = [(name.replace("_", " "), value) for name, value in self.as_dict().items() if name not in aside]
+        fields += [("directive", f"{keyword} = {value}") for keyword, value in self.directives.items()]
+        if self.position is None:
+            return html_fields(fields)
+        return html_fields(fields) + f"<pre>{'<br>'.join(map(html_text, pointed(self.text, self.position)))}</pre>"
 
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON."""
@@ -54,9 +79,10 @@ class Explanation:
 
 
 def explain(text: str, *, syntax: str = "rfc2141", equivalence: str = "lexical") -> Explanation:
-    """Take a text apart as a URN of `syntax`, or say where and why it is none.
+    """Take a text apart as a URN of `syntax` (RFC 2141 §2, RFC 8141 §2, rfc2141bis-03 §2), or say where and why it is none.
 
-    Raises ValueError for an unknown syntax or equivalence.
+    What is no URN raises nothing. Raises ValueError for an unknown syntax or equivalence, and for one that the syntax
+    does not define.
 
     >>> explain("URN:ISBN:0%2d395").canonical
     'urn:isbn:0%2D395'

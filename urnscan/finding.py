@@ -8,6 +8,7 @@ import numpy as np
 
 from urnscan.equivalence import get_level
 from urnscan.scanner import MAX_LENGTH, Grammar, ResolverTail, Scanner
+from urnscan.showing import html_fields
 from urnscan.syntax import get_syntax
 
 __all__ = ["Occurrence", "find"]
@@ -22,12 +23,17 @@ class Occurrence:
     text: str
     """As found."""
     start: int
+    """Where it begins, from 0."""
     end: int
     """`text` is the found text from `start` to `end`: characters of a str, octets of bytes."""
     urn: str
     """The canonical form: its class."""
     nid: str
     """The namespace identifier in lower case."""
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it."""
+        return html_fields((name, getattr(self, name)) for name in self.__slots__)
 
 
 def find(
@@ -42,7 +48,7 @@ def find(
     """All URNs in a text, from left to right, as RFC 2141 §2.4 ends them: where an excluded character begins.
 
     `syntax`, `equivalence`, `trim`, `resolver_tail` and `max_length` (octets) are those of the command. Raises ValueError
-    for an unknown syntax or equivalence.
+    for an unknown syntax, equivalence or resolver tail, and for a `max_length` below 1.
 
     >>> find("„urn:nbn:de:101:1-201609052530“")
     [Occurrence(text='urn:nbn:de:101:1-201609052530', start=1, end=30, urn='urn:nbn:de:101:1-201609052530', nid='nbn')]

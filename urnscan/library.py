@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html
+import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,9 +14,14 @@ import pyarrow.compute as pc
 
 from urnscan.arrow import text_array
 from urnscan.columns import is_text, scan_values
+from urnscan.context import Context, read_context
 from urnscan.errors import FatalError, SourceError
-from urnscan.options import Options
+from urnscan.options import Options, named_inputs, read_keywords
 from urnscan.pipeline import Report, run
+from urnscan.planning import plan_size
+from urnscan.progress import show_if_wanted
+from urnscan.showing import counted, html_counts, html_failures, html_table
+from urnscan.syntax import URN
 from urnscan.tables import CLASSES, OCCURRENCES, REJECTS, Found, canonical_column
 from urnscan.views import make_scanner
 
@@ -37,63 +42,90 @@ class Scan:
     occurrences: pa.Table = field(repr=False)
     """One row per occurrence, in the order of the inputs, then by offset."""
     report: Report
+    """What was counted, and what could not be read."""
     rejects: pa.Table | None = field(default=None, repr=False)
     """One row for each place where a URN nearly begins, in the same order; None where they were not asked for."""
+    inputs: tuple[str, ...] = field(default=(), repr=False)
+    """What was scanned, as it was named."""
+    options: Options = field(default_factory=Options, repr=False)
+    """By what it was scanned."""
 
     def to_pandas(self) -> pd.DataFrame:
         """The classes as a pandas frame."""
         frame: pd.DataFrame = self.classes.to_pandas()
         return frame
 
+    def context(self, urn: str | URN, width: int = 60, *, limit: int | None = 100) -> Context:
+        """The occurrences of a class with what stands around them, as a concordance shows a keyword.
+
+        `urn` is any spelling of it; `width` says how many characters are shown on each side, up to 10,000; `limit` how many
+        occurrences, None: all. The inputs that hold them are read once more, and nothing of the others. Where one cannot be
+        read again (standard input, say) or has changed, what is missing is told in `failures` of what is returned.
+        Raises InvalidURN where `urn` is none in the syntax of the scan, and ArgumentError, a ValueError, where it was not
+        found, or width or limit is no such number.
+        """
+        return read_context(self.inputs, self.options, self.occurrences, urn, width, limit)
+
     def _repr_html_(self) -> str:
         report = self.report
-        counts = {"occurrence": report.occurrences, "class": report.classes, "input": report.inputs}
-        if report.failures:
-            counts["failure"] = len(report.failures)
-        head = ", ".join(f"{count:,} {_plural(word, count)}" for word, count in counts.items())
+        head = [
+            counted(report.occurrences, "occurrence"),
+            counted(self.classes.num_rows, "class", "classes"),
+            counted(report.inputs, "input"),
+        ]
         top = self.classes.select(["urn", "nid", "nid_status", "count", "source_count", "variant_count"])
         top = top.take(pc.sort_indices(top, [("count", "descending"), ("urn", "ascending")])[:_SHOWN])
-        rows = [f"<tr>{''.join(f'<th>{name}</th>' for name in top.column_names)}</tr>"]
-        rows += [
-            f"<tr>{''.join(f'<td>{html.escape(str(value))}</td>' for value in row.values())}</tr>"
-            for row in top.to_pylist()
-        ]
-        failures = "".join(f"<li>{html.escape(str(failure))}</li>" for failure in report.failures[:_SHOWN])
-        more = f"<p>the {_SHOWN} most frequent of {report.classes:,}</p>" if self.classes.num_rows > _SHOWN else ""
-        return f"<p><b>{head}</b></p><table>{''.join(rows)}</table>{more}" + (failures and f"<ul>{failures}</ul>")
-
-
-def _plural(word: str, count: int | None) -> str:
-    return word if count == 1 else word + ("es" if word.endswith("s") else "s")
+        rows = [tuple(row.values()) for row in top.to_pylist()]
+        more = (
+            f"<p>the {_SHOWN} most frequent of {self.classes.num_rows:,}</p>" if len(rows) < len(self.classes) else ""
+        )
+        table = html_table(top.column_names, rows) if rows else ""
+        return html_counts(*head) + table + more + html_failures(report.failures)
 
 
 def scan(
     *inputs: str | os.PathLike[str],
     rejects: bool = False,
+    progress: bool | None = None,
     **options: Any,  # noqa: ANN401 (those of Options)
 ) -> Scan:
     """Scan files, folders, globs, URLs or standard input (`-`) and hold what is found in memory.
 
     `options` are the fields of `Options`, named as on the command line: `syntax`, `equivalence`, `trim`, `recover`,
     `resolver_tail`, `max_length` (octets), `include`, `exclude`, `follow`, `encoding`, `column`, `max_ratio`, `max_size`
-    (octets), `max_depth`, `max_members`, `jobs` (threads), `memory` (octets), `strict`. Inputs that fail are in
-    `report.failures`. `rejects` asks for what begins like a URN and is none.
-    Raises FatalError where none could be read, ValueError and TypeError for options that are none.
+    (octets, or text such as "2TB"), `max_depth`, `max_members`, `jobs` (threads), `memory` (octets, or text such as
+    "500MB"), `strict`. `rejects` asks for what begins like a URN and is none. `progress`: whether a bar tells how far it
+    is; None: where a session is interactive (a notebook, Python on a terminal), and it takes more than half a second.
+    Returns the tables and what was counted; inputs that fail are in `report.failures`.
+    Raises FatalError where none could be read, ArgumentError (a ValueError and a TypeError) for options that are none.
     For more than memory holds use the command.
+
+    >>> from urnscan import samples, scan
+    >>> found = scan(samples() / "prose.txt", trim=True)
+    >>> found.report.occurrences, found.report.classes
+    (21, 17)
+    >>> found.to_pandas().nlargest(1, "count")[["urn", "count"]].to_dict("records")
+    [{'urn': 'urn:nbn:de:gbv:999-diss-22916', 'count': 3}]
     """
+    (rules,) = read_keywords("scan", options, Options)
+    paths = named_inputs(inputs)
     found: list[pa.RecordBatch] = []
     grouped: list[pa.RecordBatch] = []
     rejected: list[pa.RecordBatch] = []
     failures: list[SourceError] = []
     try:
-        report = run(
-            [os.fsdecode(path) for path in inputs],
-            Options(**options),
-            occurrences=found.append,
-            classes=grouped.append,
-            rejects=rejected.append if rejects else None,
-            on_failure=failures.append,
-        )
+        with contextlib.ExitStack() as stack:
+            shown = show_if_wanted(progress, "scanning", lambda: plan_size(paths, rules), stack)
+            report = run(
+                paths,
+                rules,
+                occurrences=found.append,
+                classes=grouped.append,
+                rejects=rejected.append if rejects else None,
+                on_failure=failures.append,
+                on_progress=shown.on_progress,
+                on_grouping=lambda: shown.on_stage("grouping"),
+            )
     except FatalError as error:
         if not failures:
             raise
@@ -104,6 +136,8 @@ def scan(
         occurrences=pa.Table.from_batches(found, OCCURRENCES).unify_dictionaries(),
         report=report,
         rejects=pa.Table.from_batches(rejected, REJECTS).unify_dictionaries() if rejects else None,
+        inputs=paths,
+        options=rules,
     )
 
 
@@ -117,9 +151,15 @@ def scan_batches(
     Rows are those of the occurrence table: `source` is empty, `member` is `row/column` with the rows of all batches
     counted from 0, `offset` counts octets within the value, and so does `line`. null holds nothing. `options` are
     those of `scan` that say what is found: `syntax`, `equivalence`, `trim`, `recover`, `resolver_tail`,
-    `max_length`. Raises KeyError for a column that is not there, TypeError for one that is not text.
+    `max_length`. Raises KeyError for a column that is not there, TypeError for one that is not text,
+    ArgumentError for options that are none.
+
+    >>> notes = pa.table({"note": ["see urn:isbn:0451450523", None, "nothing"]})
+    >>> for rows in scan_batches(notes, "note"):
+    ...     rows.select(["member", "offset", "urn"]).to_pylist()
+    [{'member': '0/note', 'offset': 4, 'urn': 'urn:isbn:0451450523'}]
     """
-    rules = Options(**options)
+    (rules,) = read_keywords("scan_batches", options, Options)
     scanner = make_scanner(rules.grammar(count_lines=True), rules.recover)
     first_row = 0
     for batch in batches.to_batches() if isinstance(batches, pa.Table) else batches:

@@ -1,22 +1,26 @@
-"""What a run goes by: one frozen record, the same for the command and for Python."""
+"""What a run goes by: one frozen record, the same for the command and for Python; and its way out of keywords."""
 
 from __future__ import annotations
 
+import difflib
 import operator
 import os
 import sys
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
 from urnscan import __version__
 from urnscan.equivalence import Level, get_level
+from urnscan.errors import ArgumentError
 from urnscan.scanner import MAX_LENGTH, Grammar, ResolverTail
+from urnscan.sizes import octets_of
 from urnscan.sources import Limits, Reading, Selection, check_encoding
 from urnscan.syntax import get_syntax
 from urnscan.views import KINDS
 
-__all__ = ["Options"]
+__all__ = ["Options", "named_inputs", "read_keywords"]
 
 _LONGEST = 1 << 28  # octets of a match: buffers hold two of them
 _MOST_JOBS = 1024
@@ -27,12 +31,22 @@ _NO_LIMITS = Limits()
 class Options:
     """What a run goes by; the names and meanings are those of the command's options.
 
-    Raises ValueError for a value that is none, FatalError for an unknown encoding.
+    Raises ValueError and TypeError for a value that is none, FatalError for an unknown encoding.
+
+    >>> Options(syntax="rfc8141", recover="percent", jobs=2).recover
+    ('percent',)
+    >>> Options(equivalence="resolution")
+    Traceback (most recent call last):
+        ...
+    ValueError: rfc2141 defines no resolution equivalence: only rfc2141bis-03 does
     """
 
     syntax: str = "rfc2141"
+    """By which a match begins and ends, one of `urnscan.SYNTAXES`."""
     equivalence: str = "lexical"
+    """Which matches are one class, one of `urnscan.LEVELS`."""
     trim: bool = False
+    """Punctuation at the end of a match, and what comes behind `,urn:` and `;urn:`, does not count as the URN's."""
     resolver_tail: ResolverTail = "keep"
     """Cut: of a URL in which a URN stands, what follows the URN does not count as the URN's."""
     recover: tuple[str, ...] = ()
@@ -40,15 +54,21 @@ class Options:
     max_length: int = MAX_LENGTH
     """Octets after which a match is cut."""
     include: tuple[str, ...] = ()
+    """Globs; of a folder only files that one of them matches are read. None: all."""
     exclude: tuple[str, ...] = ()
+    """Globs; files and folders in a folder that one of them matches are passed over."""
     follow: bool = False
+    """Symbolic links in a folder are followed."""
     encoding: str | None = None
+    """The encoding of inputs without a byte order mark; None: they are read as octets, which is right for all supersets of
+    ASCII.
+    """
     column: tuple[str, ...] = ()
     """The fields of tables that are read, and the fields of CSV, TSV and JSON; none: all text of tables."""
     max_ratio: int = _NO_LIMITS.ratio
     """Octets that may come out of an octet of a compressed input."""
     max_size: int = _NO_LIMITS.size
-    """Octets that may come out of a compressed input."""
+    """Octets that may come out of a compressed input; also as text, such as "2TB"."""
     max_depth: int = _NO_LIMITS.depth
     """Layers of compression, archives and tables in each other."""
     max_members: int = _NO_LIMITS.members
@@ -58,8 +78,9 @@ class Options:
     )
     """Threads."""
     memory: int = 10**9
-    """Octets that grouping may take before it spills to disk."""
+    """Octets that grouping may take before it spills to disk; also as text, such as "500MB"."""
     strict: bool = False
+    """The first input that cannot be read ends the run."""
 
     def __post_init__(self) -> None:
         get_level(self.equivalence, self.syntax)
@@ -75,6 +96,12 @@ class Options:
         object.__setattr__(self, "recover", KINDS if "all" in self.recover else tuple(dict.fromkeys(self.recover)))
         if "" in self.column:
             raise ValueError("a column has an empty name")
+        for name in ("memory", "max_size"):
+            if isinstance(size := getattr(self, name), str):
+                try:
+                    object.__setattr__(self, name, octets_of(size))
+                except ValueError as error:
+                    raise ValueError(f"{name}: {error}") from None
         for name in ("jobs", "memory", "max_length", "max_ratio", "max_size", "max_depth", "max_members"):
             try:
                 object.__setattr__(self, name, operator.index(getattr(self, name)))
@@ -130,3 +157,39 @@ class Options:
             count_lines=count_lines,
             rejects=rejects,
         )
+
+
+def read_keywords(
+    function: str, given: Mapping[str, Any], *kinds: type, without: Collection[str] = ()
+) -> tuple[Any, ...]:
+    """A record of each kind, made of the keyword arguments of a function of the library.
+
+    Raises ArgumentError for one that is a field of none, or of those that the function is `without`, and for a value that
+    is none; FatalError as Options.
+    """
+    names = [tuple(each.name for each in fields(kind) if each.name not in without) for kind in kinds]
+    known = [name for some in names for name in some]
+    for name in given:
+        if name not in known:
+            meant = difflib.get_close_matches(name, known, 1)
+            remedy = f"did you mean {meant[0]!r}?" if meant else f"it has {', '.join(known)}"
+            raise ArgumentError(f"{function} has no option {name!r}: {remedy}")
+    try:
+        return tuple(
+            kind(**{name: given[name] for name in some if name in given})
+            for kind, some in zip(kinds, names, strict=True)
+        )
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(str(error)) from None
+
+
+def named_inputs(inputs: Collection[str | bytes | os.PathLike[str]]) -> tuple[str, ...]:
+    """What was given as inputs, as the command has it. Raises ArgumentError where it is nothing, or cannot be one."""
+    if not inputs:
+        raise ArgumentError('nothing to read: name files, folders, patterns or URLs, or "-" for standard input')
+    for each in inputs:
+        if not isinstance(each, str | bytes | os.PathLike):
+            raise ArgumentError(
+                f"an input is a path, a pattern or a URL, not {each!r:.60}; several are so many arguments: *paths"
+            )
+    return tuple(map(os.fsdecode, inputs))

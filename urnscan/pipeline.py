@@ -22,6 +22,7 @@ from urnscan.parallel import in_order
 from urnscan.planning import Argument, Sizes, Task, tasks
 from urnscan.running import Failures, SpillFolder
 from urnscan.shards import Shards, stamp
+from urnscan.showing import html_failures, html_fields
 from urnscan.tables import class_rows
 from urnscan.worker import Work, Worker
 
@@ -42,14 +43,22 @@ class Report:
     octets: int = 0
     """Octets of text that were scanned."""
     occurrences: int = 0
+    """URNs that were found, each time anew."""
     classes: int | None = None
-    """None where they were not asked for."""
+    """Different names among them; None where they were not asked for."""
     rejects: int | None = None
     """Places where a URN nearly begins; None where they were not asked for."""
     trimmable: int = 0
     """Occurrences that `trim` would have changed."""
     failures: list[SourceError] = field(default_factory=list)
+    """What could not be read, in the order of the inputs."""
     seconds: float = 0.0
+    """How long it took."""
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it: the counts, then what could not be read."""
+        names = ("inputs", "octets", "occurrences", "classes", "rejects", "trimmable", "seconds")
+        return html_fields((name, getattr(self, name)) for name in names) + html_failures(self.failures)
 
     def metadata(self, options: Options) -> dict[str, Any]:
         """What the files say of themselves: nothing that differs between two runs with the same inputs and options."""

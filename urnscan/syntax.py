@@ -65,14 +65,19 @@ class Syntax:
     """One of the three grammars, as a table for the scanner and as a pattern for the parser."""
 
     name: SyntaxName
+    """As `syntax` names it."""
     reference: str
+    """The document and the section that it follows."""
     title: str
+    """The title of that document, and its date."""
     octets: bytes = field(repr=False)
     """For each octet the set of roles that it can play: the bits ALNUM to VALUE."""
     nid_min: int
     """The fewest characters of a NID; 32 are the most in all three."""
     nid_may_end_in_hyphen: bool
+    """Whether a NID may end in a hyphen."""
     tail: int
+    """What may follow the NSS: one of TAIL_NONE, TAIL_COMPONENTS, TAIL_QUERY."""
     namestring: str = field(repr=False)
     """The namestring as a pattern, with a group for each part; greedy and without a choice, so a match is the longest
     there is.
@@ -152,6 +157,7 @@ SYNTAXES: Mapping[str, Syntax] = MappingProxyType(
         )
     }
 )
+"""The syntaxes by their names."""
 
 RESOLUTION_SERVICES: Mapping[str, str] = MappingProxyType(
     {
@@ -211,6 +217,10 @@ class URN:
     """A parsed URN. Immutable; `==` and `hash()` go by lexical equivalence, so spellings of one name are one in a set.
 
     The q-component of rfc2141bis-03 is what that draft calls the query, the f-component its fragment.
+
+    >>> urn = parse("URN:Example:weather?=op=map#now", syntax="rfc8141")
+    >>> urn.nid, urn.q_component, str(urn), urn == parse("urn:example:weather")
+    ('example', 'op=map', 'urn:example:weather?=op=map#now', True)
     """
 
     text: str
@@ -220,9 +230,13 @@ class URN:
     nss: str
     """The namespace specific string as it was given."""
     r_component: str | None
+    """What stands behind `?+` (RFC 8141 §2.3.1); None where there is none."""
     q_component: str | None
+    """What stands behind `?=` (RFC 8141 §2.3.2), or the query of rfc2141bis-03 (§2.3); None where there is none."""
     f_component: str | None
+    """What stands behind `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03; None where there is none."""
     syntax: SyntaxName
+    """The name of the syntax by which it was parsed."""
     canonical: str
     """The lexical canonical form: RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5 with step 5a."""
 
@@ -290,6 +304,15 @@ class URN:
 
         return _PERCENT_RUN.sub(shown, str(self))
 
+    def _repr_html_(self) -> str:
+        """As a notebook shows it: its parts."""
+        from urnscan.showing import html_fields  # noqa: PLC0415 (parsing does without)
+
+        names = ("text", "canonical", "nid", "nss", "r_component", "q_component", "f_component", "syntax", "problems")
+        fields = [(name.replace("_component", "-component"), getattr(self, name)) for name in names]
+        display = self.display()
+        return html_fields([*fields, ("display", None if display == str(self) else display)])
+
     def _directive_pairs(self) -> list[tuple[str, str]]:
         if self.syntax != "rfc2141bis-03" or self.q_component is None:
             return []
@@ -313,7 +336,9 @@ characters (at position 4)
         text = memoryview(text).tobytes().decode("latin-1")  # one character an octet: nothing beyond ASCII can match
     match = rules.pattern.fullmatch(text)
     if match is None:
-        raise why_not(text, rules)
+        error = why_not(text, rules)
+        error.text = text
+        raise error
     parts = match.groupdict()
     assigned_name = text[: match.end("nss")]
     return URN(

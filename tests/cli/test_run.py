@@ -632,7 +632,7 @@ class TestHelp:
         text = result.out.decode()
         for option in options.split():
             assert re.search(rf"(?<![\w-]){option}(?![\w-])", text.partition("INPUT  ")[2]), option
-        for value in (*SYNTAXES, "lexical", "resolution", "explain", "Exit status"):
+        for value in (*SYNTAXES, "lexical", "resolution", "explain", "exit status"):
             assert value in text
 
     def test_help_comes_with_inputs_too_and_reads_none(self, urnscan):

@@ -4,26 +4,43 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
-from urnscan.cli.arguments import USAGE
-from urnscan.cli.deduplicating import dedup_command
-from urnscan.cli.explaining import explain_command
-from urnscan.cli.reporting import report_command
-from urnscan.cli.scanning import scan_command
+from urnscan.cli.arguments import USAGE, Parser
+from urnscan.cli.deduplicating import dedup, dedup_parser
+from urnscan.cli.explaining import explain, explain_parser
+from urnscan.cli.reporting import report, report_parser
+from urnscan.cli.scanning import scan, scan_parser
 from urnscan.cli.signals import heed
 from urnscan.cli.terminal import say
 from urnscan.errors import UrnscanError
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "Command", "main"]
 
 DONE, SOME_FAILED, NOTHING_DONE, INTERRUPTED = 0, 1, USAGE, 130
 
-COMMANDS: Mapping[str, Callable[[Sequence[str]], bool]] = MappingProxyType(
-    {"dedup": dedup_command, "explain": explain_command, "report": report_command}
+
+class Command(NamedTuple):
+    """What can be done, as two functions."""
+
+    parser: Callable[[], Parser]
+    """What reads its arguments, and tells of them; made without loading what is heavy."""
+    run: Callable[[Namespace], bool]
+    """Does it, and gives whether nothing failed."""
+
+
+COMMANDS: Mapping[str, Command] = MappingProxyType(
+    {
+        "urnscan": Command(scan_parser, scan),
+        "urnscan dedup": Command(dedup_parser, dedup),
+        "urnscan explain": Command(explain_parser, explain),
+        "urnscan report": Command(report_parser, report),
+    }
 )
-"""What begins with another word is to be scanned. Each gives whether nothing failed."""
+"""By the words that they begin with. What begins with any other word is to be scanned."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,9 +51,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     heed()
-    command = COMMANDS.get(words[0]) if words else None
+    name = " ".join(["urnscan", *words[:1]])
+    if name in COMMANDS:
+        words = words[1:]
+    command = COMMANDS.get(name, COMMANDS["urnscan"])
     try:
-        all_well = scan_command(words) if command is None else command(words[1:])
+        all_well = command.run(command.parser().parse(words))
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:  # `| head` has seen enough

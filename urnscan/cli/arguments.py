@@ -4,41 +4,113 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import difflib
 import sys
-from typing import TYPE_CHECKING, NoReturn
-
-import regex
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from urnscan import __version__
 from urnscan.cli.terminal import say
 from urnscan.equivalence import LEVELS
 from urnscan.errors import FatalError
+from urnscan.sizes import octets_of
 from urnscan.syntax import SYNTAXES
 from urnscan.views import KINDS
 
 if TYPE_CHECKING:
-    from urnscan.options import Options
     from urnscan.planning import Argument
 
 __all__ = [
+    "SUMMARIES",
     "USAGE",
+    "About",
+    "Listed",
     "Parser",
+    "add_help",
     "add_inputs",
     "add_meaning",
     "add_reading",
     "add_running",
     "check_outputs",
     "read_inputs",
-    "read_options",
+    "read_record",
 ]
 
 USAGE = 2
 """The exit status where nothing could be done."""
-_SIZE = regex.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(|[kmgt]i?)b?", regex.IGNORECASE)
+
+SUMMARIES: Mapping[str, str] = MappingProxyType(
+    {
+        "urnscan": "find URNs in text, tell which are the same, and write them to Parquet",
+        "urnscan dedup": "take the duplicates out of bibliographic dumps",
+        "urnscan explain": "take URNs apart, or say where and why a text is none",
+        "urnscan report": "make a page (HTML) of what a scan found",
+    }
+)
+"""What each command does, in a line."""
+
+_WIDTH = 78
+"""Columns of what is told before and behind the options, which are as wide as the terminal."""
+_Record = TypeVar("_Record")
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is told of a command beside its options."""
+
+    name: str
+    """One of SUMMARIES."""
+    usages: tuple[str, ...]
+    description: str
+    examples: tuple[tuple[str, str], ...]
+    """What is done, and the command that does it."""
+    statuses: Mapping[int, str]
+    """What each exit status says."""
+    commands: tuple[str, ...] = ()
+    """The commands whose names may come first, each one of SUMMARIES."""
+    notes: tuple[str, ...] = ()
+    """What has to be known beside."""
 
 
 class Parser(argparse.ArgumentParser):
-    """One that says what is wrong in one line, and lets no argument command the terminal."""
+    """One that tells what can be done and how, says what is wrong in one line, and lets no argument command the terminal."""
+
+    def __init__(self, about: About) -> None:
+        self.about = about
+        description = [textwrap.fill(about.description, _WIDTH)]
+        if about.commands:
+            rows = [(name, SUMMARIES[name]) for name in about.commands]
+            rows.append(("urnscan COMMAND --help", "tell more of one"))
+            description.append("commands:\n" + _table(rows))
+        examples = "".join(f"\n  {done}:\n    {command}" for done, command in about.examples)
+        statuses = _table([(str(status), meaning) for status, meaning in about.statuses.items()])
+        super().__init__(
+            prog=about.name,
+            usage="\n       ".join(about.usages),
+            description="\n\n".join(description),
+            epilog="\n\n".join(
+                (
+                    f"examples:{examples}",
+                    f"exit status:\n{statuses}",
+                    *(textwrap.fill(note, _WIDTH) for note in about.notes),
+                )
+            ),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+            add_help=False,  # add_help does, as the last group
+        )
+
+    def parse(self, words: Sequence[str]) -> argparse.Namespace:
+        """What these arguments give, options in whatever order among the others."""
+        arguments, unknown = self.parse_known_intermixed_args(words)
+        if unknown:
+            option = unknown[0].partition("=")[0]
+            near = difflib.get_close_matches(option, self._option_string_actions, 1) if option.startswith("-") else []
+            self.error(f"unrecognized arguments: {' '.join(unknown)}" + "".join(f"; is it {name}?" for name in near))
+        return arguments
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and end."""
@@ -46,16 +118,37 @@ class Parser(argparse.ArgumentParser):
         sys.exit(USAGE)
 
 
+def _table(rows: Sequence[tuple[str, str]]) -> str:
+    """Names and what is said of them, side by side."""
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(
+        textwrap.fill(text, _WIDTH, initial_indent=f"  {name:<{width}}  ", subsequent_indent=" " * (width + 4))
+        for name, text in rows
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """How an option is read that takes words side by side, as in percent,wraps; `words` are those that it knows."""
+
+    words: tuple[str, ...] = ()
+
+    def __call__(self, text: str) -> tuple[str, ...]:
+        """The words; the options themselves say which of them are wrong."""
+        return tuple(word.strip() for word in text.split(","))
+
+
 def add_inputs(parser: argparse.ArgumentParser, name: str) -> None:
     """The arguments: what is read."""
-    parser.add_argument(
+    group = parser.add_argument_group("input")
+    group.add_argument(
         "inputs",
         metavar=name,
         nargs="*",
         help="a file, a folder (walked, sorted, links not followed), a glob, a URL, or - for standard input, "
         f"which is also what is read when there is no {name} and it is no terminal",
     )
-    parser.add_argument(
+    group.add_argument(
         "--files-from",
         metavar="FILE",
         help="read also what this list names (- for standard input): paths and URLs, never globs, one a line, or each with "
@@ -63,11 +156,23 @@ def add_inputs(parser: argparse.ArgumentParser, name: str) -> None:
     )
 
 
-def add_meaning(group: argparse._ActionsContainer, *, scan: bool, level: str = "lexical") -> None:
+def add_meaning(parser: argparse.ArgumentParser, *, scan: bool, level: str = "lexical") -> None:
     """What is a URN, and which are the same, by default at that level; `scan`: in a text."""
-    group.add_argument("--syntax", choices=list(SYNTAXES), default="rfc2141", help="the standard (default: rfc2141)")
+    group = parser.add_argument_group("what counts as a URN, and which are the same")
     group.add_argument(
-        "--equivalence", choices=list(LEVELS), default=level, help=f"what makes two the same (default: {level})"
+        "--syntax",
+        metavar="NAME",
+        choices=list(SYNTAXES),
+        default="rfc2141",
+        help=f"the standard: {_either(SYNTAXES)} (default: rfc2141)",
+    )
+    group.add_argument(
+        "--equivalence",
+        metavar="LEVEL",
+        choices=list(LEVELS),
+        default=level,
+        help="what makes two the same: lexical, the rule for all URNs; resolution, which keeps the query (rfc2141bis-03 "
+        f"only); namespace, also what the namespaces have registered (default: {level})",
     )
     if scan:
         group.add_argument(
@@ -75,42 +180,56 @@ def add_meaning(group: argparse._ActionsContainer, *, scan: bool, level: str = "
         )
         group.add_argument(
             "--resolver-tail",
+            metavar="WHAT",
             choices=["keep", "cut"],
             default="keep",
-            help="cut off what follows a URN in a URL and belongs to the URL: its query, its next parameter, its fragment "
-            "(default: keep)",
+            help="keep or cut what follows a URN in a URL and belongs to the URL: its query, its next parameter, its "
+            "fragment (default: keep)",
         )
         group.add_argument(
             "--recover",
             metavar="KIND[,KIND...]",
-            type=_views,
+            type=Listed((*KINDS, "all")),
             default=(),
             help=f"also find URNs that do not stand there literally: {', '.join(KINDS)}, or all",
         )
         group.add_argument(
-            "--max-length", metavar="N", type=int, default=65_536, help="cut longer matches (default: 65536 octets)"
+            "--max-length", metavar="N", type=int, default=65_536, help="cut longer matches (default: 65,536 octets)"
         )
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Which files are read, and what inside of them."""
+def add_reading(parser: argparse.ArgumentParser, *, columns: bool) -> None:
+    """Which files are read, and what inside of them; `columns`: also which fields of tables."""
     which = parser.add_argument_group("which files of a folder")
     which.add_argument(
-        "--include", metavar="GLOB", action="append", default=[], help="only files that match (repeatable)"
+        "--include",
+        metavar="GLOB",
+        action="append",
+        default=[],
+        help="only files that match; a GLOB with a / is matched against the path below the folder (repeatable)",
     )
     which.add_argument(
         "--exclude", metavar="GLOB", action="append", default=[], help="no files or folders that match (repeatable)"
     )
-    which.add_argument("--follow", action="store_true", help="follow symbolic links")
-    which.add_argument(
+    which.add_argument("--follow", action="store_true", help="follow symbolic links; loops are noticed")
+    inside = parser.add_argument_group("what is inside of files, and how far they may unfold")
+    if columns:
+        inside.add_argument(
+            "--column",
+            metavar="NAME",
+            action="append",
+            default=[],
+            help="read only this column of tables (a dotted path in nested ones, table.column in SQLite), and this field "
+            "of CSV, TSV and JSON, which else are scanned as text (repeatable)",
+        )
+    inside.add_argument(
         "--encoding", metavar="NAME", help="what inputs are in that have no byte order mark (default: read as octets)"
     )
-    inside = parser.add_argument_group("what is inside of files")
     limits = (
-        ("ratio", int, "N", "unfold an input to no more than N times its size (default: 1000)"),
+        ("ratio", int, "N", "unfold an input to no more than N times its size, from 256 MiB on (default: 1000)"),
         ("size", _size, "SIZE", "unfold an input to no more than this (default: 10TB)"),
         ("depth", int, "N", "no more archives, tables and compressions in each other (default: 8)"),
-        ("members", int, "N", "read no more members of an input's archives (default: 10 million)"),
+        ("members", int, "N", "read no more members of an input's archives (default: 10,000,000)"),
     )
     for name, kind, shown, text in limits:
         inside.add_argument(f"--max-{name}", metavar=shown, type=kind, help=text)
@@ -128,32 +247,36 @@ def add_running(parser: argparse.ArgumentParser, *, threads: bool) -> None:
             help="what grouping may take before it spills to disk (default: 1GB)",
         )
     running.add_argument("--strict", action="store_true", help="end the run at the first input that fails")
-    running.add_argument("--quiet", action="store_true", help="no summary; failures are still named")
+    running.add_argument("--quiet", action="store_true", help="no summary and no bar; failures are still named")
     running.add_argument("--no-progress", action="store_true", help="no progress bar")
-    running.add_argument("--version", action="version", version=f"urnscan {__version__}")
 
 
-def _views(text: str) -> tuple[str, ...]:
-    """The names of views, as in percent,wraps."""
-    return tuple(kind.strip() for kind in text.split(","))
+def add_help(parser: argparse.ArgumentParser) -> None:
+    """What tells of the command; the last of its groups."""
+    group = parser.add_argument_group("help")
+    group.add_argument("-h", "--help", action="help", help="show this and end")
+    group.add_argument("--version", action="version", version=f"urnscan {__version__}", help="show the version and end")
+
+
+def _either(names: Mapping[str, object]) -> str:
+    """Names, as in a, b or c."""
+    *others, last = names
+    return f"{', '.join(others)} or {last}"
 
 
 def _size(text: str) -> int:
     """A number of octets, as in 500MB or 2GiB."""
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write it like 500MB or 2GiB")
-    unit = match[2].lower()
-    return int(float(match[1]) * (1024 if unit.endswith("i") else 1000) ** " kmgt".index(unit[:1] or " "))
+    try:
+        return octets_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def read_options(arguments: argparse.Namespace) -> Options:
-    """The options that are options of a run; those that are not given, or that this command has not, as by default."""
-    from urnscan.options import Options  # noqa: PLC0415
-
-    names = (field.name for field in dataclasses.fields(Options))
-    given = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
-    return Options(**given)
+def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
+    """A record whose fields are options; those that are not given, or that this command has not, are as by default."""
+    fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)  # type: ignore[arg-type]
+    given = {each.name: value for each in fields if (value := getattr(arguments, each.name, None)) is not None}
+    return kind(**given)
 
 
 def check_outputs(*paths: str | None) -> list[str]:

@@ -5,57 +5,145 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from urnscan.cli.arguments import (
+    USAGE,
+    About,
+    Listed,
     Parser,
+    add_help,
     add_inputs,
     add_meaning,
     add_reading,
     add_running,
     check_outputs,
     read_inputs,
-    read_options,
+    read_record,
 )
 from urnscan.cli.loading import loading
 from urnscan.cli.signals import uninterrupted
-from urnscan.cli.terminal import Progress, counted, say, say_trimmable, show_progress
+from urnscan.cli.terminal import say, say_trimmable, show_progress
 from urnscan.errors import FatalError
+from urnscan.progress import Progress
+from urnscan.showing import counted
 
 if TYPE_CHECKING:
     from urnscan.dedup.policy import Policy
     from urnscan.dedup.running import DedupReport
 
-__all__ = ["dedup_command"]
+__all__ = ["dedup", "dedup_parser"]
+
+# The names of `records.formats.FORMATS` and `dedup.policy.KEEP`, which are slow to load.
+_FORMATS = (
+    *("marc", "marcxml", "mods", "dc", "oai", "sru", "onix", "json", "jsonl", "pica", "pica-plain", "ntriples"),
+    *("ris", "bibtex", "csv", "line"),
+)
+_KEEP = ("first", "last", "longest", "most-identifiers")
 
 _TOLD = 5  # classes that are too common, and dumps without URNs
 
 
-def dedup_command(words: Sequence[str]) -> bool:
-    """Run it with these arguments; whether nothing failed. Raises UrnscanError and ValueError."""
+def dedup_parser() -> Parser:
+    """Its options."""
+    parser = Parser(
+        About(
+            "urnscan dedup",
+            usages=(
+                "urnscan dedup DUMP... -o CLUSTERS.parquet [--report FILE] [options]",
+                "urnscan dedup DUMP... --deduplicated FILE [--report FILE] [options]",
+            ),
+            description="Find the records of bibliographic dumps that name the same thing by their URNs, and write the "
+            "dumps without the duplicates, octet for octet as they came. Formats, known by what is in the dump: "
+            f"{', '.join(_FORMATS)}. Dumps are read as they are kept: compressed, in archives, behind URLs.",
+            examples=(
+                (
+                    "a catalogue without its duplicates",
+                    "urnscan dedup dump.mrc.gz --fields --deduplicated unique.mrc.gz",
+                ),
+                (
+                    "which records are the same, as a table and as a page",
+                    "urnscan dedup a.xml b.bib -o clusters.parquet --report clusters.html",
+                ),
+            ),
+            statuses={
+                0: "done",
+                1: "done, but some records or inputs could not be read",
+                USAGE: "wrong usage, or nothing could be done",
+                130: "interrupted",
+            },
+        )
+    )
+    add_inputs(parser, "DUMP")
+    output = parser.add_argument_group("output (at least one)")
+    output.add_argument(
+        "-o", dest="clusters", metavar="FILE", help="write the clusters to Parquet, a row for each record"
+    )
+    output.add_argument(
+        "--deduplicated",
+        metavar="FILE",
+        help="write the records that are kept, octet for octet as they came, with all that stands around them; a folder "
+        "gets a file for each DUMP; compressed if the name ends in .gz, .bz2, .zst or .lz4",
+    )
+    output.add_argument("--report", metavar="FILE", help="write a page (HTML) of what was found, with examples")
+    output.add_argument("--force", action="store_true", help="replace outputs that exist")
+    joining = parser.add_argument_group("what joins records, and which are kept")
+    joining.add_argument(
+        "--fields",
+        action="store_true",
+        help="only the identifiers of the records themselves (MARC 020, 022, 024, 856; MODS and DC identifier; ...), and "
+        "there ISBN, ISSN, DOI, UUID count as their URNs (default: every URN that stands in a record)",
+    )
+    joining.add_argument(
+        "--weak",
+        metavar="NID[,NID...]",
+        type=Listed(),
+        help="URNs that are listed and join nothing: namespaces, or the beginnings of names in them "
+        "(default: issn,schemas-*,ietf:params:xml,oasis)",
+    )
+    joining.add_argument(
+        "--max-class",
+        metavar="N",
+        type=int,
+        help="a URN of more records than this joins nothing, and is told (default: 100)",
+    )
+    joining.add_argument(
+        "--keep",
+        metavar="WHICH",
+        choices=_KEEP,
+        help=f"which record of a cluster is kept: {', '.join(_KEEP)} (default: first)",
+    )
+    joining.add_argument(
+        "--record",
+        metavar="FORMAT",
+        choices=_FORMATS,
+        help="the format of the dumps, one of those above; line: each line is a record (default: each dump tells)",
+    )
+    add_meaning(parser, scan=True, level="namespace")
+    add_reading(parser, columns=False)
+    add_running(parser, threads=False)
+    add_help(parser)
+    return parser
+
+
+def dedup(arguments: argparse.Namespace) -> bool:
+    """Run it with what its parser gave; whether nothing failed. Raises UrnscanError and ValueError."""
     with loading():
         import pyarrow as pa  # noqa: PLC0415 (heavy: --help does without)
 
         from urnscan.dedup.outputs import Dumps  # noqa: PLC0415
         from urnscan.dedup.policy import Policy  # noqa: PLC0415
         from urnscan.dedup.running import run  # noqa: PLC0415
+        from urnscan.options import Options  # noqa: PLC0415
         from urnscan.output import OctetOutput, ParquetOutput  # noqa: PLC0415
         from urnscan.planning import plan_size  # noqa: PLC0415
         from urnscan.sources import is_remote  # noqa: PLC0415
         from urnscan.tables import CLUSTERS, REPEATING_IN_CLUSTERS  # noqa: PLC0415
 
-    arguments = _parser().parse_intermixed_args(words)
     pa.set_memory_pool(pa.system_memory_pool())  # as for a scan
     inputs = read_inputs(arguments)
-    options = read_options(arguments)
-    policy = Policy(
-        fields=arguments.fields,
-        weak=arguments.weak,
-        max_class=arguments.max_class,
-        keep=arguments.keep,
-        record=arguments.record,
-    )
+    options = read_record(Options, arguments)
+    policy = read_record(Policy, arguments)
     outputs = check_outputs(arguments.clusters, arguments.deduplicated, arguments.report)
     if not outputs:
         raise FatalError("nothing to write: name an output with -o, --deduplicated or --report")
@@ -72,7 +160,7 @@ def dedup_command(words: Sequence[str]) -> bool:
                 dumps = stack.enter_context(Dumps(arguments.deduplicated, force=arguments.force))
             if arguments.report is not None:
                 page = stack.enter_context(OctetOutput(arguments.report, force=arguments.force))
-        progress = Progress()
+        progress = Progress(on_failure=say)
         if not (arguments.no_progress or arguments.quiet):
             readings = 1 if dumps is None else 2
             size = functools.partial(plan_size, inputs, options, outputs)
@@ -103,76 +191,6 @@ def dedup_command(words: Sequence[str]) -> bool:
         _summarise(report)
         say_trimmable(report.trimmable, options)
     return not report.failures
-
-
-def _parser() -> argparse.ArgumentParser:
-    from urnscan.dedup.policy import KEEP, Policy  # noqa: PLC0415
-    from urnscan.records.formats import FORMATS  # noqa: PLC0415
-
-    default = Policy()
-    parser = Parser(
-        prog="urnscan dedup",
-        usage="urnscan dedup DUMP... -o CLUSTERS.parquet [--deduplicated FILE] [--report FILE.html] [options]",
-        description="Find the records of bibliographic dumps that name the same thing by their URNs, and write the dumps "
-        f"without the duplicates. Formats, known by what is in the dump: {', '.join(FORMATS)}. Dumps are read as they are "
-        "kept: compressed, in archives, behind URLs.",
-        epilog="Exit status: 0 done, 1 done but some records or inputs could not be read, 2 wrong usage or nothing could "
-        "be done, 130 interrupted.",
-        allow_abbrev=False,
-    )
-    add_inputs(parser, "DUMP")
-    output = parser.add_argument_group("output")
-    output.add_argument(
-        "-o", dest="clusters", metavar="FILE", help="write the clusters to Parquet, a row for each record"
-    )
-    output.add_argument(
-        "--deduplicated",
-        metavar="FILE",
-        help="write the records that are kept, octet for octet as they came, with all that stands around them; a folder "
-        "gets a file for each DUMP; compressed if the name ends in .gz, .bz2, .zst or .lz4",
-    )
-    output.add_argument("--report", metavar="FILE", help="write a page (HTML) of what was found, with examples")
-    output.add_argument("--force", action="store_true", help="replace outputs that exist")
-    joining = parser.add_argument_group("what joins records, and which are kept")
-    joining.add_argument(
-        "--fields",
-        action="store_true",
-        help="only the identifiers of the records themselves (MARC 020, 022, 024, 856; MODS and DC identifier; ...), and "
-        "there ISBN, ISSN, DOI, UUID count as their URNs (default: every URN that stands in a record)",
-    )
-    joining.add_argument(
-        "--weak",
-        metavar="NID[,NID...]",
-        type=_names,
-        default=default.weak,
-        help="URNs that are listed and join nothing: namespaces, or the beginnings of names in them "
-        f"(default: {','.join(default.weak)})",
-    )
-    joining.add_argument(
-        "--max-class",
-        metavar="N",
-        type=int,
-        default=default.max_class,
-        help=f"a URN of more records than this joins nothing, and is told (default: {default.max_class})",
-    )
-    joining.add_argument(
-        "--keep",
-        choices=list(KEEP),
-        default=default.keep,
-        help=f"which record of a cluster is kept (default: {default.keep})",
-    )
-    joining.add_argument(
-        "--record", metavar="FORMAT", choices=list(FORMATS), help="the format of the dumps; line: each line is a record"
-    )
-    add_meaning(parser.add_argument_group("what is a URN, and which are the same"), scan=True, level="namespace")
-    add_reading(parser)
-    add_running(parser, threads=False)
-    return parser
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Names of namespaces, as in issn,schemas-*."""
-    return tuple(text.split(","))
 
 
 def _tell_common(report: DedupReport, policy: Policy) -> None:

@@ -4,22 +4,42 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 
-from urnscan.cli.arguments import Parser, add_meaning
-from urnscan.cli.terminal import printable
+from urnscan.cli.arguments import USAGE, About, Parser, add_help, add_meaning
+from urnscan.showing import pointed, printable
 
-__all__ = ["explain_command"]
+__all__ = ["explain", "explain_parser"]
 
 
-def explain_command(words: Sequence[str]) -> bool:
-    """Run it with these arguments; whether all are URNs."""
-    from urnscan.explanation import explain  # noqa: PLC0415
+def explain_parser() -> Parser:
+    """Its options."""
+    parser = Parser(
+        About(
+            "urnscan explain",
+            usages=("urnscan explain URN... [--syntax NAME] [--equivalence LEVEL] [--json]",),
+            description="Take URNs apart, or say where and why a text is none: canonical form, namespace, the rule and the "
+            "verdict of that, components, and a link to a public resolver where there is one.",
+            examples=(
+                ("what is wrong with this ISBN", "urnscan explain urn:isbn:0-395-36341-6"),
+                ("the components of RFC 8141", "urnscan explain --syntax rfc8141 'urn:example:a?=b#c'"),
+            ),
+            statuses={0: "all are URNs", 1: "some are not", USAGE: "wrong usage, or nothing could be done"},
+        )
+    )
+    parser.add_argument_group("input").add_argument("texts", metavar="URN", nargs="+", help="a text that may be a URN")
+    parser.add_argument_group("output").add_argument("--json", action="store_true", help="print a JSON object a line")
+    add_meaning(parser, scan=False)
+    add_help(parser)
+    return parser
 
-    arguments = _parser().parse_args(words)
+
+def explain(arguments: argparse.Namespace) -> bool:
+    """Run it with what its parser gave; whether all are URNs."""
+    from urnscan import explanation  # noqa: PLC0415
+
     all_are = True
     for number, text in enumerate(arguments.texts):
-        found = explain(text, syntax=arguments.syntax, equivalence=arguments.equivalence)
+        found = explanation.explain(text, syntax=arguments.syntax, equivalence=arguments.equivalence)
         if not found.is_urn:
             all_are = False
         if arguments.json:
@@ -38,19 +58,6 @@ def explain_command(words: Sequence[str]) -> bool:
             for label, shown in rows:
                 print(f"  {label.replace('_', ' '):<12} {printable(shown)}")
         if found.position is not None:
-            print(f"  {'':<12} {printable(text)}")
-            print(f"  {'':<12} {' ' * len(printable(text[: found.position]))}^")
+            for line in pointed(text, found.position):
+                print(f"  {'':<12} {line}")
     return all_are
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="urnscan explain",
-        description="Take URNs apart, or say where and why a text is none.",
-        epilog="Exit status: 0 all are URNs, 1 some are not, 2 wrong usage.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("texts", metavar="URN", nargs="+")
-    add_meaning(parser, scan=False)
-    parser.add_argument("--json", action="store_true", help="print a JSON object a line")
-    return parser

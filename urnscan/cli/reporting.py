@@ -4,20 +4,47 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
 
 from urnscan import __version__
-from urnscan.cli.arguments import Parser, check_outputs
+from urnscan.cli.arguments import USAGE, About, Parser, add_help, check_outputs
 from urnscan.cli.loading import loading
-from urnscan.cli.terminal import counted, say
+from urnscan.cli.terminal import say
 from urnscan.errors import FatalError
+from urnscan.showing import counted
 
-__all__ = ["report_command"]
+__all__ = ["report", "report_parser"]
 
 
-def report_command(words: Sequence[str]) -> bool:
-    """Run it with these arguments; True, as it fails as a whole or not at all. Raises UrnscanError."""
-    arguments = _parser().parse_args(words)
+def report_parser() -> Parser:
+    """Its options."""
+    parser = Parser(
+        About(
+            "urnscan report",
+            usages=("urnscan report CLASSES.parquet -o FILE.html [options]",),
+            description="Make a page (HTML, one file) of what a scan found: namespaces, how often names occur, how their "
+            "spellings differ, sources, problems, and a table of the classes to search and sort: up to 100,000 of them, of "
+            "more the most frequent.",
+            examples=(("a page of a scan", "urnscan report urns.parquet --occurrences places.parquet -o urns.html"),),
+            statuses={0: "done", USAGE: "wrong usage, or nothing could be done", 130: "interrupted"},
+        )
+    )
+    source = parser.add_argument_group("input")
+    source.add_argument("classes", metavar="CLASSES.parquet", help="what urnscan -o wrote")
+    source.add_argument(
+        "--occurrences",
+        metavar="OCCURRENCES.parquet",
+        help="what urnscan --occurrences wrote in the same run: tells how much is in each source, and what ended the names",
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument("-o", dest="output", metavar="FILE.html", required=True, help="write the page here")
+    output.add_argument("--force", action="store_true", help="replace an output that exists")
+    parser.add_argument_group("running").add_argument("--quiet", action="store_true", help="no summary")
+    add_help(parser)
+    return parser
+
+
+def report(arguments: argparse.Namespace) -> bool:
+    """Run it with what its parser gave; True, as it fails as a whole or not at all. Raises UrnscanError."""
     start = time.perf_counter()
     with loading():
         import pyarrow as pa  # noqa: PLC0415 (heavy: --help does without)
@@ -47,25 +74,3 @@ def report_command(words: Sequence[str]) -> bool:
         )
         say(", ".join(parts))
     return True
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="urnscan report",
-        usage="urnscan report CLASSES.parquet [--occurrences OCCURRENCES.parquet] -o FILE.html [options]",
-        description="Make a page (HTML, one file) of what a scan found: namespaces, how often names occur, how their spellings "
-        "differ, sources, problems, and a table of the classes to search and sort: up to 100,000 of them, of more the most "
-        "frequent.",
-        epilog="Exit status: 0 done, 2 wrong usage or nothing could be done.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("classes", metavar="CLASSES.parquet", help="what urnscan -o wrote")
-    parser.add_argument(
-        "--occurrences",
-        metavar="FILE",
-        help="what urnscan --occurrences wrote in the same run: tells how much is in each source, and what ended the names",
-    )
-    parser.add_argument("-o", dest="output", metavar="FILE", required=True, help="write the page here")
-    parser.add_argument("--force", action="store_true", help="replace an output that exists")
-    parser.add_argument("--quiet", action="store_true", help="no summary")
-    return parser

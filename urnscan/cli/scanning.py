@@ -7,38 +7,101 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from urnscan.cli.arguments import (
+    SUMMARIES,
+    USAGE,
+    About,
     Parser,
+    add_help,
     add_inputs,
     add_meaning,
     add_reading,
     add_running,
     check_outputs,
     read_inputs,
-    read_options,
+    read_record,
 )
 from urnscan.cli.loading import loading
 from urnscan.cli.signals import uninterrupted
 from urnscan.cli.sparking import add_engine, spark_command
-from urnscan.cli.terminal import Progress, printable, say, show_progress, summarise
+from urnscan.cli.terminal import say, show_progress, summarise
 from urnscan.errors import FatalError
+from urnscan.progress import Progress
+from urnscan.showing import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from urnscan.shards import Shards
 
-__all__ = ["scan_command"]
+__all__ = ["scan", "scan_parser"]
 
 
-def scan_command(words: Sequence[str]) -> bool:
-    """Run it with these arguments; whether nothing failed. Raises UrnscanError, ValueError, and OSError where nothing can be
-    printed.
+def scan_parser() -> Parser:
+    """Its options."""
+    parser = Parser(
+        About(
+            "urnscan",
+            usages=(
+                "urnscan INPUT... [-o CLASSES.parquet] [--occurrences FILE] [options]",
+                "urnscan COMMAND ...",
+            ),
+            description="Find URNs in text, tell which are the same, and write them to Parquet. Text is read as it is kept: "
+            "compressed, in archives (tar, zip, WARC), in tables (Parquet, Arrow, SQLite), behind URLs. Without an "
+            "output, each occurrence is printed as source:line:text.",
+            commands=tuple(SUMMARIES)[1:],
+            examples=(
+                ("print what is found, as grep -on does", "urnscan dump.xml.gz --trim"),
+                (
+                    "write a row for each name, and one for each place",
+                    "urnscan texts/ -o urns.parquet --occurrences places.parquet",
+                ),
+                (
+                    "one book is one name, by ISBN-10 and by ISBN-13",
+                    "urnscan texts/ -o books.parquet --equivalence namespace",
+                ),
+            ),
+            statuses={
+                0: "done, also with nothing found",
+                1: "done, but some inputs failed, each named in one line",
+                USAGE: "wrong usage, or nothing could be done",
+                130: "interrupted",
+            },
+            notes=("An INPUT that has the name of a command is written ./dedup and so on.",),
+        )
+    )
+    add_inputs(parser, "INPUT")
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "-o", dest="classes", metavar="FILE", help="write the equivalence classes to Parquet, one row each"
+    )
+    output.add_argument("--occurrences", metavar="FILE", help="write every occurrence to Parquet, one row each")
+    output.add_argument(
+        "--rejects", metavar="FILE", help="write what begins like a URN and is none to Parquet, with the reason"
+    )
+    output.add_argument("--json", action="store_true", help="print occurrences as JSON objects, one a line")
+    output.add_argument("--force", action="store_true", help="replace outputs that exist")
+    output.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on where a run with the same outputs and options was cut off: what it finished is kept beside the first output "
+        "(of inputs that are files, and from the tenth second on, or from the first with this option)",
+    )
+    add_meaning(parser, scan=True)
+    add_reading(parser, columns=True)
+    add_running(parser, threads=True)
+    add_engine(parser)
+    add_help(parser)
+    return parser
+
+
+def scan(arguments: argparse.Namespace) -> bool:
+    """Run it with what its parser gave; whether nothing failed. Raises UrnscanError, ValueError, and OSError where nothing can
+    be printed.
     """
-    arguments = _parser().parse_intermixed_args(words)
     if arguments.engine == "spark":
         return spark_command(arguments)
     if misplaced := next((name for name in ("master", "errors") if getattr(arguments, name) is not None), None):
@@ -46,6 +109,7 @@ def scan_command(words: Sequence[str]) -> bool:
     with loading():
         import pyarrow as pa  # noqa: PLC0415 (heavy: --help and explain do without)
 
+        from urnscan.options import Options  # noqa: PLC0415
         from urnscan.pipeline import run  # noqa: PLC0415
         from urnscan.planning import plan_size  # noqa: PLC0415
         from urnscan.shards import Shards  # noqa: PLC0415
@@ -56,9 +120,10 @@ def scan_command(words: Sequence[str]) -> bool:
     pa.set_memory_pool(pa.system_memory_pool())
 
     inputs = read_inputs(arguments)
-    if misplaced := next((word for word in ("dedup", "explain") if word in inputs and not os.path.lexists(word)), None):
+    names = [name.split()[-1] for name in SUMMARIES]
+    if misplaced := next((name for name in names[1:] if name in inputs and not os.path.lexists(name)), None):
         raise FatalError(f"{misplaced}: no such file or folder; as a command it comes first: urnscan {misplaced} ...")
-    options = read_options(arguments)
+    options = read_record(Options, arguments)
     outputs = check_outputs(arguments.classes, arguments.occurrences, arguments.rejects)
     if not outputs and sys.stdout is None:
         raise FatalError("standard output is closed: name an output with -o, --occurrences or --rejects")
@@ -70,7 +135,7 @@ def scan_command(words: Sequence[str]) -> bool:
         # To look for a remote output may take long, and whoever waits for that may want to stop.
         with contextlib.nullcontext() if any(map(is_remote, outputs)) else uninterrupted():
             files = _open_outputs(arguments, stack) if outputs else {}
-        progress = Progress()
+        progress = Progress(on_failure=say)
         both_on_screen = not outputs and sys.stdout.isatty()  # the occurrences run over the screen
         if not (arguments.no_progress or arguments.quiet or both_on_screen):
             progress = show_progress("scanning", lambda: plan_size(inputs, options, outputs), stack)
@@ -108,52 +173,6 @@ def scan_command(words: Sequence[str]) -> bool:
     if not arguments.quiet:
         summarise(report, options, 0 if shards is None else shards.octets)
     return not report.failures
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="urnscan",
-        usage="urnscan INPUT... [-o CLASSES.parquet] [--occurrences OCCURRENCES.parquet] [options]\n"
-        "       urnscan dedup DUMP... -o CLUSTERS.parquet [--deduplicated FILE] [options]\n"
-        "       urnscan explain URN... [options]\n"
-        "       urnscan report CLASSES.parquet [--occurrences OCCURRENCES.parquet] -o FILE.html [options]",
-        description="Find URNs in text, tell which are the same, and write them to Parquet. "
-        "Text is read as it is kept: compressed, in archives (tar, zip, WARC), in tables (Parquet, Arrow, SQLite), behind "
-        "URLs. Without an output, print each occurrence as source:line:text.",
-        epilog="Exit status: 0 done, 1 done but some inputs failed, 2 wrong usage or nothing could be done, "
-        "130 interrupted. An INPUT named dedup, explain or report is written ./dedup and so on.",
-        allow_abbrev=False,
-    )
-    add_inputs(parser, "INPUT")
-    output = parser.add_argument_group("output")
-    output.add_argument(
-        "-o", dest="classes", metavar="FILE", help="write the equivalence classes to Parquet, one row each"
-    )
-    output.add_argument("--occurrences", metavar="FILE", help="write every occurrence to Parquet, one row each")
-    output.add_argument(
-        "--rejects", metavar="FILE", help="write what begins like a URN and is none to Parquet, with the reason"
-    )
-    output.add_argument("--force", action="store_true", help="replace outputs that exist")
-    output.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on where a run with the same outputs and options was cut off: what it finished is kept beside the first output "
-        "(of inputs that are files, and from the tenth second on, or from the first with this option)",
-    )
-    output.add_argument("--json", action="store_true", help="print occurrences as JSON objects, one a line")
-    add_meaning(parser.add_argument_group("what is a URN, and which are the same"), scan=True)
-    add_reading(parser)
-    parser.add_argument_group("tables").add_argument(
-        "--column",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="read only this column of tables, and this field of CSV, TSV and JSON, which else are scanned as text "
-        "(repeatable)",
-    )
-    add_running(parser, threads=True)
-    add_engine(parser)
-    return parser
 
 
 def _open_outputs(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> dict[str, Any]:

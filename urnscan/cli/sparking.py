@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from urnscan.cli.arguments import check_outputs, read_inputs, read_options
+from urnscan.cli.arguments import check_outputs, read_inputs, read_record
 from urnscan.cli.loading import loading
 from urnscan.cli.terminal import say, summarise
 from urnscan.errors import FatalError
@@ -21,19 +21,16 @@ _REFUSED = {
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
     """What runs it."""
-    group = parser.add_argument_group("engine")
+    group = parser.add_argument_group("Apache Spark")
     group.add_argument(
         "--engine",
+        metavar="NAME",
         choices=["here", "spark"],
         default="here",
-        help="what runs it: this machine, or Apache Spark, whose outputs are folders of Parquet (default: here)",
+        help="what runs it: here, this machine, or spark, whose outputs are folders of Parquet (default: here)",
     )
-    group.add_argument(
-        "--master", metavar="URL", help="of Spark: the cluster (default: what spark-submit says, or local[*])"
-    )
-    group.add_argument(
-        "--errors", metavar="FOLDER", help="of Spark: write what could not be read to Parquet, one row each"
-    )
+    group.add_argument("--master", metavar="URL", help="the cluster (default: what spark-submit says, or local[*])")
+    group.add_argument("--errors", metavar="FOLDER", help="write what could not be read to Parquet, one row each")
 
 
 def spark_command(arguments: argparse.Namespace) -> bool:
@@ -47,9 +44,10 @@ def spark_command(arguments: argparse.Namespace) -> bool:
         raise FatalError("--engine spark prints no occurrences: name an output with -o, --occurrences or --rejects")
     check_outputs(*outputs.values())
     inputs = read_inputs(arguments)
-    options = read_options(arguments)
     with loading():
+        from urnscan.options import Options  # noqa: PLC0415
         from urnscan.spark.running import run, session  # noqa: PLC0415
+    options = read_record(Options, arguments)
     with session(arguments.master, show_progress=not (arguments.no_progress or arguments.quiet)) as spark:
         report = run(spark, inputs, options, outputs, force=arguments.force, on_failure=say)
     if not arguments.quiet:

@@ -5,34 +5,22 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import regex
+from urnscan.progress import Progress, open_bar
+from urnscan.showing import counted, printable
 
 if TYPE_CHECKING:
     from urnscan.options import Options
     from urnscan.pipeline import Report
 
-__all__ = ["Progress", "counted", "printable", "say", "say_trimmable", "show_progress", "summarise"]
-
-_CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
+__all__ = ["say", "say_trimmable", "show_progress", "summarise"]
 
 
 def say(message: object) -> None:
     """One line on standard error."""
     if sys.stderr is not None:  # closed: print would take standard output instead
         print(f"urnscan: {printable(str(message))}", file=sys.stderr)
-
-
-def printable(text: str) -> str:
-    """The text with control characters escaped: names of files and what they hold must not command a terminal."""
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """The number and what is counted, in the plural where it is not one."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def say_trimmable(count: int, options: Options) -> None:
@@ -43,32 +31,14 @@ def say_trimmable(count: int, options: Options) -> None:
         say(f"{one if count == 1 else many}; --trim cuts that off")
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What a run is to call: of each failure, of how many octets were read, of what comes now."""
-
-    on_failure: Callable[[object], None] = say
-    on_progress: Callable[[int], object] = lambda _: None
-    on_stage: Callable[[str], object] = lambda _: None
-
-
 def show_progress(stage: str, total: Callable[[], int | None], stack: contextlib.ExitStack) -> Progress:
     """A bar on standard error, where that is a terminal, until the stack is closed; failures stand above it.
 
     `stage` is what comes first, `total` gives how many octets will be read, None where nobody knows.
     """
     if sys.stderr is None or not sys.stderr.isatty():
-        return Progress()
-    from tqdm import tqdm  # noqa: PLC0415
-
-    bar = tqdm(desc=stage, total=total(), unit="B", unit_scale=True, leave=False, dynamic_ncols=True)
-    stack.enter_context(bar)
-
-    def say_above(failure: object) -> None:
-        with tqdm.external_write_mode(file=sys.stderr):
-            say(failure)
-
-    return Progress(say_above, bar.update, bar.set_description)
+        return Progress(on_failure=say)
+    return open_bar(stage, total(), stack, on_failure=say)
 
 
 def summarise(report: Report, options: Options, kept: int = 0) -> None:

@@ -33,6 +33,9 @@ class Policy:
     """What joins records, and which of them are kept; the names and meanings are those of the command's options.
 
     Raises ValueError and TypeError for a value that is none.
+
+    >>> Policy(weak=("urn:ISSN:", "oasis"), keep="longest").weak
+    ('issn', 'oasis')
     """
 
     fields: bool = False

@@ -26,6 +26,7 @@ from urnscan.errors import FatalError, SourceError
 from urnscan.options import Options
 from urnscan.planning import Argument, found_inputs
 from urnscan.running import Failures, SpillFolder
+from urnscan.showing import html_failures, html_fields
 from urnscan.sources import Input
 from urnscan.tables import CLUSTERS
 
@@ -56,6 +57,7 @@ class DedupReport:
     silent: Sequence[tuple[str, int]] = ()
     """The dumps in which none was found at all, and how many records they have."""
     clusters: int = 0
+    """Groups of records that name the same thing; one that shares no URN is a cluster by itself."""
     duplicates: int = 0
     """Records that are not kept."""
     cut: int = 0
@@ -65,7 +67,9 @@ class DedupReport:
     common: Sequence[tuple[str, int]] = ()
     """The classes that too many records share to be joined by them, and how many do; those with the most first."""
     failures: list[SourceError] = field(default_factory=list)
+    """Records and inputs that could not be read, in the order of the dumps."""
     seconds: float = 0.0
+    """How long it took."""
 
     def add(self, harvest: Harvest, found: _Found) -> None:
         """Take over what was counted."""
@@ -81,6 +85,15 @@ class DedupReport:
         self.clusters = int(found.cluster.max(initial=0))
         self.duplicates = found.duplicates
         self.common = found.common
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it: the counts, then what could not be read."""
+        names = (
+            "inputs octets records damaged without clusters duplicates cut trimmable seconds"  # those that are numbers
+        )
+        shown = [(name, getattr(self, name)) for name in names.split()]
+        shown[-1:-1] = [("silent", len(self.silent)), ("common", len(self.common))]
+        return html_fields(shown) + html_failures(self.failures)
 
     def metadata(self, options: Options, policy: Policy) -> dict[str, Any]:
         """What the file says of itself: nothing that differs between two runs with the same inputs and options."""

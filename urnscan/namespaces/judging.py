@@ -69,7 +69,13 @@ REWRITE: Mapping[str, Callable[[str], str]] = MappingProxyType({"isbn": _isbn, "
 
 
 def judge(urn: str) -> Judgement:
-    """What its namespace says of a URN in lexical canonical form, without components."""
+    """What its namespace says of a URN (RFC 2141 §5, RFC 8141 §3.1): whether it is valid, and why not.
+
+    `urn` is in lexical canonical form, as `urnscan.canonical` gives it. Raises ValueError for a text without NID or NSS.
+
+    >>> judge("urn:issn:0317-8471").valid, judge("urn:issn:0317-8472").problem, judge("urn:example:lamp").valid
+    (True, 'check-digit', None)
+    """
     _, nid, nss = urn.split(":", 2)
     rule = rules().get(nid)
     if rule is None:
@@ -92,7 +98,13 @@ def judge(urn: str) -> Judgement:
 
 
 def namespace_form(urn: str) -> str:
-    """The canonical form of a URN in its namespace, from the lexical one."""
+    """The canonical form of a URN in its namespace (RFC 2141 §5, RFC 8141 §3.1).
+
+    `urn` is in lexical canonical form, as for `judge`, and raises the same.
+
+    >>> namespace_form("urn:issn:0317847x"), namespace_form("urn:oid:1.3.6.1")
+    ('urn:issn:0317-847X', 'urn:oid:1.3.6.1')
+    """
     return urn[: urn.index(":", len("urn:")) + 1] + judge(urn).nss
 
 

@@ -31,15 +31,22 @@ class Namespace:
     """An entry of the registry."""
 
     nid: str
+    """As it is registered."""
     kind: Literal["formal", "informal"]
+    """Whether it has a name of its own, or a number (`urn-5`)."""
     reference: str
     """RFC numbers and addresses of registration templates, joined by "; "."""
     description: str
+    """What the registry calls it."""
 
 
 @functools.cache
 def registered() -> Mapping[str, Namespace]:
-    """The registered namespaces by their NID in lower case."""
+    """The registered namespaces by their NID in lower case (RFC 8141 §5).
+
+    >>> registered()["nbn"].reference
+    'https://www.iana.org/assignments/urn-formal/nbn; RFC8458'
+    """
     with (files(__package__) / "urn-namespaces.csv").open(encoding="utf-8") as table:
         return MappingProxyType({row["nid"].lower(): Namespace(**row) for row in csv.DictReader(table)})  # type: ignore[arg-type]
 
@@ -48,7 +55,11 @@ def nid_status(nid: str) -> NidStatus:
     """The standing of a NID, in any case: never a reason to doubt that a match is a URN.
 
     `formal` and `informal` are registered; `experimental` is `X-…` (RFC 3406 §3.1); `reserved` are two letters and a
-    hyphen, among them `xn--` (RFC 8141 §5.1), and unregistered numbers of informal namespaces (§5.2).
+    hyphen, among them `xn--` (RFC 8141 §5.1), and unregistered numbers of informal namespaces (§5.2). All else is
+    `unregistered`, also what cannot be a NID.
+
+    >>> nid_status("ISBN"), nid_status("x-test"), nid_status("urn-4711"), nid_status("hathi")
+    ('formal', 'experimental', 'reserved', 'unregistered')
     """
     nid = nid.lower()
     if nid in registered():

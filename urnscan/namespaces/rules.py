@@ -45,6 +45,7 @@ class Rule:
     """
 
     nid: str
+    """In lower case."""
     title: str
     """What the names name."""
     rule: str
@@ -52,16 +53,21 @@ class Rule:
     equality: str
     """The section on which they rest."""
     grammar: str | None = None
+    """The NSS that are valid, but for their check digit."""
     syntax: str | None = None
     """The section on which the grammar rests."""
     unsure: str | None = None
+    """The NSS of which nothing is said."""
     unsure_because: str | None = None
+    """Why."""
     check: str | None = None
     """The name of the check digit's algorithm (`checks.py`)."""
     code: str | None = None
     """The name of what a pattern cannot say of the rule (`judging.py`)."""
     note: str | None = None
+    """What a curator should know."""
     resolvers: tuple[Resolver, ...] = ()
+    """The services, in the order in which they are asked."""
 
     def link(self, urn: str) -> str | None:
         """Where a public and stable service leads to what a URN in canonical form names; None if there is none."""
@@ -70,7 +76,12 @@ class Rule:
 
 @functools.cache
 def rules() -> Mapping[str, Rule]:
-    """The rules of the registered namespaces by their NID in lower case."""
+    """The rules of the registered namespaces by their NID in lower case (RFC 8141 §3.1).
+
+    >>> rule = rules()["doi"]
+    >>> rule.rule, rule.link("urn:doi:10.1000/182")
+    ('the whole NSS in any case', 'https://doi.org/10.1000/182')
+    """
     import tomllib  # noqa: PLC0415 (as long to import as to read the table)
 
     with (files(__package__) / "rules.toml").open("rb") as file:

@@ -171,6 +171,8 @@ class _Rows:
 
     def parted(self, octets: bytes) -> tuple[bytes, list[bytes]]:
         """A row with NUL between its values, and these, as `value` takes them."""
+        if b'"' not in octets:
+            return octets.replace(self.delimiter, b"\0"), octets.rstrip(b"\r\n").split(self.delimiter)
         parts = self._quoted(octets) if b"\0" not in octets else []
         if parts:
             parts[::2] = [part.replace(self.delimiter, b"\0") for part in parts[::2]]

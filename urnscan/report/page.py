@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-__all__ = ["Bar", "bars", "counted", "digest", "page", "percent", "plain", "ranges", "script", "visible"]
+from urnscan.showing import counted
+
+__all__ = ["Bar", "bars", "digest", "page", "percent", "plain", "ranges", "script", "visible"]
 
 # Controls, noncharacters, surrogates, interlinear annotation, and what Unicode calls Default_Ignorable_Code_Point. It is
 # written out, as Python's `unicodedata` is not the same in every version and the page has to be. Unlike in most texts,
@@ -77,15 +79,6 @@ def percent(part: int, whole: int) -> str:
     if 1000 * part < whole:
         return "< 0.1 %"
     return "> 99.9 %" if 1000 * (whole - part) < whole else f"{100 * part / whole:.1f} %"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with what it counts.
-
-    >>> counted(1, "record"), counted(1234, "class", "classes")
-    ('1 record', '1,234 classes')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 class Bar(NamedTuple):

@@ -44,6 +44,7 @@ class Scan:
     raw: DataFrame
     """A row for each occurrence, partial sum, failure and task."""
     options: Options
+    """By which it was scanned."""
     has_parts: bool
     """Whether a file was cut into parts, which count their lines from 1."""
 
@@ -131,8 +132,12 @@ def scan(
 ) -> Scan:
     """The inputs as tables: files, folders, globs and URLs, which all executors must reach by the same name.
 
-    `options` are those of `urnscan.scan`. Raises FatalError where an input cannot be one, ValueError and TypeError for
-    options that are none.
+    `spark` is a session of pyspark 4. `options` are those of `urnscan.scan`. Inputs that fail are in `errors`. Raises
+    FatalError where an input cannot be one, ValueError and TypeError for options that are none.
+
+    >>> with urnscan.spark.scan(spark, "data/samples/*.txt", trim=True) as found:  # doctest: +SKIP
+    ...     found.report().occurrences, found.classes.count()
+    (72, 55)
     """
     given = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
     return scan_inputs(spark, [os.fsdecode(each) for each in given], Options(**options), rejects=rejects)
@@ -146,6 +151,9 @@ def occurrences(
     """The occurrences in the inputs, as `scan(...).occurrences`, and raises what that does.
 
     Where the failures and the classes are wanted too, `scan` gives all for one reading.
+
+    >>> urnscan.spark.occurrences(spark, "data/samples/prose.txt").where("nid = 'nbn'").count()  # doctest: +SKIP
+    12
     """
     given = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
     return scan_inputs(spark, [os.fsdecode(each) for each in given], Options(**options), want_classes=False).occurrences
@@ -154,7 +162,11 @@ def occurrences(
 def classes(occurrences: DataFrame) -> DataFrame:
     """The equivalence classes of occurrences as this module gives them, also of some of them, or read back from Parquet.
 
-    Needs their columns `urn`, `text`, `source`, `member`, `offset` and `place`; a ValueError says so.
+    Needs their columns `urn`, `text`, `source`, `member`, `offset` and `place`. Raises ValueError where one is missing.
+
+    >>> found = urnscan.spark.occurrences(spark, "data/samples/prose.txt", trim=True)  # doctest: +SKIP
+    >>> urnscan.spark.classes(found.where("nid = 'isbn'")).select("urn", "count").first()  # doctest: +SKIP
+    Row(urn='urn:isbn:0-9999412-0-8', count=1)
     """
     names = ("urn", "text", "source", "member", "offset", "place")
     told = None
@@ -181,8 +193,13 @@ def scan_column(
     """The occurrences in a column of text or octets, as `urnscan.scan_batches` gives them, each with its row's columns
     `keep`.
 
-    `member` is `row/column` with the rows numbered as `monotonically_increasing_id` does. Raises ValueError for a
-    column that is not there, is not text, or has the name of one of the occurrence table's.
+    `member` is `row/column` with the rows numbered as `monotonically_increasing_id` does. `options` are those of
+    `urnscan.scan_batches`. Raises ValueError for a column that is not there, is not text, or has the name of one of the
+    occurrence table's.
+
+    >>> frame = spark.createDataFrame([(7, "see urn:isbn:0451450523")], "page int, text string")  # doctest: +SKIP
+    >>> urnscan.spark.scan_column(frame, "text", keep=["page"]).select("page", "urn").first()  # doctest: +SKIP
+    Row(page=7, urn='urn:isbn:0451450523')
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 

@@ -154,7 +154,8 @@ def below(place: str, part: str) -> str:
 def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> SourceError:
     """The error for named columns that a table does not have; `there` are those that it has."""
     listed = list(there)
-    has = ", ".join(map(in_place, listed[:_NAMES]))
+    names_there = map(in_place, listed[:_NAMES])
+    has = ", ".join(name if name.isprintable() else repr(name)[1:-1] for name in names_there)  # an error is one line
     more = f" and {len(listed) - _NAMES:,} more" if len(listed) > _NAMES else ""
     missing = ", ".join(repr(in_place(name)) for name in names)
     return SourceError(layer.name, f"no column {missing}: it has {has or 'none'}{more}")

@@ -1,0 +1,231 @@
+"""Write what is told of the commands, from their parsers: `python docs/make_commands.py`.
+
+That is docs/reference/command.md, and in share/ the man pages and the completions for bash, zsh and fish; their templates
+stand in share/templates. shtab and argparse-manpage would do for a parser with subparsers: a command without a name of
+its own (`urnscan INPUT...`) beside others, and lists (`--recover percent,wraps`), they do not know.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from urnscan import __version__
+from urnscan.cli import COMMANDS
+from urnscan.cli.arguments import SUMMARIES, About, Listed, Parser
+from urnscan.tables import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
+
+__all__ = ["Command", "Group", "Option", "commands", "pages"]
+
+ROOT = Path(__file__).parents[1]
+TEMPLATES = {
+    "docs/reference/command.md": "command.md",
+    "share/bash-completion/completions/urnscan": "urnscan.bash",
+    "share/fish/vendor_completions.d/urnscan.fish": "urnscan.fish",
+    "share/zsh/site-functions/_urnscan": "urnscan.zsh",
+    **{f"share/man/man1/{name}.1": f"{name}.1" for name in (command.replace(" ", "-") for command in COMMANDS)},
+}
+"""What is written, and its template. share/ is laid out as below the prefix of an installation."""
+
+_FILES = re.compile(r"FILE|INPUT|DUMP|[A-Z]+(?P<suffix>\.\w+)")
+_DEFAULT = re.compile(r" \(default: (.+)\)$")
+_REPEATABLE = " (repeatable)"
+_ROFF = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti"}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of a command; without names, its arguments."""
+
+    names: tuple[str, ...]
+    value: str | None
+    """What its value is called; None: it takes none."""
+    meaning: str
+    default: str | None
+    is_repeatable: bool
+    words: tuple[str, ...]
+    """What it may be, or may be a list of."""
+    is_list: bool
+    """Words are listed side by side, as in percent,wraps."""
+    takes: str
+    """What completes its value: `words`, `list`, `files`, `folders` or `nothing`."""
+    suffix: str | None
+    """How files are called that it takes."""
+    ends: bool
+    """It tells something, and nothing is done."""
+
+    @property
+    def short(self) -> str:
+        """What it does, in a few words."""
+        return re.split(r"[:;(]", self.meaning)[0].strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Options that stand together."""
+
+    title: str
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command as its parser tells of it."""
+
+    about: About
+    groups: tuple[Group, ...]
+
+    @property
+    def name(self) -> str:
+        """As it is called: `urnscan dedup`."""
+        return self.about.name
+
+    @property
+    def word(self) -> str:
+        """The word that is given for it; that of scanning is never written."""
+        return self.name.split()[-1]
+
+    @property
+    def page(self) -> str:
+        """The name of its man page."""
+        return self.name.replace(" ", "-")
+
+    @property
+    def summary(self) -> str:
+        """What it does, in a line."""
+        return SUMMARIES[self.name]
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Those with a name."""
+        return tuple(option for group in self.groups for option in group.options if option.names)
+
+    @property
+    def argument(self) -> Option:
+        """That without a name."""
+        (found,) = (option for group in self.groups for option in group.options if not option.names)
+        return found
+
+
+def commands() -> tuple[Command, ...]:
+    """All commands, scanning first."""
+    return tuple(_command(command.parser()) for command in COMMANDS.values())
+
+
+def _command(parser: Parser) -> Command:
+    groups = [
+        Group(str(group.title), tuple(map(_option, group._group_actions)))  # noqa: SLF001 (as all that describe parsers do)
+        for group in parser._action_groups  # noqa: SLF001
+        if group._group_actions  # noqa: SLF001
+    ]
+    return Command(parser.about, tuple(groups))
+
+
+def _option(action: argparse.Action) -> Option:
+    text = str(action.help)
+    is_repeatable = text.endswith(_REPEATABLE)
+    text = text.removesuffix(_REPEATABLE)
+    default = _DEFAULT.search(text)
+    value = None if action.nargs == 0 else str(action.metavar)
+    listed = action.type if isinstance(action.type, Listed) else None
+    words = listed.words if listed else tuple(action.choices or ())
+    files = _FILES.fullmatch(value or "")
+    if words:
+        takes = "list" if listed else "words"
+    else:
+        takes = "files" if files else "folders" if value == "FOLDER" else "nothing"
+    return Option(
+        names=tuple(action.option_strings),
+        value=value,
+        meaning=_DEFAULT.sub("", text),
+        default=default[1] if default else None,
+        is_repeatable=is_repeatable,
+        words=words,
+        is_list=listed is not None,
+        takes=takes,
+        suffix=files["suffix"] if files else None,
+        ends=isinstance(action, argparse._HelpAction | argparse._VersionAction),  # noqa: SLF001
+    )
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Each file and what stands in it."""
+    environment = Environment(  # noqa: S701 (none of it is HTML)
+        loader=FileSystemLoader(ROOT / "share" / "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        comment_start_string="{##",  # as {# begins something in a shell
+    )
+    environment.filters |= {"roff": roff, "quoted": quoted, "zsh": zsh, "sentence": sentence, "markdown": markdown}
+    known = commands()
+    columns = {"classes": CLASSES, "occurrences": OCCURRENCES, "rejects": REJECTS, "clusters": CLUSTERS}
+    values = {
+        "version": __version__,
+        "commands": known,
+        "columns": {name: schema.names for name, schema in columns.items()},
+    }
+    for path, name in TEMPLATES.items():
+        of_command = [command for command in known if f"{command.page}.1" == name]
+        template = environment.get_template(f"{name}.jinja")
+        yield ROOT / path, template.render(values, command=of_command[0] if of_command else None)
+
+
+def roff(text: str) -> str:
+    """The text for a man page, in which every character is what it is."""
+    return re.sub(r"^(?=[.])", r"\\&", "".join(_ROFF.get(character, character) for character in text))
+
+
+def quoted(text: str) -> str:
+    r"""The text as one word of fish, between single quotes.
+
+    >>> print(quoted("the namespaces' own"))
+    'the namespaces\' own'
+    """
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def zsh(option: Option) -> str:
+    """The option as a specification of zsh's `_arguments`, between single quotes."""
+    names = option.names
+    told = re.sub(r"([\[\]:\\])", r"\\\1", option.short)
+    actions = {
+        "words": f"({' '.join(option.words)})",
+        "list": f"_values -s , {str(option.value).partition('[')[0]} {' '.join(option.words)}",
+        "files": "_files" if option.suffix is None else f'_files -g "*{option.suffix}"',
+        "folders": "_files -/",
+        "nothing": " ",
+    }
+    value = "" if option.value is None else f":{option.value.partition('[')[0]}:{actions[option.takes]}"
+    before = "(- *)" if option.ends else "*" if option.is_repeatable else f"({' '.join(names)})" if names[1:] else ""
+    glue = "" if option.value is None else "=" if names[-1].startswith("--") else "+"
+    return " ".join("'" + f"{before}{name}{glue}[{told}]{value}".replace("'", "'\\''") + "'" for name in names)
+
+
+def markdown(text: str, words: Iterable[str] = ()) -> str:
+    """The text with its options as code, and these words where they first stand in it.
+
+    >>> print(markdown("cut or keep what --trim cuts; - for standard input", ("cut", "keep")))
+    `cut` or `keep` what `--trim` cuts; `-` for standard input
+    """
+    text = re.sub(r"(?<![\w-])(--?[a-z][\w-]*|-(?= ))", r"`\1`", text).replace("*", "\\*")
+    for word in words:
+        text = re.sub(rf"(?<![\w`-]){re.escape(word)}(?![\w`-])", f"`{word}`", text, count=1)
+    return text
+
+
+def sentence(text: str) -> str:
+    """The text with a capital and a full stop."""
+    return text[:1].upper() + text[1:] + "."
+
+
+if __name__ == "__main__":
+    for path, text in pages():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,24 @@
+"""Numbers of octets as people write them."""
+
+from __future__ import annotations
+
+import regex
+
+__all__ = ["octets_of"]
+
+_SIZE = regex.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(|[kmgt]i?)b?", regex.IGNORECASE)
+
+
+def octets_of(text: str) -> int:
+    """The octets that a size stands for: k, M, G, T are powers of 1000, Ki, Mi, Gi, Ti those of 1024, in any case.
+
+    Raises ValueError for what is no size.
+
+    >>> octets_of("500MB"), octets_of("2 GiB"), octets_of("1.5k"), octets_of("7")
+    (500000000, 2147483648, 1500, 7)
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is no size; write it like 500MB or 2GiB")
+    unit = match[2].lower()
+    return int(float(match[1]) * (1024 if unit.endswith("i") else 1000) ** " kmgt".index(unit[:1] or " "))
