@@ -1,4 +1,4 @@
-"""Write docs/namespaces.md from the table of rules and its examples: `python docs/make_namespaces.py`."""
+"""Write docs/reference/namespaces.md from the table of rules and its examples: `python docs/make_namespaces.py`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urnscan.namespaces.checks import CHECKS
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "tests" / "namespaces" / "examples.toml"
-PAGE = ROOT / "docs" / "namespaces.md"
+PAGE = ROOT / "docs" / "reference" / "namespaces.md"
 
 INTRODUCTION = """\
 # The namespaces

@@ -1,15 +1,40 @@
-"""The pages of docs/ that are written by programs are what these write now."""
+"""The pages of docs/ that are written by programs are what these write now, and tables that are not are those of the code."""
 
 import importlib.util
+import re
 from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from urnscan.tables import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
 
 ROOT = Path(__file__).parent.parent
 
 
 def test_page_of_the_namespaces():
-    """docs/namespaces.md follows the table of rules; `python docs/make_namespaces.py` writes it anew."""
+    """docs/reference/namespaces.md follows the table of rules; `python docs/make_namespaces.py` writes it anew."""
     spec = importlib.util.spec_from_file_location("make_namespaces", ROOT / "docs" / "make_namespaces.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.page() == module.PAGE.read_text(encoding="utf-8")
     assert module.page().count("\n## ") == 105
+
+
+TYPES = {"dictionary": pa.types.is_dictionary, "list": pa.types.is_list}
+
+
+@pytest.mark.parametrize(
+    ("section", "schema"),
+    [("Classes", CLASSES), ("Occurrences", OCCURRENCES), ("Rejects", REJECTS), ("Clusters", CLUSTERS)],
+)
+def test_columns(section, schema):
+    """docs/reference/files.md has every column of each table in its order, with its type and whether it may be null."""
+    page = (ROOT / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
+    (table,) = re.findall(rf"^## {section}\n.*?^\| column .*?\n\|[-|]+\n(.*?)\n\n", page, re.MULTILINE | re.DOTALL)
+    rows = [[cell.strip() for cell in row.split("|")[1:3]] for row in table.splitlines()]
+    assert [name for name, _ in rows] == [f"`{name}`" for name in schema.names]
+    for field, (_, told) in zip(schema, rows, strict=True):
+        assert told.endswith(" or null") == field.nullable, field.name
+        word = told.removesuffix(" or null").split()[0]
+        assert TYPES[word](field.type) if word in TYPES else word == str(field.type), field.name

@@ -1,4 +1,4 @@
-"""What docs/engines.md shows works, in those of the engines that are installed."""
+"""What docs/howto/engines.md shows works, in those of the engines that are installed."""
 
 import doctest
 import re
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parent.parent / "docs" / "engines.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parent.parent / "docs" / "howto" / "engines.md").read_text(encoding="utf-8")
 BEGINNING, *SECTIONS = re.split(r"^## ", PAGE, flags=re.MULTILINE)
 MODULES = {"DuckDB": "duckdb", "Polars": "polars", "Dask": "dask", "Ray Data": "ray"}
 
@@ -25,7 +25,9 @@ def test_section(section):
     """The session prints what it shows."""
     name = section.partition("\n")[0]
     pytest.importorskip(MODULES[name])
-    test = doctest.DocTestParser().get_doctest(sessions(BEGINNING) + sessions(section), {}, name, "docs/engines.md", 0)
+    test = doctest.DocTestParser().get_doctest(
+        sessions(BEGINNING) + sessions(section), {}, name, "docs/howto/engines.md", 0
+    )
     runner = doctest.DocTestRunner()
     runner.run(test)
     assert runner.tries > 6

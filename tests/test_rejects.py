@@ -74,7 +74,7 @@ def message(reject, syntax):
 
 
 class TestRows:
-    """README, rejects: the columns, and what is listed."""
+    """docs/reference/files.md, rejects: the columns, and what is listed."""
 
     def test_what_is_listed(self, tmp_path):
         (tmp_path / "a").write_bytes(TEXT)
@@ -104,8 +104,9 @@ class TestRows:
         assert found(tmp_path / "a")[0] == []
 
     def test_closed_list(self):
-        """README has the codes that there are, and each is one of the parser's."""
-        _, _, table = (ROOT / "README.md").read_text(encoding="utf-8").partition("| reason | what it says |\n")
+        """The page of the files has the codes that there are, and each is one of the parser's."""
+        page = (ROOT / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
+        _, _, table = page.partition("| reason | what it says |\n")
         codes = re.findall(r"`([a-z-]+)`(?=[^|]*\|.*\|$)", table.partition("\n\n")[0], re.MULTILINE)
         assert sorted(codes) == sorted({code for code, _, _ in oracle.REASONS})
         assert set(codes) < set(REASONS)

@@ -340,23 +340,37 @@ def test_without_pyspark(monkeypatch, capsys, tmp_path):
 
 
 def test_page(spark, monkeypatch):
-    """What docs/spark.md shows prints what it shows."""
-    page = (ROOT / "docs" / "spark.md").read_text(encoding="utf-8")
+    """What docs/howto/spark.md shows prints what it shows."""
+    page = (ROOT / "docs" / "howto" / "spark.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(>>> .*?)^```$", page, re.MULTILINE | re.DOTALL)
     monkeypatch.chdir(ROOT)
-    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {"spark": spark}, "spark", "docs/spark.md", 0)
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {"spark": spark}, "spark", "docs/howto/spark.md", 0)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     runner.run(test)
     assert runner.tries >= 6
     assert runner.failures == 0
 
 
+def test_docstrings(spark, monkeypatch):
+    """The examples of the public functions, which the doctests leave out for want of a cluster, print what they show."""
+    from urnscan.spark import scanning
+
+    monkeypatch.chdir(ROOT)
+    runner = doctest.DocTestRunner()
+    for test in doctest.DocTestFinder().find(scanning, "scanning", globs={"spark": spark, "urnscan": urnscan}):
+        for each in test.examples:
+            assert each.options.pop(doctest.SKIP)
+        runner.run(test)
+    assert runner.tries >= 6
+    assert runner.failures == 0
+
+
 def test_spark_submit(tmp_path):
-    """The script of docs/spark.md is one that spark-submit takes."""
+    """The script of docs/howto/spark.md is one that spark-submit takes."""
     pyspark = pytest.importorskip("pyspark", reason="needs pyspark: pip install 'urnscan[spark]'")
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         pytest.skip("needs Java 17")
-    page = (ROOT / "docs" / "spark.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "howto" / "spark.md").read_text(encoding="utf-8")
     (job,) = re.findall(r"^```python\n(import sys\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
     (tmp_path / "job.py").write_text(job)
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
