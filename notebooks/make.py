@@ -1,0 +1,171 @@
+"""Runs the notebooks and writes what they print into them: `python notebooks/make.py`, after a change.
+
+Without pyspark and Java 17 the cells that are tagged `spark` keep what they printed before.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from ipykernel.kernelspec import write_kernel_spec
+
+HERE = Path(__file__).parent
+KERNEL = "urnscan-notebooks"
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+SPARK = "spark"
+
+
+def has_spark() -> bool:
+    """Whether the cells for Spark can run here."""
+    has_java = bool(shutil.which("java") or os.environ.get("JAVA_HOME"))
+    return has_java and importlib.util.find_spec("pyspark") is not None
+
+
+def paths() -> list[Path]:
+    """The notebooks, in their order."""
+    return sorted(HERE.glob("*.ipynb"))
+
+
+def read(path: Path) -> nbformat.NotebookNode:
+    """A notebook. Raises ValidationError for one that is none."""
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    return notebook
+
+
+def written(notebook: nbformat.NotebookNode) -> str:
+    """The text of a notebook's file."""
+    return f"{nbformat.writes(notebook, version=4)}\n"
+
+
+def run(folder: Path) -> dict[str, nbformat.NotebookNode]:
+    """Run copies of the notebooks in a folder, beside a copy of the samples, with this very Python: name -> what came out.
+
+    Raises RuntimeError with what nbmake tells where a cell fails.
+    """
+    copies = folder / "notebooks"
+    copies.mkdir()
+    for path in paths():
+        shutil.copy(path, copies)
+    shutil.copytree(HERE.parent / "data" / "samples", folder / "data" / "samples")
+    write_kernel_spec(folder / "kernels" / KERNEL)
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"
+    } | {
+        "IPYTHONDIR": str(folder / "ipython"),  # nobody's own settings
+        "JUPYTER_PATH": str(folder),
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "PYTHONPATH": str(HERE.parent),
+    }
+    options = ["--nbmake", f"--nbmake-kernel={KERNEL}", "--overwrite", "--rootdir", str(copies)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        *options,
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        str(copies),
+    ]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(done.stdout + done.stderr)
+    return {path.name: normalised(read(path)) for path in sorted(copies.glob("*.ipynb"))}
+
+
+def normalised(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """A copy without what differs from one run to the next, and from one editor to the next."""
+    notebook = nbformat.from_dict(notebook)
+    notebook.metadata = nbformat.from_dict(METADATA)
+    for number, cell in enumerate(
+        (cell for cell in notebook.cells if cell.cell_type == "code"), 1
+    ):
+        cell.execution_count = number
+        cell.outputs = _joined(cell.outputs)
+        for output in cell.outputs:
+            output.pop("execution_count", None)
+            if output.output_type == "execute_result":
+                output.execution_count = number
+            if "metadata" in output:
+                output.metadata = {}
+            if output.output_type == "stream":
+                output.text = output.text.replace("\r\n", "\n")
+    for cell in notebook.cells:
+        cell.metadata = {"tags": cell.metadata.tags} if cell.metadata.get("tags") else {}
+    return notebook
+
+
+def _joined(outputs: list[Any]) -> list[Any]:
+    """Streams come in pieces as the clock will have it: pieces of one that follow each other as one."""
+    joined: list[Any] = []
+    for output in outputs:
+        if output.output_type == "stream" and joined and joined[-1].get("name") == output.name:
+            joined[-1].text += output.text
+        else:
+            joined.append(output)
+    return joined
+
+
+def is_spark(cell: nbformat.NotebookNode) -> bool:
+    """Whether what a cell prints depends on Spark being there."""
+    return SPARK in cell.metadata.get("tags", ())
+
+
+_VARYING = (
+    (re.compile(r"\b\d+\.\d s\b"), "N s"),
+    (re.compile(r"seconds=[\d.e-]+"), "seconds=N"),
+    (re.compile(r'"version": "[^"]*"'), "version"),
+)
+
+
+def shown(cell: nbformat.NotebookNode) -> list[str]:
+    """What a cell prints, as far as it is the same in each run and with each version of the libraries: seconds, the
+    markup of tables, white space and what a picture looks like are not.
+    """
+    return [_shown(output) for output in cell.get("outputs", ())]
+
+
+def _shown(output: nbformat.NotebookNode) -> str:
+    data = output.get("data", {})
+    if "image/png" in data:
+        return "a picture"
+    text = output.get("text", "")
+    if "text/html" in data:
+        text = re.sub(r"<style.*?</style>|<[^>]*>", " ", data["text/html"], flags=re.DOTALL)
+    elif "text/plain" in data:
+        text = data["text/plain"]
+    for varying, name in _VARYING:
+        text = varying.sub(name, text)
+    return " ".join([output.get("name") or output.output_type, *text.split()])
+
+
+def main() -> None:
+    """Write the notebooks anew."""
+    with tempfile.TemporaryDirectory() as folder:
+        notebooks = run(Path(folder))
+    for path in paths():
+        notebook = notebooks[path.name]
+        if not has_spark():
+            for cell, before in zip(notebook.cells, read(path).cells, strict=True):
+                if is_spark(cell):
+                    cell.outputs = before.outputs
+        path.write_text(written(notebook), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
