@@ -64,6 +64,7 @@ class _Output:
             self.beside = self._place.beside
             """Where the file will stand; or, where it is brought to a store, here."""
             self.folder = self._clean_up.enter_context(work_folder(self._place.beside))
+        self._is_complete = False
 
     def __enter__(self) -> Self:
         return self
@@ -73,11 +74,16 @@ class _Output:
     ) -> None:
         self._clean_up.close()
 
-    def _put(self, written: Path) -> None:
-        """Put the file in its place; raises FatalError, OSError and SourceError."""
+    def _completed(self, written: Path) -> None:
+        """The file is written: have it reach the disk; raises OSError."""
         with written.open("rb") as file:
             os.fsync(file.fileno())
-        self._place.put(written, force=self._force)
+        self._is_complete = True
+
+    def _put(self, written: Path) -> None:
+        """Put the file in its place. Raises FatalError."""
+        with _as_fatal(self._place.name):
+            self._place.put(written, force=self._force)
 
 
 class OctetOutput(_Output):
@@ -102,11 +108,17 @@ class OctetOutput(_Output):
         with _as_fatal(self._place.name):
             self._file.write(octets)
 
+    def complete(self) -> None:
+        """Complete the file, which is not in its place yet: then hardly anything can fail. Raises FatalError."""
+        if not self._is_complete:
+            with _as_fatal(self._place.name):
+                self._file.close()
+                self._completed(self._written)
+
     def commit(self) -> None:
         """Complete the file and put it in its place. Raises FatalError."""
-        with _as_fatal(self._place.name):
-            self._file.close()
-            self._put(self._written)
+        self.complete()
+        self._put(self._written)
 
 
 class ParquetOutput(_Output):
@@ -159,14 +171,23 @@ class ParquetOutput(_Output):
                 self._write_group()
             start = stop
 
-    def commit(self, metadata: Mapping[str, Any]) -> None:
-        """Complete the file, with `metadata` as a JSON object under the key `urnscan`, and put it in its place."""
+    def complete(self, metadata: Mapping[str, Any]) -> None:
+        """Complete the file, with `metadata` as a JSON object under the key `urnscan`; it is not in its place yet, but then
+        hardly anything can fail. Raises FatalError.
+        """
+        if self._is_complete:
+            return
         if self._rows:
             self._write_group()
         with _as_fatal(self._place.name):
             self._writer.add_key_value_metadata({"urnscan": json.dumps(metadata)})
             self._writer.close()
-            self._put(self._written)
+            self._completed(self._written)
+
+    def commit(self, metadata: Mapping[str, Any]) -> None:
+        """Complete the file as `complete` does, and put it in its place. Raises FatalError."""
+        self.complete(metadata)
+        self._put(self._written)
 
     def _write_group(self) -> None:
         group = pa.Table.from_batches(self._waiting, self.schema)

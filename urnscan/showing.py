@@ -6,13 +6,13 @@ own, so that it looks as the notebook does, in the light and in the dark.
 
 from __future__ import annotations
 
-import html
 import unicodedata
 from collections.abc import Iterable, Sequence
 
 import regex
 
 __all__ = [
+    "CONTROL",
     "counted",
     "html_counts",
     "html_failures",
@@ -26,7 +26,7 @@ __all__ = [
     "width_of",
 ]
 
-_CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
+CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
 _BLANK = regex.compile(r"[\s\p{Cc}]")
 _BEFORE, _BEHIND = 60, 20  # characters of a text that is no URN, around the place where it stops being one
 _FAILURES = 20  # that are listed
@@ -35,7 +35,7 @@ _LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right"'  # noteboo
 
 def printable(text: str) -> str:
     """The text with control characters escaped: names of files and what they hold must not command a terminal."""
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def in_line(text: str) -> str:
@@ -82,6 +82,8 @@ def pointed(text: str, position: int) -> tuple[str, str]:
 
 def html_text(text: str) -> str:
     """A text as HTML."""
+    import html  # noqa: PLC0415 (slow to load: the command does without)
+
     return html.escape(printable(text))
 
 
@@ -125,7 +127,7 @@ def _is_number(value: object) -> bool:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if _is_number(value):
         return f"<td {_RIGHT}>{value:,}</td>" if isinstance(value, int) else f"<td {_RIGHT}>{value:,.1f}</td>"
     if isinstance(value, tuple | list):
         value = ", ".join(map(str, value))

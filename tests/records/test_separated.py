@@ -223,6 +223,12 @@ def test_a_carriage_return_is_text_where_line_feeds_end_rows():
     assert identifiers(found) == ["1", "2"]
 
 
+def test_a_row_is_called_the_same_whatever_is_asked_for():
+    """A NUL in a row and a carriage return in its identifier: they are text, also where all text of the row is wanted."""
+    dump = b"a\tid\n\0\tb\rc\n"
+    assert [record.identifier for own in (False, True) for record in read(dump, own=own)] == ["b\rc"] * 2
+
+
 def test_carriage_returns_are_recognised():
     assert is_separated(b"id,a\r" + b"1,b\r" * 3, "")
     assert is_separated(b"id,a\r1,b\r", "") is None

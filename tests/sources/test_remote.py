@@ -573,11 +573,17 @@ class TestSecrets:
         assert url.path == "/" + key
         assert url.name == f"{scheme}://b/{key}"
 
-    @given(st.text(min_size=1), st.sampled_from(["s3", "memory", "https"]))
-    def test_a_name_is_one_line(self, path, scheme):
-        name = urls.parse_url(f"{scheme}://b/{path}").name
-        assert len(name.splitlines()) == 1
-        assert name.encode()
+    @given(
+        st.text(min_size=1), st.sampled_from(["s3", "memory", "https"]), st.sampled_from(["b", "b\x1d", "\udcff\x85"])
+    )
+    def test_a_name_is_one_line(self, path, scheme, host):
+        for url in (f"{scheme}://{host}/{path}", f"{scheme}://{host}?x={path}"):
+            try:
+                name = urls.parse_url(url).name
+            except SourceError as error:
+                name = str(error)
+            assert len(name.splitlines()) == 1
+            assert name.encode()
 
 
 @pytest.fixture

@@ -385,10 +385,14 @@ def units(checks, *members, most=1 << 20):
     return Units()
 
 
-@pytest.mark.parametrize(("block", "text"), [(CODED, b"urn:a:coded "), (CHUNKED, b"urn:a:1")])
+@pytest.mark.parametrize(  # whose names hold no octets: gzip's tell the time, and each of many processes has its own
+    ("block", "text"), [(CODED, b"urn:a:coded "), (CHUNKED, b"urn:a:1")], ids=["coded", "chunked"]
+)
 @pytest.mark.parametrize("more", [1, 50, 10**9])
 @pytest.mark.parametrize(
-    ("most", "filler"), [(1, b""), (60, b""), (1 << 20, b""), (60, b"y" * 200_000), (1 << 20, b"y" * 200_000)]
+    ("most", "filler"),
+    [(1, b""), (60, b""), (1 << 20, b""), (60, b"y" * 200_000), (1 << 20, b"y" * 200_000)],
+    ids=["1", "60", "block", "60-long", "block-long"],
 )
 def test_a_length_that_is_too_large_hides_no_record_behind_the_end_of_a_coding(block, text, more, most, filler):
     """In a pipe, too: what follows the end of the chunks or the coding is no text, so a record there is one."""

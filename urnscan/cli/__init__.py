@@ -65,9 +65,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UrnscanError, ValueError) as error:
         say(error)
         return NOTHING_DONE
-    except OSError as error:  # what is read and written has its own words for it; this is the standard output
+    except OSError as error:  # of what has no words of its own; without a name it is the standard output
         _drop_standard_output()
-        say(f"standard output: {error.strerror or error}")
+        say(f"{error.filename or 'standard output'}: {error.strerror}" if error.strerror else error)
+        return NOTHING_DONE
+    except MemoryError:
+        say("out of memory: the system gives no more; a scan takes less with fewer threads (-j) and a smaller --memory")
+        return NOTHING_DONE
+    except RuntimeError as error:
+        if "can't start new thread" not in str(error):
+            raise
+        say("the system starts no more threads; a scan takes fewer with -j 1")
         return NOTHING_DONE
     except KeyboardInterrupt:
         say("interrupted")

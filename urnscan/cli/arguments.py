@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import difflib
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -54,6 +53,7 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
 
 _WIDTH = 78
 """Columns of what is told before and behind the options, which are as wide as the terminal."""
+_BEHIND = "\0"  # marks the words behind "--": no word has one
 _Record = TypeVar("_Record")
 
 
@@ -102,15 +102,28 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
             add_help=False,  # add_help does, as the last group
         )
+        self.register("type", None, lambda word: word.removeprefix(_BEHIND))  # of all that say no other
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
-        """What these arguments give, options in whatever order among the others."""
-        arguments, unknown = self.parse_known_intermixed_args(words)
+        """What these arguments give, options in whatever order among the others; behind -- there are none."""
+        # Where options stand anywhere, argparse takes the -- out before it has looked for options behind it.
+        end = words.index("--") if "--" in words else len(words)
+        marked = [*words[:end], *(_BEHIND + word for word in words[end + 1 :])]
+        arguments, unknown = self.parse_known_intermixed_args(marked)
         if unknown:
-            option = unknown[0].partition("=")[0]
-            near = difflib.get_close_matches(option, self._option_string_actions, 1) if option.startswith("-") else []
-            self.error(f"unrecognized arguments: {' '.join(unknown)}" + "".join(f"; is it {name}?" for name in near))
+            said = " ".join(word.removeprefix(_BEHIND) for word in unknown)
+            option = next((word for word in unknown if word.startswith("-") and word != "-"), None)
+            near = option and self._nearest(option.partition("=")[0])
+            self.error(f"unrecognized arguments: {said}" + (f"; is it {near}?" if near else ""))
         return arguments
+
+    def _nearest(self, word: str) -> str | None:
+        """The option that may be meant: the only one that begins so, or else one that is written nearly so."""
+        import difflib  # noqa: PLC0415 (for those who mistype)
+
+        begun = [name for name in self._option_string_actions if name.startswith(word)]
+        near = begun if len(begun) == 1 else difflib.get_close_matches(word, self._option_string_actions, 1)
+        return next(iter(near), None)
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and end."""

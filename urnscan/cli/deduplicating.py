@@ -178,12 +178,19 @@ def dedup(arguments: argparse.Namespace) -> bool:
             on_progress=progress.on_progress,
             on_stage=progress.on_stage,
         )
-        if dumps is not None:
-            dumps.commit()
+        if dumps is not None:  # all or none: what may fail comes before the first appears
+            dumps.complete()
         if page is not None:
-            page.commit()
+            page.complete()
         if clusters is not None:
-            clusters.commit(report.metadata(options, policy))
+            clusters.complete(report.metadata(options, policy))
+        with contextlib.nullcontext() if any(map(is_remote, outputs)) else uninterrupted():
+            if dumps is not None:
+                dumps.commit()
+            if page is not None:
+                page.commit()
+            if clusters is not None:
+                clusters.commit(report.metadata(options, policy))
     _tell_common(report, policy)
     _tell_cut(report)
     if not arguments.quiet:

@@ -30,7 +30,7 @@ from urnscan.cli.sparking import add_engine, spark_command
 from urnscan.cli.terminal import say, show_progress, summarise
 from urnscan.errors import FatalError
 from urnscan.progress import Progress
-from urnscan.showing import printable
+from urnscan.showing import CONTROL, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -166,8 +166,11 @@ def scan(arguments: argparse.Namespace) -> bool:
             on_progress=progress.on_progress,
             on_grouping=lambda: progress.on_stage("grouping"),
         )
-        for file in files.values():
-            file.commit(report.metadata(options))
+        for file in files.values():  # all or none: what may fail comes before the first appears
+            file.complete(report.metadata(options))
+        with contextlib.nullcontext() if any(map(is_remote, outputs)) else uninterrupted():
+            for file in files.values():
+                file.commit(report.metadata(options))
         if shards is not None:
             shards.drop()
     if not arguments.quiet:
@@ -216,12 +219,16 @@ def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
         column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         return text_array([change(text) for text in column.dictionary.to_pylist()]).take(column.indices)
 
+    def as_json_string(text: str) -> str:
+        # JSON itself escapes C0 alone; the others command terminals, too, or end lines for some.
+        return CONTROL.sub(lambda match: json.dumps(match[0])[1:-1], json.dumps(text, ensure_ascii=False))
+
     def print_json(rows: pa.RecordBatch) -> None:
         parts: list[pa.StringArray | str] = []
         for name in rows.schema.names:
             column = rows.column(name)
             if name in ("source", "member", "via", "resolver"):
-                column = each(column, lambda text: json.dumps(text, ensure_ascii=False))
+                column = each(column, as_json_string)
             parts += [f'{", " if parts else "{"}"{name}": ']
             if name in ("text", "urn", "nid"):  # no URN holds what would have to be escaped
                 parts += ['"', column.cast(pa.string()), '"']
@@ -230,10 +237,10 @@ def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
         write(*parts, "}\n")
 
     def print_lines(rows: pa.RecordBatch) -> None:
-        # A member's name is what somebody else wrote into an archive: it must neither end the line nor command a terminal.
+        # Names of files and members are what somebody else wrote: they must neither end the line nor command a terminal.
         member = each(rows.column("member"), lambda text: INSIDE + printable(text)).fill_null(text_array([""])[0])
         write(
-            rows.column("source").cast(pa.string()),
+            each(rows.column("source"), printable),
             member,
             ":",
             rows.column("line").cast(pa.string()),

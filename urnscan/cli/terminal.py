@@ -20,7 +20,10 @@ __all__ = ["say", "say_trimmable", "show_progress", "summarise"]
 def say(message: object) -> None:
     """One line on standard error."""
     if sys.stderr is not None:  # closed: print would take standard output instead
-        print(f"urnscan: {printable(str(message))}", file=sys.stderr)
+        try:
+            print(f"urnscan: {printable(str(message))}", file=sys.stderr)
+        except OSError:  # a full disk behind it: nobody can be told, the rest is done all the same
+            sys.stderr = None
 
 
 def say_trimmable(count: int, options: Options) -> None:

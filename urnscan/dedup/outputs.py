@@ -123,6 +123,11 @@ class Dumps:
             yield Following(output.write)
             output.commit()
 
+    def complete(self) -> None:
+        """Complete the file, where it is one for all. Raises FatalError."""
+        if self._output is not None:
+            self._output.complete()
+
     def commit(self) -> None:
         """Put the file in its place. Raises FatalError."""
         if self._output is not None:

@@ -112,7 +112,8 @@ class Spool:
 
         def read_into(view: memoryview) -> int:
             nonlocal start
-            got: int = self._file.readinto(view[: end - start])  # type: ignore[attr-defined]
+            with self._as_fatal():
+                got: int = self._file.readinto(view[: end - start])  # type: ignore[attr-defined]
             start += got
             return got
 

@@ -29,7 +29,7 @@ _QUALIFIERS = frozenset(
 )
 _LONGEST_NAME = 100  # characters; no name of the tables is as long
 _QUALIFIED = re.compile(r"([^(\[]*)[(\[]([^()\[\]]*)[)\]]\s*\Z")
-_NAMESPACE = re.compile(r".*[/#:](?=.)", re.DOTALL)  # of a scheme that is a URI or a prefixed name
+_NAMESPACE = re.compile(r"\A.*[/#:](?=.)", re.DOTALL)  # of a scheme that is a URI or a prefixed name
 
 
 def identifier(pairs: Pairs) -> str | None:

@@ -27,7 +27,7 @@ _FIELD = re.compile(
     rb"(?m:^)([A-Z][A-Z0-9])" + _TAGGED + rb"([^\n]*+(?:\n(?!" + _TAG.pattern + rb")[^\n]*+)*+)"
 )  # a value with the lines that it goes on in
 # An address in another line is another value. Else a value may be broken there, or be a list.
-_ANOTHER = re.compile(r"\n(?=\s*[A-Za-z][A-Za-z0-9+.\-]*:)")
+_ANOTHER = re.compile(r"\n(?=[^\S\n]*+[A-Za-z][A-Za-z0-9+.\-]*+:)")
 # Before the first record some databases say what they are: "Provider: Example Press".
 _HEAD = re.compile(
     rb"(?:" + MARK + rb")?(?:(?:[A-Za-z][A-Za-z ]{0,30}+:[^\r\n]*+|[ \t]*+)\r?\n)*+"

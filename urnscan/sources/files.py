@@ -44,7 +44,8 @@ class File(Reader):
                 self._ended = not more
                 got += more
         except OSError as error:
-            raise SourceError.from_os(self.name, error) from error
+            if not got:  # else what came before is given first; the next call meets the error again
+                raise SourceError.from_os(self.name, error) from error
         return got
 
     def reopen(self) -> io.BufferedIOBase | None:

@@ -105,10 +105,15 @@ class Budget:
     def gave(self, octets: int) -> None:
         """So many octets came out of a compression or a table. Raises LimitError."""
         self._unfolded += octets
-        if self._unfolded > self._limits.size:
+        self.may_give(0)
+
+    def may_give(self, octets: int) -> None:
+        """So many octets more are said to come at once: past the limits no memory is taken for them. Raises LimitError."""
+        unfolded = self._unfolded + octets
+        if unfolded > self._limits.size:
             reason = f"unfolds to more than {self._limits.size:,} octets: read no further; --max-size allows more"
             raise LimitError(self._name, reason)
-        if self._unfolded > _FREE and self._unfolded > self._limits.ratio * self._read:
+        if unfolded > _FREE and unfolded > self._limits.ratio * self._read:
             reason = (
                 f"unfolds to more than {self._limits.ratio:,} times its size: read no further; --max-ratio allows more"
             )

@@ -33,7 +33,7 @@ _FIELD = re.compile(
     rb"\n(?i:(Content-Length|Content-Type|WARC-Record-ID|WARC-Target-URI|WARC-Type))[ \t]*:"
     rb"([^\n]*(?:\n[ \t]+[^\s][^\n]*)*)"
 )
-_FOLD = re.compile(rb"\s*\n\s*")
+_FOLD = re.compile(rb"(?<!\s)\s*\n\s*")  # white space is passed once, not from each octet of it
 _LENGTH = re.compile(rb"[0-9]{1,18}")
 _CUT_OFF = "a header is cut off"
 

@@ -32,8 +32,9 @@ _BEGIN = re.compile("([A-Za-z][A-Za-z0-9+.-]*)://")
 _MAGIC = re.compile(r"[*?\[]")
 _BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OPTIONS = re.compile(r"\?((?:[a-z_]+=[^?&]*)(?:&[a-z_]+=[^?&]*)*)\Z")
-_USER = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*)://([^/?#\s]*)@")
-_PARAMETER = re.compile(r"(?<=[?&])([^=&#\s]+)=[^&#\s'\"]*&?")
+# Bounded: a page that lists a folder may hold what it likes.
+_USER = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,63})://([^/?#\s]*)@")
+_PARAMETER = re.compile(r"(?<=[?&])([^=&#\s]{1,1024}+)=[^&#\s'\"]*&?")
 _WORD = re.compile("[A-Z]?[a-z0-9]+|[A-Z]+")
 # A parameter is left out of names if one of the words of its own name is of these, or it begins as clouds' own do.
 _SECRET = frozenset(
@@ -63,12 +64,12 @@ class Url:
         name = self.authority + shown(self.path)
         if self.scheme in ARROW:  # whose options are pyarrow's and none of the object
             return name
-        return without_secrets(name + ("?" + self.options if self.options else ""))
+        return without_secrets(name + ("?" + shown(self.options) if self.options else ""))
 
     @property
     def authority(self) -> str:
         """The beginning of a name, up to the path."""
-        return without_secrets(self.root)
+        return without_secrets(shown(self.root))
 
     @property
     def full(self) -> str:

@@ -119,7 +119,12 @@ def in_words(error: BaseException) -> str:
     said = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
     text = said.strip()
     line = text.splitlines()[0] if text else type(error).__name__
-    return line[:_WORDS].encode("utf-8", "replace").decode().rstrip(". ")
+    return _printable(line[:_WORDS].encode("utf-8", "replace").decode().rstrip(". "))
+
+
+def _printable(text: str) -> str:
+    """The text in one line: what is quoted of a file may be anything."""
+    return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def in_place(name: str) -> str:
@@ -154,8 +159,7 @@ def below(place: str, part: str) -> str:
 def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> SourceError:
     """The error for named columns that a table does not have; `there` are those that it has."""
     listed = list(there)
-    names_there = map(in_place, listed[:_NAMES])
-    has = ", ".join(name if name.isprintable() else repr(name)[1:-1] for name in names_there)  # an error is one line
+    has = _printable(", ".join(map(in_place, listed[:_NAMES])))
     more = f" and {len(listed) - _NAMES:,} more" if len(listed) > _NAMES else ""
     missing = ", ".join(repr(in_place(name)) for name in names)
     return SourceError(layer.name, f"no column {missing}: it has {has or 'none'}{more}")
