@@ -1,5 +1,6 @@
 """The pages of docs/ that are written by programs are what these write now, and tables that are not are those of the code."""
 
+import ast
 import importlib.util
 import re
 from pathlib import Path
@@ -38,3 +39,30 @@ def test_columns(section, schema):
         assert told.endswith(" or null") == field.nullable, field.name
         word = told.removesuffix(" or null").split()[0]
         assert TYPES[word](field.type) if word in TYPES else word == str(field.type), field.name
+
+
+def named_tests():
+    """The (promise, test, mark) triples of the page of promises."""
+    for line in (ROOT / "docs" / "promises.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("| ") and not line.startswith("| promise "):
+            promise, tests = line.strip("| ").split(" | ")
+            for name, mark in re.findall(r"`([^`]+)`(?: \((\w+)\))?", tests):
+                yield promise, name, mark
+
+
+def test_every_promise_has_its_tests():
+    """docs/promises.md names no test that is not there, and says of each that does not run with the others how it is run."""
+    found = list(named_tests())
+    assert len(found) > 80
+    for promise, name, mark in found:
+        file, *inner = name.split("::")
+        body = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8")).body
+        marks = [ast.unparse(node) for node in body if isinstance(node, ast.Assign)]
+        for part in inner:
+            (node,) = [node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == part]
+            marks += map(ast.unparse, node.decorator_list)
+            body = node.body
+        assert "assert" in ast.unparse(node if inner else body), (promise, name)
+        for kind in ("fuzz", "guard", "long", "spark"):
+            if any(re.match(rf"(pytestmark = .*)?pytest\.mark\.{kind}\b", each) for each in marks):
+                assert mark == kind, (promise, name)

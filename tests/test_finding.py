@@ -110,6 +110,15 @@ class TestOptions:
     def test_max_length(self):
         assert [one.text for one in find("urn:a:" + "b" * 10, max_length=9)] == ["urn:a:bbb"]
 
+    @pytest.mark.parametrize(
+        ("given", "error", "says"),
+        [(0, ValueError, "at least 1"), (2**28 + 1, ValueError, "at most 268,435,456"), (1.5, TypeError, "not 1.5")],
+    )
+    def test_max_length_that_is_none(self, given, error, says):
+        """Said in a line: neither the compiler nor the allocator of arrays has to."""
+        with pytest.raises(error, match=f"^max_length must be .*{says}$"):
+            find("urn:a:b", max_length=given)
+
     @SETTINGS
     @given(octets)
     def test_resolution(self, text):

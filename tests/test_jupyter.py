@@ -6,7 +6,6 @@ import contextlib
 import pickle
 import subprocess
 import sys
-import traceback
 from pathlib import Path
 
 import pytest
@@ -78,12 +77,21 @@ class TestWhatShowsItself:
         assert "urn:a:1" not in text
         assert "<table>" not in urnscan.Dedup(found.clusters.slice(0, 1), found.report)._repr_html_()
 
+    def test_what_trimming_would_change(self, tmp_path):
+        """As the command says it, but with Python's name for it; and nothing where it was asked for."""
+        (tmp_path / "a").write_text("urn:a:1. urn:a:2, urn:a:3\n")
+        said = "2 occurrences end in punctuation or run into the next; trim=True cuts that off"
+        assert said in cells(urnscan.scan(tmp_path)._repr_html_())
+        assert said in cells(urnscan.deduplicate(tmp_path, record="line")._repr_html_())
+        for found in (urnscan.scan(tmp_path, trim=True), urnscan.deduplicate(tmp_path, record="line", trim=True)):
+            assert "punctuation" not in cells(found._repr_html_())
+
     def test_width(self):
         assert [showing.width_of(text) for text in ("abc", "日本", "e\u0301", "\uff46")] == [3, 4, 1, 2]
 
 
 class TestErrors:
-    """`_render_traceback_` is what IPython asks for; all others show tracebacks as ever."""
+    """`_render_traceback_` is what IPython asks for; all others show tracebacks as ever (at the end of this file)."""
 
     def rendered(self, deed):
         with pytest.raises((urnscan.UrnscanError, InvalidURN)) as caught:
@@ -111,14 +119,6 @@ class TestErrors:
         error.add_note("but \x1b")
         assert error._render_traceback_() == ["FatalError: no", "but \\x1b"]
 
-    def test_ordinary_tracebacks(self):
-        try:
-            urnscan.parse("urn:x")
-        except InvalidURN as error:
-            shown = "".join(traceback.format_exception(error))
-        assert shown.startswith("Traceback (most recent call last):")
-        assert 'urnscan.errors.InvalidURN: no ":" after the NID (at position 5)' in shown
-
     def test_pickled(self):
         with pytest.raises(InvalidURN) as caught:
             urnscan.parse("urn:x:a b")
@@ -132,14 +132,9 @@ class TestErrors:
 
 
 class TestBar:
-    def test_none_in_a_script(self, tmp_path, capfd):
-        """Though it be slow; asked for, there is one that tells octets, rate and time."""
-        (tmp_path / "a").write_bytes(b"urn:x:y")
-        urnscan.scan(tmp_path)
-        assert capfd.readouterr() == ("", "")
-
     @pytest.mark.parametrize("wanted", [True, False, None])
     def test_asked_for(self, tmp_path, capfd, monkeypatch, wanted):
+        """It tells octets, rate and time. A script has none by itself, though it be slow."""
         (tmp_path / "a.jsonl").write_bytes(b'{"id": "urn:x:y"}\n' * 1000)
         monkeypatch.setattr(progress, "_DELAY", 0)
         urnscan.scan(tmp_path, progress=wanted)

@@ -85,7 +85,7 @@ ROOMS = [
     room("context", "showing errors syntax records sources options", "numpy pyarrow pandas"),
     room(
         "library",
-        "showing errors syntax arrow scanner tables columns progress options planning pipeline context views",
+        "showing errors syntax arrow scanner tables columns progress options planning running pipeline context views",
         "numpy pyarrow pandas",
     ),
     room(

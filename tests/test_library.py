@@ -7,6 +7,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -143,7 +144,15 @@ class TestWhatIsWrong:
             ({"syntax": "rfc1"}, "unknown syntax 'rfc1': choose from rfc2141, "),
             ({"recover": "wrap"}, "no view is called 'wrap': choose from percent, "),
             ({"memory": "1 elephant"}, "memory: '1 elephant' is no size; write it like 500MB or 2GiB"),
+            ({"memory": "9" * 400}, f"memory: '{'9' * 400}' is no size; "),
             ({"jobs": 0}, "jobs must be at least 1"),
+            ({"trim": "no"}, "trim must be True or False, not 'no'"),
+            ({"strict": None}, "strict must be True or False, not None"),
+            ({"include": None}, "include must be strings, not None"),
+            ({"column": ["a", 1]}, "column must be strings, not ['a', 1]"),
+            ({"recover": b"wraps"}, "recover must be strings, not b'wraps'"),
+            ({"syntax": ["rfc2141"]}, "syntax must be a string, not ['rfc2141']"),
+            ({"encoding": 5}, "encoding must be a string, not 5"),
         ],
     )
     def test_options(self, tmp_path, options, says):
@@ -165,10 +174,24 @@ class TestWhatIsWrong:
         with pytest.raises(ArgumentError, match="keep cannot be 'best'"):
             urnscan.deduplicate("x", keep="best")
 
+    def test_no_dump(self, tmp_path):
+        """Why none could be read is said here, too: nobody has told it before."""
+        with pytest.raises(
+            FatalError, match=r"^no input could be read: .*nope: no such file or folder \(and 1 more\)$"
+        ):
+            urnscan.deduplicate(tmp_path / "nope", tmp_path / "neither")
+
     def test_sizes_as_text(self, tmp_path):
         """As on the command line."""
         assert scan(tmp_path, memory="2 MiB", max_size="1.5kB").options.memory == 1 << 21
         assert scan(tmp_path, max_size="1.5kB").options.max_size == 1_500
+        assert scan(tmp_path, max_size="9007199254740993").options.max_size == 2**53 + 1, "no float is between"
+
+    def test_values_of_numpy(self, tmp_path):
+        """They are taken for what they are, and become Python's own."""
+        options = scan(tmp_path, trim=np.True_, jobs=np.int8(2)).options
+        assert options.trim is True
+        assert type(options.jobs) is int
 
     @pytest.mark.parametrize("name", ["jobs", "max_length", "max_ratio", "max_depth", "max_members"])
     def test_numbers(self, tmp_path, name):
@@ -379,6 +402,11 @@ class TestScanBatches:
         for options, error in (({"syntax": "rfc1"}, ValueError), ({"colour": 1}, TypeError)):
             with pytest.raises(error):
                 list(scan_batches([], "text", **options))
+
+    def test_options_of_inputs(self):
+        """They would change nothing: a column is none."""
+        with pytest.raises(ArgumentError, match="scan_batches has no option 'encoding'"):
+            list(scan_batches([], "text", encoding="latin-1"))
 
     def test_no_batches(self):
         assert list(scan_batches([], "text")) == []

@@ -92,7 +92,7 @@ def test_what_is_in_the_source_distribution(unpacked):
     """All that the tests and .ci/run want, and nothing that a run left behind."""
     names = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
     assert not [name for name in names if any(fnmatch("/" + name, pattern) for pattern in UNWANTED)]
-    for folder in ("urnscan", "tests", "data", "docs", "benchmarks", ".ci"):
+    for folder in ("urnscan", "tests", "data", "docs", "notebooks", "share", "benchmarks", ".ci"):
         missing = wanted(folder) - names
         assert not {name for name in missing if not is_ignored(name)}, folder
     for name in ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY"):

@@ -13,9 +13,6 @@ Exception
 In a notebook they show themselves as what they are, sentences, and not as tracebacks.
 """
 
-import linecache
-import traceback
-
 __all__ = ["ArgumentError", "DamageError", "FatalError", "InvalidURN", "LimitError", "SourceError", "UrnscanError"]
 
 
@@ -28,7 +25,10 @@ class _Sentence(Exception):  # noqa: N818 (a part of those below)
 
     def _render_traceback_(self) -> list[str]:
         """What IPython, and nobody else, shows in the place of a traceback: the message, and where in the notebook."""
-        from urnscan.showing import printable  # noqa: PLC0415 (nobody else needs it)
+        import linecache  # noqa: PLC0415 (nobody else needs them)
+        import traceback  # noqa: PLC0415
+
+        from urnscan.showing import printable  # noqa: PLC0415
 
         lines = [f"{type(self).__name__}: {printable(str(self))}", *self._more()]
         lines += [printable(note) for note in getattr(self, "__notes__", ())]

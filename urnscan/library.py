@@ -15,12 +15,13 @@ import pyarrow.compute as pc
 from urnscan.arrow import text_array
 from urnscan.columns import is_text, scan_values
 from urnscan.context import Context, read_context
-from urnscan.errors import FatalError, SourceError
+from urnscan.errors import SourceError
 from urnscan.options import Options, named_inputs, read_keywords
 from urnscan.pipeline import Report, run
 from urnscan.planning import plan_size
 from urnscan.progress import show_if_wanted
-from urnscan.showing import counted, html_counts, html_failures, html_table
+from urnscan.running import saying_why
+from urnscan.showing import counted, html_counts, html_failures, html_table, html_trimming
 from urnscan.syntax import URN
 from urnscan.tables import CLASSES, OCCURRENCES, REJECTS, Found, canonical_column
 from urnscan.views import make_scanner
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 __all__ = ["Scan", "scan", "scan_batches"]
 
 _SHOWN = 20  # classes that a notebook shows
+_OF_INPUTS = {  # options that mean nothing where a column is handed over
+    *("include", "exclude", "follow", "encoding", "column", "strict", "jobs", "memory"),
+    *("max_ratio", "max_size", "max_depth", "max_members"),
+}
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ class Scan:
             f"<p>the {_SHOWN} most frequent of {self.classes.num_rows:,}</p>" if len(rows) < len(self.classes) else ""
         )
         table = html_table(top.column_names, rows) if rows else ""
-        return html_counts(*head) + table + more + html_failures(report.failures)
+        return html_counts(*head) + table + more + html_trimming(report.trimmable) + html_failures(report.failures)
 
 
 def scan(
@@ -113,24 +118,18 @@ def scan(
     grouped: list[pa.RecordBatch] = []
     rejected: list[pa.RecordBatch] = []
     failures: list[SourceError] = []
-    try:
-        with contextlib.ExitStack() as stack:
-            shown = show_if_wanted(progress, "scanning", lambda: plan_size(paths, rules), stack)
-            report = run(
-                paths,
-                rules,
-                occurrences=found.append,
-                classes=grouped.append,
-                rejects=rejected.append if rejects else None,
-                on_failure=failures.append,
-                on_progress=shown.on_progress,
-                on_grouping=lambda: shown.on_stage("grouping"),
-            )
-    except FatalError as error:
-        if not failures:
-            raise
-        more = f" (and {len(failures) - 1:,} more)" if len(failures) > 1 else ""
-        raise FatalError(f"{error}: {failures[0]}{more}") from error
+    with saying_why(failures), contextlib.ExitStack() as stack:
+        shown = show_if_wanted(progress, "scanning", lambda: plan_size(paths, rules), stack)
+        report = run(
+            paths,
+            rules,
+            occurrences=found.append,
+            classes=grouped.append,
+            rejects=rejected.append if rejects else None,
+            on_failure=failures.append,
+            on_progress=shown.on_progress,
+            on_grouping=lambda: shown.on_stage("grouping"),
+        )
     return Scan(
         classes=pa.Table.from_batches(grouped, CLASSES).unify_dictionaries(),
         occurrences=pa.Table.from_batches(found, OCCURRENCES).unify_dictionaries(),
@@ -159,7 +158,7 @@ def scan_batches(
     ...     rows.select(["member", "offset", "urn"]).to_pylist()
     [{'member': '0/note', 'offset': 4, 'urn': 'urn:isbn:0451450523'}]
     """
-    (rules,) = read_keywords("scan_batches", options, Options)
+    (rules,) = read_keywords("scan_batches", options, Options, without=_OF_INPUTS)
     scanner = make_scanner(rules.grammar(count_lines=True), rules.recover)
     first_row = 0
     for batch in batches.to_batches() if isinstance(batches, pa.Table) else batches:

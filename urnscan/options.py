@@ -6,7 +6,7 @@ import difflib
 import operator
 import os
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -20,9 +20,8 @@ from urnscan.sources import Limits, Reading, Selection, check_encoding
 from urnscan.syntax import get_syntax
 from urnscan.views import KINDS
 
-__all__ = ["Options", "named_inputs", "read_keywords"]
+__all__ = ["Options", "as_flag", "as_strings", "as_whole_number", "named_inputs", "read_keywords"]
 
-_LONGEST = 1 << 28  # octets of a match: buffers hold two of them
 _MOST_JOBS = 1024
 _NO_LIMITS = Limits()
 
@@ -54,7 +53,7 @@ class Options:
     max_length: int = MAX_LENGTH
     """Octets after which a match is cut."""
     include: tuple[str, ...] = ()
-    """Globs; of a folder only files that one of them matches are read. None: all."""
+    """Globs; of a folder only files that one of them matches are read; none: all."""
     exclude: tuple[str, ...] = ()
     """Globs; files and folders in a folder that one of them matches are passed over."""
     follow: bool = False
@@ -83,13 +82,15 @@ class Options:
     """The first input that cannot be read ends the run."""
 
     def __post_init__(self) -> None:
+        for name in ("syntax", "equivalence", "encoding"):
+            value = getattr(self, name)
+            if not isinstance(value, str) and not (name == "encoding" and value is None):
+                raise TypeError(f"{name} must be a string, not {value!r}")
         get_level(self.equivalence, self.syntax)
         for name in ("include", "exclude", "column", "recover"):
-            strings = getattr(self, name)
-            strings = (strings,) if isinstance(strings, str) else tuple(strings)
-            if not all(isinstance(string, str) for string in strings):
-                raise TypeError(f"{name} must be strings, not {strings!r}")
-            object.__setattr__(self, name, strings)
+            object.__setattr__(self, name, as_strings(name, getattr(self, name)))
+        for name in ("trim", "follow", "strict"):
+            object.__setattr__(self, name, as_flag(name, getattr(self, name)))
         for kind in self.recover:
             if kind not in (*KINDS, "all"):
                 raise ValueError(f"no view is called {kind!r}: choose from {', '.join(KINDS)}, all")
@@ -103,17 +104,13 @@ class Options:
                 except ValueError as error:
                     raise ValueError(f"{name}: {error}") from None
         for name in ("jobs", "memory", "max_length", "max_ratio", "max_size", "max_depth", "max_members"):
-            try:
-                object.__setattr__(self, name, operator.index(getattr(self, name)))
-            except TypeError:
-                raise TypeError(f"{name} must be a whole number, not {getattr(self, name)!r}") from None
+            object.__setattr__(self, name, as_whole_number(name, getattr(self, name)))
         self.grammar(count_lines=False)
         for name in ("jobs", "memory", "max_ratio", "max_size", "max_depth", "max_members"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1")
-        for name, most in (("max_length", _LONGEST), ("jobs", _MOST_JOBS)):
-            if getattr(self, name) > most:
-                raise ValueError(f"{name} must be at most {most:,}")
+        if self.jobs > _MOST_JOBS:
+            raise ValueError(f"jobs must be at most {_MOST_JOBS:,}")
         if self.encoding is not None:
             check_encoding(self.encoding)
 
@@ -157,6 +154,29 @@ class Options:
             count_lines=count_lines,
             rejects=rejects,
         )
+
+
+def as_strings(name: str, value: object) -> tuple[str, ...]:
+    """The strings that an option is given, one or several. Raises TypeError for anything else."""
+    strings = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+    if not all(isinstance(string, str) for string in strings):
+        raise TypeError(f"{name} must be strings, not {value!r}")
+    return strings
+
+
+def as_flag(name: str, value: object) -> bool:
+    """Whether an option is chosen. Raises TypeError for what does not say it: "no" would be a yes."""
+    if value not in (True, False):  # also as numpy has them, and as 1 and 0
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
+def as_whole_number(name: str, value: Any) -> int:  # noqa: ANN401 (whatever it is)
+    """The number that an option is given. Raises TypeError for what is none."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, not {value!r}") from None
 
 
 def read_keywords(

@@ -56,6 +56,7 @@ __all__ = [
 
 MAX_LENGTH = 65_536
 """The default of `max_length`: the most octets of a match."""
+_LONGEST = 1 << 28  # octets of a match: buffers hold two of them
 
 REJECT_ENDS = bytes((*range(33), *b'"<>', *range(127, 256)))
 """The octets that end the text of a reject, and no URN of any syntax holds: white space, controls, `"<>`, non-ASCII."""
@@ -83,8 +84,12 @@ class Grammar:
     """Also give what begins like a URN and is none: `Matches.rejects`."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.max_length, int | np.integer):
+            raise TypeError(f"max_length must be a whole number, not {self.max_length!r}")
         if self.max_length < 1:
             raise ValueError("max_length must be at least 1")
+        if self.max_length > _LONGEST:
+            raise ValueError(f"max_length must be at most {_LONGEST:,}")
         if self.resolver_tail not in get_args(ResolverTail):
             raise ValueError(f"resolver_tail must be {' or '.join(get_args(ResolverTail))}, not {self.resolver_tail!r}")
 

@@ -19,10 +19,12 @@ __all__ = [
     "html_fields",
     "html_table",
     "html_text",
+    "html_trimming",
     "in_line",
     "padded",
     "pointed",
     "printable",
+    "trimming",
     "width_of",
 ]
 
@@ -87,6 +89,15 @@ def html_text(text: str) -> str:
     return html.escape(printable(text))
 
 
+def trimming(count: int, remedy: str) -> str:
+    """What is told of so many occurrences that trimming would have changed; nothing where there are none."""
+    if not count:
+        return ""
+    many = f"{count:,} occurrences end in punctuation or run into the next"
+    one = "1 occurrence ends in punctuation or runs into the next"
+    return f"{one if count == 1 else many}; {remedy} cuts that off"
+
+
 def html_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Rows of values under names: numbers to the right, with separators of thousands; None is an empty cell."""
     rows = [list(row) for row in rows]
@@ -111,6 +122,12 @@ def html_fields(fields: Iterable[tuple[str, object]]) -> str:
 def html_counts(*counts: str) -> str:
     """What was counted, as the line above a table."""
     return f"<p><b>{html_text(', '.join(counts))}</b></p>"
+
+
+def html_trimming(count: int) -> str:
+    """What is told of trimming, as the line below a table."""
+    said = trimming(count, "trim=True")
+    return f"<p>{html_text(said)}</p>" if said else ""
 
 
 def html_failures(failures: Sequence[Exception]) -> str:

@@ -6,7 +6,7 @@ import regex
 
 __all__ = ["octets_of"]
 
-_SIZE = regex.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(|[kmgt]i?)b?", regex.IGNORECASE)
+_SIZE = regex.compile(r"([0-9]{1,20})(?:\.([0-9]{1,20}))?\s*(|[kmgt]i?)b?", regex.IGNORECASE)
 
 
 def octets_of(text: str) -> int:
@@ -20,5 +20,7 @@ def octets_of(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is no size; write it like 500MB or 2GiB")
-    unit = match[2].lower()
-    return int(float(match[1]) * (1024 if unit.endswith("i") else 1000) ** " kmgt".index(unit[:1] or " "))
+    whole, part, unit = match[1], match[2] or "", match[3].lower()
+    factor: int = (1024 if unit.endswith("i") else 1000) ** " kmgt".index(unit[:1] or " ")
+    divisor: int = 10 ** len(part)
+    return int(whole + part) * factor // divisor

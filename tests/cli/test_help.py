@@ -19,8 +19,10 @@ every_command = pytest.mark.parametrize("name", COMMANDS)
 
 
 @pytest.fixture(autouse=True)
-def _eighty_columns(monkeypatch):
+def _eighty_columns_without_colour(monkeypatch):
+    """argparse of Python 3.14 paints what it tells, also where nobody looks if FORCE_COLOR is set."""
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
 
 
 @every_command
@@ -125,6 +127,20 @@ class TestWrongWords:
                 "unrecognized arguments: --syntx=rfc8141; is it --syntax? (urnscan --help tells more)",
             ),
             (["--nonsense"], "unrecognized arguments: --nonsense (urnscan --help tells more)"),
+            (["--occ", "a"], "unrecognized arguments: --occ; is it --occurrences? (urnscan --help tells more)"),
+            (
+                ["report", "a", "b", "--forse", "-o", "c"],
+                "unrecognized arguments: b --forse; is it --force? (urnscan report --help tells more)",
+            ),
+            (["report", "a", "-", "-o", "b"], "unrecognized arguments: - (urnscan report --help tells more)"),
+            (
+                ["report", "a", "-o", "b", "--", "--force"],
+                "unrecognized arguments: --force (urnscan report --help tells more)",
+            ),
+            (
+                ["--max-size", "9" * 30, "a"],
+                f"argument --max-size: '{'9' * 30}' is no size; write it like 500MB or 2GiB (urnscan --help tells more)",
+            ),
             (["report", "a", "quiet", "-o", "b"], "unrecognized arguments: quiet (urnscan report --help tells more)"),
             (["--quiet", "report"], "report: no such file or folder; as a command it comes first: urnscan report ..."),
         ],
@@ -136,3 +152,21 @@ class TestWrongWords:
     def test_options_stand_anywhere(self, urnscan):
         """Also among the URNs to explain."""
         assert len(urnscan.printed("explain", "urn:a:b", "--json", "urn:c:d")) == 2
+
+    @pytest.mark.parametrize(
+        ("words", "inputs"),
+        [
+            (["--", "-x"], ["-x"]),
+            (["--quiet", "--", "--json"], ["--json"]),
+            (["a", "--quiet", "--", "-x", "--", "--json", "", "-"], ["a", "-x", "--", "--json", "", "-"]),
+            (["a", "--quiet", "--"], ["a"]),
+        ],
+    )
+    def test_no_options_behind_two_hyphens(self, words, inputs):
+        """As argparse alone has it, --json there was an option, and -x was none that it knew."""
+        arguments = PARSERS["urnscan"].parse(words)
+        assert (arguments.inputs, arguments.json, arguments.quiet) == (inputs, False, "--quiet" in words)
+
+    def test_the_argument_of_a_report_may_stand_behind_them(self):
+        arguments = PARSERS["urnscan report"].parse(["-o", "b", "--", "-a"])
+        assert (arguments.classes, arguments.output) == ("-a", "b")

@@ -40,8 +40,9 @@ class TestLists:
         assert urnscan.printed("--files-from", "-", stdin=octets) == of(4, 3, 2, 1, 0)
 
     def test_a_name_with_a_line_end_in_it(self, urnscan):
+        """It is read, and does not end the line that tells of it."""
         urnscan.write("one\ntwo", b"urn:x-y:z")
-        assert urnscan.printed("--files-from", "-", stdin=b"a.txt\0one\ntwo\0") == [*of(0), "one", "two:1:urn:x-y:z"]
+        assert urnscan.printed("--files-from", "-", stdin=b"a.txt\0one\ntwo\0") == [*of(0), "one\\ntwo:1:urn:x-y:z"]
 
     def test_beside_arguments(self, urnscan):
         """The arguments come first, and each input counts once."""

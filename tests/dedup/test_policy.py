@@ -56,9 +56,21 @@ class TestPolicy:
         with pytest.raises(ValueError, match=message):
             Policy(**values)
 
-    def test_types(self):
-        with pytest.raises(TypeError, match="max_class must be a whole number"):
-            Policy(max_class="many")
+    @pytest.mark.parametrize(
+        ("values", "message"),
+        [
+            ({"max_class": "many"}, "max_class must be a whole number, not 'many'"),
+            ({"fields": "no"}, "fields must be True or False, not 'no'"),
+            ({"weak": 5}, "weak must be strings, not 5"),
+            ({"weak": [5]}, r"weak must be strings, not \[5\]"),
+        ],
+    )
+    def test_types(self, values, message):
+        with pytest.raises(TypeError, match=message):
+            Policy(**values)
+
+    def test_numbers_of_numpy(self):
+        assert Policy(max_class=np.int16(7)).max_class == 7
 
     def test_weak_names_are_folded(self):
         assert Policy(weak=(" ISSN ", "", "Oasis")).weak == ("issn", "oasis")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from urnscan.progress import Progress, open_bar
-from urnscan.showing import counted, printable
+from urnscan.showing import counted, printable, trimming
 
 if TYPE_CHECKING:
     from urnscan.options import Options
@@ -29,9 +29,7 @@ def say(message: object) -> None:
 def say_trimmable(count: int, options: Options) -> None:
     """A line about what trimming would have changed, if it would have, and was not done."""
     if count and not options.trim:
-        many = f"{count:,} occurrences end in punctuation or run into the next"
-        one = "1 occurrence ends in punctuation or runs into the next"
-        say(f"{one if count == 1 else many}; --trim cuts that off")
+        say(trimming(count, "--trim"))
 
 
 def show_progress(stage: str, total: Callable[[], int | None], stack: contextlib.ExitStack) -> Progress:

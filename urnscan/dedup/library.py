@@ -13,10 +13,12 @@ import pyarrow.compute as pc
 from urnscan.dedup.outputs import Dumps
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.running import DedupReport, run
+from urnscan.errors import SourceError
 from urnscan.options import Options, named_inputs, read_keywords
 from urnscan.planning import plan_size
 from urnscan.progress import show_if_wanted
-from urnscan.showing import counted, html_counts, html_failures, html_table
+from urnscan.running import saying_why
+from urnscan.showing import counted, html_counts, html_failures, html_table, html_trimming
 from urnscan.tables import CLUSTERS
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ class Dedup:
         names = ("cluster", "records", "source of the one kept", "record", "record_id", "joined_by")
         table = html_table(names, [rows[cluster] for cluster in largest]) if largest else ""
         more = f"<p>the {_SHOWN} largest of {len(sizes):,} with duplicates</p>" if len(sizes) > _SHOWN else ""
-        return html_counts(*head) + table + more + html_failures(report.failures)
+        return html_counts(*head) + table + more + html_trimming(report.trimmable) + html_failures(report.failures)
 
 
 def deduplicate(
@@ -97,6 +99,7 @@ def deduplicate(
     policy, rules = read_keywords("deduplicate", given, Policy, Options, without=_NOT_HERE)
     paths = named_inputs(dumps)
     found: list[pa.RecordBatch] = []
+    failures: list[SourceError] = []
     with contextlib.ExitStack() as stack:
         outputs = [] if deduplicated is None else [os.fsdecode(deduplicated)]
         files = [stack.enter_context(Dumps(path, force=force)) for path in outputs]
@@ -106,7 +109,7 @@ def deduplicate(
             octets = plan_size(paths, rules, outputs)
             return None if octets is None else octets * readings
 
-        with contextlib.ExitStack() as bar:
+        with saying_why(failures), contextlib.ExitStack() as bar:
             shown = show_if_wanted(progress, "reading", size, bar)
             report = run(
                 paths,
@@ -115,6 +118,7 @@ def deduplicate(
                 clusters=found.append,
                 dumps=files[0] if files else None,
                 outputs=outputs,
+                on_failure=failures.append,
                 on_progress=shown.on_progress,
                 on_stage=shown.on_stage,
             )

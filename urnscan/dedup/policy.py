@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.dedup.joining import Numbers
+from urnscan.options import as_flag, as_strings, as_whole_number
 from urnscan.records.formats import FORMATS
 
 __all__ = ["KEEP", "PLACEHOLDERS", "WEAK", "Policy", "ranks"]
@@ -50,18 +51,15 @@ class Policy:
     """The format of the dumps, a name of `records.formats.FORMATS`; None: each dump tells."""
 
     def __post_init__(self) -> None:
-        weak: Sequence[str] = self.weak
-        names = (
-            name.strip().lower().removeprefix("urn:").removesuffix(":")
-            for name in ([weak] if isinstance(weak, str) else weak)
-        )
+        weak = as_strings("weak", self.weak)
+        names = (name.strip().lower().removeprefix("urn:").removesuffix(":") for name in weak)
         object.__setattr__(self, "weak", tuple(name for name in names if name))
-        if self.keep not in KEEP:
+        object.__setattr__(self, "fields", as_flag("fields", self.fields))
+        if self.keep not in tuple(KEEP):
             raise ValueError(f"keep cannot be {self.keep!r}: choose from {', '.join(KEEP)}")
-        if self.record is not None and self.record not in FORMATS:
+        if self.record is not None and self.record not in tuple(FORMATS):
             raise ValueError(f"no format of records is called {self.record!r}: choose from {', '.join(FORMATS)}")
-        if not isinstance(self.max_class, int):
-            raise TypeError(f"max_class must be a whole number, not {self.max_class!r}")
+        object.__setattr__(self, "max_class", as_whole_number("max_class", self.max_class))
         if self.max_class < 2:
             raise ValueError("max_class must be at least 2: a class of one record joins nothing")
 

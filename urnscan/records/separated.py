@@ -198,12 +198,10 @@ class _Rows:
         return [self.value(value) for value in self.parted(octets)[1]]
 
     def _quoted(self, octets: bytes) -> list[bytes]:
-        """The parts of a row between quotation marks, every other in them; none if one stands elsewhere than at either end
-        of a value, or is not closed.
+        """The parts of a row between the quotation marks that it has, every other in them; none if one stands elsewhere than
+        at either end of a value, or is not closed.
         """
         parts = octets.split(b'"')
-        if len(parts) == 1:
-            return parts
         first, last = parts[0], parts[-1].rstrip(b"\r\n")
         if (
             len(parts) % 2 == 0
