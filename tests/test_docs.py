@@ -1,13 +1,13 @@
 """The pages of docs/ that are written by programs are what these write now, and tables that are not are those of the code."""
 
 import ast
-import importlib.util
 import re
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from tests.scripts import script
 from urnscan.tables import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
 
 ROOT = Path(__file__).parent.parent
@@ -15,9 +15,7 @@ ROOT = Path(__file__).parent.parent
 
 def test_page_of_the_namespaces():
     """docs/reference/namespaces.md follows the table of rules; `python docs/make_namespaces.py` writes it anew."""
-    spec = importlib.util.spec_from_file_location("make_namespaces", ROOT / "docs" / "make_namespaces.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = script("docs/make_namespaces.py")
     assert module.page() == module.PAGE.read_text(encoding="utf-8")
     assert module.page().count("\n## ") == 105
 

@@ -17,6 +17,7 @@ from lxml import html
 import urnscan
 import urnscan.namespaces
 import urnscan.spark
+from tests.scripts import script
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -133,9 +134,8 @@ class TestPerformance:
     """docs/performance.md has the figures of the newest runs in benchmarks/, and no others."""
 
     @pytest.fixture
-    def module(self, monkeypatch):
-        monkeypatch.syspath_prepend(str(DOCS))
-        return importlib.import_module("make_performance")
+    def module(self):
+        return script("docs/make_performance.py")
 
     def test_figures_are_those_of_the_last_run(self, module):
         """`python docs/make_performance.py` writes them anew."""

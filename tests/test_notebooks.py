@@ -3,25 +3,19 @@
 After a change, `python notebooks/make.py` writes them anew.
 """
 
-import importlib.util
 import re
 from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
+from tests.scripts import script
+
 ROOT = Path(__file__).parent.parent
 NAMES = ["01-explore.ipynb", "02-equivalence.ipynb", "03-deduplicate.ipynb", "04-large.ipynb"]
 
 
-def load():
-    spec = importlib.util.spec_from_file_location("make_notebooks", ROOT / "notebooks" / "make.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-make = load()
+make = script("notebooks/make.py")
 
 
 def committed(name):

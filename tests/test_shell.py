@@ -4,7 +4,6 @@ Completions are asked of the shells themselves: keys are typed, and what then is
 shell. Shells and programs that are not there are skipped.
 """
 
-import importlib.util
 import os
 import pty
 import re
@@ -12,13 +11,13 @@ import select
 import shlex
 import shutil
 import subprocess
-import sys
 import time
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from tests.scripts import script
 from urnscan.cli import COMMANDS
 from urnscan.syntax import SYNTAXES
 from urnscan.views import KINDS
@@ -39,14 +38,7 @@ def needs(program):
     return pytest.mark.skipif(shutil.which(program) is None, reason=f"needs {program}")
 
 
-@pytest.fixture(scope="module")
-def generator():
-    spec = importlib.util.spec_from_file_location("make_commands", ROOT / "docs" / "make_commands.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where dataclasses look for it
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+generator = script("docs/make_commands.py")
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +234,7 @@ class TestManPages:
         assert {path.stem for path in MAN} == {name.replace(" ", "-") for name in COMMANDS}
 
     @pytest.mark.parametrize("path", MAN, ids=[path.name for path in MAN])
-    def test_every_option(self, generator, path):
+    def test_every_option(self, path):
         (command,) = (command for command in generator.commands() if command.page == path.stem)
         text = path.read_text().replace("\\-", "-")
         for option in command.options:
@@ -281,12 +273,12 @@ class TestManPages:
 
 
 class TestGenerator:
-    def test_everything_is_up_to_date(self, generator):
+    def test_everything_is_up_to_date(self):
         """`python docs/make_commands.py` writes it anew."""
         for path, text in generator.pages():
             assert path.read_text(encoding="utf-8") == text, path
 
-    def test_the_wheel_installs_what_is_in_share(self, generator):
+    def test_the_wheel_installs_what_is_in_share(self):
         """Where the shells and man look; the templates stay here."""
         project = tomllib.loads((ROOT / "pyproject.toml").read_text())
         shared = project["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
@@ -294,7 +286,7 @@ class TestGenerator:
         installed = {path for name in shared for path in (ROOT / name).rglob("*") if path.is_file()}
         assert installed == {path for path, _ in generator.pages() if SHARE in path.parents}
 
-    def test_every_option_is_in_the_reference(self, generator):
+    def test_every_option_is_in_the_reference(self):
         """Under the name of its command, by which other pages point to it."""
         page = (ROOT / "docs/reference/command.md").read_text()
         for command in generator.commands():
@@ -307,9 +299,9 @@ class TestGenerator:
         ("text", "expected"),
         [(".dot", r"\&.dot"), ("a\\b", r"a\eb"), ("it's -o", r"it\(aqs \-o"), ("~^`", r"\(ti\(ha\(ga")],
     )
-    def test_what_man_pages_would_take_for_more_than_it_is(self, generator, text, expected):
+    def test_what_man_pages_would_take_for_more_than_it_is(self, text, expected):
         assert generator.roff(text) == expected
 
-    def test_what_zsh_would_take_for_more_than_it_is(self, generator):
+    def test_what_zsh_would_take_for_more_than_it_is(self):
         option = generator.Option(("--it",), "N", "an input's [a:b]", None, True, (), False, "nothing", None, False)
         assert generator.zsh(option) == "'*--it=[an input'\\''s \\[a]:N: '"
