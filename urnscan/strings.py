@@ -259,5 +259,5 @@ def _slot(octets: Octets, start: int, end: int, slots: int) -> int:
     """Where to begin to look for `octets[start:end]`; `slots` is a power of two."""
     value = 0
     for i in range(start, end):
-        value = (value * 31 + octets[i]) & 0xFFFFFF
+        value = (value * 31 + int(np.int64(octets[i]))) & 0xFFFFFF
     return int((value ^ (value >> 9)) & (slots - 1))

@@ -403,7 +403,7 @@ class TestArchives:
         )
         assert said(result)[:2] == [
             "t.tar.gz!/table.parquet: is a table, and no dump of records: export it as CSV or JSON Lines",
-            "t.tar.gz!/b.bin: is in no format of records that is known (--help lists them)",
+            "t.tar.gz!/b.bin: is in no format of records that is known (urnscan dedup --help lists them)",
         ]
         assert numbers_of(result) == (3, 4 + len(BOOKS.records), 2 + WORKS, 2 + len(BOOKS.records) - WORKS, 2)
         rows = urnscan.rows("clusters.parquet", "source", "member", "record", "offset", "cluster")
@@ -541,7 +541,7 @@ class TestInputs:
             "empty": b"",
         }.items():
             urnscan.write(f"in/{name}", octets)
-        unknown = "is in no format of records that is known (--help lists them)"
+        unknown = "is in no format of records that is known (urnscan dedup --help lists them)"
         result = dedup(urnscan, "in", "nope.mrc", *ALL, status=1)
         assert said(result) == [
             f"in/b.txt: {unknown}; --record line takes each line for a record",
@@ -563,6 +563,19 @@ class TestInputs:
         assert urnscan.names() == OUTPUTS
         assert urnscan.rows("clusters.parquet") == []
         assert (urnscan.folder / "kept").read_bytes() == b""
+
+    def test_an_empty_dump_beside_another(self, urnscan):
+        """In a folder it has a file as well, packed as it was: who asks for all of them finds all of them."""
+        urnscan.write("a.mrc", b"")
+        urnscan.write("b.mrc.gz", gzip.compress(b"", mtime=0))
+        urnscan.write("c.jsonl", json_lines("urn:foo:a", "urn:foo:a"))
+        (urnscan.folder / "folder").mkdir()
+        result = dedup(urnscan, "a.mrc", "b.mrc.gz", "c.jsonl", "--deduplicated", "folder/")
+        assert numbers_of(result) == (1, 2, 1, 1, 0)
+        written = {path.name: path.read_bytes() for path in (urnscan.folder / "folder").iterdir()}
+        assert written.keys() == {"a.mrc", "b.mrc.gz", "c.jsonl"}
+        assert written["a.mrc"] == gzip.decompress(written["b.mrc.gz"]) == b""
+        assert written["c.jsonl"] == json_lines("urn:foo:a")
 
     def test_lines_of_a_text(self, urnscan):
         """Any text, where it is asked for."""

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from tests.reading import read_records
 from urnscan.errors import DamageError
 from urnscan.records import markup
 from urnscan.records.buffer import Buffer
@@ -430,6 +431,20 @@ def test_a_document_without_records_is_known_by_what_would_hold_them(document, k
 
 
 # Texts.
+
+
+@pytest.mark.parametrize("between", ["<!-- %s -->", "<?x %s?>", "<![CDATA[%s]]>", "<!-- %s", "<? %s"])
+@pytest.mark.parametrize("block", [1000, 1700, 3000, None])
+def test_what_hides_tags_between_records_may_reach_into_the_next_blocks(between, block):
+    """Of what follows nothing is passed by: where more octets are read, places count from elsewhere."""
+    one = "<record><leader/><controlfield tag='001'>%d</controlfield></record>\n"
+    records = [one % number for number in range(60)]
+    document = (
+        f"<collection xmlns='{MARC}'>{''.join(records[:20])}{between % ('-' * 5 + 'x' * 5000)}{''.join(records[20:])}"
+    )
+    dump = document.encode() + b"</collection>"
+    found = read_records(MarkupRecords(own=False), dump, [block])
+    assert [record.identifier for record in found] == [str(number) for number in range(60)]
 
 
 def test_values_do_not_run_into_one_another_and_comments_say_nothing():

@@ -514,6 +514,7 @@ class TestSecrets:
         [
             ("https://me:secret@host.example:8080/a", "https://host.example:8080/a"),
             ("https://host/a?id=7&X-Amz-Signature=secret&page=2", "https://host/a?id=7&page=2"),
+            ("https://host/a&b=1?sig=secret?x", "https://host/a&b=1"),
             ("https://host/a?X-Goog-Credential=secret", "https://host/a"),
             ("https://host/a?access_token=secret", "https://host/a"),
             ("https://host/a?accessToken=secret&b=1", "https://host/a?b=1"),

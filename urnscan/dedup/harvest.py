@@ -52,6 +52,8 @@ class Harvest:
         read; `dumps` are to be written without duplicates; `again`: they will be read once more, for that or another reason.
         """
         self.dumps: list[Dump] = []
+        self.empty: list[Input] = []
+        """Inputs without an octet, of which no format is known."""
         self.edges = Edges((*policy.weak, *PLACEHOLDERS), policy.max_class, folder)
         """Records and the URNs that they name."""
         self.pieces: Edges | None = None
@@ -156,10 +158,12 @@ class Harvest:
             if buffer.error is not None:
                 self._failures.add(place, source.name, buffer.error)
             elif buffer.has(1):
-                reason = "is in no format of records that is known (--help lists them)"
+                reason = "is in no format of records that is known (urnscan dedup --help lists them)"
                 if not is_binary(buffer.octets):
                     reason += "; --record line takes each line for a record"
                 self._failures.add(place, source.name, SourceError(name, reason))
+            elif document.member is None:
+                self.empty.append(source)
             return
         if self._outputs is not None:
             self._outputs.admit(source, format_, document.codec)

@@ -171,6 +171,9 @@ def run(
         excerpts = {} if chosen is None else dict(again.excerpts(chosen.places()))
         if dumps is not None:
             _write(dumps, again, found)
+            for source in harvest.empty:  # they get a file as others do
+                with dumps.open(source):
+                    pass
         if page is not None and chosen is not None:
             page(_rendered(chosen.summary(options, policy, report.common, report.failures, excerpts)))
     report.seconds = time.monotonic() - began

@@ -222,7 +222,8 @@ class MarkupRecords:
                     return
                 if buffer.octets.startswith(b"<!", buffer.at):
                     self._doctype_from = buffer.offset + _DOCTYPE_MOST
-        buffer.at += self._hidden(buffer, 0) or 2
+        distance = self._hidden(buffer, 0) or 2  # on its own: where more is read, `at` is another then
+        buffer.at += distance
 
     def _hidden(self, buffer: Buffer, start: int) -> int:
         """The distance to the end of what hides tags, if that begins at this distance, and ends; else 0."""

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote, unquote, unquote_to_bytes
 
@@ -34,7 +34,8 @@ _BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OPTIONS = re.compile(r"\?((?:[a-z_]+=[^?&]*)(?:&[a-z_]+=[^?&]*)*)\Z")
 # Bounded: a page that lists a folder may hold what it likes.
 _USER = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,63})://([^/?#\s]*)@")
-_PARAMETER = re.compile(r"(?<=[?&])([^=&#\s]{1,1024}+)=[^&#\s'\"]*&?")
+_PARAMETER = re.compile(r"(?<=[?&])([^=?&#\s]+)=")
+_VALUE = re.compile(r"""[^&#\s'"]*&?""")
 _WORD = re.compile("[A-Z]?[a-z0-9]+|[A-Z]+")
 # A parameter is left out of names if one of the words of its own name is of these, or it begins as clouds' own do.
 _SECRET = frozenset(
@@ -178,7 +179,7 @@ def clean(text: str) -> str:
 def without_secrets(text: str) -> str:
     """The text without the users, passwords and signatures of the URLs in it."""
     text = _USER.sub(_public, text)
-    text = _PARAMETER.sub(lambda found: "" if _is_secret(unquote(found[1])) else found[0], text)
+    text = "".join(_public_parameters(text))
     return re.sub(r"[?&](?=[\s'\"]|\Z)", "", text) if "?" in text else text
 
 
@@ -190,6 +191,17 @@ def _public(found: re.Match[str]) -> str:
     return (
         f"{scheme}://{user.partition(':')[0]}@" if scheme in ("abfs", "abfss") and user[:1] != ":" else f"{scheme}://"
     )
+
+
+def _public_parameters(text: str) -> Iterator[str]:
+    """The parts of a text that are left without the parameters that are secret, their values to the end."""
+    at = 0
+    while found := _PARAMETER.search(text, at):
+        is_secret = _is_secret(unquote(found[1]))
+        yield text[at : found.start() if is_secret else found.end()]
+        value = _VALUE.match(text, found.end()) if is_secret else None
+        at = value.end() if value else found.end()  # in a path there may be "&" and "=", and the query behind them
+    yield text[at:]
 
 
 def _is_secret(parameter: str) -> bool:

@@ -1,0 +1,167 @@
+"""`python -m tests.fuzzing TARGET… [--seconds N] [--folder DIRECTORY]`, or `TARGET FILE`: see the package."""
+# ruff: noqa: T201 (it is a command)
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.fuzzing.targets import TARGETS
+
+__all__ = ["main", "replay"]
+
+ROOT = Path(__file__).parents[2]
+STATEFUL = "hypothesis"
+"""What runs the property tests over and over, with more examples."""
+_SECONDS_AN_INPUT, _MEGABYTES = 30, 3000  # more than that is a find
+_MOST_FINDS = 10  # of a target, then something is wrong that need not be found again
+
+
+class Result(NamedTuple):
+    """What fuzzing a target came to."""
+
+    target: str
+    executions: int
+    seconds: float
+    finds: list[Path]
+
+    def __str__(self) -> str:
+        line = f"{self.target}: {self.executions:,} executions, {self.seconds:,.0f} s, {len(self.finds)} finds"
+        return "\n".join([line, *(f"  {find}" for find in self.finds)])
+
+
+def main() -> int:
+    """The exit status: 1 where something was found."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzzing", description="Fuzz targets, one after the other.")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help="names of targets, or patterns of them: records-*")
+    parser.add_argument("--seconds", type=int, default=60, help="for each target (default: %(default)s)")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=Path(tempfile.gettempdir(), "urnscan-fuzzing"),
+        help="where corpora grow, and what was found is put (default: %(default)s)",
+    )
+    parser.add_argument("--replay", action="store_true", help="only give the files of the corpora to the targets")
+    arguments = parser.parse_args()
+    if not arguments.targets:
+        print(*TARGETS, STATEFUL, sep="\n")
+        return 0
+    if len(arguments.targets) == 2 and arguments.targets[0] in TARGETS and Path(arguments.targets[1]).is_file():
+        TARGETS[arguments.targets[0]].run(Path(arguments.targets[1]).read_bytes())
+        return 0
+    names = [name for pattern in arguments.targets for name in fnmatch.filter([*TARGETS, STATEFUL], pattern)]
+    if not names:
+        parser.error(f"no target is called {' or '.join(arguments.targets)}")
+    if arguments.replay:
+        print(*map(replay, names), sep="\n")
+        return 0
+    found = False
+    for name in names:
+        fuzz = _stateful if name == STATEFUL else _fuzz
+        result = fuzz(name, arguments.seconds, arguments.folder)
+        print(result, flush=True)
+        found |= bool(result.finds)
+    return int(found)
+
+
+def replay(name: str) -> str:
+    """Give each file of its corpus to a target; what was done. Raises what the target raises, with the file in a note."""
+    paths = sorted(TARGETS[name].corpus.iterdir())
+    for path in paths:
+        try:
+            TARGETS[name].run(path.read_bytes())
+        except BaseException as error:
+            error.add_note(f"{name}: {path}")
+            raise
+    return f"{name}: {len(paths)} files"
+
+
+def _fuzz(name: str, seconds: int, folder: Path) -> Result:
+    """Fuzz a target for so long, beginning anew behind each find."""
+    target = TARGETS[name]
+    grown, finds_folder = folder / "corpus" / target.folder, folder / "finds"
+    for each in (grown, finds_folder, folder / "logs"):
+        each.mkdir(parents=True, exist_ok=True)
+    start, executions, finds = time.monotonic(), 0, set[Path]()
+    with (folder / "logs" / f"{name}.log").open("ab") as log:
+        while (left := int(seconds - (time.monotonic() - start))) > 0 and len(finds) < _MOST_FINDS:
+            place = log.tell()
+            words = (
+                f"-max_total_time={left}",
+                f"-timeout={_SECONDS_AN_INPUT}",
+                f"-rss_limit_mb={_MEGABYTES}",
+                f"-artifact_prefix={finds_folder}/{name}-",
+                "-print_final_stats=1",
+                *map(str, (grown, *([target.corpus] if target.corpus.is_dir() else []))),
+            )
+            status = subprocess.run(
+                [sys.executable, "-m", "tests.fuzzing.child", name, *words],
+                cwd=ROOT,
+                env=os.environ | ({"NUMBA_DISABLE_JIT": "1"} if target.python else {}),
+                stdout=log,
+                stderr=log,
+                check=False,
+            ).returncode
+            told = (folder / "logs" / f"{name}.log").read_bytes()[place:].decode("utf-8", "replace")
+            executions += _executions(told)
+            finds |= set(_finds(told))
+            if status and not finds:
+                raise SystemExit(f"{name}: the fuzzer failed: see {log.name}")
+    return Result(name, executions, time.monotonic() - start, sorted(finds))
+
+
+def _executions(told: str) -> int:
+    """How many inputs libFuzzer says that it has run."""
+    stats = re.findall(r"stat::number_of_executed_units: (\d+)", told)
+    return int(stats[-1]) if stats else max(map(int, re.findall(r"^#(\d+)\b", told, re.MULTILINE)), default=0)
+
+
+def _finds(told: str) -> Iterator[Path]:
+    """The files that libFuzzer wrote; not those of inputs that only took long."""
+    for path in re.findall(r"Test unit written to (\S+)", told):
+        if "-slow-unit-" not in path:
+            yield Path(path)
+
+
+def _stateful(name: str, seconds: int, folder: Path) -> Result:
+    """Run the property tests again and again, each time with other examples."""
+    (folder / "logs").mkdir(parents=True, exist_ok=True)
+    start, rounds, failures = time.monotonic(), 0, list[Path]()
+    log = folder / "logs" / f"{name}.log"
+    with log.open("ab") as out:
+        while time.monotonic() - start < seconds and not failures:
+            status = subprocess.run(
+                [
+                    sys.executable,
+                    "-m",
+                    "pytest",
+                    "-q",
+                    "-x",
+                    *_files(ROOT / "tests" / "property", "test_stateful_*.py"),
+                ],
+                cwd=ROOT,
+                env=os.environ | {"URNSCAN_EXAMPLES": "100"},
+                stdout=out,
+                stderr=out,
+                check=False,
+            ).returncode
+            rounds += 1
+            failures += [log] if status else []
+    return Result(name, rounds, time.monotonic() - start, failures)
+
+
+def _files(folder: Path, pattern: str) -> Sequence[str]:
+    return sorted(map(str, folder.glob(pattern)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""The target of what cuts dumps into records: where they are, what they say, and the dump without some of them."""
+
+from __future__ import annotations
+
+import itertools
+
+from tests.fuzzing.drawn import split
+from tests.reading import buffer_of, read_records
+from urnscan.dedup.rewriting import copy_without
+from urnscan.records.formats import FORMATS, recognise
+from urnscan.records.identifiers import as_text
+from urnscan.records.record import Damaged, Record
+from urnscan.records.shown import shown
+
+__all__ = ["HEAD", "records"]
+
+HEAD = 4
+"""Octets that choose in which pieces a dump comes, and which of its records are kept."""
+_BLANK = b" \t\r\n"
+
+
+def records(name: str, octets: bytes) -> None:
+    """No octets make a reader of records fail, and how they come changes nothing; a dump without some of its records is
+    the dump, but for these and what parts them.
+    """
+    head, dump = split(octets, HEAD)
+    sizes = [1 + head[0] % 64, 1 + head[1] % 64]
+    format_ = FORMATS[name]
+    found, owned = _read(name, dump, sizes, own=False), _read(name, dump, sizes, own=True)
+    at = 0
+    for one, other in zip(found, owned, strict=True):
+        assert one[:3] == other[:3]
+        assert at <= one.offset <= len(dump)
+        at = one.offset
+        if isinstance(one, Damaged):
+            assert "\n" not in one.reason
+            continue
+        assert isinstance(other, Record)
+        at += len(one.octets)
+        assert dump[one.offset : at] == one.octets != b""
+        assert not one.own
+        assert not other.texts
+        for text in (other.identifier or "", shown(name, one.octets), *itertools.chain(*other.own)):
+            text.encode()
+        for own in other.own:
+            (as_text(own) or "").encode()
+    wishes = itertools.cycle([head[2] >> bit & 1 for bit in range(8)] + [head[3] >> bit & 1 for bit in range(8)])
+    whole = [one for one in found if isinstance(one, Record)]
+    for keeps in ([bool(wish) for _, wish in zip(whole, wishes, strict=False)], [True] * len(whole)):
+        _check_copy(dump, [*zip(whole, keeps, strict=True)], format_.separator, sizes)
+    known = recognise(buffer_of(dump), f"x.{name}")
+    assert known is recognise(buffer_of(dump, sizes), f"x.{name}")
+
+
+def _read(name, dump, sizes, *, own):
+    found = read_records(FORMATS[name].open(own=own), dump)
+    assert read_records(FORMATS[name].open(own=own), dump, sizes) == found
+    return found
+
+
+def _check_copy(dump, records, separator, sizes):
+    """Only removals, of nothing but records and what parts them; what is kept stands there as it did."""
+    written = []
+    places = [(record.offset, len(record.octets), kept) for record, kept in records]
+    copy_without(buffer_of(dump, sizes), places, separator, written.append)
+    written = b"".join(written)
+    rest, end, place = [], 0, 0
+    for record, kept in records:
+        rest.append(dump[end : record.offset])
+        end = record.offset + len(record.octets)
+        if kept:
+            rest.append(record.octets)
+            place = written.find(record.octets, place) + len(record.octets)
+            assert place >= len(record.octets)
+    expected = b"".join((*rest, dump[end:]))
+    parting = _BLANK + separator
+    assert written.translate(None, parting) == expected.translate(None, parting)
+    octets = iter(dump)
+    assert all(octet in octets for octet in written)
+    if all(kept for _, kept in records):
+        assert written == dump

@@ -1,0 +1,122 @@
+"""The table of targets."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from tests.fuzzing import finding, inputs, records
+from tests.records.test_readers import PIECES
+from tests.strategies import CLOSING, JOINTS, KNOWN, LINKS, MARKS, NIDS, SCHEMES
+from urnscan.records.formats import FORMATS
+
+__all__ = ["CORPUS", "TARGETS", "Target"]
+
+CORPUS = Path(__file__).parent / "corpus"
+"""A folder for each target, or for several that share one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Something that takes octets of others, with all that it promises of them."""
+
+    name: str
+    run: Callable[[bytes], object]
+    """Raises what must not be."""
+    folder: str
+    """Of its corpus."""
+    tokens: tuple[bytes, ...] = ()
+    """What its inputs are made of, for the fuzzer to put together."""
+    most: int = 4096
+    """Octets of an input, at most."""
+    python: bool = False
+    """Whether compiled functions are to run as the Python that they are written in, so that the fuzzer sees into them."""
+
+    @property
+    def corpus(self) -> Path:
+        """Where the files of its corpus are."""
+        return CORPUS / self.folder
+
+
+_URNS = (*SCHEMES, *NIDS, *MARKS, *CLOSING, *JOINTS, *LINKS, *KNOWN)
+_HIDDEN = (b"%3a", b"%253A", b"&#58;", b"&colon;", b"\\u003a", b"\\x3a", b"&shy;", b"=\r\n", b"\n> ", b"-\n", b"<wbr>")
+_ZIP = (b"PK\1\2", b"PK\3\4", b"PK\5\6", b"PK\6\6", b"PK\6\7", b"PK\7\x08")
+_WARC = (
+    *(
+        b"WARC/1.0\r\n",
+        b"WARC-Type: response\r\n",
+        b"WARC-Target-URI: ",
+        b"Content-Length: ",
+        b"\r\n\r\n",
+        b"HTTP/1.1 200\r\n",
+    ),
+    *(b"Transfer-Encoding: chunked\r\n", b"Content-Encoding: gzip\r\n", b"Content-Type: application/http\r\n"),
+)
+_TAR = (b"ustar\x00", b"ustar  \0", b"././@LongLink", b" path=", b"GNU.sparse.", b" size=", b"\0" * 512)
+_FIELDS = (
+    b'{"urn":',
+    b"[",
+    b"]",
+    b"}",
+    b",",
+    b'"',
+    b"\\u00e9",
+    b"\\ud800",
+    b"urn,id\n",
+    b"\t",
+    b";",
+    b"\r\n",
+    b"null",
+    b"1e5",
+)
+# Name of the target, of the file, what it is made of.
+_FORMS: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
+    ("gzip", "in.gz", (b"\x1f\x8b\x08",)),
+    ("bzip2", "in.bz2", (b"BZh9", b"1AY&SY", b"\x17rE8P\x90")),
+    ("xz", "in.xz", (b"\xfd7zXZ\0", b"YZ")),
+    ("lzma", "in.lzma", (b"]\0\0\x80\0",)),
+    ("zstd", "in.zst", (b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18")),
+    ("lz4", "in.lz4", (b"\x04\x22\x4d\x18", b"\x50\x2a\x4d\x18", b"\x02\x21\x4c\x18")),
+    ("tar", "in.tar", _TAR),
+    ("zip", "in.zip", _ZIP),
+    ("warc", "in.warc", _WARC),
+    ("parquet", "in.parquet", (b"PAR1",)),
+    ("arrow", "in.arrow", (b"ARROW1\0\0", b"\xff\xff\xff\xff")),
+    ("sqlite", "in.sqlite", (b"SQLite format 3\0",)),
+    ("csv", "in.csv", _FIELDS),
+    ("tsv", "in.tsv", _FIELDS),
+    ("json", "in.json", _FIELDS),
+    ("jsonl", "in.jsonl", _FIELDS),
+    ("encodings", "in.txt", (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff", b"+/v8", b"\x1b$B", b"\x0e", b"~{")),
+)  # fmt: skip
+
+
+def _all() -> Iterable[Target]:
+    scan = {"run": finding.kernel, "folder": "kernel", "tokens": (*_URNS, *_HIDDEN), "most": 1024}
+    yield Target(name="kernel", **scan)
+    yield Target(name="kernel-python", python=True, **{**scan, "most": 160})
+    yield Target(name="parse", run=finding.parse, folder="parse", tokens=_URNS, most=300)
+    yield Target(name="rules", run=finding.rules, folder="rules", tokens=(b"%2D", b"-", b":", b"de:"), most=120)
+    for name in FORMATS:
+        pieces = tuple(piece if isinstance(piece, bytes) else piece.encode() for piece in PIECES[name])
+        run = functools.partial(records.records, name)
+        yield Target(name=f"records-{name}", run=run, folder=f"records-{name}", tokens=pieces)
+    for name, file_name, tokens in _FORMS:
+        columns = ("urn", "id") if name in ("csv", "tsv", "json", "jsonl", "parquet", "arrow", "sqlite") else ()
+        run = functools.partial(inputs.form, file_name, columns=columns, encoded=name == "encodings")
+        yield Target(name=f"read-{name}", run=run, folder=f"read-{name}", tokens=tokens, most=8192)
+    yield Target(name="files-from", run=inputs.files_from, folder="files-from", tokens=(b"\n", b"\0", b"urn.txt"))
+    yield Target(
+        name="urls",
+        run=inputs.urls,
+        folder="urls",
+        tokens=(b"s3://", b"https://", b"file://", b"?sig=", b"&token=1", b"@"),
+    )
+    yield Target(name="report", run=inputs.report, folder="report", tokens=(b"PAR1",), most=16_384)
+
+
+TARGETS: Mapping[str, Target] = MappingProxyType({target.name: target for target in _all()})
+"""Every target by its name."""

@@ -1,0 +1,75 @@
+"""The corpora of fuzzing, with what it found: each file of them keeps the promises of its target."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from tests.fuzzing.__main__ import replay
+from tests.fuzzing.targets import CORPUS, TARGETS
+
+ROOT = Path(__file__).parents[2]
+COMPILED = ["kernel", "parse", "rules"]
+"""The targets of what is compiled; the others hardly run any of it."""
+_MOST_OCTETS = 300_000  # of all corpora: they are read with every run of the tests
+
+
+def run(*words, **environment):
+    """What the command prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "tests.fuzzing", *words],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("name", [name for name, target in TARGETS.items() if not target.python])
+def test_each_file(name):
+    """As the targets are: nothing is raised that is not told to be, nothing found that the oracles do not find."""
+    replay(name)
+
+
+def test_every_corpus_has_a_target_and_files():
+    folders = {target.folder for target in TARGETS.values()}
+    assert {path.name for path in CORPUS.iterdir()} == folders
+    assert all(any(target.corpus.iterdir()) for target in TARGETS.values())
+
+
+def test_corpora_are_small():
+    assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < _MOST_OCTETS
+
+
+def test_without_compiling():
+    """In plain Python NumPy warns of what overflows; nothing does."""
+    lines = run(*COMPILED, "--replay", NUMBA_DISABLE_JIT="1")
+    assert [line.partition(":")[0] for line in lines] == COMPILED
+
+
+@pytest.mark.fuzz
+def test_no_index_is_out_of_bounds(tmp_path):
+    """Compiled code looks at no octet that is not its own. (Compiling it anew takes a while.)"""
+    lines = run(*COMPILED, "--replay", NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
+    assert [line.partition(":")[0] for line in lines] == COMPILED
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("name", ["urls", "parse", "kernel-python"])
+def test_the_fuzzer_runs(tmp_path, name):
+    """It is given the corpus, and goes on from there."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pytest.importorskip("atheris")
+    (line,) = run(name, "--seconds", "5", "--folder", str(tmp_path))
+    assert int(line.split()[1].replace(",", "")) > len(list(TARGETS[name].corpus.iterdir()))
+    assert line.endswith(" 0 finds")
+    assert any((tmp_path / "corpus" / TARGETS[name].folder).iterdir())
