@@ -134,7 +134,7 @@ class TestBombs:
                     pipe.write(octets)
                 pipe.write(octets[:1024])
 
-        command = [URNSCAN, "-", "-o", "classes.parquet"]
+        command = [URNSCAN, "-", "-o", "classes.parquet", "--memory", "100MB"]
         with subprocess.Popen(
             command, cwd=urnscan.folder, env=urnscan.environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
