@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.errors import ArgumentError, DamageError, SourceError
+from urnscan.errors import ArgumentError, SourceError
 from urnscan.options import Options
-from urnscan.records.buffer import Buffer
+from urnscan.records.buffer import MARK, Buffer
 from urnscan.showing import counted, html_counts, html_failures, html_text, in_line, padded, printable, width_of
-from urnscan.sources import INSIDE, Checks, Document, Input, Listed, Values, find_listed, open_documents
+from urnscan.sources import INSIDE, Checks, Document, Input, Listed, Values, find_listed, open_documents, past_damage
 from urnscan.syntax import URN, parse
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class _Again:
         not in this one may be in the next.
         """
         around = _LONGEST_CHARACTER * self._width
-        buffer = Buffer(_past_damage(read_into))
+        buffer = Buffer(past_damage(read_into))
         line, rest, last = 1, [], -1
         for each in sorted(wanted, key=attrgetter("offset", "number")):
             begin = max(each.offset - around - _LONGEST_CHARACTER + 1, 0)
@@ -276,7 +276,7 @@ class _Again:
                 rest.append(each)
                 continue
             last = each.offset
-            left = _decoded(window[:before])
+            left = _decoded(window[:before] if begin else window[:before].removeprefix(MARK))
             self._lines[each.number] = ContextLine(
                 left=left[max(len(left) - self._width, 0) :],
                 text=_decoded(window[before:end]),
@@ -291,21 +291,6 @@ class _Again:
 
 def _decoded(octets: bytes) -> str:
     return octets.decode("utf-8", "replace")
-
-
-def _past_damage(read_into: Callable[[memoryview], int]) -> Callable[[memoryview], int]:
-    """The same reading, past what is damaged: of that the scan has told. Any other error is the end, as it was then."""
-
-    def read_on(view: memoryview) -> int:
-        while True:
-            try:
-                return read_into(view)
-            except DamageError:
-                continue
-            except SourceError:
-                return 0
-
-    return read_on
 
 
 def _octets(values: pa.Array, number: int) -> bytes:

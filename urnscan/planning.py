@@ -52,9 +52,11 @@ class Part:
 Task = Files | Part | SourceError
 
 
-def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[str] = ()) -> int | None:
-    """How many octets a run will read, or None where an input does not tell, or a list cannot be read twice; for progress,
-    so failures are passed over.
+def plan_size(
+    inputs: Sequence[Argument], options: Options, outputs: Collection[str] = (), readings: int = 1
+) -> int | None:
+    """How many octets a run will read that reads all of it so many times, or None where an input does not tell, or a list
+    cannot be read twice; for progress, so failures are passed over.
     """
     if not all(argument.is_file for argument in inputs if isinstance(argument, PathList)):
         return None
@@ -66,7 +68,7 @@ def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[
             if found.size is None:
                 return None
             total += found.size
-    return total
+    return total * readings
 
 
 def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes) -> Iterator[Task]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import functools
 from typing import TYPE_CHECKING
 
 from urnscan.cli.arguments import (
@@ -137,7 +136,6 @@ def dedup(arguments: argparse.Namespace) -> bool:
         from urnscan.options import Options  # noqa: PLC0415
         from urnscan.output import OctetOutput, ParquetOutput  # noqa: PLC0415
         from urnscan.planning import plan_size  # noqa: PLC0415
-        from urnscan.sources import is_remote  # noqa: PLC0415
         from urnscan.tables import CLUSTERS, REPEATING_IN_CLUSTERS  # noqa: PLC0415
 
     pa.set_memory_pool(pa.system_memory_pool())  # as for a scan
@@ -149,7 +147,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
         raise FatalError("nothing to write: name an output with -o, --deduplicated or --report")
     with contextlib.ExitStack() as stack:
         clusters = dumps = page = None
-        with contextlib.nullcontext() if any(map(is_remote, outputs)) else uninterrupted():
+        with uninterrupted(outputs):
             if arguments.clusters is not None:
                 clusters = stack.enter_context(
                     ParquetOutput(
@@ -163,8 +161,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
         progress = Progress(on_failure=say)
         if not (arguments.no_progress or arguments.quiet):
             readings = 1 if dumps is None else 2
-            size = functools.partial(plan_size, inputs, options, outputs)
-            progress = show_progress("reading", lambda: (octets := size()) and octets * readings, stack)
+            progress = show_progress("reading", lambda: plan_size(inputs, options, outputs, readings), stack)
         report = run(
             inputs,
             options,
@@ -184,7 +181,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
             page.complete()
         if clusters is not None:
             clusters.complete(report.metadata(options, policy))
-        with contextlib.nullcontext() if any(map(is_remote, outputs)) else uninterrupted():
+        with uninterrupted(outputs):
             if dumps is not None:
                 dumps.commit()
             if page is not None:

@@ -113,15 +113,14 @@ def scan(arguments: argparse.Namespace) -> bool:
         from urnscan.pipeline import run  # noqa: PLC0415
         from urnscan.planning import plan_size  # noqa: PLC0415
         from urnscan.shards import Shards  # noqa: PLC0415
-        from urnscan.sources import is_remote  # noqa: PLC0415
 
     # Our tables are large and live shortly: the system's allocator, which keeps what is freed, saves half the time that
     # the kernel spends on new pages.
     pa.set_memory_pool(pa.system_memory_pool())
 
     inputs = read_inputs(arguments)
-    names = [name.split()[-1] for name in SUMMARIES]
-    if misplaced := next((name for name in names[1:] if name in inputs and not os.path.lexists(name)), None):
+    commands = [name.split()[-1] for name in tuple(SUMMARIES)[1:]]
+    if misplaced := next((name for name in commands if name in inputs and not os.path.lexists(name)), None):
         raise FatalError(f"{misplaced}: no such file or folder; as a command it comes first: urnscan {misplaced} ...")
     options = read_record(Options, arguments)
     outputs = check_outputs(arguments.classes, arguments.occurrences, arguments.rejects)
@@ -132,8 +131,7 @@ def scan(arguments: argparse.Namespace) -> bool:
     if arguments.json and outputs:
         raise FatalError("--json is for printing: leave it out, or leave out -o, --occurrences and --rejects")
     with contextlib.ExitStack() as stack:
-        # To look for a remote output may take long, and whoever waits for that may want to stop.
-        with contextlib.nullcontext() if any(map(is_remote, outputs)) else uninterrupted():
+        with uninterrupted(outputs):
             files = _open_outputs(arguments, stack) if outputs else {}
         progress = Progress(on_failure=say)
         both_on_screen = not outputs and sys.stdout.isatty()  # the occurrences run over the screen
@@ -168,7 +166,7 @@ def scan(arguments: argparse.Namespace) -> bool:
         )
         for file in files.values():  # all or none: what may fail comes before the first appears
             file.complete(report.metadata(options))
-        with contextlib.nullcontext() if any(map(is_remote, outputs)) else uninterrupted():
+        with uninterrupted(outputs):
             for file in files.values():
                 file.commit(report.metadata(options))
         if shards is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NoReturn
 
 __all__ = ["heed", "uninterrupted"]
@@ -29,8 +29,16 @@ def _interrupt(number: int, _frame: object) -> NoReturn:
 
 
 @contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Who asks to stop meanwhile is heard at the end: between making a file and knowing of it nothing may come."""
+def uninterrupted(outputs: Iterable[str]) -> Iterator[None]:
+    """Who asks to stop meanwhile is heard at the end: between making a file and knowing of it nothing may come.
+
+    With an output in a store it is heard at once: those may take long, and whoever waits for them may want to stop.
+    """
+    from urnscan.sources import is_remote  # noqa: PLC0415 (heavy: --help does without)
+
+    if any(map(is_remote, outputs)):
+        yield
+        return
     asked: list[int] = []
     handled = [number for number in _SIGNALS if signal.getsignal(number) is _interrupt]
     for number in handled:

@@ -103,14 +103,8 @@ def deduplicate(
     with contextlib.ExitStack() as stack:
         outputs = [] if deduplicated is None else [os.fsdecode(deduplicated)]
         files = [stack.enter_context(Dumps(path, force=force)) for path in outputs]
-        readings = len(files) + 1
-
-        def size() -> int | None:
-            octets = plan_size(paths, rules, outputs)
-            return None if octets is None else octets * readings
-
         with saying_why(failures), contextlib.ExitStack() as bar:
-            shown = show_if_wanted(progress, "reading", size, bar)
+            shown = show_if_wanted(progress, "reading", lambda: plan_size(paths, rules, outputs, len(files) + 1), bar)
             report = run(
                 paths,
                 rules,

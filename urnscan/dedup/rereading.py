@@ -14,10 +14,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import IO
 
-from urnscan.errors import DamageError, FatalError, SourceError
+from urnscan.errors import FatalError, SourceError
 from urnscan.records.buffer import Buffer
 from urnscan.records.formats import Format
-from urnscan.sources import Checks, Document, Input, Reading, open_documents
+from urnscan.sources import Checks, Document, Input, Reading, open_documents, past_damage
 
 __all__ = ["Again", "Dump", "Place", "ReadInto", "Spool", "Summed"]
 
@@ -70,16 +70,6 @@ class Summed:
         if self._want_sum:
             self.sum = zlib.crc32(view[:got], self.sum)
         return got
-
-    def read_on(self, view: memoryview) -> int:
-        """The same, past what is damaged: of that was told when it was read first. 0 at any other error as at the end."""
-        while True:
-            try:
-                return self.read_into(view)
-            except DamageError:
-                continue
-            except SourceError:
-                return 0
 
 
 class Spool:
@@ -146,14 +136,14 @@ class Again:
     def read(self) -> Iterator[tuple[Dump, Buffer]]:
         """The dumps, each to be read to its end. Raises FatalError where one is not the same as it was."""
         for dump, summed in self._open(self._dumps):
-            yield dump, Buffer(summed.read_on)
+            yield dump, Buffer(past_damage(summed.read_into))
             if (summed.octets, summed.sum) != (dump.octets, dump.sum):
                 raise _changed(dump)
 
     def excerpts(self, places: Mapping[Place, int]) -> Iterator[tuple[Place, bytes]]:
         """So many octets of the records at these places. Raises FatalError."""
         for dump, summed in self._open([dump for dump in self._dumps if any(place[0] is dump for place in places)]):
-            buffer = Buffer(summed.read_on)
+            buffer = Buffer(past_damage(summed.read_into))
             for place in sorted((place for place in places if place[0] is dump), key=itemgetter(1)):
                 _, offset = place
                 while (away := offset - buffer.offset) > 0 and buffer.take(min(away, _BLOCK)):

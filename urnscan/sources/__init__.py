@@ -26,7 +26,7 @@ from urnscan.sources.inputs import Input, Listed, one_by_one
 from urnscan.sources.layers import INSIDE, Checks, Limits, Reading
 from urnscan.sources.lists import PathList
 from urnscan.sources.opening import doubts, is_plain, is_splittable, open_documents
-from urnscan.sources.reader import Reader
+from urnscan.sources.reader import Reader, past_damage
 from urnscan.sources.remote.places import RemotePlace
 from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
 from urnscan.sources.seen import Seen
@@ -67,6 +67,7 @@ __all__ = [
     "one_by_one",
     "open_documents",
     "open_range",
+    "past_damage",
     "read_together",
     "real_place",
     "without_secrets",

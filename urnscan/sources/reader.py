@@ -2,12 +2,13 @@
 
 import io
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol, Self
 
-from urnscan.errors import SourceError
+from urnscan.errors import DamageError, SourceError
 from urnscan.sources.layers import Checks
 
-__all__ = ["Peeked", "Reader", "begins", "read_up_to", "skip"]
+__all__ = ["Peeked", "Reader", "begins", "past_damage", "read_up_to", "skip"]
 
 _HEAD = 1 << 12  # octets that are read to look at them, if they are there
 _SKIPPED = 1 << 16  # octets read at a time to pass over them
@@ -131,3 +132,18 @@ def skip(reader: Reader, count: int) -> int:
     while left and (got := reader.read_into(view[:left])):
         left -= got
     return count - left
+
+
+def past_damage(read_into: Callable[[memoryview], int]) -> Callable[[memoryview], int]:
+    """The same reading once more, past what is damaged: of that was told the first time. 0 at any other error as at the end."""
+
+    def read_on(view: memoryview) -> int:
+        while True:
+            try:
+                return read_into(view)
+            except DamageError:
+                continue
+            except SourceError:
+                return 0
+
+    return read_on
