@@ -50,7 +50,7 @@ class TestAgainstTheText:
             context = scan(path).context("URN:X:1", width, limit=None)
         assert [line.offset for line in context] == [len(text[:start].encode()) for start in starts]
         for line, start in zip(context, starts, strict=True):
-            assert line.left == text[max(start - width, 0) : start]
+            assert line.left == text[max(start - width, text.startswith("\ufeff")) : start]
             assert line.text == "urn:x:1"
             assert line.right == text[start + 7 : start + 7 + width]
             assert line.line == text[:start].count("\n") + 1
@@ -82,6 +82,14 @@ class TestAgainstTheText:
         """Octets that are passed over count, and so do their lines."""
         (line,) = of(tmp_path, "ä\n".encode() * 1_500_000 + b"urn:x:1")
         assert (line.left, line.offset, line.line) == ("ä\n" * 5, 4_500_000, 1_500_001)
+
+    def test_a_byte_order_mark_is_no_text(self, tmp_path):
+        """Nor does it count among the characters that are shown; elsewhere the character is one."""
+        mark = "\ufeff".encode()
+        (line,) = of(tmp_path, mark + b"a \xef\xbb\xbfb urn:x:1")
+        assert (line.left, line.offset) == ("a \ufeffb ", 10)
+        (line,) = of(tmp_path, mark + b"see urn:x:1", encoding="latin-1")
+        assert line.left == "see "
 
     def test_what_is_no_utf8(self, tmp_path):
         (line,) = of(tmp_path, b"\xe4\xff urn:x:1 \xe4")

@@ -107,6 +107,11 @@ class TestOptions:
         assert [one.text for one in find("(urn:a:b).", trim=True)] == ["urn:a:b"]
         assert [one.text for one in find("urn:a:b;urn:c:d", trim=True)] == ["urn:a:b", "urn:c:d"]
 
+    def test_trim_that_is_no_flag(self):
+        """`trim="no"` must not trim in silence."""
+        with pytest.raises(TypeError, match="trim must be True or False, not 'no'"):
+            find("(urn:a:b).", trim="no")
+
     def test_max_length(self):
         assert [one.text for one in find("urn:a:" + "b" * 10, max_length=9)] == ["urn:a:bbb"]
 

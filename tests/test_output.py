@@ -171,6 +171,14 @@ class TestWholeOrNotAtAll:
 class TestPlace:
     """Contract: "an existing output is an error without" --force; what is no place for a file is one always."""
 
+    @pytest.mark.parametrize("name", ["urns.csv", "urns.JSON", "urns.parquet.gz"])
+    def test_name_of_another_form(self, tmp_path, name):
+        """Parquet in a file that is called .csv would look damaged to whoever opens it."""
+        with pytest.raises(FatalError, match=r"not as \.\w+: let its name end in \.parquet") as caught:
+            ParquetOutput(tmp_path / name, SCHEMA)
+        one_line(caught, tmp_path / name)
+        assert not list(tmp_path.iterdir())
+
     def test_existing(self, tmp_path):
         path = tmp_path / "out.parquet"
         path.write_bytes(b"old")
@@ -331,7 +339,9 @@ class TestRemote:
 
     def test_existing(self, s3):
         s3.put_object(Bucket="bucket", Key="out.parquet", Body=b"old")
-        with pytest.raises(FatalError, match=r"^s3://bucket/out.parquet: exists already; --force replaces it$"):
+        with pytest.raises(
+            FatalError, match=r"^s3://bucket/out.parquet: exists already; --force \(in Python force=True\) replaces it$"
+        ):
             ParquetOutput("s3://me:secret@bucket/out.parquet", SCHEMA)
         write("s3://bucket/out.parquet", [rows_of(range(3))], force=True)
         assert self.table(s3, "out.parquet").num_rows == 3
@@ -340,7 +350,10 @@ class TestRemote:
         with ParquetOutput("s3://bucket/out.parquet", SCHEMA) as file:
             file.write(rows_of(range(3)))
             s3.put_object(Bucket="bucket", Key="out.parquet", Body=b"theirs")
-            with pytest.raises(FatalError, match=r"out\.parquet: came into being during the run; --force replaces it"):
+            with pytest.raises(
+                FatalError,
+                match=r"out\.parquet: came into being during the run; --force \(in Python force=True\) replaces it",
+            ):
                 file.commit(METADATA)
         assert s3.get_object(Bucket="bucket", Key="out.parquet")["Body"].read() == b"theirs"
 
@@ -388,7 +401,7 @@ class TestRemote:
         assert self.table(s3, key).num_rows == 3
         with pytest.raises(FatalError) as caught:
             ParquetOutput(f"s3://bucket/{key}", SCHEMA)
-        assert str(caught.value) == f"s3://bucket/{key}: exists already; --force replaces it"
+        assert str(caught.value) == f"s3://bucket/{key}: exists already; --force (in Python force=True) replaces it"
 
     @pytest.mark.parametrize("size", [1_000, 400_000])
     def test_an_upload_that_fails_half_way(self, s3, tmp_path, monkeypatch, size):

@@ -23,6 +23,7 @@ import pytest
 import urnscan
 from tests.cli.test_corpora import CORPORA
 from urnscan.cli import main
+from urnscan.errors import ArgumentError
 from urnscan.options import Options
 from urnscan.planning import Sizes
 from urnscan.tables import CLASSES, OCCURRENCES, REJECTS
@@ -264,6 +265,21 @@ def test_column_that_is_none(spark):
             here.scan_column(frame, column, keep=keep)
     with pytest.raises(ValueError, match=r"no occurrences of urnscan\.spark"):
         here.classes(frame)
+
+
+def test_options_that_are_none(spark):
+    """As in the library: one line that tells the nearest."""
+    from urnscan import spark as here
+
+    for function, given in ((here.scan, "a"), (here.occurrences, ["a"])):
+        with pytest.raises(
+            ArgumentError, match=rf"urnscan\.spark\.{function.__name__} has no option 'syntx': did you mean"
+        ):
+            function(spark, given, syntx="rfc8141")
+        with pytest.raises(ArgumentError, match="nothing to read"):
+            function(spark, [])
+    with pytest.raises(ArgumentError, match="scan_column has no option 'memory'"):
+        here.scan_column(spark.createDataFrame([("a",)], "text string"), "text", memory="1GB")
 
 
 @pytest.mark.usefixtures("spark")

@@ -49,7 +49,7 @@ def find(
 
     `syntax`, `equivalence`, `trim`, `resolver_tail` and `max_length` (octets) are those of the command. Raises ValueError
     for an unknown syntax, equivalence or resolver tail, and for a `max_length` below 1 or above 2**28, TypeError for one
-    that is no whole number.
+    that is no whole number, and a `trim` that is no flag.
 
     >>> find("„urn:nbn:de:101:1-201609052530“")
     [Occurrence(text='urn:nbn:de:101:1-201609052530', start=1, end=30, urn='urn:nbn:de:101:1-201609052530', nid='nbn')]

@@ -16,7 +16,7 @@ from urnscan.arrow import text_array
 from urnscan.columns import is_text, scan_values
 from urnscan.context import Context, read_context
 from urnscan.errors import SourceError
-from urnscan.options import Options, named_inputs, read_keywords
+from urnscan.options import OF_INPUTS, Options, named_inputs, read_keywords
 from urnscan.pipeline import Report, run
 from urnscan.planning import plan_size
 from urnscan.progress import show_if_wanted
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Scan", "scan", "scan_batches"]
 
 _SHOWN = 20  # classes that a notebook shows
-_OF_INPUTS = {  # options that mean nothing where a column is handed over
-    *("include", "exclude", "follow", "encoding", "column", "strict", "jobs", "memory"),
-    *("max_ratio", "max_size", "max_depth", "max_members"),
-}
 
 
 @dataclass(frozen=True)
@@ -158,7 +154,7 @@ def scan_batches(
     ...     rows.select(["member", "offset", "urn"]).to_pylist()
     [{'member': '0/note', 'offset': 4, 'urn': 'urn:isbn:0451450523'}]
     """
-    (rules,) = read_keywords("scan_batches", options, Options, without=_OF_INPUTS)
+    (rules,) = read_keywords("scan_batches", options, Options, without=OF_INPUTS)
     scanner = make_scanner(rules.grammar(count_lines=True), rules.recover)
     first_row = 0
     for batch in batches.to_batches() if isinstance(batches, pa.Table) else batches:

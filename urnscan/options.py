@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
 import os
 import sys
@@ -20,8 +19,15 @@ from urnscan.sources import Limits, Reading, Selection, check_encoding
 from urnscan.syntax import get_syntax
 from urnscan.views import KINDS
 
-__all__ = ["Options", "as_flag", "as_strings", "as_whole_number", "named_inputs", "read_keywords"]
+__all__ = ["OF_INPUTS", "Options", "as_flag", "as_strings", "as_whole_number", "named_inputs", "read_keywords"]
 
+OF_INPUTS = frozenset(
+    {
+        *("include", "exclude", "follow", "encoding", "column", "strict", "jobs", "memory"),
+        *("max_ratio", "max_size", "max_depth", "max_members"),
+    }
+)
+"""The options that mean nothing where a column is handed over."""
 _MOST_JOBS = 1024
 _NO_LIMITS = Limits()
 
@@ -191,6 +197,8 @@ def read_keywords(
     known = [name for some in names for name in some]
     for name in given:
         if name not in known:
+            import difflib  # noqa: PLC0415 (for those who mistype)
+
             meant = difflib.get_close_matches(name, known, 1)
             remedy = f"did you mean {meant[0]!r}?" if meant else f"it has {', '.join(known)}"
             raise ArgumentError(f"{function} has no option {name!r}: {remedy}")

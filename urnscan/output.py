@@ -43,6 +43,9 @@ _ROW_GROUP_OCTETS = 1 << 25
 _CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 _NOT_WRITTEN = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz")
 """What names a form that the octets would not have."""
+_NOT_PARQUET = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".xlsx", ".html", ".db", ".sqlite", *_CODECS, *_NOT_WRITTEN)
+"""What names a form that a table is not written in: whoever opens it would see no reason."""
+_REPLACED = "--force (in Python force=True) replaces it"
 
 
 class _Output:
@@ -136,8 +139,12 @@ class ParquetOutput(_Output):
         """`dictionaries` are the leaf columns whose values repeat, so that a dictionary of them pays, `statistics` those
         whose least and greatest values help a reader to skip what it does not look for; True is all.
 
-        Raises what every output raises, and later FatalError when the disk is full.
+        Raises what every output raises, FatalError for a suffix of another form, and later when the disk is full.
         """
+        suffix = Path(os.fspath(path)).suffix.lower()
+        if suffix in _NOT_PARQUET:
+            name = without_secrets(os.fspath(path))
+            raise FatalError(f"{name}: tables are written in Parquet, not as {suffix}: let its name end in .parquet")
         super().__init__(path, force=force)
         self.schema = schema
         self._waiting: list[pa.RecordBatch] = []
@@ -227,7 +234,7 @@ class _Local:
         if self.beside.exists() and not self.beside.is_file():
             raise FatalError(f"{self.name}: is no regular file; name one that can be replaced")
         if not force and os.path.lexists(self._path):
-            raise FatalError(f"{self.name}: exists already; --force replaces it")
+            raise FatalError(f"{self.name}: exists already; {_REPLACED}")
 
     def put(self, written: Path, *, force: bool) -> None:
         """Put a file there by renaming it."""
@@ -252,7 +259,7 @@ class _Remote:
         if found is not None and found.is_folder:
             raise FatalError(f"{self.name}: is a folder; name a file in it")
         if found is not None and not force:
-            raise FatalError(f"{self.name}: {reason}; --force replaces it")
+            raise FatalError(f"{self.name}: {reason}; {_REPLACED}")
 
     def put(self, written: Path, *, force: bool) -> None:
         """Put a copy of a file there, looking once more whether there is one now."""
@@ -315,7 +322,7 @@ def _move_to_free_place(written: Path, place: Path) -> None:
         if not taken:
             written.replace(place)
     if taken:
-        raise FatalError(f"{place}: came into being during the run; --force replaces it")
+        raise FatalError(f"{place}: came into being during the run; {_REPLACED}")
 
 
 @contextlib.contextmanager

@@ -84,6 +84,8 @@ class Grammar:
     """Also give what begins like a URN and is none: `Matches.rejects`."""
 
     def __post_init__(self) -> None:
+        if self.trim not in (True, False):  # "no" would be a yes
+            raise TypeError(f"trim must be True or False, not {self.trim!r}")
         if not isinstance(self.max_length, int | np.integer):
             raise TypeError(f"max_length must be a whole number, not {self.max_length!r}")
         if self.max_length < 1:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 URNSCAN = Path(sys.executable).with_name("urnscan")
-PATIENCE = 60  # seconds for a run that should take one; more means that it hangs
+PATIENCE = 150  # seconds for a run that should take one; more means that it hangs
 
 # The peak is that of this one process: a child's own is at least its parent's, and pytest has loaded much.
 _MEASURED = """

@@ -72,7 +72,7 @@ class TestReport:
     def test_an_output_that_exists_is_replaced_with_force_alone(self, scanned):
         scanned.write("r.html", b"mine")
         result = scanned("report", "c.parquet", "-o", "r.html", status=2)
-        assert result.err == "urnscan: r.html: exists already; --force replaces it\n"
+        assert result.err == "urnscan: r.html: exists already; --force (in Python force=True) replaces it\n"
         scanned("report", "c.parquet", "-o", "r.html", "--force")
         assert page(scanned).startswith("<!DOCTYPE html>")
 

@@ -58,7 +58,10 @@ class TestDumps:
 
     def test_what_exists_is_not_replaced(self, tmp_path):
         (tmp_path / "a.json").write_text("[]")
-        with Dumps(str(tmp_path)) as dumps, pytest.raises(FatalError, match="exists already; --force replaces it"):
+        with (
+            Dumps(str(tmp_path)) as dumps,
+            pytest.raises(FatalError, match=r"exists already; --force \(in Python force=True\) replaces it"),
+        ):
             dumps.foresee([self.named("x/a.json")])
         with Dumps(str(tmp_path), force=True) as dumps:
             dumps.foresee([self.named("x/a.json")])

@@ -146,6 +146,7 @@ def _stateful(name: str, seconds: int, folder: Path) -> Result:
                     "pytest",
                     "-q",
                     "-x",
+                    "--timeout=0",  # a test is as long as its examples
                     *_files(ROOT / "tests" / "property", "test_stateful_*.py"),
                 ],
                 cwd=ROOT,

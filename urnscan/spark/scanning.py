@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from urnscan.errors import FatalError, SourceError
-from urnscan.options import Options
+from urnscan.options import OF_INPUTS, Options, named_inputs, read_keywords
 from urnscan.pipeline import Report
 from urnscan.planning import Argument, Files, Part, Sizes, Task, tasks
 from urnscan.sources import Listed
@@ -133,14 +133,14 @@ def scan(
     """The inputs as tables: files, folders, globs and URLs, which all executors must reach by the same name.
 
     `spark` is a session of pyspark 4. `options` are those of `urnscan.scan`. Inputs that fail are in `errors`. Raises
-    FatalError where an input cannot be one, ValueError and TypeError for options that are none.
+    FatalError where an input cannot be one, ArgumentError (a ValueError and a TypeError) for options that are none.
 
     >>> with urnscan.spark.scan(spark, "data/samples/*.txt", trim=True) as found:  # doctest: +SKIP
     ...     found.report().occurrences, found.classes.count()
     (72, 55)
     """
-    given = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
-    return scan_inputs(spark, [os.fsdecode(each) for each in given], Options(**options), rejects=rejects)
+    (rules,) = read_keywords("urnscan.spark.scan", options, Options)
+    return scan_inputs(spark, _names(inputs), rules, rejects=rejects)
 
 
 def occurrences(
@@ -155,8 +155,8 @@ def occurrences(
     >>> urnscan.spark.occurrences(spark, "data/samples/prose.txt").where("nid = 'nbn'").count()  # doctest: +SKIP
     12
     """
-    given = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
-    return scan_inputs(spark, [os.fsdecode(each) for each in given], Options(**options), want_classes=False).occurrences
+    (rules,) = read_keywords("urnscan.spark.occurrences", options, Options)
+    return scan_inputs(spark, _names(inputs), rules, want_classes=False).occurrences
 
 
 def classes(occurrences: DataFrame) -> DataFrame:
@@ -195,7 +195,7 @@ def scan_column(
 
     `member` is `row/column` with the rows numbered as `monotonically_increasing_id` does. `options` are those of
     `urnscan.scan_batches`. Raises ValueError for a column that is not there, is not text, or has the name of one of the
-    occurrence table's.
+    occurrence table's, ArgumentError (a ValueError and a TypeError) for options that are none.
 
     >>> frame = spark.createDataFrame([(7, "see urn:isbn:0451450523")], "page int, text string")  # doctest: +SKIP
     >>> urnscan.spark.scan_column(frame, "text", keep=["page"]).select("page", "urn").first()  # doctest: +SKIP
@@ -211,13 +211,18 @@ def scan_column(
     kind = frame.schema[column].dataType.typeName()
     if kind not in ("string", "binary", "char", "varchar"):
         raise ValueError(f"column {column!r} is {kind}, not text")
-    rules = Options(**options)
+    (rules,) = read_keywords("urnscan.spark.scan_column", options, Options, without=OF_INPUTS)
     numbered = frame.select(F.col(column), *keep, F.monotonically_increasing_id().alias("row"))
     schema = ", ".join(
         [ddl(OCCURRENCES_HERE), *(f"`{name}` {frame.schema[name].dataType.simpleString()}" for name in keep)]
     )
     found = numbered.mapInArrow(lambda batches: scanned_column(batches, rules, keep), schema)
     return found.withMetadata("urn", {_TOLD: json.dumps(rules.metadata())})
+
+
+def _names(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> Sequence[str]:
+    """One input or several, as the command has them. Raises ArgumentError."""
+    return named_inputs([inputs] if isinstance(inputs, str | os.PathLike) else inputs)
 
 
 def scan_inputs(
