@@ -347,6 +347,30 @@ class TestTogether:
         assert result.texts == ["urn:a:b"]
         assert result.report.inputs == 1
 
+    @pytest.mark.parametrize("first", ["a", "d", "d/../a", "./d//b", "link", "file://{}/a", "[ad]", "{}/d/."])
+    def test_same_file_by_another_path(self, tmp_path, monkeypatch, first):
+        """However it is written; but over a link or ".." it is another: that could lead elsewhere, and then none is lost."""
+        monkeypatch.chdir(tmp_path)
+        Path("d").mkdir()
+        for name in ("a", "d/b", "d/.b", "d/..b"):
+            Path(name).write_bytes(b"urn:a:" + name.encode())
+        Path("link").symlink_to("d")
+        inputs = [first, "a", "./a", ".//a", "{}/a", "{}/./a", "file://{}//a", "d", "./d//", "d/b", "{}/d//b", "d/.b"]
+        result = Result([path.format(tmp_path) for path in inputs])
+        counts = Counter(result.texts)
+        again = {"d/../a": ["a"], "link": ["d/b", "d/.b", "d/..b"]}.get(first, [])
+        assert counts == Counter([f"urn:a:{name}" for name in ("a", "d/b", "d/.b", "d/..b", *again)])
+
+    def test_where_the_folder_is_gone(self, tmp_path, monkeypatch):
+        """What is named from the root is read nevertheless."""
+        (tmp_path / "a").write_bytes(b"urn:a:b")
+        (tmp_path / "gone").mkdir()
+        monkeypatch.chdir(tmp_path / "gone")
+        (tmp_path / "gone").rmdir()
+        result = Result([tmp_path / "a", "b", f"{tmp_path}//a"])
+        assert result.texts == ["urn:a:b"]
+        monkeypatch.chdir(tmp_path)
+
 
 class TestSame:
     """Contract: "The same inputs and options give the same octets, whatever `-j`, `--memory` or the machine." """

@@ -31,7 +31,7 @@ from urnscan.arrow import number_array, numbers, octet_strings
 from urnscan.errors import FatalError, SourceError
 from urnscan.sources import TEMPORARY_SUFFIX, RemotePlace, is_remote, local_path, without_secrets
 
-__all__ = ["SHARDS_SUFFIX", "OctetOutput", "ParquetOutput", "check_output", "work_folder"]
+__all__ = ["SHARDS_SUFFIX", "OctetOutput", "ParquetOutput", "as_fatal", "check_output", "work_folder"]
 
 SHARDS_SUFFIX = f".shards{TEMPORARY_SUFFIX}"
 """How the name of a folder ends that is kept for whoever goes on with the same output."""
@@ -54,19 +54,21 @@ class _Output:
     `path` may be a URL: the file is written here and brought there, where it appears when it is whole.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, force: bool) -> None:
-        """Raises FatalError where the file exists already (but for `force`), where its folder does not or cannot be
+    def __init__(self, path: str | os.PathLike[str], *, force: bool, folder: Path | None = None) -> None:
+        """`folder` is a work folder that is there, for this file alone; None: one of its own.
+
+        Raises FatalError where the file exists already (but for `force`), where its folder does not or cannot be
         written to.
         """
         self._force = force
         self._clean_up = contextlib.ExitStack()
         name = os.fspath(path)
-        with _as_fatal(without_secrets(name)):
+        with as_fatal(without_secrets(name)):
             self._place = _place(name)
             self._place.check(force=force)
             self.beside = self._place.beside
             """Where the file will stand; or, where it is brought to a store, here."""
-            self.folder = self._clean_up.enter_context(work_folder(self._place.beside))
+            self.folder = folder or self._clean_up.enter_context(work_folder(self._place.beside))
         self._is_complete = False
 
     def __enter__(self) -> Self:
@@ -85,21 +87,21 @@ class _Output:
 
     def _put(self, written: Path) -> None:
         """Put the file in its place. Raises FatalError."""
-        with _as_fatal(self._place.name):
+        with as_fatal(self._place.name):
             self._place.put(written, force=self._force)
 
 
 class OctetOutput(_Output):
     """A file of octets, compressed as the suffix of its name says (.gz, .bz2, .zst, .lz4)."""
 
-    def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Raises what every output raises, and FatalError for a suffix of a compression that is not written."""
+    def __init__(self, path: str | os.PathLike[str], *, force: bool = False, folder: Path | None = None) -> None:
+        """As every output; raises FatalError for a suffix of a compression that is not written, too."""
         suffix = Path(os.fspath(path)).suffix.lower()
         if suffix in _NOT_WRITTEN:
             raise FatalError(f"{os.fspath(path)}: {suffix} is not written; choose {', '.join(_CODECS)} or none of them")
-        super().__init__(path, force=force)
+        super().__init__(path, force=force, folder=folder)
         self._written = self.folder / "output"
-        with _as_fatal(self._place.name), contextlib.ExitStack() as stack:
+        with as_fatal(self._place.name), contextlib.ExitStack() as stack:
             stack.push(self)
             self._file = pa.OSFile(str(self._written), "wb")
             if suffix in _CODECS:
@@ -108,13 +110,13 @@ class OctetOutput(_Output):
 
     def write(self, octets: bytes | memoryview) -> None:
         """Append octets. Raises FatalError."""
-        with _as_fatal(self._place.name):
+        with as_fatal(self._place.name):
             self._file.write(octets)
 
     def complete(self) -> None:
         """Complete the file, which is not in its place yet: then hardly anything can fail. Raises FatalError."""
         if not self._is_complete:
-            with _as_fatal(self._place.name):
+            with as_fatal(self._place.name):
                 self._file.close()
                 self._completed(self._written)
 
@@ -150,7 +152,7 @@ class ParquetOutput(_Output):
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._octets = 0  # that wait
         self._written = self.folder / "output.parquet"
-        with _as_fatal(self._place.name), contextlib.ExitStack() as stack:
+        with as_fatal(self._place.name), contextlib.ExitStack() as stack:
             stack.push(self)
             self._writer = pq.ParquetWriter(
                 self._written,
@@ -186,7 +188,7 @@ class ParquetOutput(_Output):
             return
         if self._rows:
             self._write_group()
-        with _as_fatal(self._place.name):
+        with as_fatal(self._place.name):
             self._writer.add_key_value_metadata({"urnscan": json.dumps(metadata)})
             self._writer.close()
             self._completed(self._written)
@@ -198,7 +200,7 @@ class ParquetOutput(_Output):
 
     def _write_group(self) -> None:
         group = pa.Table.from_batches(self._waiting, self.schema)
-        with _as_fatal(self._place.name):
+        with as_fatal(self._place.name):
             self._writer.write_table(_same_dictionaries(group))
         self._waiting = []
         self._rows = self._octets = 0
@@ -211,7 +213,7 @@ class ParquetOutput(_Output):
 def check_output(path: str | os.PathLike[str], *, force: bool) -> None:
     """Raise FatalError where an output could not be put there: it exists already (but for `force`), or is a folder."""
     name = os.fspath(path)
-    with _as_fatal(without_secrets(name)):
+    with as_fatal(without_secrets(name)):
         _place(name).check(force=force)
 
 
@@ -326,7 +328,7 @@ def _move_to_free_place(written: Path, place: Path) -> None:
 
 
 @contextlib.contextmanager
-def _as_fatal(name: str) -> Iterator[None]:
+def as_fatal(name: str) -> Iterator[None]:
     """An error of the operating system, or of a store, as a FatalError that names the output."""
     try:
         yield

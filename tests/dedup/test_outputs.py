@@ -1,5 +1,8 @@
 """Where dumps without duplicates go."""
 
+import contextlib
+from pathlib import Path
+
 import pytest
 
 from urnscan.dedup.outputs import Dumps
@@ -75,6 +78,55 @@ class TestDumps:
         (tmp_path / "link").symlink_to(tmp_path / "a.json")
         with Dumps(str(tmp_path / "link"), force=True) as dumps, pytest.raises(FatalError, match="is an input and an"):
             dumps.foresee([source])
+
+    def test_no_other_input_is_replaced(self, tmp_path):
+        """Nor is one that lies where another's file goes, whatever links lead to it."""
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "a.json").write_text("[]")
+        (tmp_path / "z.json").symlink_to(tmp_path / "out" / "a.json")
+        sources = [self.named(str(tmp_path / name)) for name in ("in/a.json", "z.json")]
+        for some in (sources, sources[::-1]):
+            with Dumps(str(tmp_path / "out"), force=True) as dumps, pytest.raises(FatalError) as caught:
+                dumps.foresee(some)
+            assert str(caught.value) == f"{sources[1].name}: is an input and an output: name another place to write"
+
+    def test_another_output_of_the_run(self, tmp_path):
+        """The table or the page of one name would take the place of a dump, or it theirs."""
+        place, folder = tmp_path / "a.json", str(tmp_path)
+        with (
+            Dumps(folder, force=True) as dumps,
+            pytest.raises(FatalError, match=r"for x/a\.json, and is another output"),
+        ):
+            dumps.foresee([self.named("x/a.json")], [folder, f"{folder}/./a.json"])
+        with Dumps(folder, force=True) as dumps:
+            dumps.foresee([self.named("x/b.json")], [folder, str(place)])
+
+    def test_all_or_none_in_a_folder(self, tmp_path):
+        """What is written first must not appear where the next fails; and of a thousand dumps none stays open."""
+        names = [f"{number}.json" for number in range(40)]
+        with pytest.raises(ZeroDivisionError):
+            self.written(tmp_path, names, ZeroDivisionError)
+        assert not list(tmp_path.iterdir())
+        with self.written(tmp_path, names) as dumps:
+            dumps.complete()
+            assert not list(tmp_path.glob("*.json"))
+            dumps.commit()
+        assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: name for name in names}
+
+    def written(self, folder, names, error=None):
+        """Dumps of these names, written into the folder; `error` is raised while the last is."""
+        files = Path("/proc/self/fd")  # where there is none, nothing is counted
+        before = len(list(files.glob("*")))
+        with contextlib.ExitStack() as stack:
+            dumps = stack.enter_context(Dumps(str(folder)))
+            for name in names:
+                with dumps.open(self.named(name)) as write:
+                    write(name.encode())
+                    if error and name == names[-1]:
+                        raise error
+            assert len(list(files.glob("*"))) < before + 10
+            stack.pop_all()
+        return dumps
 
     def test_folder_that_is_not_there(self, tmp_path):
         with pytest.raises(FatalError, match="this folder does not exist"):

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from urnscan.errors import FatalError, SourceError
-from urnscan.output import OctetOutput, check_output
+from urnscan.output import OctetOutput, as_fatal, check_output, work_folder
 from urnscan.records.buffer import MARK
 from urnscan.records.formats import Format
-from urnscan.sources import Input, is_remote, local_path
+from urnscan.sources import Input, is_remote, local_path, real_place
 
 __all__ = ["Dumps", "Following"]
 
@@ -52,7 +51,7 @@ class Following:
 class Dumps:
     """Where dumps without their duplicates go: a file for all, or a folder with a file for each input; a context manager.
 
-    The file appears when `commit` is called; in a folder each appears when it is whole.
+    All files appear when `commit` is called.
     """
 
     def __init__(self, path: str, *, force: bool = False) -> None:
@@ -63,10 +62,18 @@ class Dumps:
         self._folder = None if is_remote(path) else Path(local_path(path))
         if self._folder is not None and not self._folder.is_dir() and not path.endswith("/"):
             self._folder = None
-        self._output = None if self._folder else OctetOutput(path, force=force)
-        self._joined = None if self._output is None else Following(self._output.write)
         if self._folder is not None and not self._folder.is_dir():
             raise FatalError(f"{path}: this folder does not exist; make it first")
+        self._joined: Following | None = None
+        self._outputs: list[OctetOutput] = []
+        with as_fatal(path), contextlib.ExitStack() as stack:
+            if self._folder is None:
+                output = stack.enter_context(OctetOutput(path, force=force))
+                self._outputs.append(output)
+                self._joined = Following(output.write)
+            else:
+                self._work = stack.enter_context(work_folder(self._folder / "deduplicated"))
+            self._clean_up = stack.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -74,25 +81,34 @@ class Dumps:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._output is not None:
-            self._output.__exit__(kind, error, trace)
+        self._clean_up.close()
 
-    def foresee(self, inputs: Iterable[Input | SourceError]) -> None:
-        """Look, before hours go into reading, for what cannot be written. Raises FatalError."""
-        places: dict[str, str] = {}
+    def foresee(self, inputs: Iterable[Input | SourceError], others: Iterable[str] = ()) -> None:
+        """Look, before hours go into reading, for what cannot be written; `others` are outputs of the run beside these.
+
+        Raises FatalError.
+        """
+        read: dict[str, str] = {}  # by their real places, here and below: the names of inputs
+        written: dict[str, str] = {}
+        taken = set(map(real_place, others)) - {real_place(self._path)}
         for source in inputs:
             if isinstance(source, SourceError):
                 continue
             path = self._place(source)
-            if source.path is not None and os.path.realpath(source.path) == os.path.realpath(path):
-                raise FatalError(f"{source.name}: is an input and an output: name another place to write")
+            place = real_place(path)
             if self._folder is not None:
-                if path in places:
+                if place in written:
                     raise FatalError(
-                        f"{path}: would be written for {places[path]} and for {source.name}: give them in two runs"
+                        f"{path}: would be written for {written[place]} and for {source.name}: give them in two runs"
                     )
-                places[path] = source.name
+                if place in taken:
+                    raise FatalError(f"{path}: would be written for {source.name}, and is another output")
                 check_output(path, force=self._force)
+            written[place] = source.name
+            if source.path is not None:
+                read[real_place(source.path)] = source.name
+        for place in read.keys() & written.keys():
+            raise FatalError(f"{read[place]}: is an input and an output: name another place to write")
 
     def admit(self, source: Input, format_: Format, codec: str | None) -> None:
         """A dump of this format is in the input, decoded from that codec. Raises FatalError where it cannot be written, or
@@ -119,19 +135,23 @@ class Dumps:
         if self._joined is not None:
             yield self._joined
             return
-        with OctetOutput(self._place(source), force=self._force) as output:
-            yield Following(output.write)
-            output.commit()
+        work = self._work / f"dump-{len(self._outputs)}"
+        with as_fatal(self._path):
+            work.mkdir()
+        output = self._clean_up.enter_context(OctetOutput(self._place(source), force=self._force, folder=work))
+        yield Following(output.write)
+        output.complete()  # there may be more dumps than files can be open
+        self._outputs.append(output)
 
     def complete(self) -> None:
-        """Complete the file, where it is one for all. Raises FatalError."""
-        if self._output is not None:
-            self._output.complete()
+        """Complete the files. Raises FatalError."""
+        for output in self._outputs:
+            output.complete()
 
     def commit(self) -> None:
-        """Put the file in its place. Raises FatalError."""
-        if self._output is not None:
-            self._output.commit()
+        """Put the files in their places. Raises FatalError."""
+        for output in self._outputs:
+            output.commit()
 
     def _place(self, source: Input) -> str:
         if self._folder is None:

@@ -142,7 +142,7 @@ def run(
     began = time.monotonic()
     report = DedupReport()
     reading = dataclasses.replace(options.reading, columns=())
-    found_in = _foreseen(found_inputs(inputs, options, outputs), dumps)
+    found_in = _foreseen(found_inputs(inputs, options, outputs), dumps, outputs)
     with ExitStack() as stack:
         folder = SpillFolder(spill_folder)
         stack.callback(folder.remove)
@@ -167,7 +167,6 @@ def run(
         chosen = None if page is None else _chosen(found, harvest)
         _give_rows(found, clusters, chosen)
         again = Again(harvest.dumps, harvest.spool, reading, on_progress)
-        # Excerpts first: what is written may take the place of what was read.
         excerpts = {} if chosen is None else dict(again.excerpts(chosen.places()))
         if dumps is not None:
             _write(dumps, again, found)
@@ -180,12 +179,14 @@ def run(
     return report
 
 
-def _foreseen(inputs: Iterator[Input | SourceError], dumps: Dumps | None) -> Iterator[Input | SourceError]:
+def _foreseen(
+    inputs: Iterator[Input | SourceError], dumps: Dumps | None, outputs: Collection[str]
+) -> Iterator[Input | SourceError]:
     """The inputs, of which the dumps that are written, if any, are told beforehand. Raises FatalError."""
     if dumps is None:
         return inputs
     inputs, foreseen = itertools.tee(inputs)
-    dumps.foresee(foreseen)
+    dumps.foresee(foreseen, outputs)
     return inputs
 
 

@@ -1,6 +1,7 @@
 """What is to be read: one thing, or many files of which there is no object each."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -12,6 +13,8 @@ from urnscan.errors import SourceError
 from urnscan.sources.remote.urls import ARROW, Remote
 
 __all__ = ["Input", "Listed", "name_of", "one_by_one"]
+
+_ROUNDABOUT = re.compile(rb"//|/\./")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class Input:
     def key(self) -> bytes:
         """What it is known by: two inputs of one key are the same."""
         if self.path is not None:
-            return os.fsencode(self.path)
+            return _known_by([os.fsencode(self.path)])[0]
         return b"\0" + repr(self.name if self.remote is None else self.remote.key).encode()  # no path has a NUL
 
     @property
@@ -116,13 +119,16 @@ class Listed:
         """Those of the files for which that is true."""
         if which.all():
             return self
-        chosen = [path + b"\0" for path in compress(self.keys, which)]
+        chosen = [path + b"\0" for path in compress(self._each(), which)]
         ends = np.cumsum([len(path) for path in chosen], dtype=np.int64)
         return Listed(b"".join(chosen), ends, self.sizes[which])
 
     @property
     def keys(self) -> list[bytes]:
         """What they are known by, as inputs."""
+        return _known_by(self._each())
+
+    def _each(self) -> list[bytes]:
         return self.paths.split(b"\0")[:-1]
 
     @property
@@ -143,6 +149,23 @@ def one_by_one(found: "Iterable[Listed | Input | SourceError]") -> "Iterator[Inp
 def name_of(path: str) -> str:
     """The name of the input at a path."""
     return _shown(os.fsencode(path))
+
+
+def _known_by(paths: Iterable[bytes]) -> list[bytes]:
+    """The paths from the root on, however they are written: a, ./a and folder//a. Links are not looked up, which would
+    take as long as to read small files, and so ".." stays, which leads elsewhere behind a link.
+    """
+    try:
+        here = os.getcwdb() + b"/"  # noqa: PTH109 (octets)
+    except OSError:  # it is gone, and no path that begins in it leads anywhere
+        here = b"/"
+    whole = [path if path.startswith(b"/") else here + path for path in paths]
+    return [
+        b"/".join(part for part in path.split(b"/") if part not in (b"", b"."))
+        if _ROUNDABOUT.search(path)
+        else path[1:]
+        for path in whole
+    ]
 
 
 def _shown(octets: bytes) -> str:
