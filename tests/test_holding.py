@@ -6,7 +6,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.oracle import oracle, rejects
@@ -124,6 +124,12 @@ class Story:
 @pytest.mark.parametrize("in_memory", [1 << 26, 1, 3_000])
 @pytest.mark.parametrize("many", [1 << 12, 1])
 @given(events=EVENTS)
+# A unit inside of another one that is still open: the dates before both are not forgotten.
+@example(events=["urn:a:%d ", "begin", "urn:b:%d ", "begin", "urn:a:%d ", "refuse", "refuse"])
+# What is spilled when an earlier file is being read goes into another file.
+@example(events=["begin", "urn:a:%d ", "scan", "confirm", "begin", "urn:b:%d. ", "scan", "confirm"])
+# Of what `trim` would change only what is kept is counted.
+@example(events=["urn:b:%d. ", "begin", "urn:b:%d. ", "refuse"])
 def test_what_was_read_in_a_unit_that_is_refused_is_kept_out(in_memory, many, events):
     """ "Hits from a member whose checksum fails are kept out", and no others; in memory, in files, dates forgotten."""
     with mock.patch.multiple(holding, _IN_MEMORY=in_memory, _MANY=many):
@@ -149,6 +155,39 @@ def test_waits_for_the_end_of_the_unit():
     assert list(held.add(piece, matches, dates.of(matches))) == []
     checks.confirm(unit)
     assert list(held.release()) == [piece]
+
+
+def test_a_refused_unit_in_the_middle_of_a_text_is_not_forgotten():
+    """Also where dates are forgotten: those tell nothing any more only if all octets are good."""
+    checks = Checks()
+    held, dates, text = Held(checks, Path), Dates(checks), b""
+    with mock.patch.object(holding, "_MANY", 1):
+        for name, is_bad in (("a", False), ("b", True), ("c", False), ("d", False)):
+            unit = checks.begin()
+            dates.read(lambda view: view.nbytes, memoryview(bytearray(8)), len(text))
+            text += b"urn:x:%b " % name.encode()
+            (checks.refuse if is_bad else checks.confirm)(unit)
+    matches, piece = scan(text)
+    assert texts(held.add(piece, matches, dates.of(matches))) == ["urn:x:a", "urn:x:c", "urn:x:d"]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_dates_end_with_a_match_and_begin_with_a_store(stored):
+    """The octet behind a match does not count; octets that come out of a store count from when they went into it."""
+    checks = Checks()
+    held, dates = Held(checks, Path), Dates(checks)
+
+    def read_into(view):
+        if stored:
+            checks.since = 0
+        return view.nbytes
+
+    matches, piece = scan(b"urn:x:a urn:x:b")
+    dates.read(lambda view: view.nbytes, memoryview(bytearray(7)), 0)
+    unit = checks.begin()
+    dates.read(read_into, memoryview(bytearray(8)), 7)
+    checks.refuse(unit)
+    assert texts(held.add(piece, matches, dates.of(matches))) == ["urn:x:a"]
 
 
 def test_no_disk_left(tmp_path):

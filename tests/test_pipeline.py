@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -20,6 +21,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.oracle import oracle, trimmable
+from tests.packed import tar, zipped
 from tests.results import Result, expected_classes, expected_occurrences, rows_of
 from tests.strategies import near_urns
 from tests.strategies import octets as rich_octets
@@ -29,6 +31,8 @@ from urnscan.options import Options
 from urnscan.output import ParquetOutput
 from urnscan.pipeline import Report, run
 from urnscan.planning import Sizes, plan_size
+from urnscan.running import Failures
+from urnscan.shards import Shards
 from urnscan.sources import Input, opening
 from urnscan.sources import together as reading
 from urnscan.tables import CLASSES, OCCURRENCES, REPEATING
@@ -339,6 +343,14 @@ class TestTogether:
         assert result.occurrences == expected_occurrences(files, max_length=9)
         assert [row["stop"] for row in result.occurrences][:2] == [None, -1]
 
+    def test_tables_among_them(self, tmp_path):
+        """What waits to be scanned comes before a table that is scanned at once; octets of values are octets of text."""
+        for name, octets in (("a.txt", b"urn:a:a"), ("b.csv", b"id,no\nurn:b:b,urn:n:n"), ("c.txt", b"urn:c:c")):
+            (tmp_path / name).write_bytes(octets)
+        result = Result([tmp_path], column=("id",))
+        assert result.texts == ["urn:a:a", "urn:b:b", "urn:c:c"]
+        assert (result.report.inputs, result.report.octets) == (3, 21)
+
     def test_same_file_twice(self, tmp_path):
         """What several arguments name is read once: a pattern and a folder may overlap, and no occurrence is two."""
         path = tmp_path / "a"
@@ -648,6 +660,48 @@ class TestFailures:
         assert result.report.inputs == (3 if read else 2)
         assert result.report.octets == 14 + read
 
+    @pytest.mark.parametrize("pack", [tar, zipped])
+    @pytest.mark.parametrize("together", [20, 1_000])
+    def test_a_wrong_checksum_is_known_before_the_text_is_scanned(self, tmp_path, small, pack, together):
+        """A short member is read to its end to see what it is; what is then scanned first must not make it be forgotten."""
+        small(part=1_000, together=together, files=9)
+        bad = bytearray(gzip.compress(b"urn:bad:b and more\n"))
+        bad[-8] ^= 1
+        path = tmp_path / "archive"
+        path.write_bytes(pack([("a", b"urn:good:a and more\n"), ("b.gz", bytes(bad)), ("c", b"urn:good:c")]))
+        result = Result([path])
+        assert result.texts == ["urn:good:a", "urn:good:c"]
+        assert [failure.reason for failure in result.failed] == [
+            "the checksum of the gzip member at octet 0 is wrong: what was found in it is left out"
+        ]
+
+    def test_very_many_in_an_input(self):
+        """Twenty are told one by one; how many more there are is counted for each input."""
+        told = []
+        failures = Failures(told, lambda _: None, strict=False)
+        for place, count in enumerate((25, 20, 22)):
+            for number in range(count):
+                failures.add(place, str(place), SourceError(str(place), f"failure {number}"))
+        failures.finish()
+        assert len(told) == 20 + 1 + 20 + 20 + 1
+        assert [str(error) for error in told if "more" in error.reason] == [
+            "0: 5 more failures in it",
+            "2: 2 more failures in it",
+        ]
+
+    def test_tables_whose_checksum_is_wrong_cost_no_others(self, tmp_path):
+        """Their values are left out; those of the tables around them, which are scanned one by one, are not."""
+        names = ("a.csv", "b.csv", "c.csv")
+        octets = bytearray(zipped([(name, b"id\nurn:example:%b" % name[:1].encode()) for name in names]))
+        octets[octets.index(b"PK\x03\x04", 4) + 14] ^= 1
+        path = tmp_path / "tables.zip"
+        path.write_bytes(octets)
+        result = Result([path], column=("id",))
+        assert result.texts == ["urn:example:a", "urn:example:c"]
+        assert [str(failure) for failure in result.failed] == [
+            f"{path}!/b.csv: its checksum or size is wrong: what was found in it is left out"
+        ]
+
     def test_strict(self, tmp_path):
         """Contract: "the first input that fails ends the run"."""
         files = self.good(tmp_path)
@@ -804,6 +858,18 @@ class TestSinks:
         with mock.patch.object(planning, "is_splittable", return_value=False):
             report = run([str(tmp_path)], Options(jobs=1), on_progress=told.append)
         assert report.octets == sum(told) == size
+
+    def test_progress_of_what_an_earlier_run_kept(self, tmp_path, small):
+        """It need not be read again, and a bar that did not count it would never come to its end."""
+        small(part=30)
+        files = write_tree(tmp_path, [lines(40)] * 3)
+        inputs = [path for path, _ in files]
+        told = []
+        for _ in range(2):
+            with Shards(tmp_path / "out", {}, resume=True) as shards:
+                told.append([])
+                run(inputs, Options(jobs=1), shards=shards, on_progress=told[-1].append)
+        assert shards.octets == sum(told[1]) == sum(told[0]) == sum(len(text) for _, text in files)
 
     def test_plan_size(self, tmp_path):
         """How many octets a run will read; None where one does not tell."""

@@ -76,9 +76,7 @@ def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Itera
 
 def count_octets(values: pa.Array) -> int:
     """The octets of values of a type that `is_text`."""
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    return pc.sum(pc.binary_length(values.cast(pa.large_binary()))).as_py() or 0
+    return pc.sum(pc.binary_length(_each(values).cast(pa.large_binary()))).as_py() or 0
 
 
 def _placed(
@@ -92,10 +90,16 @@ def _placed(
     return first + which.astype(np.int64), found.start - starts[which], found.line - lines_before[which]
 
 
+def _each(values: pa.Array) -> pa.Array:
+    """Of a dictionary the values themselves; Arrow itself casts none whose strings are views, as those of Polars are."""
+    if not pa.types.is_dictionary(values.type):
+        return values
+    return values.dictionary.cast(pa.large_binary()).take(values.indices)
+
+
 def _octets(values: pa.Array) -> Iterator[pa.BinaryArray]:
     """The values as octets, each followed by an octet that no URN holds, in parts that 32-bit offsets can count."""
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
+    values = _each(values)
     separator, nothing = octets_array([b"\0", b""])
     rest = deque(values.slice(start, _ROWS) for start in range(0, len(values), _ROWS))
     while rest:

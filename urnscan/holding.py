@@ -85,15 +85,12 @@ class Dates:
 
     def read(self, read_into: Callable[[memoryview], int], view: memoryview, at: int) -> int:
         """Read what comes next in the text, at the octet `at` of it. Raises what `read_into` raises."""
-        checks = self._checks
-        checks.since, checks.until = checks.now, None
-        octets = read_into(view)
-        last = checks.now if checks.until is None else checks.until
-        if octets and (not self._from or self._first[-1] != checks.since or self._last[-1] != last):
+        octets, first, last = self._checks.read(read_into, view)
+        if octets and (not self._from or self._first[-1] != first or self._last[-1] != last):
             if len(self._from) > _MANY:
                 self._forget()
             self._from.append(at)
-            self._first.append(checks.since)
+            self._first.append(first)
             self._last.append(last)
         return octets
 

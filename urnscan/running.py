@@ -51,7 +51,6 @@ class Failures:
         if self._untold:
             self._tell(SourceError(self._input, f"{self._untold:,} more failures in it"))
         self._told = self._untold = 0
-        self._last = ""
 
     def _tell(self, error: SourceError) -> None:
         self._failures.append(error)

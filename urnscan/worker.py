@@ -180,7 +180,7 @@ class Worker:
         together = self._together
         if together.is_full:
             yield from self._scan_together()
-            yield from self._settle()
+            yield from self._held.release()  # to forget what was refused is too early: some of this text may be read
         try:
             if together.add(read_into, where):
                 self._octets += together.ends[-1] - together.starts[-1]
@@ -250,7 +250,8 @@ class Worker:
     def _values(self, document: Values, where: _Where) -> Iterator[Piece]:
         """Scan a column of values."""
         checks = self._checks
-        dates = np.array([checks.since]), np.array([checks.now])
+        given_last = ((0, checks.since, checks.now),)
+        begins, first, last = np.array(document.dates or given_last).T
         yield from self._scan_together()
         try:
             for hits in scan_values(self._scanner, document.values):
@@ -266,7 +267,8 @@ class Worker:
                         places=np.array([where.place], np.int32),
                         member=text_array([document.place(value) for value in places.value.tolist()]),
                     )
-                    yield from self._held.add(piece, found, dates)
+                    run = np.searchsorted(begins, places.value, side="right") - 1
+                    yield from self._held.add(piece, found, (first[run], last[run]))
         except ValueError as error:
             yield _failure(where.place, where.name, SourceError(where.name, str(error)))
         self._octets += count_octets(document.values)

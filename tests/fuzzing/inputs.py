@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import codecs
 import contextlib
 import functools
 import os
@@ -131,7 +132,10 @@ def files_from(octets: bytes) -> None:
     path = _folder() / "names"
     path.write_bytes(content)
     telling, most = 1 + head[0], 1 + head[1]
-    expected = [name for name in content.split(b"\0" if b"\0" in content[:telling] else b"\n") if name]
+    are_lines = b"\0" not in content[:telling]
+    is_marked = are_lines and content[:telling].startswith(codecs.BOM_UTF8)
+    names = content.removeprefix(codecs.BOM_UTF8) if is_marked else content
+    expected = [name for name in names.split(b"\n" if are_lines else b"\0") if name]
     with mock.patch.multiple(lists, _TELLING=telling, _BLOCK=1 + head[2], _LONGEST=_LONGEST_NAME):
         found = []
         for some in PathList(str(path)).read(most):

@@ -29,6 +29,7 @@ TABLE = pa.table(
         "name": pa.array(["d", "e"]).dictionary_encode(),
     }
 )
+BY_KIND = pa.schema([("kind", pa.dictionary(pa.int32(), pa.string()))])
 
 
 def save_parquet(path, table):
@@ -397,6 +398,19 @@ def test_batches_and_dictionaries_that_are_too_large_are_refused(tmp_path, monke
     assert "its dictionaries have" in read_values(tmp_path / "a.arrow")[1][0]
 
 
+def test_what_is_added_to_a_dictionary_counts_with_it(tmp_path, monkeypatch):
+    """Each part is small, and all of them are held."""
+    monkeypatch.setattr(messages, "_LARGEST", 1 << 16)
+    texts = ["x" * 40_000, "y" * 40_000]
+    options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
+    with pa.ipc.new_stream(tmp_path / "a.arrows", BY_KIND, options=options) as writer:
+        for count in (1, 2):
+            writer.write_batch(pa.record_batch([pa.array(texts[:count]).dictionary_encode()], BY_KIND))
+    values, errors = read_values(tmp_path / "a.arrows")
+    assert [value for _, value in values] == [b"x" * 40_000]
+    assert "its dictionaries have 80," in errors[0]
+
+
 def test_a_large_batch_is_mapped_where_it_is_in_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(messages, "_IN_MEMORY", 100)
     monkeypatch.setattr(messages, "_LARGEST", 200)
@@ -420,9 +434,10 @@ def test_a_message_that_says_it_is_endless_takes_no_memory(tmp_path):
     assert "ends at octet" in read_values(tmp_path / "a.arrows")[1][0]
 
 
-def test_indices_out_of_a_dictionary_are_damage(tmp_path):
+@pytest.mark.parametrize("index", [1, 9, -1])
+def test_indices_out_of_a_dictionary_are_damage(tmp_path, index):
     """pyarrow would read what is behind it."""
-    column = pa.DictionaryArray.from_arrays(pa.array([0, 9], pa.int8()), ["a"], safe=False)
+    column = pa.DictionaryArray.from_arrays(pa.array([0, index], pa.int8()), ["a"], safe=False)
     save_file(tmp_path / "a.arrow", pa.table({"a": column}))
     assert "an index leads out of its dictionary" in read_values(tmp_path / "a.arrow")[1][0]
 

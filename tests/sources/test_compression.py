@@ -354,6 +354,12 @@ def test_the_optional_fields_of_a_gzip_header(most):
     read = Read("gzip", b"\x1f\x8b\x08\x08" + b"x" * 100_000 + gzip.compress(text), most=max(most, 100))
     assert read.text == text
     assert len(read.errors) == 1
+    read = Read("gzip", b"\x1f\x8b\x08\x08" + b"x" * 100_006 + b"\0" + deflated + gzip.compress(text), most=1 << 20)
+    assert read.text == text, "a name of more than 64 KiB is none"
+    assert len(read.errors) == 1
+    for reserved in (0x20, 0x40, 0x80):
+        read = Read("gzip", b"\x1f\x8b\x08" + bytes([reserved]) + bytes(6) + deflated)
+        assert (read.text, len(read.errors)) == (b"", 1), "nobody knows what follows the header"
 
 
 def test_gzip_without_isal(monkeypatch):
@@ -473,6 +479,51 @@ def test_the_limits_end_it(form):
             reader.read_into(memoryview(bytearray(100)))
         assert reader.read_into(memoryview(bytearray(100))) == 0
         assert layer.checks.settled > layer.checks.now
+
+
+def test_an_xz_chunk_of_each_kind_is_as_long_as_it_is():
+    """LZMA2 (xz, 5.3.1): what is stored, then the first that is compressed, which sets properties and no dictionary."""
+    text = random.Random(1).randbytes(70_000) + text_of(1, 20_000)
+    octets = lzma.compress(text, preset=0)
+    first = 12 + 4 * (octets[12] + 1)  # behind the headers of the stream and its block
+    assert octets[first] == 1
+    second = first + 4 + int.from_bytes(octets[first + 1 : first + 3], "big")
+    while octets[second] == 2:
+        second += 4 + int.from_bytes(octets[second + 1 : second + 3], "big")
+    assert octets[second] == 0xC0
+    read = Read("xz", octets * 2)
+    assert (read.text, read.errors) == (text * 2, [])
+    index = 4 * (int.from_bytes(octets[-8:-4], "little") + 1)
+    wrong = bytearray(octets)
+    wrong[-12 - index - 1] ^= 1  # the check of the block, which is told from its chunks
+    assert Read("xz", bytes(wrong)).trusted == b""
+
+
+@pytest.mark.parametrize(("window", "is_read"), [(0x88, True), (0x89, False)])
+def test_a_zstd_window_of_128_mib_is_the_largest(window, is_read):
+    """RFC 8878, 3.1.1.1.2; "needs a window of more than 128 MiB" is said of none that needs no more."""
+    frame = b"\x28\xb5\x2f\xfd\0" + bytes([window]) + (5 << 3 | 1).to_bytes(3, "little") + b"urn:a"
+    read = Read("zstd", frame)
+    assert (read.text, len(read.errors)) == ((b"urn:a", 0) if is_read else (b"", 1))
+
+
+def test_the_size_of_a_gzip_member_counts_up_to_4_gib():
+    """RFC 1952, ISIZE: "modulo 2^32"; such a member is as whole as any other."""
+
+    class Huge(bytes):
+        def __len__(self):
+            return (1 << 32) + 5
+
+    class Inflater:
+        crc, eof, needs_input, unused_data = 7, False, True, b""
+
+        def decompress(self, data, _):
+            self.eof, self.unused_data = True, bytes(data[1:])
+            return Huge(b"x")
+
+    octets = b"\x1f\x8b\x08" + bytes(7) + b"\0" + struct.pack("<II", 7, 5)
+    member = decoders._gzip_member(tape.Tape(Octets(octets)), Inflater, zlib.error)
+    assert list(map(len, member)) == [(1 << 32) + 5]
 
 
 @FORMS

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from urnscan.errors import FatalError, SourceError
+from tests.packed import Given
+from urnscan.errors import DamageError, FatalError, SourceError
 from urnscan.sources import Checks, Input, Reader, Reading, check_encoding, open_documents
 from urnscan.sources.encodings import Transcoder
 
@@ -87,6 +88,28 @@ def first_bad(octets, codec):
     except UnicodeDecodeError as error:
         return error.start
     return None
+
+
+@pytest.mark.parametrize(
+    ("codec", "before", "after", "text"),
+    [("utf-16-le", b"a\0b", b"c\0", b"ac"), ("iso2022_jp", b"\x1b$(((((((((((", b"c", b"c")],
+)
+def test_behind_damage_nothing_goes_on_that_was_begun(codec, before, after, text):
+    """Neither half a character that the decoder keeps nor octets that it would not take yet."""
+
+    def pieces():
+        while True:
+            try:
+                got = reader.read_into(view)
+            except DamageError:
+                continue
+            if not got:
+                return
+            yield bytes(view[:got])
+
+    view = memoryview(bytearray(9))
+    with Transcoder(Given(before, DamageError("x", "a hole"), after), "x", codec) as reader:
+        assert b"".join(pieces()) == text
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """CSV, JSON and JSON Lines by named fields: the values that others read there, and no text that ends the run."""
 
 import csv
+import gzip
 import io
 import itertools
 import json
@@ -9,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import urnscan
 from tests.tabular import gzipped, is_text, read_values, zipped
 from urnscan.errors import DamageError, SourceError
 from urnscan.sources.layers import Budget, Checks, Layer, Limits, Reading
 from urnscan.sources.reader import Reader
-from urnscan.sources.tables import fields, records, text
+from urnscan.sources.tables import fields, records, text, values
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 FIELD = st.text(st.sampled_from('ab",;\t|\n\ré\0 '), max_size=8)
@@ -359,6 +361,73 @@ def test_an_error_that_ends_the_reading_is_the_only_one():
     assert read_pieces(fields.read_csv, ("a",), b'a\n"x\n', ended) == ([("0/a", b"x\n")], ["ended"])
 
 
+@pytest.mark.parametrize("before", ["\n\n", "\r\n", " \n", "\t \r\r\n", "\ufeff\n", "\n" * 2000])
+@pytest.mark.parametrize("most", [1, 1 << 20])
+def test_blank_lines_before_a_header_are_passed_over(before, most, monkeypatch):
+    """The first of them was taken for a header without names: nothing was found, and nothing said."""
+    monkeypatch.setattr(text, "_BLOCK", most)
+    octets = f"{before}\tu,v\nurn:a:1,2\n".encode()
+    assert read_pieces(fields.read_csv, ("u",), octets) == ([("0/u", b"urn:a:1")], [])
+    layer = Layer("in", "in", Reading(columns=("u",)), Checks(), Budget("in", Limits()))
+    assert fields.is_csv(octets, layer)
+    assert fields.is_csv(before.encode(), layer) is None
+    assert read_pieces(fields.read_csv, ("u",), before.encode()) == ([], [])
+
+
+@pytest.mark.parametrize("most", [1, 1 << 20])
+@pytest.mark.parametrize("name", ["a.csv", "a"])
+def test_a_header_of_several_lines(read, name, most, monkeypatch):
+    """Its first line was taken for all of it, and columns behind that denied."""
+    monkeypatch.setattr(text, "_BLOCK", most)
+    octets = b'id;"title,\nlong\r\n";u\n1;x;urn:a:1\n2;"y\n";urn:a:2\n'
+    assert read(name, octets, "u") == ([("0/u", b"urn:a:1"), ("1/u", b"urn:a:2")], [])
+    if name == "a.csv":
+        assert read(name, octets, "x")[1] == ["in: no column 'x': it has id, title,\\nlong, u"]
+
+
+def test_a_header_that_is_never_closed_is_not_looked_for_to_the_end(monkeypatch):
+    """Of a long text that begins with a quotation mark."""
+    monkeypatch.setattr(fields, "_HEADER", 100)
+    monkeypatch.setattr(text, "_BLOCK", 50)
+    seen = []
+    monkeypatch.setattr(fields, "_split", lambda lines, *_: (seen.append(len(lines)), (",", ['"'], 0, True))[1])
+    _, errors = read_pieces(fields.read_csv, ("u",), b'"a\n' * 1000)
+    assert errors == ["no column 'u': it has \""]
+    assert max(seen) <= 250
+    layer = Layer("in", "in", Reading(columns=("u",)), Checks(), Budget("in", Limits()))
+    assert fields.is_csv(b'"a\n' * 10, layer) is None
+    assert fields.is_csv(b'"a\n' * 1000, layer) is False
+
+
+@pytest.mark.parametrize("most", [1, 1 << 20])
+@pytest.mark.parametrize("sep", ["sep=;\n", '"sep=;"\r\n', "\nsep=;\r\n\n", "\ufeffsep=;\r"])
+def test_a_line_says_what_stands_between_values(read, sep, most, monkeypatch):
+    """For Excel; it was taken for the header."""
+    monkeypatch.setattr(text, "_BLOCK", most)
+    octets = (sep + "a,b,c;u\n1;urn:a:1\n").encode()
+    for name in ("a.csv", "a"):
+        assert read(name, octets, "u") == ([("0/u", b"urn:a:1")], [])
+    assert read("a.csv", octets, "b")[1] == ["in: no column 'b': it has a,b,c, u"]
+
+
+def test_all_values_of_a_key_that_stands_twice_are_read(read):
+    """Python's reader keeps the last; on the way to a value, in what is named, and in lists."""
+    octets = (
+        b'{"u": "1", "\\u0075": "2"}\n{"u": {"x": "3", "y": "4", "x": ["5"]}}\n'
+        b'{"a": {"u": "6"}, "a": [{"u": "7", "u": "8"}], "a.u": "9"}'
+    )
+    assert read("a.json", octets, "u") == (
+        [("0/u", b"1"), ("0/u", b"2"), ("1/u.x", b"3"), ("1/u.x[0]", b"5"), ("1/u.y", b"4")],
+        [],
+    )
+    assert sorted(read("a.json", octets, "a.u")[0]) == [
+        ("2/a.u", b"6"),
+        ("2/a.u", b"9"),
+        ("2/a[0].u", b"7"),
+        ("2/a[0].u", b"8"),
+    ]
+
+
 def test_a_header_of_countless_columns_is_refused(read, monkeypatch):
     monkeypatch.setattr(fields, "_LONGEST_HEADER", 10_000)
     assert "its first line has more than 10,000 characters" in read("a.csv", b"a," * 10_000, "a")[1][0]
@@ -402,8 +471,46 @@ def test_values_are_dated_by_the_reads_that_they_come_from(function):
     checks.now = checks.since = 5
     for found in function(Unit(octets), layer):
         assert found.values.to_pylist() == [b"x"]
-        assert checks.since == 5
-        assert checks.now > 5
+        assert found.dates == [(0, 5, 6)]
+
+
+@pytest.mark.parametrize(("name", "line"), [("a.csv.gz", b"%b\n"), ("a.jsonl.gz", b'{"a": "%b"}\n')])
+def test_a_wrong_checksum_costs_no_more_than_a_line_behind_it(tmp_path, name, line):
+    """That could be the end of one that is lost; what else stands before and behind has nothing to do with what is not
+    to be trusted.
+    """
+    texts = ((b"a", b"urn:a:1"), (b"urn:b:1", b"urn:b:2"), (b"urn:c:1", b"urn:c:2", b"urn:c:3"))
+    members = [bytearray(gzip.compress(b"".join(line % text for text in some))) for some in texts]
+    members[1][-8] ^= 1
+    (tmp_path / name).write_bytes(b"".join(members))
+    found = urnscan.scan(tmp_path / name, column="a")
+    assert found.occurrences.column("text").to_pylist() == ["urn:a:1", "urn:c:2", "urn:c:3"]
+    assert len(found.report.failures) == 1
+
+
+@pytest.mark.parametrize("most", [1, 9])
+@pytest.mark.parametrize("function", [fields.read_json, fields.read_csv])
+def test_values_of_several_reads_are_each_as_old_as_its_own(function, most, monkeypatch):
+    """No younger, or what is not to be trusted would stay; no older, or what is would be taken back, too."""
+    monkeypatch.setattr(values, "_MOST_VALUES", most)
+    checks = Checks()
+    layer = Layer("in", "in", Reading(columns=("a",)), checks, Budget("in", Limits()))
+    pieces = {
+        fields.read_json: (b'{"a": "x"}\n', b'{"a": "y"}\n{"a', b'": "z"}\n'),
+        fields.read_csv: (b"a\nx\n", b'y\n"', b'z"\n'),
+    }[function]
+
+    class Unit(Pieces):
+        def read_into(self, view):
+            got = super().read_into(view)
+            checks.now += 1
+            return got
+
+    found = [(each.values.to_pylist(), list(each.dates)) for each in function(Unit(*pieces), layer)]
+    if most == 1:
+        assert found == [([b"x"], [(0, 0, 1)]), ([b"y"], [(0, 1, 2)]), ([b"z"], [(0, 1, 3)])]
+    else:
+        assert found == [([b"x", b"y", b"z"], [(0, 0, 1), (1, 1, 2), (2, 1, 3)])]
 
 
 @settings(max_examples=200)

@@ -71,6 +71,40 @@ class TestPathList:
         assert list(find_listed([PathList(str(tmp_path / "list")), "s3://b/*"])) == []
         assert asked == [("https://example.org/*", False), ("s3://b/*", True)]
 
+    @pytest.mark.parametrize(
+        ("octets", "names"),
+        [
+            (b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n", [b"a", b"\xef\xbb\xbfb"]),
+            (b"\xef\xbb\xbfa", [b"a"]),
+            (b"\xef\xbb\xbf", []),
+            (b"\xef\xbb\xbf\n\nb", [b"b"]),
+            (b"\xef\xbba\n", [b"\xef\xbba"]),
+            (b"\xef\xbb\xbfa\0", [b"\xef\xbb\xbfa"]),
+        ],
+    )
+    def test_byte_order_mark(self, tmp_path, octets, names):
+        """Before the first line it is none of its name; `find -print0` writes none."""
+        (tmp_path / "list").write_bytes(octets)
+        assert list(chain(*PathList(str(tmp_path / "list")).read(9))) == names
+
+    def test_byte_order_mark_alone_at_first(self, tmp_path, monkeypatch):
+        """What follows it is read, however the list is cut."""
+        monkeypatch.setattr("urnscan.sources.lists._TELLING", 3)
+        (tmp_path / "list").write_bytes(b"\xef\xbb\xbfa\nb")
+        assert list(chain(*PathList(str(tmp_path / "list")).read(9))) == [b"a", b"b"]
+
+    def test_lines_of_windows(self, tmp_path, monkeypatch):
+        """A CR may end a name: it is tried, and where nothing has that name, the line says what to do."""
+        monkeypatch.chdir(tmp_path)
+        for name in ("a", "b", "b\r"):
+            (tmp_path / name).touch()
+        (tmp_path / "list").write_bytes(b"a\r\nb\r\nc\n")
+        first, second, third = find_listed([PathList("list")])
+        remedy = "in the list its name ends in CR: is the list from Windows? tr -d '\\r' takes it off"
+        assert str(first) == f"a\r: no such file or folder; {remedy}"
+        assert second.names == ["b\r"]
+        assert str(third) == "c: no such file or folder"
+
     @pytest.mark.parametrize("most", [1, 2, 100])
     def test_parts(self, tmp_path, most):
         """No more at once than asked for, however the list is read."""

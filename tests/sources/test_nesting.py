@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources import Checks, Document, Input, Limits, Reading, is_splittable, opening
-from urnscan.sources.forms import Archive, Compression, Registry
+from urnscan.sources.forms import Archive, Compression, Registry, Table
 from urnscan.sources.layers import Budget, Layer
 
 
@@ -19,6 +19,17 @@ class TestChecks:
     def test_nothing_to_wait_for(self):
         checks = Checks()
         assert checks.settled > checks.now
+
+    def test_nothing_is_forgotten_while_a_unit_is_open(self):
+        """What is still to be given of it may be from a unit within that was refused."""
+        checks = Checks()
+        outer, inner = checks.begin(), checks.begin()
+        checks.refuse(inner)
+        checks.forget()
+        assert checks.refused == [(2, 2)]
+        checks.confirm(outer)
+        checks.forget()
+        assert checks.refused == []
 
     def test_unit_after_unit(self):
         checks = Checks()
@@ -194,6 +205,22 @@ class TestRegistry:
         members = [("a", Given(b"1")), ("b", Given(b"2")), ("c", Given(b"3"))]
         with pytest.raises(LimitError, match="more than 2 members"):
             documents(b"A", self.archive(*members), limits=Limits(members=2))
+
+    def test_a_limit_that_is_met_inside_of_a_member_ends_the_input(self, documents):
+        def unfold(*_):
+            raise LimitError("file", "unfolds to too much")
+
+        bomb = Compression(recognise=lambda head, _: head.startswith(b"X"), open=unfold, suffixes=())
+        with pytest.raises(LimitError, match="too much"):
+            documents(b"A", self.archive(("a", Given(b"X")), ("b", Given(b"2"))), bomb)
+
+    def test_a_table_is_one_layer_and_is_read_to_its_end(self, documents):
+        """What its reader has not come to may still fail."""
+        table = Table(recognise=lambda head, _: head.startswith(b"T"), open=lambda *_: iter(()))
+        members = [("a", Given(b"T", SourceError("file!/a", "checksum"))), ("b", Given(b"2"))]
+        assert documents(b"A", self.archive(*members), table) == ["file!/a: checksum", ("b", b"2")]
+        found = documents(b"A", self.archive(("a", Given(b"T"))), table, limits=Limits(depth=1))
+        assert found == ["file!/a: nested more than 1 deep: not read; --max-depth allows more"]
 
     def test_what_is_nested_too_deep_fails_by_name(self, documents):
         """A file that holds itself, as some zip files do."""

@@ -93,6 +93,27 @@ def test_what_was_in_store_below_is_as_old_as_it_was_there():
     assert checks.since == 0
 
 
+def test_looking_dates_nothing():
+    """Checks: who reads dates what he reads. What is only looked at may be younger than what he holds already."""
+    checks = Checks()
+    reader = Peeked(Given(b"a", checks.begin, b"b", b"c"), checks)
+    checks.since = checks.now
+    assert reader.peek(3) == b"abc"
+    assert (checks.since, checks.now) == (0, 1)
+
+
+def test_what_came_in_several_reads_is_as_old_as_the_first():
+    """Who takes it together, as headers are taken, has octets of the unit that was refused meanwhile."""
+    checks = Checks()
+    unit = []
+    parts = (lambda: unit.append(checks.begin()), b"bad", lambda: checks.refuse(unit[0]), b"more", b"good")
+    reader = Peeked(Given(*parts), checks)
+    assert reader.peek(11) == b"badmoregood"
+    checks.since = checks.now
+    assert read_up_to(reader, 11) == b"badmoregood"
+    assert checks.since <= checks.refused[0][1]
+
+
 def test_closes_what_is_below():
     script = Given()
     with Peeked(script, Checks()):

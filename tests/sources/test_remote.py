@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import http.server
 import re
 import socket
@@ -467,6 +468,30 @@ class TestFailing:
         url = web.url + way[0]
         assert found(url) == [f"{url}: a redirect loop: the server redirects without end"]
         assert len(web.asked) <= 12
+
+    def test_changed_where_someone_seeks(self, web):
+        web.pages["/a"] = TEXT
+        with open_file(only(f"{web.url}/a")) as reader, reader.reopen() as file:
+            assert file.read(10) == TEXT[:10]
+            web.etag = '"2"'
+            file.seek(600_000)
+            with pytest.raises(SourceError, match="changed while it was read"):
+                file.read(10)
+
+    def test_another_part_than_was_asked_for(self, web):
+        """Its octets would stand in the wrong place."""
+
+        def later(handler):
+            handler.headers.replace_header("Range", "bytes=700000-")
+            handler.give(TEXT)
+
+        web.pages["/a"] = TEXT
+        with open_file(only(f"{web.url}/a")) as reader, reader.reopen() as file:
+            assert file.read(10) == TEXT[:10]
+            web.pages["/a"] = later
+            file.seek(600_000)
+            with pytest.raises(SourceError, match="another part than was asked for"):
+                file.read(10)
 
     def test_changed_between_the_tries(self, web):
         def changed(handler):
@@ -951,6 +976,53 @@ class TestS3Failing:
             began = time.monotonic()
             assert read(only("s3://bucket/a")) == TEXT
             assert time.monotonic() - began < 3
+
+
+def test_what_was_put_in_part_is_never_let_go_of(tmp_path):
+    """pyarrow completes a stream that nobody holds any more, and half an object would appear."""
+    ended = []
+
+    class Stream:
+        def write(self, _):
+            raise OSError("unplugged")
+
+        def close(self):
+            ended.append("closed")
+
+        def __del__(self):
+            ended.append("let go of")
+
+    class System:
+        def open_output_stream(self, _):
+            return Stream()
+
+    (tmp_path / "out").write_bytes(TEXT)
+    store = stores._Arrow(urls.parse_url("s3://bucket/out"), System(), "bucket")
+    with pytest.raises(OSError, match="unplugged"):
+        store.put(tmp_path / "out", "bucket/out")
+    gc.collect()
+    assert ended == []
+
+
+def test_what_does_not_arrive_whole_is_an_error(monkeypatch, tmp_path):
+    """A store may say that all is well, and have less: an output is there whole or not at all."""
+    arrived = []
+
+    class Lossy:
+        def path_of(self, path):
+            return path
+
+        def put(self, file, _):
+            arrived.append(file.read_bytes()[:-1])
+
+        def find(self, path):
+            return stores.Entry(path, "out", is_folder=False, size=len(arrived[-1]))
+
+    monkeypatch.setattr(remote, "open_store", lambda *_, **__: Lossy())
+    (tmp_path / "out").write_bytes(TEXT)
+    with pytest.raises(SourceError, match=r"^s3://bucket/out: what arrived is not what was sent; tried 4 times$"):
+        remote.RemotePlace("s3://bucket/out").put(tmp_path / "out")
+    assert len(arrived) == 4
 
 
 class TestOthers:

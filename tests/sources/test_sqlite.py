@@ -145,10 +145,98 @@ def test_full_text_indices_are_read_where_their_texts_are(made):
     assert read_values(path) == ([("f_content/1/c0", b"urn:a:b")], [])
 
 
-@pytest.mark.parametrize("statement", [b"CREATE VIRTUAL TABLE", b"create/* ' */ virtual", b" CREATE -- x\n\tVIRTUAL "])
+@pytest.fixture
+def made_with(made):
+    """A database from statements, if this SQLite has the modules in them."""
+
+    def made_with(*statements):
+        try:
+            return made(*statements)
+        except sqlite3.OperationalError as error:
+            if "no such module" not in str(error):
+                raise
+            return pytest.skip(str(error))
+
+    return made_with
+
+
+def test_tables_that_are_called_as_shadows_are_read(made_with):
+    """All that began with the name of a virtual table and _ was left out without a word, and its columns denied."""
+    path = made_with(
+        "CREATE VIRTUAL TABLE book USING fts5(title, columnsize=0)",
+        "CREATE TABLE book_author (v)",
+        "INSERT INTO book_author VALUES ('urn:a:1')",
+        "CREATE TABLE book_old_data (id, block)",
+        "INSERT INTO book_old_data VALUES ('urn:a:2', 'urn:a:3')",
+        "CREATE TABLE book_docsize (note)",
+        "INSERT INTO book_docsize VALUES ('urn:a:4')",
+    )
+    found = [("book_author/1/v", b"urn:a:1"), ("book_old_data/1/id", b"urn:a:2"), ("book_old_data/1/block", b"urn:a:3")]
+    assert read_values(path) == ([*found, ("book_docsize/1/note", b"urn:a:4")], [])
+    assert read_values(path, "book_author.v") == (found[:1], [])
+
+
+@pytest.mark.parametrize("module", ["fts3(x)", '"FTS4"(x)', "fts5(x)"])
+def test_shadows_of_virtual_tables_whose_names_begin_alike(made_with, module):
+    """Those of `t_stem` were taken for those of `t`."""
+    path = made_with(
+        f"CREATE VIRTUAL TABLE t USING {module}",
+        f"CREATE VIRTUAL TABLE 't_stem' USING {module}",
+        "INSERT INTO t VALUES ('urn:a:1')",
+        "INSERT INTO t_stem VALUES ('urn:a:2')",
+    )
+    found, errors = read_values(path)
+    assert [(place.split("/")[0], value) for place, value in found] == [
+        ("t_content", b"urn:a:1"),
+        ("t_stem_content", b"urn:a:2"),
+    ]
+    assert errors == []
+
+
+def test_texts_beside_an_r_tree_are_read(made_with):
+    """Its auxiliary columns."""
+    path = made_with("CREATE VIRTUAL TABLE r USING rtree(id, a, b, +note)", "INSERT INTO r VALUES (1, 2, 3, 'urn:a:1')")
+    assert read_values(path) == ([("r_rowid/1/a0", b"urn:a:1")], [])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        b"CREATE VIRTUAL TABLE",
+        b"create/* ' */ virtual",
+        b" CREATE -- x\n\tVIRTUAL ",
+        b"CREATE\xef\xbb\xbfVIRTUAL",
+        b"CREATE" + b"/**/" * 1000 + b"VIRTUAL TABLE",
+    ],
+)
 def test_a_virtual_table_is_known_by_its_statement(statement):
     assert sqlite._VIRTUAL.match(statement)
     assert not sqlite._VIRTUAL.match(b"CREATE TABLE virtual")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        b"CREATE VIRTUAL TABLE t USING fts5(x)",
+        b"CREATE VIRTUAL TABLE 'it''s'using\"fts5\"(x)",
+        b"create virtual table [a b] /* c */ using fts5",
+        b'CREATE VIRTUAL TABLE "USING x" USING -- y\n fts5(x)',
+        b"CREATE VIRTUAL TABLE \xc3\xbc$1 USING `fts5`(x)",
+    ],
+)
+def test_its_module_is_known_by_its_statement(statement):
+    assert sqlite._VIRTUAL.match(statement)[1].strip(b'"`') == b"fts5"
+
+
+def test_comments_in_a_schema_take_no_time(made):
+    """Forty in a row took for ever."""
+    path = made(
+        "CREATE TABLE t (a)",
+        "INSERT INTO t VALUES ('x')",
+        "PRAGMA writable_schema = ON",
+        f"UPDATE sqlite_master SET sql = 'CREATE{'/**/' * 5000} TABLE t (a)'",
+    )
+    assert read_values(path) == ([("t/1/a", b"x")], [])
 
 
 def test_names_are_never_taken_for_strings(made):
@@ -346,6 +434,23 @@ def test_a_name_that_is_damaged_is_said(made):
     ((error,), found) = read_values(path)[::-1]
     assert found == []
     assert error.startswith("in: cannot be read as SQLite: malformed database schema (\ufffdtt\ufffd)")
+
+
+def test_a_table_whose_name_cannot_be_asked_for_is_said(made):
+    """Python's SQLite takes names in Unicode only; it was left out without a word."""
+    path = made("CREATE TABLE tt5 (a)", "INSERT INTO tt5 VALUES ('x')")
+    path.write_bytes(path.read_bytes().replace(b"tt5", b"tt\xff"))
+    assert read_values(path) == ([], ["in: table 'tt\ufffd' damaged: its name is not UTF-8"])
+
+
+def test_a_name_that_is_a_number_is_read(made):
+    """The schema of a file that was made to harm; it was a traceback."""
+    path = made('CREATE TABLE "5" (a)', "INSERT INTO \"5\" VALUES ('x')")
+    octets = path.read_bytes()
+    types = octets.rindex(b"\x17\x0f\x0f", 0, octets.index(b"table55"))
+    octets = octets.replace(b"table55", b"table\x055")
+    path.write_bytes(octets[:types] + b"\x17\x01\x0f" + octets[types + 3 :])
+    assert read_values(path) == ([("5/1/a", b"x")], [])
 
 
 def test_what_is_no_database_behind_its_sign_is_said(tmp_path):

@@ -128,6 +128,12 @@ def test_what_is_no_file_is_passed_over():
     assert read(octets) == ([("a", b"a"), ("b", b"b"), ("c", b"c")], [])
 
 
+def test_a_file_that_is_called_as_a_folder_is_read():
+    """What has data is not passed over for its name; as it was, without a word."""
+    octets = block("d/", 20, b"0") + padded(b"text urn:a:hidden end"[:20]) + rest_of("a", b"a")
+    assert read(octets) == ([("d/", b"text urn:a:hidden en"), ("a", b"a")], [])
+
+
 def test_headers_of_1979():
     """V7: no magic string."""
     header = bytearray(block("a", 3))
@@ -308,6 +314,16 @@ def test_a_damaged_header_in_the_middle():
     assert errors == [f"x: no valid tar header at octet {at}: passed over what stands there, up to the next one"]
 
 
+@pytest.mark.parametrize("form", ["gnu", "pax"])
+def test_a_long_name_is_lost_with_its_member(form):
+    """It is not that of the next one that is found."""
+    head = bytearray(block("n" * 300, len(TEXT), form=FORMATS[form]))
+    head[-500] ^= 1
+    members, errors = read(bytes(head) + padded(TEXT) + rest_of("b", b"text"))
+    assert members == [("b", b"text")]
+    assert len(errors) == 1
+
+
 @pytest.mark.parametrize("missing", [1, 300, 512, 700])
 def test_a_hole_below(missing):
     """Behind it headers stand anywhere: they are found, also when it is in a header, or in what is passed over."""
@@ -322,6 +338,28 @@ def test_a_hole_below(missing):
                 assert members[-1] == ("d", TEXT)
             assert [name for name, _ in members] in (["a", "b", "c", "d"], ["a", "c", "d"], ["a", "b", "d"])
             assert errors == ["below: a hole"]
+
+
+@pytest.mark.parametrize("read_at_once", [1 << 16, 1 << 17])
+@pytest.mark.parametrize("before", [0, 1, 256, 511, 512, 600])
+def test_a_header_where_two_searches_meet(read_at_once, before):
+    """Behind a hole it may begin so many octets before the end of what is looked through at a time."""
+    lost = rest_of("a", TEXT * 2)
+    behind = len(lost) - read_at_once + before
+    parts = Given(lost[: behind - 300], DamageError("below", "a hole"), lost[behind:] + rest_of("b", b"b"))
+    parts.most = read_at_once
+    members, errors = read(parts)
+    assert members[1:] == [("b", b"b")]
+    assert errors == ["below: a hole"]
+
+
+def test_an_extension_header_of_1_mib_is_read():
+    """What is said of a larger one: "1 MiB is the most"."""
+    size = 1 << 20
+    data = b"%d path=" % size
+    octets = block("x", size, b"x") + data + b"n" * (size - len(data) - 1) + b"\n" + rest_of("a", b"text")
+    ((name, text),), errors = read(octets)
+    assert (set(name), text, errors) == ({"n"}, b"text", [])
 
 
 def test_a_failure_below_is_the_end():

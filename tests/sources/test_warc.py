@@ -99,6 +99,17 @@ def test_a_warc_file_is_known_by_its_first_octets():
         assert is_warc(head, layer()) is False
 
 
+def test_a_text_about_web_archives_is_none():
+    """It was passed over to its end. Behind the version nothing stands in its line but blanks, and those are few."""
+    for head in (b"WARC/1.0 is a file format of", b"WARC/1.0.\n", b"WARC/1.x\n", b"WARC/1.\n", b"WARC/1.0\rx"):
+        assert is_warc(head, layer()) is False
+    for head in (b"WARC/1.0\r\n", b"WARC/1.0\n", b"WARC/1.0 \t\r\n", b"WARC/0.17\n"):
+        assert is_warc(head, layer())
+        assert {is_warc(head[:count], layer()) for count in range(len(head))} == {None}
+    for filling in (b"0", b" "):
+        assert is_warc(b"WARC/1.0" + filling * 99, layer()) is False
+
+
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_the_records_of_a_file_are_documents(tmp_path, suffix):
     """Through the registry of forms, also in gzip, one member for each record."""

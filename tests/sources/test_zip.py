@@ -230,11 +230,38 @@ def test_names():
     assert (found.members, found.errors) == ([(name, b"x") for name in cases], [])
 
 
-def test_folders_and_empty_members_are_passed_over():
-    found = read(zipped([("folder/", b""), ("empty", b""), ("a", b"a")]))
+def test_members_without_data_are_passed_over():
+    """If their headers say so; deflated, nothing has two octets."""
+    nothing = [("folder/", b""), ("empty", b"")]
+    found = read(zipped([*nothing, ("a", b"a")], 0))
     assert (found.members, found.errors) == ([("a", b"a")], [])
-    found = read(zipped([("folder/", b""), ("a", b"a")], writer=Unseekable))
-    assert (found.members, found.errors) == ([("a", b"a")], [])
+    for method, writer in ((8, io.BytesIO), (0, Unseekable), (8, Unseekable)):
+        found = read(zipped([*nothing, ("a", b"a")], method, writer))
+        assert (found.members, found.errors) == ([*nothing, ("a", b"a")], [])
+
+
+@pytest.mark.parametrize("method", METHODS.values())
+@pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
+def test_a_folder_with_data_is_read(method, writer):
+    """By its name alone it was passed over, and its text lost."""
+    members = [("docs/", TEXT), ("b", b"b")]
+    found = read(zipped(members, method, writer))
+    assert (found.members, found.errors) == (members, [])
+
+
+@pytest.mark.parametrize("method", [0, 8])
+@pytest.mark.parametrize("zeros", [slice(22, 26), slice(18, 26), slice(14, 26)])
+def test_a_header_that_denies_its_data_is_told(method, zeros):
+    """It says size 0, or that and more, and there is no descriptor: the member was lost without a word."""
+    octets = bytearray(zipped([("a", TEXT), ("b", b"b")], method))
+    octets[zeros] = bytes(zeros.stop - zeros.start)
+    found = read(bytes(octets))
+    assert found.members[-1] == ("b", b"b")
+    assert all(name in found.refused or not text for name, text in found.members[:-1])
+    assert 1 <= len(found.errors) <= 2
+    refused = "x!/a: its checksum or size is wrong: what was found in it is left out"
+    lost = "x: no zip record at octet 31: passed over what stands there, up to the next one"
+    assert found.errors[-1] == (lost if zeros.start == 14 or (zeros.start, method) == (18, 0) else refused)
 
 
 def test_an_empty_archive_and_its_comment():
@@ -306,6 +333,64 @@ def test_info_zip(tmp_path, options):
             assert found.errors == [f"x!/{name}: encrypted, which is not read: decrypt it first" for name in "ab"]
         else:
             assert (found.members, found.errors) == ([("a", TEXT), ("b", TEXT)], [])
+
+
+def test_cut_off_between_two_records():
+    """It is told wherever no end of a directory stands last, also behind another archive that is whole."""
+    whole = zipped([("a", TEXT), ("b", b"b" * 99)])
+    entry = whole.index(b"PK\x01\x02", whole.index(b"PK\x01\x02") + 4)
+    member = whole[: whole.index(b"PK\x03\x04", 4)]
+    for octets, names in ((whole[:entry], ["a", "b"]), (whole + member, ["a", "b", "a"])):
+        found = read(octets)
+        assert [name for name, _ in found.members] == names
+        assert found.errors == [f"x: cut off at octet {len(octets)}, before the end of its directory"]
+
+
+@pytest.mark.parametrize("before", [1, 4, 29, 30, 31])
+def test_a_member_where_two_searches_meet(before):
+    """It is found that begins so many octets before the end of what is looked through at a time."""
+    first, second = (zipped([(name, b"text")], 0)[:35] for name in "ab")
+    octets = first + b"\1" * ((1 << 16) - before) + second + END
+    assert read(octets).members == [("a", b"text"), ("b", b"text")]
+
+
+def test_a_stored_member_has_the_less_of_its_two_sizes():
+    """One of them is damaged; were it the larger, the members that follow would be text of this one."""
+    octets = bytearray(zipped([("a", TEXT), ("b", b"b" * 99)], 0))
+    octets[20] += 1  # its compressed size: 65,536 more
+    found = read(bytes(octets))
+    assert found.members == [("a", TEXT), ("b", b"b" * 99)]
+
+
+def test_a_unicode_name_is_that_of_the_name_that_it_was_made_for():
+    """APPNOTE, 4.6.9: where the CRC is that of another name, the member was renamed since."""
+    for name, expected in ((b"a", "new"), (b"b", "a")):
+        extra = struct.pack("<HHBI", 0x7075, 8, 1, zlib.crc32(name)) + b"new"
+        assert read(header(b"a", b"text", extra=extra) + b"text" + END).members == [(expected, b"text")]
+
+
+def test_behind_a_hole_below_there_is_a_way_back():
+    """In a pipe, too, a record is searched for from a damaged member on, whatever that says of its size."""
+    octets = bytearray(zipped([("a", TEXT), ("b", TEXT), ("c", b"c" * 99)]))
+    second = octets.index(b"PK\x03\x04", 4)
+    octets[second + 18] ^= 0x55  # its compressed size
+    octets[second + 200 : second + 220] = bytes(20)
+    found = Read(Given(octets[:1000], DamageError("below", "a hole"), octets[1500:]))
+    assert found.members[-1] == ("c", b"c" * 99)
+    assert [name for name, _ in found.members] == ["a", "b", "c"]
+    assert found.errors[0] == "below: a hole"
+    assert len(found.errors) == 2
+
+
+@pytest.mark.parametrize("method", [0, 8])
+def test_a_wrong_size_refuses_as_a_wrong_checksum_does(method):
+    """What says of itself what is not so is not to be trusted, though its CRC is right."""
+    octets = bytearray(zipped([("a", TEXT), ("b", b"b" * 99)], method))
+    octets[22] += 1  # of its size
+    found = read(bytes(octets))
+    assert found.members == [("a", TEXT), ("b", b"b" * 99)]
+    assert found.errors == ["x!/a: its checksum or size is wrong: what was found in it is left out"]
+    assert found.refused == {"a"}
 
 
 @pytest.mark.parametrize("method", METHODS.values())

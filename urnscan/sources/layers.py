@@ -63,6 +63,12 @@ class Checks:
         """Octets of an earlier date than this are settled: refused, or good."""
         return min(self._open, default=self.now + 1)
 
+    def read(self, read_into: Callable[[memoryview], int], view: memoryview) -> tuple[int, int, int]:
+        """Read: how many octets there were, and their first and last date. Raises what `read_into` raises."""
+        self.since, self.until = self.now, None
+        octets = read_into(view)
+        return octets, self.since, self.now if self.until is None else self.until
+
     def forget(self) -> None:
         """Nothing that was read until now is of interest any more."""
         if not self._open:

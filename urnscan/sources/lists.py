@@ -1,14 +1,15 @@
 """Lists of what is to be read, as `find` prints them: one path or URL a line, or each with a NUL behind it."""
 
+import codecs
 import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from urnscan.errors import FatalError
+from urnscan.errors import FatalError, SourceError
 from urnscan.sources.inputs import name_of
 
-__all__ = ["PathList"]
+__all__ = ["PathList", "with_remedy"]
 
 _TELLING = 1 << 13  # octets in which a list with NULs has one: no path is longer than half of that
 _BLOCK = 1 << 18  # octets of the list that are read at once
@@ -36,7 +37,8 @@ class PathList:
             return False
 
     def read(self, most: int) -> Iterator[list[bytes]]:
-        """The paths as they are read, no more than `most` at once; empty lines are none.
+        """The paths as they are read, no more than `most` at once; empty lines are none, nor is a byte order mark before
+        the first.
 
         Raises FatalError where it cannot be read, or has what can be neither path nor URL.
         """
@@ -46,6 +48,8 @@ class PathList:
             with open(0 if self.source == "-" else self.source, "rb", closefd=self.source != "-") as file:
                 block = file.read(_TELLING)
                 separator = b"\0" if b"\0" in block else b"\n"
+                if separator == b"\n" and block.startswith(codecs.BOM_UTF8):
+                    block = block[len(codecs.BOM_UTF8) :] or file.read1(_BLOCK)
                 while block:
                     *paths, rest = (rest + block).split(separator)
                     number += len(paths)
@@ -65,3 +69,14 @@ def _in_parts(paths: list[bytes], most: int) -> Iterator[list[bytes]]:
     some = [path for path in paths if path]
     for at in range(0, len(some), most):
         yield some[at : at + most]
+
+
+def with_remedy(error: SourceError, path: str) -> SourceError:
+    """The error for a path of a list, with what to do where the CR of a line of Windows is in its name.
+
+    It may belong there: only where nothing has that name is it worth a word.
+    """
+    if not path.endswith("\r"):
+        return error
+    reason = f"{error.reason}; in the list its name ends in CR: is the list from Windows? tr -d '\\r' takes it off"
+    return SourceError(error.source, reason)

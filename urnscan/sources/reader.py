@@ -67,18 +67,17 @@ class Peeked(Reader):
             buffer = memoryview(bytearray(max(2 * count, _HEAD)))  # who asks for a little more will ask again
             filled = len(self._head)
             buffer[:filled] = self._head
-            checks, since = self._checks, self._checks.since
+            since = self._checks.since
             try:
                 while filled < count and not self._ended:
-                    checks.since = checks.now
-                    got = self._reader.read_into(buffer[filled:])
+                    got, first, _ = self._checks.read(self._reader.read_into, buffer[filled:])
                     self._ended = got == 0
                     filled += got
-                    self._reads.append((got, checks.since, checks.now))
+                    self._reads.append((got, first, self._checks.now))  # not the last date below: as in read_into
             except SourceError as error:
                 self._after = error
             self._head = bytes(buffer[:filled])
-            checks.since = since
+            self._checks.since = since
         return self._head
 
     def read_into(self, view: memoryview) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 
 from urnscan.errors import SourceError
 from urnscan.sources.inputs import Input, Listed, name_of, one_by_one
-from urnscan.sources.lists import PathList
+from urnscan.sources.lists import PathList, with_remedy
 from urnscan.sources.remote.urls import is_remote, is_url, local_path, real_place
 from urnscan.sources.sizes import UNKNOWN, file_sizes
 
@@ -101,7 +101,8 @@ class _Finder:
             for found in self._sized(b"", some):
                 if isinstance(found, str):
                     if not self._names_own(found):
-                        yield from self.find(found, is_pattern=False)
+                        for each in self.find(found, is_pattern=False):
+                            yield with_remedy(each, found) if isinstance(each, SourceError) else each
                     continue
                 files = found
                 if not self._skip_octets.isdisjoint(path.rpartition(b"/")[2] for path in some):

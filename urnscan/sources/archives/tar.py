@@ -277,7 +277,7 @@ class _Archive:
         except ValueError as error:
             self._searching = self._member is None  # where it ends is not known
             return SourceError(self._layer.name, f"a damaged header at octet {at}: {error}; the member is passed over")
-        if not stored or not member.left or header.type == _FOLDER_LIST or name.endswith("/"):
+        if not stored or not member.left or header.type == _FOLDER_LIST:
             return None
         return name, member if segments is None else _Sparse(member, self._layer, segments, size)
 

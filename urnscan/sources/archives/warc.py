@@ -30,6 +30,8 @@ from urnscan.sources.reader import Reader, begins
 __all__ = ["is_warc", "open_warc"]
 
 _MAGICS = (b"WARC/0.", b"WARC/1.")
+_VERSION = re.compile(rb"WARC/[01]\.[0-9]{1,9}[ \t]{0,9}\r?\n")  # a text about such files has words behind it
+_VERSION_BEGUN = re.compile(rb"WARC/[01]\.[0-9]{0,9}[ \t]{0,9}\r?")
 _HTTP_TYPES = (b"response", b"request", b"revisit")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _PASSED = 1 << 16  # octets that are passed over at a time
@@ -37,7 +39,10 @@ _PASSED = 1 << 16  # octets that are passed over at a time
 
 def is_warc(head: bytes, _: Layer) -> bool | None:
     """Whether octets that begin so are a WARC file; None where they are too few to tell."""
-    return begins(head, *_MAGICS)
+    known = begins(head, *_MAGICS)
+    if not known or _VERSION.match(head):
+        return known
+    return None if _VERSION_BEGUN.fullmatch(head) else False
 
 
 def open_warc(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | SourceError]:

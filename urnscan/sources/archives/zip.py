@@ -1,7 +1,7 @@
 """Zip archives, read front to back in one pass: by the headers before the members, not by the directory at the end.
 
 So they can be read from a pipe and inside other forms, and as far as they go when they are cut off or damaged.
-The names are those of APPNOTE.TXT 6.3.10. Folders and empty members are passed over, though counted as members.
+The names are those of APPNOTE.TXT 6.3.10. Members without data, such as folders, are passed over, though counted.
 """
 
 import re
@@ -228,10 +228,11 @@ class _Archive:
             self._searching = header.compressed is None or header.has_descriptor or header.is_encrypted
             self._said = True
             return member.error(reason)
-        self._member = member
-        if header.name.endswith("/") or (header.size == 0 and not header.has_descriptor):
+        if not (header.compressed or header.size or header.crc or header.has_descriptor):
+            # If that is a lie, no record begins at what comes next, which is told.
             self._layer.budget.member()
             return None
+        self._member = member
         return header.name, member
 
     def _leave(self, member: _Member) -> SourceError | None:

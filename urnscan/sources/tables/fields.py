@@ -5,7 +5,9 @@ Without a named field such files are scanned as the text that they are.
 
 import csv
 import io
+import itertools
 import re
+from collections import deque
 from collections.abc import Iterator
 
 from urnscan.errors import DamageError, SourceError
@@ -25,10 +27,13 @@ _JSON = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*(?:\{[ \t\r\n]*["}]|\[[ \t\r\n\
 _JSON_BEGUN = re.compile(rb"(?:\xef(?:\xbb(?:\xbf)?)?)?[ \t\r\n]*(?:\{[ \t\r\n]*|\[[ \t\r\n\[]*)?")
 _CSV_NAMES = (".csv", ".tsv", ".tab")
 _DELIMITERS = ",;\t|"
-_HEADER = 1 << 16  # octets of a first line by which a table is recognised
+_HEADER = 1 << 16  # octets of a first row by which a table is recognised
 _BLANK = 1 << 16  # octets of white space before the beginning of JSON
 _LONGEST_HEADER = 1 << 24  # characters
-_MARK = re.compile("\ufeff?")
+_BLANK_LINES = re.compile("\ufeff?(?:[ \\t]*+[\\r\\n])*+")
+_SEP = re.compile(r'"?sep=([,;\t|])"?(?:\r\n?|\n)')  # for Excel
+_LINE_END = re.compile("[\\r\\n]")
+_WHOLE_LINES = re.compile(r".*(?:\n|\r(?!\Z))", re.DOTALL)
 
 
 def is_json(head: bytes, layer: Layer) -> bool | None:
@@ -41,15 +46,18 @@ def is_json(head: bytes, layer: Layer) -> bool | None:
 
 
 def is_csv(head: bytes, layer: Layer) -> bool | None:
-    """Whether it is to be read as separated values: by its name, or because its first line holds a named field."""
+    """Whether it is to be read as separated values: by its name, or because its first row holds a named field."""
     if not layer.reading.columns:
         return False
     if layer.file_name.lower().endswith(_CSV_NAMES):
         return True
     codec, mark = find_codec(lambda _: head, layer.reading.encoding)
-    line, ended, _ = head[mark:_HEADER].decode(codec or "utf-8-sig", "replace").partition("\n")
-    if ended:
-        return _split(line, layer)[2] > 0
+    lines = _WHOLE_LINES.match(head[mark:_HEADER].decode(codec or "utf-8-sig", "replace"))
+    text = lines[0] if lines else ""
+    at, said = _before(text, None)
+    _, _, found, is_open = _split(text[at:], said, layer)
+    if found or not is_open:
+        return found > 0
     return None if len(head) < _HEADER else False
 
 
@@ -67,10 +75,7 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
     text = Text(_decoded(reader, layer), layer)
     lines = _Lines(text)
-    header = lines.first()
-    if len(header) > _LONGEST_HEADER:
-        raise SourceError(layer.name, f"its first line has more than {_LONGEST_HEADER:,} characters: not read")
-    delimiter, fields, found = _split(header, layer)
+    delimiter, fields, found = lines.header(layer)
     if not found:
         if any(fields):
             yield no_column(layer, layer.reading.columns, fields)
@@ -82,7 +87,7 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
     chosen: list[tuple[int, str]] = []
     number = -1  # that of the header
     while True:
-        since = lines.begin_row()
+        lines.begin_row()
         try:
             row = next(rows)
         except StopIteration:
@@ -103,7 +108,9 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
                 yield from failures.one(reason)
             if number >= 0:
                 for at, name in chosen:
-                    if at < len(row) and gathered.add(row[at].encode("utf-8", "surrogateescape"), since, number, name):
+                    if at < len(row) and gathered.add(
+                        row[at].encode("utf-8", "surrogateescape"), lines.dates(), number, name
+                    ):
                         yield from gathered.take()
             elif row:
                 names = enumerate(map(str.strip, row))
@@ -118,58 +125,106 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
 
 def _decoded(reader: Reader, layer: Layer) -> Reader:
     """What a reader gives, in UTF-8 or the octets as they are."""
-    peeked = Peeked(reader, layer.checks)
+    # Two of them, one above the other, would not know the last dates of what was looked at.
+    peeked = reader if isinstance(reader, Peeked) else Peeked(reader, layer.checks)
     codec, mark = find_codec(peeked.peek, layer.reading.encoding)
     if mark:
         peeked.read_into(memoryview(bytearray(mark)))
     return peeked if codec is None else Transcoder(peeked, layer.name, codec, mark)
 
 
-def _split(line: str, layer: Layer) -> tuple[str, list[str], int]:
-    """The delimiter of a header, the fields in it, and how many of them are named."""
-    best: tuple[str, list[str], int] = (",", [], -1)
-    for delimiter in _DELIMITERS:
+def _before(lines: str, said: str | None) -> tuple[int, str | None]:
+    """Where in the first lines of a table the header begins, and the delimiter that a line before it says.
+
+    `said`: the same of lines before these.
+    """
+    blank = _BLANK_LINES.match(lines)
+    at = blank.end() if blank else 0
+    sep = None if said else _SEP.match(lines, at)
+    if not sep:
+        return at, said
+    blank = _BLANK_LINES.match(lines, sep.end())
+    return blank.end() if blank else sep.end(), sep[1]
+
+
+def _split(lines: str, said: str | None, layer: Layer) -> tuple[str, list[str], int, bool]:
+    """The delimiter of a header, the fields in it, how many of them are named, and whether it may go on behind the lines."""
+    best: tuple[str, list[str], int] = (",", [], 0)
+    is_open = not lines
+    for delimiter in said or _DELIMITERS:
+        behind = iter([""])  # it is taken where a quotation mark is not closed before
+        rows = csv.reader(itertools.chain(io.StringIO(lines, newline=""), behind), delimiter=delimiter)
         try:
-            fields = [field.strip() for field in next(csv.reader([line], delimiter=delimiter), [])]
+            fields = [field.strip() for field in next(rows, [])]
         except csv.Error:
             continue
+        is_open |= next(behind, None) is None
         found = sum(field in layer.reading.columns for field in fields)
         if (found, len(fields)) > (best[2], len(best[1])):
             best = delimiter, fields, found
-    return best
+    return *best, is_open
 
 
 class _Lines:
     """The lines of a text, for csv to read; none of them, and no row of several lines, is too long."""
 
     def __init__(self, text: Text) -> None:
-        self.since = 0
-        """The date (see Checks) of the lines that are given."""
         self.ended = False
         """Whether one more line was asked for than there are."""
         self._text = text
         self._row = 0  # characters read for the row, and more
+        self._held = io.StringIO()  # lines that are given
+        self._end = 0  # of these
+        self._dates: deque[tuple[int, int, int]] = deque()  # theirs, as Text.dates has them
+        self._first: int | None = None  # date of the row
 
-    def first(self) -> str:
-        """The first line, still to be read."""
-        self._whole()  # there must be something to look at
-        self._text.is_at_end(_MARK)
-        return next(io.StringIO(self._whole(), newline=""), "")
+    def header(self, layer: Layer) -> tuple[str, list[str], int]:
+        """What `_split` says of the header, still to be read; what stands before it is passed over.
 
-    def begin_row(self) -> int:
-        """A row begins; its date."""
+        Raises SourceError where it is too long.
+        """
+        text = self._text
+        said: str | None = None
+        while True:
+            held = self._whole()
+            at, said = _before(held, said)
+            text.at += at
+            end = at + _LONGEST_HEADER
+            if len(held) > end and not _LINE_END.search(held, at, end + 1):
+                raise SourceError(layer.name, f"its first line has more than {_LONGEST_HEADER:,} characters: not read")
+            delimiter, fields, found, is_open = _split(held[at:end], said, layer)
+            if found or not is_open or len(held) - at >= _HEADER or not text.more():
+                return delimiter, fields, found
+
+    def begin_row(self) -> None:
+        """A row begins: with a line that is there, or with the next that is read."""
         self._row = 0
-        return self.since
+        at = self._held.tell()
+        self._first = self._read_at(at)[1] if at < self._end else None
+
+    def dates(self) -> tuple[int, int]:
+        """The first and the last date (see Checks) of the row that was read."""
+        last = self._read_at(self._held.tell() - 1)[2]
+        return last if self._first is None else self._first, last
+
+    def _read_at(self, place: int) -> tuple[int, int, int]:
+        """The dates of the read by which that came which stands there in the lines, at no earlier place than before."""
+        while len(self._dates) > 1 and self._dates[0][0] <= place:
+            self._dates.popleft()
+        return self._dates[0]
 
     def follow(self) -> Iterator[str]:
         """The lines from here on. Raises DamageError behind the last whole one before it, OverflowError for a long row."""
         while lines := self._whole():
-            self.since = self._text.since()
+            self._dates = deque(self._text.dates(len(lines)))
+            if self._first is None:
+                self._first = self._dates[0][1]
             self._text.at += len(lines)
             self._row += len(lines)
             if self._row > LONGEST:
                 raise OverflowError(f"it has more than {LONGEST:,} characters: is a quotation mark missing?")
-            yield from io.StringIO(lines, newline="")
+            self._held, self._end = io.StringIO(lines, newline=""), len(lines)
+            yield from self._held
         if self._text.damage is not None:
             raise self._text.end_damage()
         self.ended = self._text.error is None

@@ -25,8 +25,24 @@ _BETWEEN = re.compile("[ \t\r\n,\x1e\ufeff]*")  # lenient: what is between recor
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ESCAPED = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # those that do not stand for an octet
 
+
+class _Repeated(dict[str, list[object]]):
+    """An object in which a key stands twice: all values of each key."""
+
+
+def _object(members: list[tuple[str, object]]) -> dict[str, object] | _Repeated:
+    """An object of these members, of which a dictionary would lose some if a key stands twice."""
+    found = dict(members)
+    if len(found) == len(members):
+        return found
+    repeated = _Repeated()
+    for key, value in members:
+        repeated.setdefault(key, []).append(value)
+    return repeated
+
+
 # Whole numbers as floats: Python refuses those of many digits, and they are not looked at.
-_decode = json.JSONDecoder(parse_int=float).raw_decode
+_decode = json.JSONDecoder(parse_int=float, object_pairs_hook=_object).raw_decode
 
 
 def read_records(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
@@ -90,7 +106,8 @@ def read_records(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
             failed = True
             window = _WINDOW
         else:
-            since = text.since()
+            dates = text.dates(end)
+            first, last = dates[0][1], dates[-1][2]
             text.at += end
             window = max(_WINDOW, 2 * end)
             if not found and isinstance(record, dict) and len(fields) < _FIELDS:
@@ -103,7 +120,7 @@ def read_records(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
                 else:
                     strings = _strings(record, column, found)
                 for place, value in strings:
-                    if gathered.add(_octets(value, plain=text.plain), since, number, place):
+                    if gathered.add(_octets(value, plain=text.plain), (first, last), number, place):
                         yield from gathered.take()
         number += 1
     yield from gathered.take()
@@ -163,7 +180,8 @@ def _elements(values: list[object], path: str, place: str) -> Iterator[tuple[obj
 def _members(values: dict[str, object], path: str, place: str) -> Iterator[tuple[object, str, str]]:
     for key, rest in _ways(path) if path else ((key, "") for key in values):
         if key in values:
-            yield values[key], rest, below(place, f".{in_place(key)}" if place else in_place(key))
+            for value in values[key] if isinstance(values, _Repeated) else (values[key],):
+                yield value, rest, below(place, f".{in_place(key)}" if place else in_place(key))
 
 
 @functools.lru_cache

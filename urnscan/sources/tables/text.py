@@ -31,7 +31,8 @@ class Text:
         self._block = memoryview(bytearray(_BLOCK))
         self._octets = 0  # before `_counted`
         self._counted = 0  # a place in `text`
-        self._dates: deque[tuple[int, int]] = deque([(0, layer.checks.now)])  # where reads end, and their dates
+        self._read = [layer.checks.now] * 2  # the first and last date of what was read last
+        self._dates: deque[tuple[int, int, int]] = deque()  # where reads end, and these
         self._ended = False
 
     def is_at_end(self, between: re.Pattern[str]) -> bool:
@@ -44,32 +45,37 @@ class Text:
         """Let go of what is behind, and read as much again as there is, or a block; whether there was any."""
         self.octet(self.at)
         self._counted = 0
-        self._dates = deque((end - self.at, date) for end, date in self._dates if end > self.at)
+        self._dates = deque((end - self.at, first, last) for end, first, last in self._dates if end > self.at)
         parts = [self.text[self.at :]]
         self.at = 0
         length = before = len(parts[0])
         while not self._ended and self.damage is None and length < max(2 * before, before + 1):
-            now = self._checks.now
-            self._checks.since = now
+            got = 0
             try:
-                got = self._reader.read_into(self._block)
+                got, *self._read = self._checks.read(self._reader.read_into, self._block)
             except DamageError as error:
-                self.damage, got = error, 0
+                self.damage = error
             except SourceError as error:
-                self.error, got = error, 0
+                self.error = error
             if not got and self.damage is None:
                 self._ended = True
             parts.append(self._decode(self._block[:got], final=not got))
             length += len(parts[-1])
-            self._dates.append((length, min(now, self._checks.since)))
+            first, last = self._read  # at the end and before a damage those of what the decoder still held
+            self._dates.append((length, first, last))
         self.text = "".join(parts)
         return length > before
 
-    def since(self) -> int:
-        """The date (see Checks) of what is next."""
+    def dates(self, length: int) -> list[tuple[int, int, int]]:
+        """The first and the last dates (see Checks) of the next so many characters: up to which, and these."""
         while len(self._dates) > 1 and self._dates[0][0] <= self.at:
             self._dates.popleft()
-        return self._dates[0][1]
+        dates = []
+        for end, first, last in self._dates:
+            dates.append((end - self.at, first, last))
+            if end - self.at >= length:
+                break
+        return dates
 
     def octet(self, at: int) -> int:
         """How many octets stand before a place in `text`, which is not before the one that this was asked for last."""
@@ -87,7 +93,6 @@ class Text:
     def end_damage(self) -> DamageError:
         """Go on behind the damage; its error."""
         error, self.damage = self.damage, None
-        self._decoder.reset()
         if error is None:
             raise ValueError("there is no damage")
         return error

@@ -47,22 +47,22 @@ class Gathered:
         self._values: list[bytes] = []
         self._places: list[tuple[object, ...]] = []
         self._octets = 0
-        self._since = 0
+        self._dates: list[tuple[int, int, int]] = []
 
-    def add(self, value: bytes, since: int, *place: object) -> bool:
-        """One more value, its date (see Checks) and the parts of its place; whether there are enough to be given."""
+    def add(self, value: bytes, dates: tuple[int, int], *place: object) -> bool:
+        """One more value, its first and last date (see Checks) and the parts of its place; whether there are enough to be
+        given.
+        """
         if value:
-            if not self._values:
-                self._since = since
+            self._date(*dates)
             self._values.append(value)
             self._places.append(place)
             self._octets += len(value)
         return self._octets >= MOST_OCTETS or len(self._values) >= _MOST_VALUES
 
-    def add_all(self, values: list[bytes], since: int, places: list[tuple[object, ...]]) -> bool:
+    def add_all(self, values: list[bytes], dates: tuple[int, int], places: list[tuple[object, ...]]) -> bool:
         """Some more, none of them empty."""
-        if not self._values:
-            self._since = since
+        self._date(*dates)
         self._values += values
         self._places += places
         self._octets += sum(map(len, values))
@@ -73,15 +73,20 @@ class Gathered:
         if not self._values:
             return
         self._layer.budget.gave(self._octets)
-        self._layer.checks.since = min(self._layer.checks.since, self._since)
         # pa.array would load pandas, to see whether it was given pandas' own.
         offsets = np.zeros(len(self._values) + 1, np.int32)
         np.cumsum([len(value) for value in self._values], out=offsets[1:])
         octets = b"".join(self._values)
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(octets)]
         values, places, layer = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers), self._places, self._layer
-        self._values, self._places, self._octets = [], [], 0
-        yield Values(values, lambda index: layer.of_value("/".join(map(str, places[index]))))
+        dates = self._dates
+        self._values, self._places, self._octets, self._dates = [], [], 0, []
+        yield Values(values, lambda index: layer.of_value("/".join(map(str, places[index]))), dates)
+
+    def _date(self, first: int, last: int) -> None:
+        """What is added next is of these dates."""
+        if not self._dates or self._dates[-1][1:] != (first, last):
+            self._dates.append((len(self._values), first, last))
 
 
 class Failures:
