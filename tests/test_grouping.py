@@ -11,8 +11,9 @@ from typing import NamedTuple
 import pyarrow as pa
 import pytest
 
-from urnscan import grouping
+from urnscan import adding, grouping
 from urnscan.adding import MOST_VARIANTS, group
+from urnscan.errors import FatalError
 from urnscan.grouping import Grouping
 from urnscan.tables import GROUPED, PARTIAL, SINGLE
 
@@ -208,6 +209,18 @@ class TestClass:
         occurrences = [Occurrence("urn:a:b", "urn:a:c", 0), Occurrence("urn:a:c", "urn:a:c", 0)]
         rows = group([partial_rows(occurrences)]).to_pylist()
         assert rows == plain_classes(occurrences)
+
+    def test_more_octets_than_an_array_holds(self, monkeypatch):
+        """One clear line, and no offsets that overflow."""
+        rows = partial_rows([Occurrence("urn:a:b", "URN:a:b", 0)])
+        octets = len("urn:a:b" + "URN:a:b")
+        for most, is_too_much in ((octets + 200, False), (octets, True)):  # buffers of Arrow are padded to 64
+            monkeypatch.setattr(adding, "_MOST_OCTETS", most)
+            if is_too_much:
+                with pytest.raises(FatalError, match="more than 2 GiB in all; a lower --max-length cuts them"):
+                    group([rows, rows])
+            else:
+                assert group([rows, rows]).num_rows == 1
 
     def test_nothing(self):
         assert group([]).num_rows == 0

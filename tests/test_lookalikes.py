@@ -45,6 +45,10 @@ NAMES = [  # nothing is wrong with these
         "大韓民國의",
         "二〇二六年",
         "👩\u200d👩\u200d👧",
+        "👩🏽\u200d🚀",
+        "ᠬᠠᠷ\u180eᠠ",
+        unicodedata.normalize("NFD", "vol:ё"),
+        "vol:\u06f1",
         "❤\ufe0f",
         "🏴\U000e0067\U000e0062\U000e007f",
     ],
@@ -80,6 +84,8 @@ LOOKALIKES = {
     "\ufeffname": [INVISIBLE],
     "name\U000e0067\U000e0062": [INVISIBLE],
     "ㅤ": [INVISIBLE],
+    "მირ\u200dა": [INVISIBLE],
+    "p\U000102a0ypal": [MIXED, CONFUSABLE],
 }
 ALPHABETS = [
     *["абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґђћ", "αβγδεζηθικλμνξοπρστυφχψωάέήίόύώς", "աբգդեզէըթժիլխծկհձղճմյնշոչ"],

@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 
 from urnscan import output
 from urnscan.errors import FatalError
-from urnscan.output import ParquetOutput, work_folder
+from urnscan.output import SHARDS_SUFFIX, ParquetOutput, work_folder
 from urnscan.sources import TEMPORARY_SUFFIX, Selection, find_inputs
 from urnscan.sources.remote import places as remote
 from urnscan.sources.remote import stores
@@ -647,6 +647,12 @@ class TestWorkFolder:
         write(tmp_path / "out.parquet", [rows_of(range(3))])
         assert folder.exists() is stays
 
+    def test_what_is_kept_for_resuming_stays(self, tmp_path):
+        """However old it is: whoever goes on with the output wants it, and its lock has another name."""
+        folder = self.stale(tmp_path, locked=False, age=3_600).rename(tmp_path / f".out.parquet{SHARDS_SUFFIX}")
+        write(tmp_path / "out.parquet", [rows_of(range(3))])
+        assert folder.is_dir()
+
     def test_being_made_this_moment(self, tmp_path):
         """Another process may look for stale folders between the making of a folder and its lock."""
         path = tmp_path / "out.parquet"
@@ -718,8 +724,13 @@ class TestDiskFull:
         assert list(tmp_path.iterdir()) == []
 
 
-def test_what_comes_into_being_during_the_run_is_not_replaced(tmp_path):
-    """Contract: "an existing output is an error without" `--force`, also when it exists only at the end."""
+@pytest.mark.parametrize("has_links", [True, False])
+def test_what_comes_into_being_during_the_run_is_not_replaced(tmp_path, monkeypatch, has_links):
+    """Contract: "an existing output is an error without" `--force`, also when it exists only at the end, and on a file
+    system without links.
+    """
+    if not has_links:
+        monkeypatch.setattr(output.os, "link", mock.Mock(side_effect=PermissionError(1, "Operation not permitted")))
     path = tmp_path / "out.parquet"
     schema = pa.schema([("a", pa.int64())])
     with ParquetOutput(path, schema) as late:
@@ -728,3 +739,5 @@ def test_what_comes_into_being_during_the_run_is_not_replaced(tmp_path):
             late.commit({})
     assert path.read_bytes() == b"somebody else's"
     assert [entry.name for entry in tmp_path.iterdir()] == ["out.parquet"]
+    write(tmp_path / "other.parquet", [rows_of(range(3))])
+    assert pq.read_table(tmp_path / "other.parquet").num_rows == 3

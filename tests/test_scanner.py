@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from tests.oracle import CUT, END, SYNTAXES, Pieces, Record, oracle, records_of
+from tests.oracle import CUT, END, SYNTAXES, Pieces, Record, oracle, records_of, rejects
 from urnscan import scanner as scanner_module
 from urnscan.scanner import MAX_LENGTH, Grammar, Matches, Rejects, Scanner
 from urnscan.syntax import get_syntax
@@ -514,6 +514,18 @@ class TestStreams:
         scanner = Scanner(Grammar(get_syntax("rfc2141")), rows=8)
         assert records_of(scanner.scan_octets(np.frombuffer(text, np.uint8)), 8) == oracle(text, "rfc2141")
         assert records_of(scanner.scan(Pieces(text, [10_000])), 8) == oracle(text, "rfc2141")
+
+    def test_columns_full_of_long_rejects(self):
+        """The room for their texts may be used up before the rows are."""
+        octets = b" ".join(b"urn:%d%b" % (number, b"x" * 300) for number in range(20))
+        scanner = Scanner(Grammar(get_syntax("rfc2141"), rejects=True), rows=8)
+        texts = [
+            batch.rejects.text[start:end].tobytes()
+            for batch in scanner.scan_octets(np.frombuffer(octets, np.uint8))
+            for start, end in pairwise(batch.rejects.text_offsets)
+        ]
+        assert texts == [reject.text for reject in rejects(octets, "rfc2141")]
+        assert len(texts) == 20
 
     def test_a_short_read_hands_out_what_is_found(self):
         """Whoever types sees the result of a line before typing the next."""

@@ -189,6 +189,15 @@ class TestKept:
             assert kept(shards) == {}
         assert [*left.iterdir()] == []
 
+    def test_a_meaning_that_is_not_whole_is_no_other(self, tmp_path):
+        """Who was cut off when nothing was kept yet is not told that the options have changed."""
+        below, lines, _ = places(tmp_path)
+        below.mkdir(0o700)
+        lines.write_bytes(b'{"syntax')
+        with resumed(tmp_path) as shards:
+            assert not shards.were_other
+            assert not shards.are_some
+
     def test_the_order_of_a_meaning_is_none(self, left):
         with resumed(left, dict(reversed(MEANING.items()))) as shards:
             assert kept(shards) == EXPECTED
@@ -317,6 +326,13 @@ class TestDamage:
         (places(left)[0] / lost).unlink()
         with resumed(left) as shards:
             assert kept(shards).keys() == ({name(1), name(2)} if lost == "rows.arrows" else set())
+
+    def test_a_file_that_takes_less(self):
+        """A file without a buffer may take less than it is given, as where a disk is nearly full."""
+        taken = bytearray()
+        file = SimpleNamespace(write=lambda view: taken.extend(view[:3]) or min(3, len(view)))
+        module._write(file, b"a line\n")
+        assert taken == b"a line\n"
 
     def test_a_disk_that_is_full(self, tmp_path, monkeypatch, whole):
         """What was kept before stays; nothing is kept behind it, and nobody is told."""

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from urnscan.compiled import read_only
-from urnscan.strings import argsort_pairs, compare, cut, same
+from urnscan.strings import argsort_pairs, compare, cut, index_words, same, word_number
 
 SETTINGS = settings(max_examples=300)
 # No string holds the octet 0. Few octets, and the highest among them, so that many begin alike.
@@ -171,3 +171,17 @@ class TestCut:
         out, _ = cut(octets, np.array([0], np.int32), np.array([3], np.int32))
         octets[:] = 0
         assert out.tobytes() == b"abc"
+
+
+class TestVocabulary:
+    """Which of some words a string is."""
+
+    @given(st.lists(strings, unique=True, max_size=20), st.lists(strings, max_size=5))
+    @example([b"O", b"_"], [b"o"])  # the slots of all three are the last: the next one is the first
+    def test_plain_python(self, words, others):
+        words = [word for word in words if word]
+        vocabulary = index_words(words)
+        for word in [*words, *others]:
+            octets, _ = column([b"x", word, b"y"])
+            number = word_number(octets, 1, 1 + len(word), vocabulary)
+            assert number == (words.index(word) if word in words else -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import string
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stdnum import ean, isbn
+from stdnum.iso7064 import mod_37_36, mod_97_10
 
 from tests.namespaces.test_rules import lexical
 from tests.registrations import EXAMPLES, names, verdict
@@ -98,6 +101,49 @@ _check = st.sampled_from("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcxyz")
 def test_check_digits(urns):
     """ISO 2108, ISO 3297, ISO 7064 and the digit of the DNB: right and wrong ones as `python-stdnum` (the last: strings) has it."""
     assert judged(urns) == [verdict(urn) for urn in urns]
+
+
+@pytest.mark.parametrize("character", string.digits + string.ascii_uppercase)
+def test_right_check_digits(character):
+    """Right ones are rare among those drawn: here each character stands in names whose check digit is right."""
+    eighteen, four = character * 18, (character if character <= "F" else "0") * 4
+    eidr = "-".join([four] * 5)
+    urns = [
+        f"urn:lei:{eighteen}{mod_97_10.calc_check_digits(eighteen)}",
+        f"urn:eidr:10.5240:{eidr}-{mod_37_36.calc_check_digit(eidr.replace('-', ''))}",
+    ]
+    assert [valid for valid, _, _ in judged(urns)] == [True, True]
+    assert judged(urns) == [verdict(urn) for urn in urns]
+
+
+def test_every_isbn_10_becomes_an_isbn_13():
+    """Whatever the check digits of both are."""
+    new = [f"978{number:09}{ean.calc_check_digit(f'978{number:09}')}" for number in range(0, 4_000, 37)]
+    old = [isbn.to_isbn10(digits) for digits in new]
+    assert ({digits[-1] for digits in new}, {digits[-1] for digits in old}) == ({*"0123456789"}, {*"0123456789X"})
+    assert judged([f"urn:isbn:{digits}" for digits in old]) == [(True, None, f"urn:isbn:{digits}") for digits in new]
+
+
+def test_digit_of_the_dnb_behind_a_hyphen():
+    """RFC 8458: a "-" stands behind the country where no ":" and no code of a library does."""
+    urns = [f"urn:nbn:de-{number}" for number in range(10, 20)]
+    assert judged(urns) == [verdict(urn) for urn in urns]
+    assert {problem for _, problem, _ in judged(urns)} == {None, "dnb-check-digit"}
+
+
+def test_forms_of_isbns_that_are_not_converted():
+    """A wrong one loses its hyphens and its small x; one with a prefix yet to come stays as it is."""
+    assert judged(["urn:isbn:0-395-36341-x", "urn:isbn:123-456-789-012-3"]) == [
+        (False, "check-digit", "urn:isbn:039536341X"),
+        (None, None, "urn:isbn:123-456-789-012-3"),
+    ]
+
+
+def test_what_may_be_a_component_is_no_problem():
+    """RFC 2141 reserves "?" and "#" (§2.3.2): nothing is said of a name that does not fit and holds one of them."""
+    assert [problem for _, problem, _ in judged([f"urn:isbn:1{end}" for end in ("?a", "#a", "a")])] == [
+        *(None, None, "nss-grammar"),
+    ]
 
 
 def test_part_of_a_column():

@@ -157,7 +157,7 @@ def _is_confusable(words: list[_Word], among_ascii: bool) -> bool:
     """Whether words that are not all Latin may be taken for it."""
     if any(word.latin and word.looks_latin() for word in words):
         return True
-    lone = bool(words) and among_ascii and all(len(word.others) == 1 and not word.latin for word in words)
+    lone = bool(words) and among_ascii and all(len(word.others) == 1 for word in words)
     return lone and all(word.looks_latin() for word in words)
 
 

@@ -279,7 +279,7 @@ def _mod_37_36_is_right(octets: Octets, start: int, end: int) -> bool:
     for i in range(start, end):
         if octets[i] == 58:
             check = 18
-        elif octets[i] != 45 and octets[i] != 46:
+        elif octets[i] != 45:
             check = ((36 if check == 0 else check) * 2 % 37 + _character(octets[i])) % 36
     return check == 1
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from urnscan.cli import signals
 from urnscan.output import SHARDS_SUFFIX
 
 from .conftest import PATIENCE, wait_until
@@ -202,3 +203,26 @@ class TestKill:
             assert process.returncode == 0, err.decode()
         assert urnscan.rows("classes.parquet", "urn") == urnscan.rows("occ.parquet", "urn") == [("urn:foo:slow",)]
         assert urnscan.names() == OUTPUTS
+
+
+@pytest.mark.parametrize(("output", "is_done"), [("out.parquet", True), ("s3://bucket/out.parquet", False)])
+def test_between_making_a_file_and_knowing_of_it_nothing_comes(output, is_done):
+    """Who asks to stop is heard behind it, and not forgotten; at once where it may take long. Then nobody is any more."""
+    before = {number: signal.getsignal(number) for number in signals._SIGNALS}
+    done = []
+
+    def make():
+        with signals.uninterrupted([output]):
+            signal.raise_signal(signal.SIGTERM)
+            done.append("all of it")
+
+    try:
+        signals.heed()
+        with pytest.raises(SystemExit) as ended:
+            make()
+        assert ended.value.code == 128 + signal.SIGTERM
+        assert bool(done) is is_done
+        assert {signal.getsignal(number) for number in before} == {signal.SIG_IGN}
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -11,7 +11,10 @@ from lxml import etree
 
 import urnscan
 from tests.dumps import FORMATS, make_dump
+from tests.packed import zipped
+from urnscan.dedup.rereading import Again, Dump
 from urnscan.records.formats import FORMATS as KNOWN
+from urnscan.sources import Input, Reading
 
 SEEDS = 2
 NAMES = {"oai-pmh": "oai", "nquads": "ntriples", "tsv": "csv"}
@@ -272,6 +275,17 @@ class TestInputs:
         assert set(found.clusters.column("member").to_pylist()) == {"1.mrc"}
         assert len(found.report.failures) == 1
 
+    def test_damage_in_the_midst(self, tmp_path):
+        """What is behind it in the same dump is read, and the octets that are lost to the first reading are to the second."""
+        members = [bytearray(gzip.compress(b"urn:foo:%d\n" % number)) for number in range(3)]
+        members[1][-8] ^= 1  # its checksum
+        path, out = tmp_path / "a.txt.gz", tmp_path / "out.txt"
+        path.write_bytes(b"".join(members))
+        found = urnscan.deduplicate(path, record="line", deduplicated=out)
+        assert [row["urns"] for row in found.clusters.to_pylist()] == [["urn:foo:0"], ["urn:foo:1"], ["urn:foo:2"]]
+        assert len(found.report.failures) == 1
+        assert out.read_bytes() == b"urn:foo:0\nurn:foo:1\nurn:foo:2\n"
+
     def test_limits(self, tmp_path):
         """What was read until then counts, and is written; nothing more of the input is read."""
         dump = make_dump("marc", 1, 40)
@@ -306,3 +320,18 @@ def test_syntax_without_slash(tmp_path):
     path.write_text("urn:doi:10.5555/a\n")
     with pytest.raises(urnscan.FatalError, match="--syntax rfc2141bis-03"):
         urnscan.deduplicate(path, record="line", fields=True, syntax="rfc2141bis-03")
+
+
+def test_a_dump_that_is_not_in_its_archive_any_more(tmp_path):
+    """The archive can be read to its end, and that is less than it was."""
+    path = tmp_path / "dumps.zip"
+    path.write_bytes(zipped([("a.txt", b"urn:foo:a\n")]))
+    source = Input("dumps.zip", str(path), path.stat().st_size)
+    first, gone = (
+        Dump(source, f"dumps.zip!/{name}", name, number, KNOWN["line"], number)
+        for number, name in enumerate(("a.txt", "b.txt"))
+    )
+    found = Again([first, gone], None, Reading(), lambda _: None).excerpts({(first, 4): 5, (gone, 0): 9})
+    assert next(found) == ((first, 4), b"foo:a")
+    with pytest.raises(urnscan.FatalError, match=r"dumps.zip!/b.txt: has changed since it was read first"):
+        next(found)

@@ -227,5 +227,10 @@ class TestResolvers:
             assert link.startswith(("https://", "http://www.opengis.net/def/"))  # which are names themselves
             assert "{" not in link
 
+    def test_only_whole_names_lead_somewhere(self):
+        """A service for some names of a namespace is none for those that only begin like them."""
+        assert rules()["issn"].link("urn:issn:0317-8471") == "https://portal.issn.org/resource/ISSN/0317-8471"
+        assert rules()["issn"].link("urn:issn:0317-84711") is None
+
     def test_no_entry_is_forgotten(self):
         assert len(TABLE) == len(EXAMPLES) == 105

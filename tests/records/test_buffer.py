@@ -1,5 +1,6 @@
 """The buffer that readers of records read from: it finds what a plain search in the whole dump finds."""
 
+import io
 import re
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.reading import buffer_of
 from urnscan.errors import DamageError, SourceError
-from urnscan.records.buffer import BETWEEN, Buffer
+from urnscan.records.buffer import BETWEEN, MARK, Buffer
 
 DUMPS = st.lists(st.sampled_from([b"a", b"b", b"ab", b"\n", b"aaaa"]), max_size=40).map(b"".join)
 PATTERN = re.compile(rb"a+b|\n(?=a|\Z)")
@@ -116,3 +117,10 @@ def test_an_error_ends_what_is_read_and_damage_can_be_passed(kind):
     assert buffer.error is None
     assert buffer.offset == 3
     assert buffer.take(9) == (b"def" if kind is DamageError else b"")
+
+
+def test_a_mark_is_one_at_the_beginning_only():
+    buffer = Buffer(io.BytesIO(MARK + b"abc").readinto)
+    buffer.take_mark()
+    buffer.take_mark()
+    assert buffer.take(9) == b"abc"

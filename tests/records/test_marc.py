@@ -462,3 +462,9 @@ def test_a_dump_is_recognised_by_its_leader_and_directory():
 )
 def test_other_formats_are_not_recognised(head):
     assert is_marc(head.ljust(40), "x.mrc") is False
+
+
+@pytest.mark.parametrize(("length", "fits"), [(20, True), (21, False)])
+def test_by_how_much_a_conversion_may_change_a_field(length, fits):
+    """By three for each octet that is not ASCII, and by eight where a reference may begin."""
+    assert marc_module._may_have_been("ä & x".encode(), length) is fits

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.oracle import SYNTAXES, oracle
 from tests.strategies import SETTINGS, cuttings, octets, urn_pairs
-from urnscan.scanner import END, Grammar
+from urnscan.scanner import END, Grammar, Scanner
 from urnscan.syntax import get_syntax
 from urnscan.views import KINDS, make_scanner
 from urnscan.views.recovering import RecoveringScanner
@@ -313,6 +313,22 @@ def test_many_short_ones():
     assert {hit.text for hit in found} == {"urn:a1:b"}
 
 
+def test_lines_where_literal_ones_come_in_many_batches():
+    """What is hidden between two batches of literal ones has the line in which it stands."""
+    text = b"\nurn:a:b\n\nurn%3Aa:c\nurn:a:d\nurn:a:e urn%3Aa:f\n\nurn%3Aa:g"
+    scan = RecoveringScanner(Grammar(get_syntax("rfc2141")), ["percent"])
+    scan._literal = Scanner(scan.grammar, rows=1)
+    hits = hits_of(scan.scan_octets(np.frombuffer(text, np.uint8)))
+    assert [(hit.text[-1], hit.line) for hit in hits] == [("b", 2), ("c", 4), ("d", 5), ("e", 6), ("f", 6), ("g", 8)]
+    assert hits == found_in(text, ["percent"])
+
+
+def test_only_the_last_of_a_list_is_cut_for_the_length_of_all():
+    """Where trimming takes apart what is read as one, the others end at a comma."""
+    hits = found_in(b"urn&#58;a1:b,urn&#58;c1:defgh ", ["entities"], trim=True, max_length=20)
+    assert [(hit.text, hit.stop) for hit in hits] == [("urn:a1:b", ord(",")), ("urn:c1:defg", -1)]
+
+
 class TestInURLs:
     """What is hidden in a URL has that URL's host, and loses that URL's tail where the tail is cut."""
 
@@ -342,6 +358,12 @@ class TestInURLs:
     def test_tail(self, text, syntax, urn):
         (hit,) = found_in(text, ["entities"], syntax, resolver_tail="cut")
         assert hit.text == urn
+
+    @pytest.mark.parametrize("urn", [b"urn:ab:c", b"urn&#58;ab:c"])
+    def test_tail_behind_a_cut_at_max_length(self, urn):
+        """As for what is literal: the tail is cut off what is left, and is what ends the URN."""
+        (hit,) = found_in(b"https://r.example/" + urn + b"?defgh ", ["entities"], resolver_tail="cut", max_length=10)
+        assert (hit.text, hit.stop) == ("urn:ab:c", ord("?"))
 
 
 def test_in_a_list_what_is_literal_stays_literal():

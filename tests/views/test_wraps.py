@@ -129,6 +129,54 @@ def test_look_ahead_is_bounded():
     assert joined(b"urn:a1:b-\n" + longest + b"1", "rfc8141") == []
 
 
+BORDERS = [
+    # (what the number counts, the text with so many, the numbers for which it is joined, those for which it is not)
+    (
+        "octets of a line of quoted-printable",
+        lambda n: b"x\n" + b"a" * (n - 12) + b" urn:a1:bcd=\nefgh",
+        (60, 76),
+        (59, 77),
+    ),
+    ("invisible octets", lambda n: b"urn:a1:b" + b"\xe2\x80\x8b" * n + b"cdef", (1, 3), (4,)),
+    ("blanks before a line end", lambda n: b"urn:a1:b-" + b" " * n + b"\nc1d2", (0, 4), (5,)),
+    ("blanks behind it", lambda n: b"urn:a1:b-\n" + b" " * n + b"c1d2", (0, 60), (61,)),
+    ("octets between the mark and the URN", lambda n: b'"' + b"/" * n + b'urn:a1:b\n-c1"', (0, 64), (65,)),
+    ("digits of what is telling", lambda n: b"urn:a1:b:\n" + b"1" * n + b"cdefghij", (4,), (3,)),
+    ("octets of what is telling", lambda n: b"urn:a1:b:\n1234" + b"c" * (n - 4), (8,), (7,)),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "others"), [border[1:] for border in BORDERS], ids=[border[0] for border in BORDERS]
+)
+def test_numbers(text, numbers, others):
+    """Each number that the rule says is just that one."""
+    assert [number for number in (*numbers, *others) if joined(text(number), "rfc8141")] == [*numbers]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_joined"),
+    [
+        (b"urn:a1:b-\nore d", True),
+        (b"urn:a1:b-\nor d", False),
+        (b"urn:a1:b-\nand d", False),
+        (b"urn:a1:b-\nDie d", False),
+        (b"urn:\nnbn:de:1234 d", True),
+        (b"URN:\nnbn:de:1234 d", False),
+        (b'"URN:\nnbn:de:1234" d', True),
+    ],
+)
+def test_words_and_labels(text, is_joined):
+    """What stands between two lines of prose, or behind the label of a field, is not joined."""
+    assert bool(joined(text, "rfc8141")) == is_joined
+
+
+def test_as_long_as_may_be():
+    """A broken URN of exactly `max_length` octets is not cut."""
+    (hit,) = found_in(b"<urn:a1:b-\nc1>", ["wraps"], max_length=len(b"urn:a1:b-c1"))
+    assert (hit.text, hit.stop) == ("urn:a1:b-c1", ord(">"))
+
+
 def test_breaks_are_counted():
     """A URN in brackets with more breaks than a URN may have is none, rather than a part of one."""
     whole = b"<urn:a1" + b":\nb1" * MOST_BREAKS
@@ -136,9 +184,18 @@ def test_breaks_are_counted():
     assert joined(whole + b":\nb1>", "rfc8141") == []
 
 
+def test_waits_for_as_many_breaks_as_there_may_be():
+    """A stream that comes octet by octet gives the same."""
+    octets = b"<urn:a1:b-" + b"\nc-" * MOST_BREAKS + b"d> x"
+    assert [hit.via for hit in found_in(octets, ["wraps"], "rfc8141")] == ["wraps"]
+    assert streamed(octets, [1], ["wraps"], "rfc8141") == found_in(octets, ["wraps"], "rfc8141")
+
+
 def test_a_long_line_has_no_leader():
     """The beginning of the line is looked for in so many octets, and no octets in the middle of a line are a leader."""
     assert joined(b"a" * 249 + b" // " + b"a" * 400 + b"<urn:a1:b-\nc1>", "rfc8141") != []
+    for far in range(300, 330):  # also where what is looked at begins with them
+        assert joined(b"a" * 249 + b" // " + b"a" * far + b"<urn:a1:b-\nc1>", "rfc8141") != []
 
 
 @SETTINGS

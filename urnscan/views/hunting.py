@@ -356,6 +356,7 @@ def _try(
         host, host_end, in_path = find_host(octets, start)
         tail = find_mark(windows.octets, colon + 1, end, plan.rules.path_mark if in_path else 38)
         if host_end > host and tail != -1:
+            is_cut = False
             _, _, end, _ = match(windows.octets, begin, tail, plan.rules)
             if end == -1:
                 return _NONE, end, -1, False
