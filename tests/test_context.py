@@ -123,6 +123,15 @@ class TestForms:
         (line,) = scan(tmp_path).context("urn:x:1")
         assert (line.left, line.right, line.member) == ("see ", "", "2/text")
 
+    def test_views_in_a_dictionary(self, tmp_path):
+        """As Polars writes a Categorical: Arrow casts none of these."""
+        words = pa.array(["behind", "see urn:x:1"]).cast(pa.string_view())
+        table = pa.table({"text": pa.DictionaryArray.from_arrays(pa.array([0, None, 1], pa.int8()), words)})
+        with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
+            file.write_table(table)
+        (line,) = scan(tmp_path).context("urn:x:1")
+        assert (line.left, line.right, line.member) == ("see ", "", "2/text")
+
     def test_behind_damage(self, tmp_path):
         """Damage that the scan has told of shifts nothing."""
         octets = gzip.compress(b"one urn:x:1\n") + b"garbage!" * 4 + gzip.compress(b"two urn:x:1\n")

@@ -173,6 +173,18 @@ class TestNoURN:
             assert 0 <= found.position <= len(text)
             assert found.canonical is found.nid is found.nss is found.display is None
 
+    @pytest.mark.parametrize("octets", [b"urn:ab:c", "urn:ab:é".encode()])
+    def test_octets(self, octets):
+        """As the characters that `parse` sees, so that what is shown and what JSON has is text."""
+        found = explain(octets)
+        assert found == explain(octets.decode("latin-1"))
+        assert found._repr_html_()
+
+    def test_in_a_set(self):
+        """A frozen record; the mapping in it does not count."""
+        texts = ("urn:ab:c?s=I2L", "urn:ab:c?s=I2L", "urn:ab:d")
+        assert len({explain(text, syntax="rfc2141bis-03") for text in texts}) == 2
+
     def test_unknown_names_are_errors_even_so(self):
         with pytest.raises(ValueError, match="unknown syntax"):
             explain("no urn", syntax="rfc1")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from unittest import mock
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,10 +59,16 @@ class TestOctets:
         assert [one.urn for one in found] == [f"urn:a:{number}" for number in range(5_000)]
         assert all(text[one.start : one.end] == one.text.encode() for one in found)
 
-    @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+    @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, lambda octets: np.frombuffer(octets, np.uint8)])
     def test_kinds_of_octets(self, kind):
         (found,) = find(kind(b"\xffurn:a:b\xff"))
         assert (found.text, found.start, found.end) == ("urn:a:b", 1, 8)
+
+    @pytest.mark.parametrize("given", [None, 1, 1.5, [], {}, [117, 114], io.StringIO("urn:a:b"), np.array([1])])
+    def test_no_text(self, given):
+        """Neither octets made of numbers, nor nothing found in silence, nor an error of an inner part."""
+        with pytest.raises(TypeError, match=f"^a text must be a str or bytes, not {type(given).__name__}$"):
+            find(given)
 
 
 class TestCharacters:

@@ -124,6 +124,13 @@ class TestScan:
         with pytest.raises(AttributeError):
             scan(tree).report = Report()
 
+    def test_is_itself_alone(self, tree):
+        """Not compared table by table, and so it can stand in a set, or in a cache."""
+        one, other = scan(tree), scan(tree)
+        assert {one: 1, other: 2}[one] == 1
+        assert one != other
+        assert {urnscan.Dedup(one.occurrences, one.report)}
+
 
 class TestWhatIsWrong:
     """Errors in a notebook read like sentences: they say what to change."""
@@ -166,6 +173,10 @@ class TestWhatIsWrong:
             function()
         with pytest.raises(ArgumentError, match=r"not \['a', 'b'\]; several are so many arguments: \*paths"):
             function(["a", "b"])
+        with pytest.raises(ArgumentError, match=r"^an input has an empty name$"):
+            function("a", "")
+        with pytest.raises(ArgumentError, match=r"^.*not a 0 x; several .*$"):  # in one line
+            function(pd.DataFrame({"a": ["x"]}))
 
     def test_options_of_deduplicate(self):
         for name in ("column", "jobs", "memory"):
@@ -332,6 +343,8 @@ class TestScanBatches:
             pa.dictionary(pa.int8(), pa.string()),
             pa.dictionary(pa.int32(), pa.large_string()),
             pa.dictionary(pa.int16(), pa.binary()),
+            pa.string_view(),
+            pa.binary_view(),
         ],
         ids=str,
     )
@@ -421,6 +434,107 @@ def test_scan_batches_of_a_table():
     """What pandas and DuckDB give is often a table."""
     table = pa.table({"text": pa.chunked_array([["urn:a:b"], ["x", "urn:c:d"]])})
     assert [row["member"] for row in rows_of(scan_batches(table, "text"))] == ["0/text", "2/text"]
+
+
+TEXTS = ["see urn:a:b", None, "ä urn:c:d"]
+OF_PANDAS = {
+    "None": pd.Series(TEXTS, dtype=object),
+    "NaN": pd.Series(["see urn:a:b", np.nan, "ä urn:c:d"], dtype=object),
+    "NA": pd.Series(["see urn:a:b", pd.NA, "ä urn:c:d"], dtype=object),
+    "octets": pd.Series([text and text.encode() for text in TEXTS]),
+    **{kind: pd.Series(TEXTS, dtype=kind) for kind in ("string", "string[python]", "string[pyarrow]", "category")},
+}
+
+
+class TestFramesAndTables:
+    """`scan_batches` of what hands itself over as Arrow."""
+
+    @staticmethod
+    def members(given, column="text"):
+        return [row["member"] for row in rows_of(scan_batches(given, column))]
+
+    def test_of_arrow(self):
+        table = pa.table({"text": pa.chunked_array([TEXTS[:1], TEXTS[1:]])})
+        whole = table.combine_chunks().to_batches()[0]
+        for batches in (table, whole, table.to_reader(), table.to_batches(), iter(table.to_batches()), (whole,)):
+            assert self.members(batches) == ["0/text", "2/text"], type(batches)
+
+    @pytest.mark.parametrize("kind", OF_PANDAS)
+    def test_missing_values_of_pandas(self, kind):
+        frame = pd.DataFrame({"text": OF_PANDAS[kind]})
+        expected = [text and text.encode() for text in TEXTS]
+        assert rows_of(scan_batches(frame, "text")) == rows_of(scan_batches([batch(expected, pa.binary())], "text"))
+        assert self.members(frame[frame["text"].notna()]) == ["0/text", "1/text"], "positions, not the index"
+
+    def test_the_rest_of_a_frame_of_pandas(self):
+        """Neither the other columns nor the index need to be anything that Arrow knows."""
+        frame = pd.DataFrame({"text": TEXTS, "any": [object(), 1, "a"], 7: TEXTS}, index=[object(), "a", 1])
+        assert self.members(frame) == ["0/text", "2/text"]
+        assert self.members(frame, "7") == ["0/7", "2/7"], "as Arrow names it"
+        with pytest.raises(TypeError, match=r"^column 'any' is not text: "):
+            self.members(frame, "any")
+
+    @pytest.mark.parametrize(
+        ("values", "kind"),
+        [
+            ([1, 2], None),
+            ([0.5, np.nan], None),
+            ([1, 2], "category"),
+            (["a", 1], object),
+            ([10**30], object),
+            (["\ud800"], object),
+        ],
+    )
+    def test_columns_of_pandas_that_are_no_text(self, values, kind):
+        with pytest.raises(TypeError, match=r"^column 'text' is .*not text"):
+            self.members(pd.DataFrame({"text": pd.Series(values, dtype=kind)}))
+
+    def test_of_duckdb(self):
+        duckdb = pytest.importorskip("duckdb", "1.1.3")  # those before take no argument here
+        with duckdb.connect() as connection:
+            given = connection.sql("SELECT unnest(['see urn:a:b', NULL, 'ä urn:c:d']) AS text, 1 AS one")
+            assert self.members(given) == ["0/text", "2/text"]
+
+    def test_of_polars(self):
+        """Its text is of the kind string_view."""
+        polars = pytest.importorskip("polars")
+        frame = polars.DataFrame({"text": TEXTS, "kind": polars.Series(TEXTS, dtype=polars.Categorical)})
+        assert self.members(frame) == ["0/text", "2/text"]
+        assert self.members(frame, "kind") == ["0/kind", "2/kind"]
+
+    def test_of_who_knows(self):
+        """The interface is what counts, not who wrote it."""
+
+        class Foreign:
+            def __arrow_c_stream__(self, requested_schema=None):
+                return pa.table({"text": TEXTS}).__arrow_c_stream__(requested_schema)
+
+        assert self.members(Foreign()) == ["0/text", "2/text"]
+
+    @pytest.mark.parametrize("kind", [lambda table: table, pa.Table.to_pandas, pa.Table.to_reader])
+    def test_columns_that_are_not_there(self, kind):
+        """Also where there is no row."""
+        for rows in (0, 3):
+            table = pa.table({"text": pa.array(TEXTS[:rows], pa.string())})
+            with pytest.raises(KeyError, match="no column 'note' among text"):
+                self.members(kind(table), "note")
+
+    def test_columns_of_one_name(self):
+        table = pa.table([pa.array(TEXTS)] * 2, names=["text", "text"])
+        for batches in (table, table.to_batches(), pd.DataFrame([["a", "b"]], columns=["text", "text"])):
+            with pytest.raises(KeyError, match="2 columns 'text' among text, text"):
+                self.members(batches)
+
+    @pytest.mark.parametrize("given", [None, 1, "urn:a:b", b"urn:a:b", ["urn:a:b"], pa.chunked_array([TEXTS])])
+    def test_no_batches(self, given):
+        name = type(given[0] if isinstance(given, str | bytes | list) else given).__name__
+        with pytest.raises(TypeError, match=rf"^batches must be record batches of Arrow, .* not {name}\b"):
+            self.members(given)
+
+    @pytest.mark.parametrize("column", [None, 0, ["text"]])
+    def test_columns_that_are_no_names(self, column):
+        with pytest.raises(TypeError, match=f"^column must be a str, not {type(column).__name__}$"):
+            self.members(pa.table({"text": TEXTS}), column)
 
 
 class TestNames:

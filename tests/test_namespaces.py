@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.oracle import whole
 from tests.strategies import SETTINGS
 from urnscan.finding import find
-from urnscan.namespaces import Namespace, NidStatus, nid_status, registered
+from urnscan.namespaces import Namespace, NidStatus, judge, namespace_form, nid_status, registered, rules
 
 nids = st.builds(
     str.__add__,
@@ -70,6 +70,26 @@ class TestTable:
             registered()["mine"] = registered()["isbn"]
         with pytest.raises(AttributeError):
             registered()["isbn"].kind = "informal"
+
+
+class TestNoText:
+    """What is asked of the namespaces is a str: one sentence says so, for whatever is none."""
+
+    @pytest.mark.parametrize("given", [None, 1, [], b"urn:isbn:0395363411"])
+    @pytest.mark.parametrize(
+        ("function", "what"),
+        [(nid_status, "NID"), (judge, "URN"), (namespace_form, "URN"), (rules()["doi"].link, "URN")],
+    )
+    def test_no_text(self, function, what, given):
+        with pytest.raises(TypeError, match=f"^a {what} must be a str, not {type(given).__name__}$"):
+            function(given)
+
+    @pytest.mark.parametrize("text", ["", "urn", "urn:isbn", "a:b:c", "URN:ISBN:0395363411"])
+    @pytest.mark.parametrize("function", [judge, namespace_form, rules()["doi"].link])
+    def test_not_canonical(self, function, text):
+        """A NID in capital letters would not be found: its names would seem to be of no registered namespace."""
+        with pytest.raises(ValueError, match=f"^'{text}' is no URN in canonical form, as urnscan.canonical gives it$"):
+            function(text)
 
 
 class TestStatus:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
+from array import array
 from dataclasses import FrozenInstanceError
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
 from tests.oracle import SYNTAXES, whole
+from urnscan.equivalence import canonical, equivalent
 from urnscan.errors import InvalidURN
+from urnscan.explanation import explain
 from urnscan.syntax import REASONS, RESOLUTION_SERVICES, URN, encode_nss, get_syntax, parse
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
@@ -476,6 +481,23 @@ class TestURN:
         assert refusal(kind("urn:ab:é".encode()), "rfc2141")[0] == 7
         assert refusal(kind("urn:ab:é:é ".encode()), "rfc2141")[0] == 7
 
+    @pytest.mark.parametrize("given", [None, 1, [], {}, Path("urn:ab:c"), io.StringIO("urn:ab:c"), array("i", [1])])
+    def test_no_text(self, given):
+        """What was wanted and what was given, not what an inner part wants."""
+        for function in (parse, canonical, explain, lambda given: equivalent("urn:ab:c", given)):
+            with pytest.raises(TypeError, match=f"^a URN must be a str or bytes, not {type(given).__name__}$"):
+                function(given)
+
+    @pytest.mark.parametrize("given", [None, 1, [], b"rfc2141"])
+    def test_arguments_that_are_no_names(self, given):
+        named = f"must be a str, not {type(given).__name__}$"
+        with pytest.raises(TypeError, match=f"^syntax {named}"):
+            parse("urn:ab:c", given)
+        with pytest.raises(TypeError, match=f"^equivalence {named}"):
+            canonical("urn:ab:c", equivalence=given)
+        with pytest.raises(TypeError, match=f"^base {named}"):
+            parse("urn:ab:c").locator(given)
+
     def test_str_keeps_components(self):
         """RFC 8141 §4.4."""
         urn = parse("URN:A1:b%2c?+C%2c?=D%2c#E%2c", "rfc8141")
@@ -587,5 +609,7 @@ class TestEncodeNSS:
             encode_nss("")
         with pytest.raises(ValueError, match="NUL at position 1"):
             encode_nss("a\0")
-        with pytest.raises(UnicodeEncodeError):
-            encode_nss("\ud800")
+        with pytest.raises(UnicodeEncodeError, match="position 2"):
+            encode_nss("ä \ud800")
+        with pytest.raises(TypeError, match=r"^a name must be a str, not NoneType$"):
+            encode_nss(None)

@@ -297,6 +297,6 @@ def _octets(values: pa.Array, number: int) -> bytes:
     """The octets of a value of a table."""
     value = values.slice(number, 1)
     if pa.types.is_dictionary(value.type):
-        value = value.cast(value.type.value_type)
+        value = value.dictionary.slice(value.indices[0].as_py(), 1)
     octets: bytes | None = value.cast(pa.large_binary())[0].as_py()
     return octets or b""

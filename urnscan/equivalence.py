@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from urnscan.namespaces import namespace_form
-from urnscan.syntax import SYNTAXES, URN, get_syntax, parse
+from urnscan.syntax import SYNTAXES, URN, as_text, get_syntax, parse
 
 __all__ = ["LEVELS", "Level", "canonical", "equivalent", "get_level"]
 
@@ -88,11 +88,15 @@ LEVELS: Mapping[str, Level] = MappingProxyType(
 
 
 def get_level(name: str, syntax: str) -> Level:
-    """The level of that name; raises ValueError for an unknown one and for one that the syntax does not define."""
+    """The level of that name; raises ValueError for an unknown one and for one that the syntax does not define, TypeError
+    for what is no name.
+    """
     get_syntax(syntax)
-    if name not in LEVELS:
-        raise ValueError(f"unknown equivalence {name!r}: choose from {', '.join(LEVELS)}")
-    level = LEVELS[name]
+    try:
+        level = LEVELS[name]
+    except (KeyError, TypeError):
+        names = ", ".join(LEVELS)
+        raise ValueError(f"unknown equivalence {as_text('equivalence', name)!r}: choose from {names}") from None
     if syntax not in level.syntaxes:
         raise ValueError(f"{syntax} defines no {name} equivalence: only {', '.join(level.syntaxes)} does")
     return level

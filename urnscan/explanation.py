@@ -22,7 +22,7 @@ class Explanation:
     """A text as one standard sees it. Where it is no URN, only `text`, `syntax`, `position` and `reason` are set."""
 
     text: str
-    """As it was given."""
+    """As it was given, octets as characters."""
     syntax: str
     """The name of the syntax by which it was read."""
     is_urn: bool
@@ -49,7 +49,7 @@ class Explanation:
     """What stands behind `?=` (RFC 8141 §2.3.2), or the query of rfc2141bis-03 (§2.3)."""
     f_component: str | None = None
     """What stands behind `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03."""
-    directives: dict[str, str] = field(default_factory=dict)
+    directives: dict[str, str] = field(default_factory=dict, hash=False)
     """Keyword -> value of the query of rfc2141bis-03 (§2.3)."""
     display: str | None = None
     """The form for people, as `URN.display` gives it."""
@@ -78,11 +78,11 @@ class Explanation:
         return asdict(self)
 
 
-def explain(text: str, *, syntax: str = "rfc2141", equivalence: str = "lexical") -> Explanation:
+def explain(text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "lexical") -> Explanation:
     """Take a text apart as a URN of `syntax` (RFC 2141 §2, RFC 8141 §2, rfc2141bis-03 §2), or say where and why it is none.
 
     What is no URN raises nothing. Raises ValueError for an unknown syntax or equivalence, and for one that the syntax
-    does not define.
+    does not define, TypeError for what is no text.
 
     >>> explain("URN:ISBN:0%2d395").canonical
     'urn:isbn:0%2D395'
@@ -94,12 +94,12 @@ def explain(text: str, *, syntax: str = "rfc2141", equivalence: str = "lexical")
         urn = parse(text, syntax)
     except InvalidURN as error:
         name = get_syntax(syntax).name
-        return Explanation(text=text, syntax=name, is_urn=False, position=error.position, reason=error.reason)
+        return Explanation(text=error.text, syntax=name, is_urn=False, position=error.position, reason=error.reason)
     canonical, judgement = level.form(urn), judge(urn.canonical)
     entry, rule = registered().get(urn.nid), rules().get(urn.nid)
     link = rule.link(namespace_form(urn.canonical)) if rule else None
     return Explanation(
-        text=text,
+        text=urn.text,
         syntax=urn.syntax,
         is_urn=True,
         canonical=canonical,

@@ -9,7 +9,7 @@ import numpy as np
 from urnscan.equivalence import get_level
 from urnscan.scanner import MAX_LENGTH, Grammar, ResolverTail, Scanner
 from urnscan.showing import html_fields
-from urnscan.syntax import get_syntax
+from urnscan.syntax import as_octets, get_syntax
 
 __all__ = ["Occurrence", "find"]
 
@@ -49,13 +49,13 @@ def find(
 
     `syntax`, `equivalence`, `trim`, `resolver_tail` and `max_length` (octets) are those of the command. Raises ValueError
     for an unknown syntax, equivalence or resolver tail, and for a `max_length` below 1 or above 2**28, TypeError for one
-    that is no whole number, and a `trim` that is no flag.
+    that is no whole number, a `trim` that is no flag, and what is no text.
 
     >>> find("„urn:nbn:de:101:1-201609052530“")
     [Occurrence(text='urn:nbn:de:101:1-201609052530', start=1, end=30, urn='urn:nbn:de:101:1-201609052530', nid='nbn')]
     """
     level = get_level(equivalence, syntax)
-    octets = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+    octets = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else as_octets("a text", text)
     array = np.frombuffer(octets, np.uint8)
     grammar = Grammar(get_syntax(syntax), max_length, trim, resolver_tail, level.keep_query, count_lines=False)
     ascii_only = len(octets) == len(text)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from urnscan.planning import plan_size
 from urnscan.progress import show_if_wanted
 from urnscan.running import saying_why
 from urnscan.showing import counted, html_counts, html_failures, html_table, html_trimming
-from urnscan.syntax import URN
+from urnscan.syntax import URN, as_text
 from urnscan.tables import CLASSES, OCCURRENCES, REJECTS, Found, canonical_column
 from urnscan.views import make_scanner
 
@@ -32,9 +33,10 @@ if TYPE_CHECKING:
 __all__ = ["Scan", "scan", "scan_batches"]
 
 _SHOWN = 20  # classes that a notebook shows
+_WANTED = "batches must be record batches of Arrow, or a table or frame that gives them"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scan:
     """What a scan found; in a notebook it shows itself as a table of the most frequent classes."""
 
@@ -141,28 +143,28 @@ def scan_batches(
     column: str,
     **options: Any,  # noqa: ANN401 (those of Options)
 ) -> Iterator[pa.RecordBatch]:
-    """The occurrences in a column of text or octets of batches or a table, in batches.
+    """The occurrences in a column of text or octets, in batches.
 
+    `batches` are record batches of Arrow, or anything that hands itself over as such (`__arrow_c_stream__`): a table or
+    a reader of Arrow, a frame of pandas or Polars, a relation of DuckDB. Of a frame of pandas that column alone is read.
     Rows are those of the occurrence table: `source` is empty, `member` is `row/column` with the rows of all batches
     counted from 0, `offset` counts octets within the value, and so does `line`. null holds nothing. `options` are
     those of `scan` that say what is found: `syntax`, `equivalence`, `trim`, `recover`, `resolver_tail`,
-    `max_length`. Raises KeyError for a column that is not there, TypeError for one that is not text,
-    ArgumentError for options that are none.
+    `max_length`. Raises KeyError for a column that is not there or not the only one of its name, TypeError for one that
+    is not text and for what gives no batches, ArgumentError for options that are none.
 
     >>> notes = pa.table({"note": ["see urn:isbn:0451450523", None, "nothing"]})
     >>> for rows in scan_batches(notes, "note"):
     ...     rows.select(["member", "offset", "urn"]).to_pylist()
     [{'member': '0/note', 'offset': 4, 'urn': 'urn:isbn:0451450523'}]
+    >>> pages = notes.to_pandas().set_index([[7, 8, 9]])
+    >>> [rows.column("member").to_pylist() for rows in scan_batches(pages, "note")]
+    [['0/note']]
     """
     (rules,) = read_keywords("scan_batches", options, Options, without=OF_INPUTS)
     scanner = make_scanner(rules.grammar(count_lines=True), rules.recover)
     first_row = 0
-    for batch in batches.to_batches() if isinstance(batches, pa.Table) else batches:
-        if column not in batch.schema.names:
-            raise KeyError(f"no column {column!r} among {', '.join(batch.schema.names)}")
-        values = batch.column(column)
-        if not is_text(values.type):
-            raise TypeError(f"column {column!r} is {values.type}, not text")
+    for values in _values(batches, as_text("column", column)):
         for hits in scan_values(scanner, values):
             found = Found(
                 matches=hits.matches,
@@ -175,3 +177,48 @@ def scan_batches(
             )
             yield found.occurrences()
         first_row += len(values)
+
+
+def _values(batches: Any, column: str) -> Iterator[pa.Array]:  # noqa: ANN401 (whatever it is)
+    """The column, batch by batch. Raises KeyError and TypeError."""
+    pandas = sys.modules.get("pandas")  # who has not loaded it has no frame of it
+    if pandas is not None and isinstance(batches, pandas.DataFrame):
+        batches = _of_pandas(batches, column)
+    if hasattr(batches, "__arrow_c_stream__"):
+        try:
+            batches = pa.RecordBatchReader.from_stream(batches)
+        except pa.ArrowInvalid:
+            raise TypeError(f"{_WANTED}, not {type(batches).__name__}, which has no columns") from None
+        _place(batches.schema, column)  # there may be no batch
+    elif not isinstance(batches, Iterable):
+        raise TypeError(f"{_WANTED}, not {type(batches).__name__}")
+    for batch in batches:
+        if not isinstance(batch, pa.RecordBatch):
+            raise TypeError(f"{_WANTED}, not {type(batch).__name__}")
+        yield batch.column(_place(batch.schema, column))
+
+
+def _of_pandas(frame: pd.DataFrame, column: str) -> pa.Table:
+    """That column of a frame: for the others and the index Arrow may have no type."""
+    series = frame.iloc[:, _index([str(name) for name in frame.columns], column)]
+    try:
+        return pa.table([pa.array(series, from_pandas=True)], names=[column])
+    except (pa.ArrowException, ValueError, OverflowError) as error:
+        raise TypeError(f"column {column!r} is not text: {error}") from None
+
+
+def _place(schema: pa.Schema, column: str) -> int:
+    """Where a column of text stands. Raises KeyError and TypeError."""
+    place = _index(schema.names, column)
+    if not is_text(kind := schema.types[place]):
+        raise TypeError(f"column {column!r} is {kind}, not text")
+    return place
+
+
+def _index(names: Sequence[str], column: str) -> int:
+    """Where the only column of that name stands. Raises KeyError."""
+    times = names.count(column)
+    if times != 1:
+        shown = f"{times} columns" if times else "no column"
+        raise KeyError(f"{shown} {column!r} among {', '.join(names)}")
+    return names.index(column)

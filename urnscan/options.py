@@ -218,6 +218,10 @@ def named_inputs(inputs: Collection[str | bytes | os.PathLike[str]]) -> tuple[st
     for each in inputs:
         if not isinstance(each, str | bytes | os.PathLike):
             raise ArgumentError(
-                f"an input is a path, a pattern or a URL, not {each!r:.60}; several are so many arguments: *paths"
+                f"an input is a path, a pattern or a URL, not {' '.join(repr(each).split()):.60}; "
+                "several are so many arguments: *paths"
             )
-    return tuple(map(os.fsdecode, inputs))
+    names = tuple(map(os.fsdecode, inputs))
+    if "" in names:
+        raise ArgumentError("an input has an empty name")
+    return names

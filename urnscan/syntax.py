@@ -33,6 +33,8 @@ __all__ = [
     "URN",
     "Syntax",
     "SyntaxName",
+    "as_octets",
+    "as_text",
     "encode_nss",
     "get_syntax",
     "invalid",
@@ -205,11 +207,29 @@ _PERCENT_RUN = regex.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")  # octets 80 to FF: 
 
 
 def get_syntax(name: str) -> Syntax:
-    """The syntax of that name; raises ValueError with the known names for any other."""
+    """The syntax of that name; raises ValueError with the known names for any other, TypeError for what is no name."""
     try:
         return SYNTAXES[name]
-    except KeyError:
-        raise ValueError(f"unknown syntax {name!r}: choose from {', '.join(SYNTAXES)}") from None
+    except (KeyError, TypeError):
+        raise ValueError(f"unknown syntax {as_text('syntax', name)!r}: choose from {', '.join(SYNTAXES)}") from None
+
+
+def as_text(what: str, given: object) -> str:
+    """A str that a function is given. Raises TypeError for anything else."""
+    if isinstance(given, str):
+        return given
+    raise TypeError(f"{what} must be a str, not {type(given).__name__}")
+
+
+def as_octets(what: str, given: object) -> bytes:
+    """The octets that a function is given that takes a str, too. Raises TypeError for what has none, or wider items."""
+    try:
+        view = memoryview(given)  # type: ignore[arg-type]
+    except TypeError:
+        view = None
+    if view is None or view.itemsize != 1:
+        raise TypeError(f"{what} must be a str or bytes, not {type(given).__name__}")
+    return view.tobytes()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -281,7 +301,7 @@ class URN:
         >>> parse("urn:example:weather?=op=map&lat=39.56#now", syntax="rfc8141").locator("https://weatherapp.example")
         'https://weatherapp.example?op=map&lat=39.56#now'
         """
-        url, hash_sign, fragment = base.partition("#")
+        url, hash_sign, fragment = as_text("base", base).partition("#")
         if self.q_component is not None and self.syntax == "rfc8141":
             url += ("&" if "?" in url else "?") + self.q_component
         if self.f_component is not None:
@@ -333,7 +353,7 @@ characters (at position 4)
     """
     rules = get_syntax(syntax)
     if not isinstance(text, str):
-        text = memoryview(text).tobytes().decode("latin-1")  # one character an octet: nothing beyond ASCII can match
+        text = as_octets("a URN", text).decode("latin-1")  # one character an octet: nothing beyond ASCII can match
     match = rules.pattern.fullmatch(text)
     if match is None:
         error = why_not(text, rules)
@@ -357,17 +377,18 @@ def encode_nss(text: str) -> str:
     """Translate a native name into an NSS (RFC 2141 §2.2, §2.3): UTF-8, then %HH for each octet outside <trans>.
 
     `%`, `/`, `?` and `#` are reserved and encoded too. Raises ValueError for an empty text and for NUL, which no URN
-    may hold in either form (§2.4), and UnicodeEncodeError (a ValueError) for a lone surrogate.
+    may hold in either form (§2.4), UnicodeEncodeError (a ValueError) for a lone surrogate, TypeError for what is no str.
 
     >>> encode_nss("Grüße, 100%")
     'Gr%C3%BC%C3%9Fe,%20100%25'
     """
-    if not text:
+    if not as_text("a name", text):
         raise ValueError("an NSS has at least one character")
     if "\0" in text:
         raise ValueError(f"NUL at position {text.index(chr(0))}: no URN may hold it, encoded or not (RFC 2141 §2.4)")
-    unreserved = set(_RFC2141_CHARS) - set("/?#")
-    return "".join(c if c in unreserved else _encoded(c.encode()) for c in text)
+    octets = text.encode()  # all at once: an error tells the place in the text
+    unreserved = set(_RFC2141_CHARS.encode()) - set(b"/?#")
+    return "".join(chr(octet) if octet in unreserved else f"%{octet:02X}" for octet in octets)
 
 
 def _encoded(octets: bytes) -> str:

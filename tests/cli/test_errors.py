@@ -72,6 +72,21 @@ class TestInputs:
         assert urnscan.rows("classes.parquet", "urn") == [("urn:foo:a",), ("urn:foo:b",)]
         assert result.summary.endswith("2 failures")
 
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            ([""], "an input has an empty name"),
+            (["dedup", "a.txt", ""], "an input has an empty name"),
+            (["a.txt", "--files-from", ""], "the list of inputs has an empty name"),
+        ],
+    )
+    def test_empty_names(self, urnscan, arguments, said):
+        """As of `"$UNSET"`: said as such, and before anything is read."""
+        urnscan.write("a.txt", b"urn:foo:a")
+        result = urnscan(*arguments, "-o", "classes.parquet", status=2)
+        assert result.said == [f"urnscan: {said}"]
+        assert urnscan.names() == ["a.txt"]
+
     def test_files_and_folders_that_may_not_be_read(self, urnscan, as_a_user):
         for name in ("d/a.txt", "d/b.txt", "d/c/in.txt", "d/z.txt"):
             urnscan.write(name, b"urn:foo:a")

@@ -313,6 +313,14 @@ JUNK = [
 ]
 
 
+def test_longest():
+    """2048 characters are still looked at."""
+    longest = "1" + ".1" * 1_023 + "1"
+    assert (len(longest), module("oid").to_urn(longest)) == (2_048, f"urn:oid:{longest}")
+    with pytest.raises(ValueError, match="it has 2049 characters"):
+        module("oid").to_urn(f"{longest}1")
+
+
 @every_nid
 @pytest.mark.parametrize("function", ["to_urn", "from_urn"])
 def test_junk(nid, function):
@@ -582,8 +590,11 @@ def test_no_urn(nid, text):
 @pytest.mark.parametrize("value", [None, 395363411, 1.5, b"0395363411", ["0395363411"]])
 def test_no_text(nid, value):
     """Contract: TypeError says what was given in the place of a text."""
-    with pytest.raises(TypeError, match=f"not {type(value).__name__}"):
+    with pytest.raises(TypeError, match=f" must be a str, not {type(value).__name__}$"):
         module(nid).to_urn(value)
+    if not isinstance(value, bytes):
+        with pytest.raises(TypeError, match=f"^a URN must be a str or bytes, not {type(value).__name__}$"):
+            module(nid).from_urn(value)
 
 
 @SETTINGS

@@ -307,11 +307,17 @@ def check_outputs(*paths: str | None) -> list[str]:
 
 
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
-    """What names the inputs: standard input where nothing does. Raises FatalError where that is a terminal, or named twice."""
+    """What names the inputs: standard input where nothing does. Raises FatalError where that is a terminal, or named twice,
+    and for an empty name.
+    """
     from urnscan.sources import PathList  # noqa: PLC0415
 
     inputs: list[Argument] = [*arguments.inputs]
+    if "" in inputs:
+        raise FatalError("an input has an empty name")
     if arguments.files_from is not None:
+        if not arguments.files_from:
+            raise FatalError("the list of inputs has an empty name")
         if arguments.files_from == "-" in inputs:
             raise FatalError("standard input cannot be an input and the list of inputs: leave out - or --files-from -")
         inputs.append(PathList(arguments.files_from))

@@ -31,7 +31,7 @@ _SHOWN = 20  # clusters that a notebook shows
 _NAMED = 3  # names of a cluster that it shows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dedup:
     """What deduplication found; in a notebook it shows itself as a table of the largest clusters."""
 

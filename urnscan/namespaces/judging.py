@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from urnscan.namespaces.checks import CHECKS
 from urnscan.namespaces.patterns import automaton
-from urnscan.namespaces.rules import Rule, rules
+from urnscan.namespaces.rules import Rule, nid_and_nss, rules
 
 __all__ = ["GRAMMAR", "PROBLEMS", "REWRITE", "Judgement", "judge", "namespace_form"]
 
@@ -71,12 +71,13 @@ REWRITE: Mapping[str, Callable[[str], str]] = MappingProxyType({"isbn": _isbn, "
 def judge(urn: str) -> Judgement:
     """What its namespace says of a URN (RFC 2141 §5, RFC 8141 §3.1): whether it is valid, and why not.
 
-    `urn` is in lexical canonical form, as `urnscan.canonical` gives it. Raises ValueError for a text without NID or NSS.
+    `urn` is in lexical canonical form, as `urnscan.canonical` gives it. Raises ValueError for a text that does not begin
+    with `urn:`, a NID and `:`, TypeError for what is no text.
 
     >>> judge("urn:issn:0317-8471").valid, judge("urn:issn:0317-8472").problem, judge("urn:example:lamp").valid
     (True, 'check-digit', None)
     """
-    _, nid, nss = urn.split(":", 2)
+    nid, nss = nid_and_nss(urn)
     rule = rules().get(nid)
     if rule is None:
         return Judgement(None, None, nss, "the namespace is not registered")
@@ -105,7 +106,8 @@ def namespace_form(urn: str) -> str:
     >>> namespace_form("urn:issn:0317847x"), namespace_form("urn:oid:1.3.6.1")
     ('urn:issn:0317-847X', 'urn:oid:1.3.6.1')
     """
-    return urn[: urn.index(":", len("urn:")) + 1] + judge(urn).nss
+    nid, _ = nid_and_nss(urn)
+    return f"urn:{nid}:{judge(urn).nss}"
 
 
 def _fitting(rule: Rule, nss: str) -> Judgement:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import regex
 
 from urnscan.namespaces.judging import judge
-from urnscan.syntax import URN, parse
+from urnscan.syntax import URN, as_text, parse
 
 __all__ = ["Native"]
 
@@ -46,9 +46,7 @@ class Native:
 
         Raises ValueError where nothing is left or where it is too long for any, TypeError for what is no text.
         """
-        if not isinstance(identifier, str):
-            raise TypeError(f"{self.kind}: wanted is a str, not {type(identifier).__name__}")
-        if len(identifier) > _LONGEST:
+        if len(as_text(self.kind, identifier)) > _LONGEST:
             raise self.error(identifier, f"it has {len(identifier)} characters")
         text = identifier.strip()
         label = self.label.match(text)

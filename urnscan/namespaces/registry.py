@@ -19,6 +19,8 @@ from typing import Literal
 
 import regex
 
+from urnscan.syntax import as_text
+
 __all__ = ["Namespace", "NidStatus", "nid_status", "registered"]
 
 NidStatus = Literal["formal", "informal", "experimental", "reserved", "unregistered"]
@@ -56,12 +58,12 @@ def nid_status(nid: str) -> NidStatus:
 
     `formal` and `informal` are registered; `experimental` is `X-…` (RFC 3406 §3.1); `reserved` are two letters and a
     hyphen, among them `xn--` (RFC 8141 §5.1), and unregistered numbers of informal namespaces (§5.2). All else is
-    `unregistered`, also what cannot be a NID.
+    `unregistered`, also what cannot be a NID. Raises TypeError for what is no text.
 
     >>> nid_status("ISBN"), nid_status("x-test"), nid_status("urn-4711"), nid_status("hathi")
     ('formal', 'experimental', 'reserved', 'unregistered')
     """
-    nid = nid.lower()
+    nid = as_text("a NID", nid).lower()
     if nid in registered():
         return registered()[nid].kind
     if nid.startswith("x-"):

@@ -16,7 +16,9 @@ from types import MappingProxyType
 
 import regex
 
-__all__ = ["Resolver", "Rule", "rules"]
+from urnscan.syntax import as_text
+
+__all__ = ["Resolver", "Rule", "nid_and_nss", "rules"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Resolver:
 
     def link(self, urn: str) -> str | None:
         """The address of what a URN in canonical form names, without components; None if this is no service for it."""
-        nss = urn.split(":", 2)[2]
+        _, nss = nid_and_nss(urn)
         match = regex.fullmatch(self.names, nss)
         return self.url.format(urn=urn, nss=nss, **match.groupdict()) if match else None
 
@@ -72,6 +74,16 @@ class Rule:
     def link(self, urn: str) -> str | None:
         """Where a public and stable service leads to what a URN in canonical form names; None if there is none."""
         return next(filter(None, (resolver.link(urn) for resolver in self.resolvers)), None)
+
+
+def nid_and_nss(urn: str) -> tuple[str, str]:
+    """The NID and the NSS of a URN in canonical form. Raises ValueError for a text that is not `urn:`, NID, `:`, NSS, and
+    TypeError for what is no text.
+    """
+    scheme, *rest = as_text("a URN", urn).split(":", 2)
+    if scheme != "urn" or len(rest) < 2:
+        raise ValueError(f"{urn!r:.60} is no URN in canonical form, as urnscan.canonical gives it")
+    return rest[0], rest[1]
 
 
 @functools.cache
