@@ -264,11 +264,37 @@ def test_damaged_copies_end_in_errors(tmp_path_factory, name, data):
 def test_what_is_cut_off_is_said(saved, name):
     path = saved(name)
     path.write_bytes(path.read_bytes()[:-60])
-    if name == "a.arrow":  # its end is the footer, and nobody needs that
-        path.write_bytes(path.read_bytes()[:900])
     _, errors = read_values(path)
     assert errors
     assert not errors[0].endswith(":")
+
+
+@pytest.mark.parametrize("name", ["a.arrow", "a.arrows"])
+def test_where_arrow_ends_too_early_is_said(tmp_path, name):
+    """Zeros in the place of a message, an end between two messages, and what stands behind the end."""
+    path = tmp_path / name
+    is_file = name == "a.arrow"
+    batches = [pa.record_batch({"a": [f"value {number}"]}) for number in range(3)]
+    new = pa.ipc.new_file if is_file else pa.ipc.new_stream
+    with new(path, batches[0].schema) as file:
+        for batch in batches:
+            file.write_batch(batch)
+    octets = path.read_bytes()
+    begins = [at for at in range(0, len(octets), 8) if octets.startswith(b"\xff\xff\xff\xff", at)]
+    third = begins[3]  # behind the schema and two batches
+    whole = [(f"{row}/a", f"value {row}".encode()) for row in range(3)]
+    for content, expected, said in (
+        (octets, whole, ""),
+        (octets[:third] + bytes(8) + octets[third + 8 :], whole[:2], "no message of an Arrow"),
+        (octets[:third], whole[:2], "no footer follows" if is_file else ""),  # a stream may end so
+        (octets + b"\0" * 99, whole, "no footer follows" if is_file else ""),
+        (octets + octets, whole, "no footer follows" if is_file else "what follows octet"),
+    ):
+        path.write_bytes(content)
+        found, errors = read_values(path)
+        assert found == expected
+        assert len(errors) == bool(said)
+        assert said in "".join(errors)
 
 
 def test_row_groups_around_a_damaged_one_are_read(tmp_path):

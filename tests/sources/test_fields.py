@@ -475,17 +475,32 @@ def test_values_are_dated_by_the_reads_that_they_come_from(function):
 
 
 @pytest.mark.parametrize(("name", "line"), [("a.csv.gz", b"%b\n"), ("a.jsonl.gz", b'{"a": "%b"}\n')])
-def test_a_wrong_checksum_costs_no_more_than_a_line_behind_it(tmp_path, name, line):
-    """That could be the end of one that is lost; what else stands before and behind has nothing to do with what is not
-    to be trusted.
-    """
+def test_a_wrong_checksum_costs_no_other_line(tmp_path, name, line):
+    """Nothing is missing of such a member: where it ends a line, the next begins one."""
     texts = ((b"a", b"urn:a:1"), (b"urn:b:1", b"urn:b:2"), (b"urn:c:1", b"urn:c:2", b"urn:c:3"))
     members = [bytearray(gzip.compress(b"".join(line % text for text in some))) for some in texts]
     members[1][-8] ^= 1
     (tmp_path / name).write_bytes(b"".join(members))
     found = urnscan.scan(tmp_path / name, column="a")
-    assert found.occurrences.column("text").to_pylist() == ["urn:a:1", "urn:c:2", "urn:c:3"]
+    assert found.occurrences.column("text").to_pylist() == ["urn:a:1", "urn:c:1", "urn:c:2", "urn:c:3"]
     assert len(found.report.failures) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "broken"),
+    [
+        ("a.csv.gz", b"a,b\n", (b"x,urn:b:1\nx,ur", b"n:b:2,x\nx,urn:c:1\n")),
+        ("a.csv.gz", b"a,b\n", (b'x,urn:b:1\nx,"\n', b'urn:b:2"\nx,urn:c:1\n')),
+        ("a.jsonl.gz", b"", (b'{"b": "urn:b:1"}\n{"b": ', b'"urn:b:2"}\n{"b": "urn:c:1"}\n')),
+    ],
+)
+def test_a_line_that_begins_in_what_is_refused_is_passed_over(tmp_path, name, head, broken):
+    """What is left of it is no row of its own."""
+    members = [bytearray(gzip.compress(text)) for text in (head, *broken)]
+    members[1][-8] ^= 1
+    (tmp_path / name).write_bytes(b"".join(members))
+    found = urnscan.scan(tmp_path / name, column="b")
+    assert found.occurrences.column("text").to_pylist() == ["urn:c:1"]
 
 
 @pytest.mark.parametrize("most", [1, 9])

@@ -161,6 +161,12 @@ def test_chunks_are_joined(octets, sizes, size, most, extension, trailers):
     assert read(block, size=size, most=most) == (octets, [])
 
 
+def test_lines_of_chunks_may_end_in_lf_alone():
+    """RFC 9112, 2.2: "a recipient MAY recognize a single LF as a line terminator"."""
+    body = b"5\nurn:a\n4;x\n:1 x\n0\n\n"
+    assert read(message(body, b"Transfer-Encoding: chunked")) == (b"urn:a:1 x", [])
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -70,6 +70,8 @@ def find_layout(head: bytes, name: str) -> Layout | None:
     if wraps:  # also where each is a line: a page of records is no record
         return Layout.WHOLE
     following = rest.lstrip()[:1]
+    if is_named and ended and not is_line and _OBJECTS.match(body):  # an array over several lines, whatever its name
+        return Layout.WHOLE
     if is_named or (is_line and following in (b"{", b"[")):
         return Layout.LINES
     if ended and not is_line:

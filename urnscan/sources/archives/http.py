@@ -101,13 +101,13 @@ class Body(Reader):
 def _is_chunked(head: bytes) -> bool:
     """Whether a body that begins so is in chunks: its first line says how long the first one is, as far as can be seen."""
     size = _CHUNK.match(head)
-    if size is None or not size[0].endswith(b"\r\n"):
+    if size is None:
         return False
     octets = int(size[1], 16)
     if not octets:
         return _NO_MORE.match(head, size.end()) is not None
     after = head[size.end() + octets :][:2]
-    return not after or b"\r\n".startswith(after)
+    return b"\r\n".startswith(after) or after.startswith(b"\n")
 
 
 class _Chunked(Reader):

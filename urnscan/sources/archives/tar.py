@@ -93,6 +93,8 @@ class _Stored(Reader):
         self._size = size
         self.left = size
         """Octets still to be read."""
+        self.is_cut = False
+        """Whether its end is missing, which was said."""
 
     def read_into(self, view: memoryview) -> int:
         if not self.left:
@@ -112,7 +114,7 @@ class _Stored(Reader):
 
     def cut_off(self) -> SourceError:
         """The error for a member whose end is missing; nothing more is read of it."""
-        there, self.left = self._size - self.left, 0
+        there, self.left, self.is_cut = self._size - self.left, 0, True
         reason = f"cut off: {there:,} of {self._size:,} octets are there"
         return SourceError(self._layer.name_of(self._name), reason)
 
@@ -216,8 +218,14 @@ class _Archive:
             if member.left:
                 self._ended = True
                 return member.cut_off()
-        skip(self._source, padding)
-        return None
+        return None if member.is_cut else self._skip_padding(padding)
+
+    def _skip_padding(self, octets: int) -> SourceError | None:
+        """Pass over what fills a block; the error where the archive is cut off in it."""
+        if skip(self._source, octets) == octets:
+            return None
+        self._ended = True
+        return SourceError(self._layer.name, f"cut off at octet {self._source.at}, before the end of the archive")
 
     def _search(self) -> None:
         """Go to the next header in what is at hand; where there is none, behind it.
@@ -250,8 +258,9 @@ class _Archive:
         if len(data) < header.size:
             self._ended = True
             return SourceError(name, f"cut off in an extension header, at octet {at}")
-        skip(self._source, self._padding)
-        self._padding = 0
+        padding, self._padding = self._padding, 0
+        if (error := self._skip_padding(padding)) is not None:
+            return error
         if header.type == _LONG_NAME:
             self._extended[b"path"] = data.split(b"\0", 1)[0]
         elif header.type != _LONG_LINK:

@@ -253,8 +253,9 @@ class Unpacked(Reader):
             case _:
                 why = str(failure) or f"is damaged at about octet {end}: what follows in it is lost"
                 reason = f"{member} {why}"
-        yield DamageError(self._layer.name, reason)
-        if not isinstance(failure, ChecksumError) or not (self._is_at_member() or not tape.buffered):
+        is_whole = isinstance(failure, ChecksumError)
+        yield DamageError(self._layer.name, reason, is_whole=is_whole)
+        if not is_whole or not (self._is_at_member() or not tape.buffered):
             self._searching = True
             tape.back(max(start + 1, end - self._coding.overrun))
 

@@ -95,7 +95,8 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
         except DamageError as error:
             yield from gathered.take()
             yield error
-            text.skip_line()
+            if not (error.is_whole and lines.are_all_read):
+                text.skip_line()
             rows = csv.reader(lines.follow(), delimiter=delimiter)
         except (csv.Error, OverflowError, MemoryError) as error:
             yield from failures.one(f"row {number} before octet {text.octet(text.at)} damaged: {in_words(error)}")
@@ -201,6 +202,11 @@ class _Lines:
         self._row = 0
         at = self._held.tell()
         self._first = self._read_at(at)[1] if at < self._end else None
+
+    @property
+    def are_all_read(self) -> bool:
+        """Whether no row is begun and no part of a line is left."""
+        return self._first is None and self._text.at == len(self._text.text)
 
     def dates(self) -> tuple[int, int]:
         """The first and the last date (see Checks) of the row that was read."""

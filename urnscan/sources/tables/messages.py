@@ -20,6 +20,8 @@ _LONGEST_METADATA = 1 << 26
 _IN_MEMORY = 1 << 28  # octets of a body that are read; a longer one is mapped, where it is in a file
 _LARGEST = 1 << 30  # octets of the dictionaries, or of what a body unfolds to
 _BLOCK = 1 << 20
+_FOOTER = struct.Struct("<i6s")  # how a file ends: with the length of its footer, and with this
+_FILE_END = b"ARROW1"
 _SCHEMA, _DICTIONARY, _RECORDS = 1, 2, 3
 
 
@@ -92,6 +94,8 @@ class Messages:
         self._layer = layer
         self._parts: list[memoryview] = []
         self._dictionaries: dict[int, int] = {}
+        self._is_file = start > 0
+        self._continues = False  # whether messages begin with CONTINUATION, as all do since Arrow 0.15
         self._ended = False
 
     def schema(self) -> pa.Schema:
@@ -125,13 +129,18 @@ class Messages:
     def _next(self) -> None:
         """Read the next message."""
         now = self._layer.checks.since = self._layer.checks.now
-        prefix = self._take(4, may_end=True)
-        if bytes(prefix) == CONTINUATION:
-            prefix += self._take(4)
-        length = struct.unpack("<i", prefix[-4:])[0] if prefix else 0
-        if length == 0:
-            self._ended = True
+        prefix = self._take(4, may_end=True)  # a stream may end without a mark
+        if not prefix:
+            self._end(is_marked=False)
             return
+        is_continued = bytes(prefix) == CONTINUATION
+        if is_continued:
+            prefix += self._take(4)
+        length = struct.unpack("<i", prefix[-4:])[0]
+        if length == 0 and is_continued >= self._continues:
+            self._end(is_marked=True)
+            return
+        self._continues |= is_continued
         if not 0 < length <= _LONGEST_METADATA:
             self._ended = True
             raise SourceError(self._layer.name, f"damaged at octet {self.at - 4}: no message of an Arrow stream")
@@ -165,6 +174,23 @@ class Messages:
             reason = f"damaged at octet {begin}: no message of an Arrow stream"
             raise SourceError(self._layer.name, reason) from None
         self._parts = [part for part in (memoryview(prefix), memoryview(metadata), body) if part]
+
+    def _end(self, *, is_marked: bool) -> None:
+        """The stream ends, by its mark or without; nothing but the footer of a file may follow. Raises SourceError."""
+        self._ended = True
+        begin, tail, is_blank = self.at, b"", True
+        block = memoryview(bytearray(_BLOCK))
+        while got := self._reader.read_into(block):
+            self.at += got
+            octets = bytes(block[:got])
+            is_blank &= not octets.strip(b"\0")
+            tail = (tail + octets)[-_FOOTER.size :]
+        if self._is_file:
+            size, magic = _FOOTER.unpack(tail.rjust(_FOOTER.size, b"\0"))
+            if not is_marked or magic != _FILE_END or self.at - begin != size + _FOOTER.size:
+                raise SourceError(self._layer.name, f"is damaged or cut off at octet {begin}: no footer follows there")
+        elif not is_blank:
+            raise SourceError(self._layer.name, f"what follows octet {begin}, where its stream ends, is not read")
 
     def _refuse(self, what: str, octets: int) -> None:
         self._ended = True
