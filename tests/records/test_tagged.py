@@ -78,6 +78,15 @@ def test_a_reference():
     assert read(b"TY  - JOUR\nER  - \n")[0].identifier is None
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+def test_blank_lines_that_come_with_another_read(size):
+    """Fuzzing: of LF CR before a TY the CR was taken for the begin of a line where it came by itself."""
+    dump = b"\xff\r \nTY  - BOOK\nER  - \n\r\n\n\rTY  - JOUR\nER  - \n"
+    records = read(dump)
+    assert len(records) == 2
+    assert read(dump, size=size) == records
+
+
 def test_a_reference_without_an_end_is_damaged():
     """It may have lost a part, and must neither stand for a whole one nor be taken for its duplicate."""
     good = b"TY  - BOOK\nER  - \n"

@@ -22,7 +22,7 @@ _FIRST = re.compile(rb"TY" + _TAGGED)
 _BOUND = re.compile(rb"\n(?:(TY)|ER)" + _TAGGED)  # where a record ends, or another begins before it has
 _TAG = re.compile(rb"[A-Z][A-Z0-9]" + _TAGGED)
 _LONGEST_TAG = 8
-_BLANK = re.compile(rb"[\r\n]*+")
+_BLANK = re.compile(rb"[\r\n]++")
 _FIELD = re.compile(
     rb"(?m:^)([A-Z][A-Z0-9])" + _TAGGED + rb"([^\n]*+(?:\n(?!" + _TAG.pattern + rb")[^\n]*+)*+)"
 )  # a value with the lines that it goes on in
@@ -56,8 +56,7 @@ class RisRecords:
         text = lines(buffer)
         told = False  # of the damage that we are in
         while True:
-            blank = _BLANK.match(buffer.octets, buffer.at)
-            if blank:
+            while buffer.has(1) and (blank := _BLANK.match(buffer.octets, buffer.at)):  # all: more may come with the next read
                 buffer.at = blank.end()
             offset = buffer.offset
             if not buffer.match(_FIRST, _LONGEST_TAG):
