@@ -56,7 +56,9 @@ class RisRecords:
         text = lines(buffer)
         told = False  # of the damage that we are in
         while True:
-            while buffer.has(1) and (blank := _BLANK.match(buffer.octets, buffer.at)):  # all: more may come with the next read
+            while buffer.has(1) and (
+                blank := _BLANK.match(buffer.octets, buffer.at)
+            ):  # all: more may come with the next read
                 buffer.at = blank.end()
             offset = buffer.offset
             if not buffer.match(_FIRST, _LONGEST_TAG):
