@@ -318,6 +318,16 @@ def test_the_end_of_the_reader_below_is_the_end():
         read(record(BODY, 1)[:500], LimitError("x.warc.gz", "is too much"))
 
 
+@pytest.mark.parametrize("most", [1, 7, 5000])
+@pytest.mark.parametrize("bit", range(8))
+def test_a_damaged_line_end_before_a_record(bit, most):
+    """No line begins the next record, which was taken for a part of the one before."""
+    records = [record(b"urn:b:%d" % number, number, URI) for number in range(3)]
+    octets = bytearray(b"".join(records))
+    octets[len(records[0]) - 1] ^= 1 << bit
+    assert read(bytes(octets), most=most) == read(b"".join(records))
+
+
 @given(st.data())
 def test_wrong_bits_harm_only_the_record_that_they_are_in(data):
     """Other than in a length or a coded body: then the octets behind it may be taken for its own."""

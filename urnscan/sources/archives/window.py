@@ -23,9 +23,10 @@ _NEXT = re.compile(rb"\nWARC/[0-9]")
 _LINE = b"\nWARC/"
 _UNDECIDED = len(_LINE)  # octets at the end of the window that may begin a record
 
-_BEHIND = re.compile(rb"[\r\n]{4}|[\r\n]{0,3}WARC/[0-9]")
-_SOME_BEHIND = re.compile(rb"[\r\n]{0,3}(?:W(?:A(?:R(?:C/?)?)?)?)?\Z")
-_LONGEST_BEHIND = 9
+_BEHIND = re.compile(rb"[\r\n]{4}|[\r\n]{0,3}WARC/[0-9]|[\r\n]{3}[^\r\n]WARC/[0-9]")
+_SOME_BEHIND = re.compile(rb"(?:[\r\n]{0,3}|[\r\n]{3}[^\r\n])(?:W(?:A(?:R(?:C/?)?)?)?)?\Z")
+_LONGEST_BEHIND = 10
+_NO_LINE_END = re.compile(rb"[\r\n]{3}[^\r\n](?=WARC/[0-9])")  # damaged: no line would begin behind it
 
 _VERSION = re.compile(rb"WARC/[0-9]+\.[0-9]+[ \t]*\r?\n")
 _HEADER_END = re.compile(rb"\n(?:[ \t\r]*\n|(?P<next>WARC/[0-9]))")
@@ -135,6 +136,8 @@ class Window:
                 return False
             if not self._fill():
                 break
+        if damaged := _NO_LINE_END.match(self._buffer, self._start, self._end):
+            self._start, self._at_line = damaged.end(), True
         return True
 
     def has_behind(self, count: int) -> bool | None:
