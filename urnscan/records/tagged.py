@@ -56,10 +56,8 @@ class RisRecords:
         text = lines(buffer)
         told = False  # of the damage that we are in
         while True:
-            while buffer.has(1) and (
-                blank := _BLANK.match(buffer.octets, buffer.at)
-            ):  # all: more may come with the next read
-                buffer.at = blank.end()
+            while buffer.has(1) and (blank := _BLANK.match(buffer.octets, buffer.at)):
+                buffer.at = blank.end()  # once more, as the next read may begin with another
             offset = buffer.offset
             if not buffer.match(_FIRST, _LONGEST_TAG):
                 if (line := next(text, None)) is None:

@@ -23,10 +23,9 @@ _NEXT = re.compile(rb"\nWARC/[0-9]")
 _LINE = b"\nWARC/"
 _UNDECIDED = len(_LINE)  # octets at the end of the window that may begin a record
 
-_BEHIND = re.compile(rb"[\r\n]{4}|[\r\n]{0,3}WARC/[0-9]|[\r\n]{3}[^\r\n]WARC/[0-9]")
+_BEHIND = re.compile(rb"[\r\n]{4}|[\r\n]{0,3}WARC/[0-9]|[\r\n]{3}(?P<damaged>[^\r\n])WARC/[0-9]")
 _SOME_BEHIND = re.compile(rb"(?:[\r\n]{0,3}|[\r\n]{3}[^\r\n])(?:W(?:A(?:R(?:C/?)?)?)?)?\Z")
 _LONGEST_BEHIND = 10
-_NO_LINE_END = re.compile(rb"[\r\n]{3}[^\r\n](?=WARC/[0-9])")  # damaged: no line would begin behind it
 
 _VERSION = re.compile(rb"WARC/[0-9]+\.[0-9]+[ \t]*\r?\n")
 _HEADER_END = re.compile(rb"\n(?:[ \t\r]*\n|(?P<next>WARC/[0-9]))")
@@ -130,14 +129,14 @@ class Window:
 
     def is_behind_block(self) -> bool:
         """Whether what comes next is what follows the block of a record: empty lines, the next record, or the end."""
-        while not _BEHIND.match(self._buffer, self._start, self._end):
+        while not (behind := _BEHIND.match(self._buffer, self._start, self._end)):
             undecided = self._end - self._start < _LONGEST_BEHIND
             if not (undecided and _SOME_BEHIND.match(self._buffer, self._start, self._end)):
                 return False
             if not self._fill():
                 break
-        if damaged := _NO_LINE_END.match(self._buffer, self._start, self._end):
-            self._start, self._at_line = damaged.end(), True
+        if behind and behind["damaged"]:  # no line would begin behind it
+            self._start, self._at_line = behind.end("damaged"), True
         return True
 
     def has_behind(self, count: int) -> bool | None:
