@@ -1,13 +1,38 @@
 """Compiled functions: what is in the cache is loaded without the compiler, and what is not is compiled all the same."""
 
+import ast
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from urnscan.compiled import read_only
+import urnscan
+from urnscan.compiled import SOURCES, read_only, source_key
+
+RENAMED = "; C.load_overload = lambda self, *key: self.get(*key)"
+PACKAGE = Path(urnscan.__file__).parent
+PLANTED = """
+
+from urnscan.compiled import compiled as _planter
+
+@_planter
+def planted():
+    return {value}
+"""
+CALLER = """
+from urnscan.compiled import compiled
+from urnscan.{module} import planted
+
+@compiled
+def caller():
+    return planted()
+
+print(caller(), "loaded" if caller.stats.cache_hits else "compiled")
+"""
 
 MODULE = """
 import sys
@@ -77,3 +102,90 @@ def test_read_only():
     assert not view.flags.writeable
     assert array.flags.writeable
     assert view.base is array
+
+
+def names_from_package(tree):
+    """Names that a module imports from the package, with their modules."""
+    return {
+        alias.asname or alias.name: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("urnscan.")
+        for alias in node.names
+    }
+
+
+def compiled_functions(tree):
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and any(ast.unparse(decorator) in ("compiled", "lean", "inlined") for decorator in node.decorator_list)
+    ]
+
+
+class TestSources:
+    """A cached function is stale as soon as anything changes that became part of it, in whichever file it stands."""
+
+    def test_the_list_is_complete(self):
+        """Each file with a compiled function, and each file whose names such a function uses."""
+        found = {"compiled.py"}
+        for path in PACKAGE.rglob("*.py"):
+            tree = ast.parse(path.read_text())
+            modules = names_from_package(tree)
+            for function in compiled_functions(tree):
+                found.add(path.relative_to(PACKAGE).as_posix())
+                used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+                found |= {
+                    f"{modules[name].removeprefix('urnscan.').replace('.', '/')}.py" for name in used & {*modules}
+                }
+        assert found == set(SOURCES)
+
+    @pytest.mark.parametrize("source", SOURCES)
+    def test_a_change_takes_effect(self, tmp_path, source):
+        """A compiled function of another file calls the one that changes, and is in the cache."""
+        shutil.copytree(PACKAGE, tmp_path / "urnscan", ignore=shutil.ignore_patterns("*.nb[ic]", "__pycache__"))
+        module = source.removesuffix(".py").replace("/", ".")
+        (tmp_path / "caller.py").write_text(CALLER.format(module=module))
+        changed = tmp_path / "urnscan" / source
+        text = changed.read_text()
+        results = []
+        for value in (1, 1, 2):
+            changed.write_text(text + PLANTED.format(value=value))
+            done = subprocess.run(
+                [sys.executable, "caller.py"],
+                cwd=tmp_path,
+                env=os.environ | {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+                check=True,
+                capture_output=True,
+                text=True,
+            )
+            results.append(done.stdout.split())
+        assert results == [["1", "compiled"], ["1", "loaded"], ["2", "compiled"]]
+        assert len(list(tmp_path.glob("cache/*/caller.caller*.nbi"))) == 1, "files of the old key are removed"
+
+    def test_versions_are_part_of_the_key(self, monkeypatch):
+        """NumPy's functions become part of compiled code as well."""
+        keys = {source_key(PACKAGE)}
+        monkeypatch.setattr("numpy.__version__", "0.0")
+        keys.add(source_key(PACKAGE))
+        monkeypatch.setattr("numba.__version__", "0.0")
+        keys.add(source_key(PACKAGE))
+        assert len(keys) == 3
+
+
+class TestAnotherNumba:
+    """A Numba without the private parts that make starts fast: starts are slow, and all works."""
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "import numba.core.caching as c; del c.IndexDataCacheFile",
+            "import numba.core.caching as c; c.FunctionCache.__init__ = lambda self: None",
+            "from numba.core.caching import Cache as C; C.get = C._load_overload; del C._load_overload",
+            "import numba.core.options as o; del o.DefaultOptions._nrt",
+        ],
+    )
+    def test_without_a_private_part(self, run, tmp_path, change):
+        (tmp_path / "sitecustomize.py").write_text(change + RENAMED * ("C.get" in change))
+        for _ in range(2):
+            assert run(PYTHONPATH=f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")[0].startswith("(12, ")

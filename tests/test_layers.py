@@ -124,6 +124,7 @@ OPENING |= {
     "ParquetFile",
 }
 MAY_OPEN = {
+    "compiled",  # the sources, for the key of the cache
     "sources",
     "output",
     "namespaces",

@@ -1,8 +1,7 @@
 """The kernel: the grammar of all three syntaxes where `urn:` stands, in plain Python, compiled by Numba.
 
-It goes by tables of octet roles (`syntax.py`), and writes what it finds straight into columns. It stands in one file with
-most of what it calls, because Numba's cache of a compiled function watches only the file of the function itself; the
-small functions become part of those that call them, so that names cost nothing.
+It goes by tables of octet roles (`syntax.py`), and writes what it finds straight into columns. Small functions become
+part of those that call them, so that names cost nothing.
 With NUMBA_DISABLE_JIT=1 the same functions run in the debugger.
 """
 
