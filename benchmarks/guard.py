@@ -25,9 +25,9 @@ from corpora import DENSITIES, pieces
 from in_python import PATTERN
 
 from urnscan import Options, __version__
-from urnscan.pipeline import run
-from urnscan.scanner import Grammar, Scanner
-from urnscan.syntax import get_syntax
+from urnscan.run.pipeline import run
+from urnscan.scanner.blocks import Grammar, Scanner
+from urnscan.urn.syntax import get_syntax
 
 NUMBERS = Path(__file__).with_name("guard.json")
 OCTETS = {"dense": 12_000_000, "sparse": 64_000_000}

@@ -100,8 +100,8 @@ def with_polars(path: Path) -> tuple[int, int]:
 
 def with_kernel(path: Path) -> tuple[int, str, float]:
     """The scanner of urnscan alone on one thread, reading included; the second time, as the first may compile."""
-    from urnscan.scanner import Grammar, Scanner
-    from urnscan.syntax import get_syntax
+    from urnscan.scanner.blocks import Grammar, Scanner
+    from urnscan.urn.syntax import get_syntax
 
     scanner = Scanner(Grammar(get_syntax("rfc2141"), count_lines=False))
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from urnscan.namespaces import Namespace, Rule, registered, rules
-from urnscan.namespaces.checks import CHECKS
+from urnscan.urn.namespaces import Namespace, Rule, registered, rules
+from urnscan.urn.namespaces.checks import CHECKS
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = ROOT / "tests" / "namespaces" / "examples.toml"
+EXAMPLES = ROOT / "tests" / "urn" / "namespaces" / "examples.toml"
 PAGE = ROOT / "docs" / "reference" / "namespaces.md"
 
 INTRODUCTION = """\
 # The namespaces
 
-<!-- Written by docs/make_namespaces.py from urnscan/namespaces/rules.toml and tests/namespaces/examples.toml. -->
+<!-- Written by docs/make_namespaces.py from urnscan/urn/namespaces/rules.toml and tests/urn/namespaces/examples.toml. -->
 
 RFC 2141 §5 and RFC 8141 §3 leave it to each namespace to declare more names equal than the syntax does. This page has
 what the registrations of all {total} namespaces of the IANA registry ({formal} formal, {informal} informal) say, each with

@@ -16,22 +16,23 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from urnscan.equivalence import LEVELS, canonical, equivalent
 from urnscan.errors import ArgumentError, FatalError, InvalidURN, SourceError, UrnscanError
-from urnscan.explanation import Explanation, explain
-from urnscan.namespaces import nid_status
-from urnscan.syntax import RESOLUTION_SERVICES, SYNTAXES, URN, encode_nss, parse
+from urnscan.urn import namespaces
+from urnscan.urn.equivalence import LEVELS, canonical, equivalent
+from urnscan.urn.explanation import Explanation, explain
+from urnscan.urn.namespaces import nid_status
+from urnscan.urn.syntax import RESOLUTION_SERVICES, SYNTAXES, URN, encode_nss, parse
 
 if TYPE_CHECKING:
-    from urnscan.context import Context, ContextLine
-    from urnscan.dedup.library import Dedup, deduplicate
+    from urnscan.dedup.job import DedupReport
     from urnscan.dedup.policy import Policy
-    from urnscan.dedup.running import DedupReport
-    from urnscan.finding import Occurrence, find
-    from urnscan.library import Scan, scan, scan_batches
-    from urnscan.options import Options
-    from urnscan.pipeline import Report
-    from urnscan.shipped import samples
+    from urnscan.library.context import Context, ContextLine
+    from urnscan.library.deduplication import Dedup, deduplicate
+    from urnscan.library.samples import samples
+    from urnscan.library.scans import Scan, scan, scan_batches
+    from urnscan.run.options import Options
+    from urnscan.run.pipeline import Report
+    from urnscan.scanner.text import Occurrence, find
 
 __version__ = "0.1.0"
 
@@ -61,6 +62,7 @@ __all__ = [
     "equivalent",
     "explain",
     "find",
+    "namespaces",
     "nid_status",
     "parse",
     "samples",
@@ -69,20 +71,20 @@ __all__ = [
 ]
 
 _LATER = {
-    "Occurrence": "finding",
-    "find": "finding",
-    "Options": "options",
-    "Report": "pipeline",
-    "Context": "context",
-    "ContextLine": "context",
-    "Scan": "library",
-    "Dedup": "dedup.library",
-    "deduplicate": "dedup.library",
+    "Occurrence": "scanner.text",
+    "find": "scanner.text",
+    "Options": "run.options",
+    "Report": "run.pipeline",
+    "Context": "library.context",
+    "ContextLine": "library.context",
+    "Scan": "library.scans",
+    "Dedup": "library.deduplication",
+    "deduplicate": "library.deduplication",
     "Policy": "dedup.policy",
-    "DedupReport": "dedup.running",
-    "samples": "shipped",
-    "scan": "library",
-    "scan_batches": "library",
+    "DedupReport": "dedup.job",
+    "samples": "library.samples",
+    "scan": "library.scans",
+    "scan_batches": "library.scans",
 }
 
 

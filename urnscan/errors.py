@@ -28,7 +28,7 @@ class _Sentence(Exception):  # noqa: N818 (a part of those below)
         import linecache  # noqa: PLC0415 (nobody else needs them)
         import traceback  # noqa: PLC0415
 
-        from urnscan.showing import printable  # noqa: PLC0415
+        from urnscan.display.text import printable  # noqa: PLC0415
 
         lines = [f"{type(self).__name__}: {printable(str(self))}", *self._more()]
         lines += [printable(note) for note in getattr(self, "__notes__", ())]
@@ -91,7 +91,7 @@ class ArgumentError(UrnscanError, ValueError, TypeError):
 class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says)
     """A text that is no URN in the chosen syntax.
 
-    `reason` says why, and `code` the same for programs: one of `urnscan.syntax.REASONS`, which stay as they are.
+    `reason` says why, and `code` the same for programs: one of `urnscan.urn.syntax.REASONS`, which stay as they are.
     `position` is the index (of octets or characters, from 0) at which it stops being one. `text` is the text that was
     parsed, its octets as characters; empty where there was none.
     """
@@ -108,6 +108,6 @@ class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says
         return type(self), (self.reason, self.position, self.code, self.text)
 
     def _more(self) -> tuple[str, ...]:
-        from urnscan.showing import pointed  # noqa: PLC0415 (as above)
+        from urnscan.display.text import pointed  # noqa: PLC0415 (as above)
 
         return tuple(f"  {line}" for line in pointed(self.text, self.position)) if self.text else ()

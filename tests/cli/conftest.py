@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow.parquet as pq
 import pytest
 
-from tests.oracle import END, oracle
+from tests.support.oracle import END, oracle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

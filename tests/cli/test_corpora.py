@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.oracle import SYNTAXES
+from tests.support.oracle import SYNTAXES
 
 from .conftest import EXPECTED, Command, expected
 

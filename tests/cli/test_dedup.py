@@ -20,7 +20,7 @@ import pymarc
 import pytest
 from lxml import etree
 
-from tests.dumps import make_dump
+from tests.support.dumps import make_dump
 
 from .conftest import PATIENCE, wait_until
 from .test_terminal import Screen

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.oracle import SYNTAXES
+from tests.support.oracle import SYNTAXES
 
 
 def explained(urnscan, *arguments, **options):

@@ -177,7 +177,7 @@ os.fsync = fsync
     def test_of_dumps(self, urnscan):
         """Of three outputs of `dedup` the last cannot be completed: none is there."""
         through = meddling("""
-from urnscan.output import ParquetOutput
+from urnscan.output.parquet import ParquetOutput
 def complete(self, metadata):
     from urnscan.errors import FatalError
     raise FatalError('clusters.parquet: cannot be written: No space left on device')
@@ -217,13 +217,13 @@ class TestMemory:
         ("module", "name", "error", "line"),
         [
             (
-                "urnscan.worker",
+                "urnscan.run.worker",
                 "Worker._scan_together",
                 "MemoryError",
                 "out of memory: the system gives no more; a scan takes less with fewer threads (-j) and a smaller --memory",
             ),
             (
-                "urnscan.grouping",
+                "urnscan.grouping.external",
                 "add_up",
                 'RuntimeError("can\'t start new thread")',
                 "the system starts no more threads; a scan takes fewer with -j 1",
@@ -241,16 +241,16 @@ class TestMemory:
 
 
 PHASES = {
-    "reading": ("urnscan.worker", "Worker._scan_together"),
-    "grouping": ("urnscan.pipeline", "class_rows"),
-    "writing": ("urnscan.output", "ParquetOutput._write_group"),
-    "completing": ("urnscan.output", "ParquetOutput.complete"),
+    "reading": ("urnscan.run.worker", "Worker._scan_together"),
+    "grouping": ("urnscan.run.pipeline", "class_rows"),
+    "writing": ("urnscan.output.parquet", "ParquetOutput._write_group"),
+    "completing": ("urnscan.output.parquet", "ParquetOutput.complete"),
 }
 DEDUP_PHASES = {
     "reading": ("urnscan.dedup.harvest", "Harvest._dump"),
-    "joining": ("urnscan.dedup.running", "components"),
-    "rewriting": ("urnscan.dedup.running", "copy_without"),
-    "page": ("urnscan.dedup.running", "_rendered"),
+    "joining": ("urnscan.dedup.job", "components"),
+    "rewriting": ("urnscan.dedup.job", "copy_without"),
+    "page": ("urnscan.dedup.job", "_rendered"),
 }
 
 
@@ -299,7 +299,9 @@ class TestSignals:
     def test_while_outputs_appear(self, urnscan):
         """It is too late then: all are put in their places, and then it ends."""
         urnscan.write("a.txt", b"urn:foo:a urn:x")
-        result = urnscan("a.txt", *ALL, through=signalled("urnscan.output", "_Local.put", signal.SIGINT), status=130)
+        result = urnscan(
+            "a.txt", *ALL, through=signalled("urnscan.output.parquet", "_Local.put", signal.SIGINT), status=130
+        )
         assert result.err == "urnscan: interrupted\n"
         assert urnscan.names() == ["a.txt", *OUTPUTS]
 

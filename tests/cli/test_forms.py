@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.packed import tar, zipped
+from tests.support.packed import tar, zipped
 
 MIB = 1 << 20
 

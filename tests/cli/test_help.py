@@ -9,9 +9,9 @@ import pytest
 from urnscan.cli import COMMANDS
 from urnscan.cli.arguments import SUMMARIES
 from urnscan.dedup.policy import KEEP, Policy
-from urnscan.options import Options
+from urnscan.display.sizes import octets_of
 from urnscan.records.formats import FORMATS
-from urnscan.sizes import octets_of
+from urnscan.run.options import Options
 
 PARSERS = {name: command.parser() for name, command in COMMANDS.items()}
 OPTIONS = [(name, action) for name, parser in PARSERS.items() for action in parser._actions]

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from urnscan.cli.loading import loading
+from urnscan.cli.heavy import loading
 
 
 def test_garbage_is_looked_for_again():

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from tests.dumps import make_dump
+from tests.support.dumps import make_dump
 
 from .test_terminal import Screen
 

@@ -8,7 +8,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from urnscan.views import KINDS
+from urnscan.scanner.views import KINDS
 
 TEXT = (
     b"<a href='https://resolver.example/?urn=urn%3Anbn%3Ade%3A101%3A1-2&x=y'>1</a>\n"

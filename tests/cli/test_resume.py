@@ -224,7 +224,7 @@ def append(path: Path, octets: bytes) -> None:
     path.write_bytes(path.read_bytes() + octets)
 
 
-# What of the big file is then still whole: how many of its two parts. (tests/test_shards.py has every octet.)
+# What of the big file is then still whole: how many of its two parts. (tests/run/test_resume.py has every octet.)
 DAMAGES = {
     "an octet of the first rows": (2, lambda folder: flip(folder / "rows.arrows", 0)),
     "rows cut off": (

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.oracle import SYNTAXES
+from tests.support.oracle import SYNTAXES
 
 from .conftest import EXPECTED, PATIENCE, expected, is_summary
 

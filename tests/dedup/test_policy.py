@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.dedup.policy import KEEP, PLACEHOLDERS, WEAK, Policy, ranks
-from urnscan.equivalence import canonical
-from urnscan.namespaces import judge
+from urnscan.urn.equivalence import canonical
+from urnscan.urn.namespaces import judge
 
 records = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 5), st.integers(0, 3)), max_size=20)
 BEST = {

@@ -8,16 +8,16 @@ import numpy as np
 
 import urnscan
 from tests.fuzzing.drawn import split
-from tests.namespaces.test_rules import lexical
-from tests.oracle import COMPILED, SYNTAXES, Pieces, canonical, oracle, rejects_of, whole
 from tests.property.test_scanner_oracle import check, check_rejects
-from tests.registrations import EXAMPLES, verdict
-from tests.test_verdicts import judged
+from tests.support.oracle import COMPILED, SYNTAXES, Pieces, canonical, oracle, rejects_of, whole
+from tests.support.registrations import EXAMPLES, verdict
+from tests.urn.namespaces.test_columns import judged
+from tests.urn.namespaces.test_rules import lexical
 from urnscan.errors import InvalidURN
-from urnscan.namespaces import judge
-from urnscan.scanner import MAX_LENGTH, Grammar
-from urnscan.syntax import REASONS, get_syntax
-from urnscan.views import KINDS, make_scanner
+from urnscan.scanner.blocks import MAX_LENGTH, Grammar
+from urnscan.scanner.views import KINDS, make_scanner
+from urnscan.urn.namespaces import judge
+from urnscan.urn.syntax import REASONS, get_syntax
 
 __all__ = ["HEAD", "kernel", "parse", "rules"]
 

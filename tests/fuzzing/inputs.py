@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tests.classes import classes, made, occurrences, write
 from tests.fuzzing.drawn import split
-from tests.packed import zipped
+from tests.support.classes import classes, made, occurrences, write
+from tests.support.packed import zipped
 from urnscan.errors import DamageError, FatalError, LimitError, SourceError
-from urnscan.report.reading import summarise
+from urnscan.report.figures import summarise
 from urnscan.report.scan import render
 from urnscan.sources import Checks, Document, Input, Limits, PathList, Reading, Values, lists, open_documents
 from urnscan.sources.remote.urls import is_remote, is_url, local_path, parse_url, without_secrets

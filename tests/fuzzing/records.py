@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 
 from tests.fuzzing.drawn import split
-from tests.reading import buffer_of, read_records
-from urnscan.dedup.rewriting import copy_without
+from tests.support.reading import buffer_of, read_records
+from urnscan.dedup.copies import copy_without
 from urnscan.records.formats import FORMATS, recognise
 from urnscan.records.identifiers import as_text
 from urnscan.records.record import Damaged, Record

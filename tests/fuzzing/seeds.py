@@ -23,11 +23,11 @@ import zstandard
 
 from tests.fuzzing import finding, inputs, records
 from tests.fuzzing.targets import CORPUS
-from tests.namespaces.test_rules import NIDS
-from tests.packed import tar, zipped
 from tests.property.test_forms import Archive, Table, Text
 from tests.records.test_readers import PIECES
-from tests.registrations import EXAMPLES
+from tests.support.packed import tar, zipped
+from tests.support.registrations import EXAMPLES
+from tests.urn.namespaces.test_rules import NIDS
 
 __all__ = ["seeds"]
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from tests.fuzzing import finding, inputs, records
 from tests.records.test_readers import PIECES
-from tests.strategies import CLOSING, JOINTS, KNOWN, LINKS, MARKS, NIDS, SCHEMES
+from tests.support.strategies import CLOSING, JOINTS, KNOWN, LINKS, MARKS, NIDS, SCHEMES
 from urnscan.records.formats import FORMATS
 
 __all__ = ["CORPUS", "TARGETS", "Target"]

@@ -21,11 +21,11 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.oracle import oracle
-from tests.packed import tar, zipped
-from tests.results import Result, expected_classes
-from tests.rows import occurrence_row
-from tests.strategies import near_urns
+from tests.support.oracle import oracle
+from tests.support.packed import tar, zipped
+from tests.support.results import Result, expected_classes
+from tests.support.rows import occurrence_row
+from tests.support.strategies import near_urns
 
 COMPRESSIONS = {
     "gz": gzip.compress,

@@ -8,10 +8,11 @@ from unittest import mock
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.test_grouping import Occurrence, all_rows, batches_of, grouped, partial_rows, plain_classes
-from urnscan import grouping, ranges
-from urnscan.adding import add_up, group
-from urnscan.tables import PARTIAL
+from tests.grouping.test_external import Occurrence, all_rows, batches_of, grouped, partial_rows, plain_classes
+from urnscan.grouping import external as grouping
+from urnscan.grouping import ranges
+from urnscan.grouping.classes import add_up, group
+from urnscan.tables.rows import PARTIAL
 
 SETTINGS = settings(max_examples=250)
 

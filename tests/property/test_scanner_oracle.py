@@ -16,8 +16,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.oracle import COMPILED, SYNTAXES, Pieces, oracle, records_of, rejects, rejects_of
-from tests.strategies import (
+from tests.support.oracle import COMPILED, SYNTAXES, Pieces, oracle, records_of, rejects, rejects_of
+from tests.support.strategies import (
     CLOSING,
     EXCLUDED,
     JOINTS,
@@ -31,8 +31,8 @@ from tests.strategies import (
     octets,
     urn_pairs,
 )
-from urnscan.scanner import MAX_LENGTH, Grammar, Scanner
-from urnscan.syntax import get_syntax
+from urnscan.scanner.blocks import MAX_LENGTH, Grammar, Scanner
+from urnscan.urn.syntax import get_syntax
 
 ROOT = Path(__file__).parents[2]
 MODES = [

@@ -7,7 +7,7 @@ import re
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.property.stateful import steps
+from tests.support.stateful import steps
 from urnscan.errors import DamageError
 from urnscan.records.buffer import MARK, Buffer
 

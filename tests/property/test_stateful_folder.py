@@ -13,14 +13,14 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from tests.packed import tar, zipped
-from tests.property.stateful import steps
-from urnscan import pipeline
-from urnscan.options import Options
-from urnscan.planning import Sizes
-from urnscan.shards import Shards
+from tests.support.packed import tar, zipped
+from tests.support.stateful import steps
+from urnscan.run import pipeline
+from urnscan.run.options import Options
+from urnscan.run.resume import Shards
+from urnscan.run.tasks import Sizes
 from urnscan.sources import TEMPORARY_SUFFIX
-from urnscan.tables import CLASSES, OCCURRENCES, REJECTS
+from urnscan.tables.rows import CLASSES, OCCURRENCES, REJECTS
 
 _TINY = Sizes(part=60, together=50, files=2)
 _names = st.sampled_from(

@@ -11,14 +11,15 @@ from unittest import mock
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from tests.property.stateful import steps
+from tests.grouping.test_external import Occurrence, all_rows, partial_rows, plain_classes
 from tests.property.test_grouping_properties import cuttings, occurrences
-from tests.test_grouping import Occurrence, all_rows, partial_rows, plain_classes
-from urnscan import grouping, ranges
-from urnscan.adding import add_up
-from urnscan.grouping import Grouping
+from tests.support.stateful import steps
+from urnscan.grouping import external as grouping
+from urnscan.grouping import ranges
+from urnscan.grouping.classes import add_up
+from urnscan.grouping.external import Grouping
 from urnscan.sources import Seen
-from urnscan.tables import PARTIAL
+from urnscan.tables.rows import PARTIAL
 
 _SPELLINGS = 130  # more than are listed
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from tests.oracle import SYNTAXES, Record, oracle, records_of
-from tests.property.stateful import steps
-from tests.strategies import near_urns, octets
-from urnscan.kernel import LOOKAHEAD
-from urnscan.scanner import MAX_LENGTH, Grammar, Scanner
-from urnscan.syntax import get_syntax
+from tests.support.oracle import SYNTAXES, Record, oracle, records_of
+from tests.support.stateful import steps
+from tests.support.strategies import near_urns, octets
+from urnscan.scanner.blocks import MAX_LENGTH, Grammar, Scanner
+from urnscan.scanner.kernel import LOOKAHEAD
+from urnscan.urn.syntax import get_syntax
 
 _BLOCK = 64
 _PLAIN = {"trim": False, "resolver_tail": "keep", "max_length": MAX_LENGTH}

@@ -12,9 +12,9 @@ from fnmatch import fnmatchcase
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from tests.property.stateful import steps
-from urnscan.options import Options
-from urnscan.planning import found_inputs
+from tests.support.stateful import steps
+from urnscan.run.options import Options
+from urnscan.run.tasks import found_inputs
 
 _names = st.sampled_from([b"a", b"a.txt", b"A", b".h", b"b-", b"\xff", b"\xc3\xa9.txt", b"x.urnscan-tmp", b"c"])
 _ways = st.lists(_names, min_size=1, max_size=3).map(b"/".join)

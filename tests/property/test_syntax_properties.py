@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.oracle import COMPILED, SYNTAXES, fold_hex, whole
-from tests.strategies import SETTINGS, near_urns, octets, spoiled_urns, urn_pairs
+from tests.support.oracle import COMPILED, SYNTAXES, fold_hex, whole
+from tests.support.strategies import SETTINGS, near_urns, octets, spoiled_urns, urn_pairs
 from urnscan.errors import InvalidURN
-from urnscan.syntax import URN, encode_nss, get_syntax, parse
+from urnscan.urn.syntax import URN, encode_nss, get_syntax, parse
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.reading import buffer_of
+from tests.support.reading import buffer_of
 from urnscan.errors import DamageError, SourceError
 from urnscan.records.buffer import BETWEEN, MARK, Buffer
 

@@ -1,4 +1,4 @@
-"""The dumps that `tests.dumps` makes are what they should be: well-formed by readers that share nothing with the house's, and
+"""The dumps that `tests.support.dumps` makes are what they should be: well-formed by readers that share nothing with the house's, and
 clustered as they say by a few lines that are slow and plain.
 """
 
@@ -16,8 +16,8 @@ import pymarc
 import pytest
 
 import urnscan
-from tests.dump_formats import VOCABULARY
-from tests.dumps import FORMATS, make_dump
+from tests.support.dump_formats import VOCABULARY
+from tests.support.dumps import FORMATS, make_dump
 from urnscan.records.identifiers import as_text
 from urnscan.records.record import Own
 
@@ -295,7 +295,7 @@ def test_what_misleads_is_there(format_name):
 
 
 def namespaces_valid(urn):
-    return urnscan.namespaces.judge(urn).valid
+    return urnscan.urn.namespaces.judge(urn).valid
 
 
 @each

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import urnscan
-from urnscan import namespaces
 from urnscan.dedup.policy import PLACEHOLDERS
 from urnscan.records.identifiers import as_text
 from urnscan.records.record import Own
+from urnscan.urn import namespaces
 
 SETTINGS = settings(max_examples=100)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.reading import read_records
+from tests.support.reading import read_records
 from urnscan.errors import DamageError
 from urnscan.records.buffer import Buffer
 from urnscan.records.json_values import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines

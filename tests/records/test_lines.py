@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.reading import buffer_of
+from tests.support.reading import buffer_of
 from urnscan.records.lines import LineRecords, lines
 from urnscan.records.record import Damaged, Own, Record
 

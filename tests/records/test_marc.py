@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.reading import buffer_of, outline, owns, read_records
+from tests.support.reading import buffer_of, outline, owns, read_records
 from urnscan.errors import DamageError
 from urnscan.records import buffer as buffer_module
 from urnscan.records import marc as marc_module

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from tests.reading import read_records
+from tests.support.reading import read_records
 from urnscan.errors import DamageError
 from urnscan.records import markup
 from urnscan.records.buffer import Buffer

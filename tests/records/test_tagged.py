@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.reading import read_records
+from tests.support.reading import read_records
 from urnscan.records.identifiers import as_text
 from urnscan.records.record import Damaged, Own, Record
 from urnscan.records.tagged import RisRecords, is_ris

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.reading import read_records
+from tests.support.reading import read_records
 from urnscan.records.record import Damaged, Own, Record
 from urnscan.records.triples import TripleRecords, is_triples
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.tabular import gzipped, is_text, read_values, zipped
+from tests.support.tabular import gzipped, is_text, read_values, zipped
 from urnscan.errors import LimitError
 from urnscan.sources import Limits
 from urnscan.sources.layers import Budget, Checks, Layer, Reading

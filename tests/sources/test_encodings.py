@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.packed import Given
+from tests.support.packed import Given
 from urnscan.errors import DamageError, FatalError, SourceError
 from urnscan.sources import Checks, Input, Reader, Reading, check_encoding, open_documents
 from urnscan.sources.encodings import Transcoder

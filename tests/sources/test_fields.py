@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import urnscan
-from tests.tabular import gzipped, is_text, read_values, zipped
+from tests.support.tabular import gzipped, is_text, read_values, zipped
 from urnscan.errors import DamageError, SourceError
 from urnscan.sources.layers import Budget, Checks, Layer, Limits, Reading
 from urnscan.sources.reader import Reader

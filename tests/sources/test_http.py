@@ -11,7 +11,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.packed import Given
+from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.http import Body
 from urnscan.sources.layers import Budget, Checks, Layer, Limits, Reading

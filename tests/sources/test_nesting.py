@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.packed import Given
+from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources import Checks, Document, Input, Limits, Reading, is_splittable, opening
+from urnscan.sources import Checks, Document, Input, Limits, Reading, is_splittable
+from urnscan.sources import texts as opening
 from urnscan.sources.forms import Archive, Compression, Registry, Table
 from urnscan.sources.layers import Budget, Layer
 

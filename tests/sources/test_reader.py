@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.packed import Given
+from tests.support.packed import Given
 from urnscan.errors import DamageError, SourceError
 from urnscan.sources import Checks
 from urnscan.sources.reader import Peeked, read_up_to, skip

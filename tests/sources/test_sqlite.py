@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.tabular import gzipped, is_text, read_values, zipped
+from tests.support.tabular import gzipped, is_text, read_values, zipped
 from urnscan.sources.tables import sqlite, values
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=6).filter(

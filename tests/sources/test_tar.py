@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.packed import Given
+from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources import Checks, Limits, Reading
 from urnscan.sources.archives.tar import is_tar, open_tar

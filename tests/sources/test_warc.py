@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.packed import Given
+from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources import Input, open_documents
 from urnscan.sources.archives.warc import is_warc, open_warc

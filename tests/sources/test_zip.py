@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.packed import Given
+from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources import Checks, Limits, Reading
 from urnscan.sources.archives.zip import is_zip, open_zip

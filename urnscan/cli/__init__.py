@@ -1,4 +1,15 @@
-"""The commands: arguments -> options -> run -> exit status. The only room that prints."""
+"""The commands: arguments -> options -> run -> exit status. Only this package prints.
+
+arguments: the options of all commands, and the way from words to records of options.
+scan_command: `urnscan INPUT...`: print URNs, or write Parquet.
+dedup_command: `urnscan dedup DUMP...`.
+explain_command: `urnscan explain URN...`.
+report_command: `urnscan report CLASSES.parquet`.
+spark_command: `urnscan --engine spark INPUT...`.
+heavy: heavy imports, loaded without garbage collection.
+signals: what the command does when it is asked to stop.
+terminal: lines on standard error, and the bar.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +21,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from urnscan.cli.arguments import USAGE, Parser
-from urnscan.cli.deduplicating import dedup, dedup_parser
-from urnscan.cli.explaining import explain, explain_parser
-from urnscan.cli.reporting import report, report_parser
-from urnscan.cli.scanning import scan, scan_parser
+from urnscan.cli.dedup_command import dedup, dedup_parser
+from urnscan.cli.explain_command import explain, explain_parser
+from urnscan.cli.report_command import report, report_parser
+from urnscan.cli.scan_command import scan, scan_parser
 from urnscan.cli.signals import heed
 from urnscan.cli.terminal import say
 from urnscan.errors import UrnscanError

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from urnscan import __version__
 from urnscan.cli.terminal import say
-from urnscan.equivalence import LEVELS
+from urnscan.display.sizes import octets_of
 from urnscan.errors import FatalError
-from urnscan.sizes import octets_of
-from urnscan.syntax import SYNTAXES
-from urnscan.views import KINDS
+from urnscan.scanner.views import KINDS
+from urnscan.urn.equivalence import LEVELS
+from urnscan.urn.syntax import SYNTAXES
 
 if TYPE_CHECKING:
-    from urnscan.planning import Argument
+    from urnscan.run.tasks import Argument
 
 __all__ = [
     "SUMMARIES",

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from urnscan.progress import Progress, open_bar
-from urnscan.showing import counted, printable, trimming
+from urnscan.display.progress import Progress, open_bar
+from urnscan.display.text import counted, printable, trimming
 
 if TYPE_CHECKING:
-    from urnscan.options import Options
-    from urnscan.pipeline import Report
+    from urnscan.run.options import Options
+    from urnscan.run.pipeline import Report
 
 __all__ = ["say", "say_trimmable", "show_progress", "summarise"]
 

@@ -12,20 +12,20 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrow import numbers, text_array
-from urnscan.dedup.joining import MOST, Edges, Numbers
+from urnscan.arrays.arrow import numbers, text_array
+from urnscan.dedup.batches import ROWS, Batch, BatchScanner, Scanned
+from urnscan.dedup.components import MOST, Edges, Numbers
 from urnscan.dedup.outputs import Dumps
 from urnscan.dedup.policy import PLACEHOLDERS, Policy
-from urnscan.dedup.rereading import Dump, ReadInto, Spool, Summed
-from urnscan.dedup.scanning import ROWS, Batch, BatchScanner, Scanned
+from urnscan.dedup.second_reading import Dump, ReadInto, Spool, Summed
 from urnscan.errors import FatalError, LimitError, SourceError
-from urnscan.options import Options
+from urnscan.output.spill import Spilled
 from urnscan.records.buffer import Buffer
 from urnscan.records.formats import FORMATS, recognise
 from urnscan.records.record import Damaged
-from urnscan.running import NO_PLACE, Failures
+from urnscan.run.failures import NO_PLACE, Failures
+from urnscan.run.options import Options
 from urnscan.sources import INSIDE, Checks, Document, Input, Reading, Values, is_binary, open_documents
-from urnscan.spilling import Spilled
 
 __all__ = ["Harvest"]
 

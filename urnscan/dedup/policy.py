@@ -9,9 +9,9 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.dedup.joining import Numbers
-from urnscan.options import as_flag, as_strings, as_whole_number
+from urnscan.dedup.components import Numbers
 from urnscan.records.formats import FORMATS
+from urnscan.run.options import as_flag, as_strings, as_whole_number
 
 __all__ = ["KEEP", "PLACEHOLDERS", "WEAK", "Policy", "ranks"]
 
@@ -42,7 +42,7 @@ class Policy:
     fields: bool = False
     """Only the identifiers of the records themselves count, native ones as their URNs."""
     weak: tuple[str, ...] = WEAK
-    """Namespaces, or parts of them, whose URNs join nothing (`joining.is_weak`)."""
+    """Namespaces, or parts of them, whose URNs join nothing (`components.is_weak`)."""
     max_class: int = 100
     """So many records may share a class that joins them."""
     keep: str = "first"

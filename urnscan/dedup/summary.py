@@ -12,19 +12,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan import __version__
-from urnscan.arrow import number_array, string_array
-from urnscan.dedup.joining import Numbers
+from urnscan.arrays.arrow import number_array, string_array
+from urnscan.dedup.components import Numbers
 from urnscan.dedup.policy import Policy
-from urnscan.dedup.rereading import Dump, Place
+from urnscan.dedup.second_reading import Dump, Place
 from urnscan.errors import SourceError
-from urnscan.options import Options
 from urnscan.records.buffer import Buffer
 from urnscan.records.identifiers import as_text
 from urnscan.records.record import Record
 from urnscan.records.shown import shown
 from urnscan.report.dedup import Common, Example, ExampleRecord, Input, Large, Summary
-from urnscan.tables import canonical_column
-from urnscan.views import make_scanner
+from urnscan.run.options import Options
+from urnscan.scanner.views import make_scanner
+from urnscan.tables.rows import canonical_column
 
 __all__ = ["Chosen"]
 

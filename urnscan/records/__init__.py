@@ -1,21 +1,21 @@
-"""Records of a bibliographic dump: where each begins and ends, what it is called, and what it says of itself.
+"""Records of a bibliographic dump: where each begins and ends, its identifier, and what it says of itself.
 
-    formats.py      the registry: how a format is recognised, and who reads it
-    marc.py         MARC 21 (ISO 2709); marc_fields.py: of it and of MARCXML what is a record's own
-    pica.py         PICA+, normalised and plain
-    markup.py       records cut out of XML; markup_fields.py: what MARCXML, MODS, Dublin Core, OAI-PMH, SRU, ONIX say
-    json_values.py  JSON Lines, JSON arrays; json_heads.py: what of a JSON text are its records
-    separated.py    CSV, TSV; named_values.py: values under names, in JSON and in CSV
-    triples.py      N-Triples, N-Quads
-    tagged.py       RIS
-    bibtex.py       BibTeX
-    lines.py        any text, line by line
+buffer: octets of a dump, looked through and then taken front to back.
+record: `Record`, `Damaged`, and the protocol of their readers.
+formats: the registry: how each format is recognised, and its reader.
+marc, marc_fields: MARC 21 and UNIMARC (ISO 2709); own identifiers of MARC records.
+pica: PICA+, normalised and plain.
+markup, markup_fields: records cut out of XML; what MARCXML, MODS, Dublin Core, OAI-PMH, SRU and ONIX say.
+json_heads, json_values: where the records of a JSON text are; JSON Lines and arrays.
+separated: CSV, TSV.
+named_values: values under names, in JSON and in CSV.
+triples: N-Triples, N-Quads.
+tagged: RIS.
+bibtex: BibTeX.
+lines: any text, line by line.
+fields: where own identifiers stand, by format (`fields.toml`).
+identifiers: native identifiers as URNs.
+shown: a record as text for a person.
 
-    record.py       what they give
-    buffer.py       what they read from
-    fields.py       where own identifiers stand (fields.toml)
-    identifiers.py  native identifiers as URNs
-    shown.py        a record as a person reads it
-
-No reader knows what a URN is, and `identifiers.py` knows no format.
+No reader knows what a URN is, and `identifiers` knows no format.
 """

@@ -1,6 +1,6 @@
 """Own identifiers of records as texts in which the scanner finds URNs: the native ones that namespaces take in.
 
-Which native identifier has which URN is said by the registrations (`urnscan.namespaces`); here is only what catalogues put
+Which native identifier has which URN is said by the registrations (`urnscan.urn.namespaces`); here is only what catalogues put
 around them: labels, addresses, bindings and prices (ISBD area 8), several in one value.
 """
 
@@ -13,8 +13,8 @@ from types import MappingProxyType
 
 import regex
 
-from urnscan import namespaces
 from urnscan.records.record import Own
+from urnscan.urn import namespaces
 
 __all__ = ["as_text"]
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from urnscan.showing import counted
+from urnscan.display.text import counted
 
 __all__ = ["Bar", "bars", "digest", "page", "percent", "plain", "ranges", "script", "visible"]
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from urnscan.report.charts import bar_chart, size_chart
-from urnscan.report.embedding import embed
+from urnscan.report.embedded import embed
 from urnscan.report.page import digest, page, ranges, script
 from urnscan.report.spellings import Run, differences, ways
 
@@ -192,7 +192,7 @@ class Summary:
     """Of the names `valid`, `invalid`, `unknown`."""
     problems: Sequence[Problem]
     frequent: Mapping[str, Sequence[object]]
-    """The most frequent classes, in columns: those of `urnscan.report.embedding.COLUMNS`."""
+    """The most frequent classes, in columns: those of `urnscan.report.embedded.COLUMNS`."""
     settings: Sequence[tuple[str, str]] = ()
     title: str = "URNs found"
 

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable, Generator, Iterator
 
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources.archives.unzipping import FIXED, Header, descriptor, refusal, texts
+from urnscan.sources.archives.zip_entries import FIXED, Header, descriptor, refusal, texts
 from urnscan.sources.compression.decoders import BrokenError, ChecksumError
 from urnscan.sources.compression.tape import CutError, Tape
 from urnscan.sources.layers import Layer

@@ -1,1 +1,7 @@
-"""Compressed files -> the texts in them; a damaged member costs no other."""
+"""Compressed files -> the octets in them, member by member; a damaged member costs no other.
+
+members: how each compression is recognised, and the reader of all its members.
+decoders: one member of gzip, bzip2, xz or LZMA.
+frames: one frame of Zstandard or LZ4.
+tape: compressed octets that can be read again from where a member begins.
+"""

@@ -1,0 +1,337 @@
+"""Dumps with planted duplicates in every format: what belongs together is found, and nothing else."""
+
+import gzip
+import json
+import zipfile
+from itertools import pairwise
+
+import pymarc
+import pytest
+from lxml import etree
+
+import urnscan
+from tests.support.dumps import FORMATS, make_dump
+from tests.support.packed import zipped
+from urnscan.dedup.second_reading import Again, Dump
+from urnscan.records.formats import FORMATS as KNOWN
+from urnscan.sources import Input, Reading
+
+SEEDS = 2
+NAMES = {"oai-pmh": "oai", "nquads": "ntriples", "tsv": "csv"}
+XML = ("marcxml", "mods", "dc", "oai-pmh", "onix")
+every_format = pytest.mark.parametrize("format_", FORMATS)
+
+
+def deduplicate(folder, dump, **options):
+    path = folder / dump.name
+    path.write_bytes(dump.octets)
+    given = {"weak": dump.weak, "max_class": dump.max_class} | options
+    if dump.format == "line":
+        given["record"] = "line"
+    return urnscan.deduplicate(path, **given)
+
+
+def first_of_each(labels):
+    """The labels as numbers in the order of their first ones, from 1."""
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels), 1)}
+    return [numbers[label] for label in labels]
+
+
+class TestClusters:
+    """ "precision and recall of the clusters = 1.0 on them" """
+
+    @every_format
+    @pytest.mark.parametrize("fields", [False, True], ids=["everything", "fields"])
+    def test_as_they_were_planted(self, tmp_path, format_, fields):
+        for seed in range(SEEDS):
+            dump = make_dump(format_, seed, 60, fields=fields)
+            found = deduplicate(tmp_path, dump, fields=fields)
+            assert not found.report.failures
+            rows = found.clusters.to_pylist()
+            assert [row["cluster"] for row in rows] == first_of_each(dump.clusters)
+            assert [dump.octets[row["offset"] :][: row["length"]] for row in rows] == dump.records
+            assert [row["record_id"] for row in rows] == dump.identifiers
+            assert [row["record"] for row in rows] == list(range(1, len(rows) + 1))
+
+    def test_each_format_is_tested(self):
+        """One that is added needs its dumps; SRU is the wrapper of others, and tested with the reader."""
+        assert {NAMES.get(name, name) for name in FORMATS} == set(KNOWN) - {"sru"}
+
+    def test_they_are_hard(self, tmp_path):
+        """Else the test above shows nothing: the lexical form alone misses most, and all that is weak joins too much."""
+        dump = make_dump("marc", 0, 60)
+        planted = max(first_of_each(dump.clusters))
+        assert deduplicate(tmp_path, dump, equivalence="lexical").report.clusters > planted * 1.2
+        assert deduplicate(tmp_path, dump, weak=()).report.clusters < planted
+        assert deduplicate(tmp_path, dump, max_class=10**6).report.clusters < planted
+
+
+class TestColumns:
+    """What a row says of its record and its cluster."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def rows(cls, tmp_path_factory):
+        found = deduplicate(tmp_path_factory.mktemp("columns"), make_dump("marcxml", 3, 60))
+        return found.clusters.to_pylist()
+
+    def test_joined_by(self, rows):
+        """Exactly those of a record's URNs that stand in another record of its cluster."""
+        for row in rows:
+            others = [other for other in rows if other["cluster"] == row["cluster"] and other is not row]
+            shared = {urn for other in others for urn in other["urns"]}
+            assert set(row["joined_by"]) <= shared & set(row["urns"])
+            assert (row["joined_by"] != []) == (others != [])
+        assert any(len(row["joined_by"]) < len(row["urns"]) for row in rows)
+
+    def test_urns_are_canonical_and_once(self, rows):
+        for row in rows:
+            assert len(set(row["urns"])) == len(row["urns"])
+            assert row["urns"] == [urnscan.canonical(urn, equivalence="namespace") for urn in row["urns"]]
+
+    def test_one_of_a_cluster_is_kept(self, rows):
+        by_cluster = {}
+        for row in rows:
+            by_cluster.setdefault(row["cluster"], []).append(row)
+        for cluster in by_cluster.values():
+            assert [row["rank"] for row in cluster] == list(range(1, len(cluster) + 1))
+            assert [row["kept"] for row in cluster] == [True] + [False] * (len(cluster) - 1)
+
+
+def outside(octets, records):
+    """What stands between and around the records of a dump, without white space."""
+    ends = [0]
+    for offset, length in records:
+        ends += [offset, offset + length]
+    ends.append(len(octets))
+    return b"".join(octets[start:end] for start, end in list(pairwise(ends))[::2]).split()
+
+
+class TestDeduplicated:
+    """ "writes the kept records, octet for octet as they came, in the input's format" """
+
+    @every_format
+    @pytest.mark.parametrize("keep", ["first", "last"])
+    def test_the_kept_records_and_what_is_around_them(self, tmp_path, format_, keep):
+        dump = make_dump(format_, 7, 40)
+        out = tmp_path / "out"
+        found = deduplicate(tmp_path, dump, deduplicated=out, keep=keep)
+        kept = [record for record, row in zip(dump.records, found.clusters.to_pylist(), strict=True) if row["kept"]]
+        assert len(kept) < len(dump.records)
+        path = tmp_path / f"out-{dump.name}"
+        path.write_bytes(out.read_bytes())
+        again = urnscan.deduplicate(
+            path, weak=dump.weak, max_class=dump.max_class, record="line" if format_ == "line" else None
+        )
+        rows = again.clusters.to_pylist()
+        assert [out.read_bytes()[row["offset"] :][: row["length"]] for row in rows] == kept
+        before = [(row["offset"], row["length"]) for row in found.clusters.to_pylist()]
+        after = [(row["offset"], row["length"]) for row in rows]
+        if format_ != "json":  # there commas go with records
+            assert outside(out.read_bytes(), after) == outside(dump.octets, before)
+
+    def test_twice_is_once(self, tmp_path):
+        """What has no duplicates is not changed."""
+        dump = make_dump("mods", 1, 40)
+        deduplicate(tmp_path, dump, deduplicated=tmp_path / "once.xml")
+        urnscan.deduplicate(
+            tmp_path / "once.xml", weak=dump.weak, max_class=dump.max_class, deduplicated=tmp_path / "twice.xml"
+        )
+        assert (tmp_path / "once.xml").read_bytes() == (tmp_path / "twice.xml").read_bytes()
+
+    def test_marc_through_pymarc(self, tmp_path):
+        dump = make_dump("marc", 2, 40)
+        found = deduplicate(tmp_path, dump, deduplicated=tmp_path / "out.mrc")
+        with (tmp_path / "out.mrc").open("rb") as file:
+            read = [record.as_marc() for record in pymarc.MARCReader(file)]
+        assert read == [
+            record for record, row in zip(dump.records, found.clusters.to_pylist(), strict=True) if row["kept"]
+        ]
+
+    @pytest.mark.parametrize("format_", XML)
+    def test_xml_through_lxml(self, tmp_path, format_):
+        dump = make_dump(format_, 2, 40)
+        found = deduplicate(tmp_path, dump, deduplicated=tmp_path / "out.xml")
+        before, after = etree.fromstring(dump.octets), etree.parse(tmp_path / "out.xml").getroot()
+        assert (after.tag, after.attrib, after.nsmap) == (before.tag, before.attrib, before.nsmap)
+        removed = found.report.records - found.report.clusters
+        holder = max(before.iter(), key=len) if format_ != "oai-pmh" else next(before.iter("{*}ListRecords"))
+        left = max(after.iter(), key=len) if format_ != "oai-pmh" else next(after.iter("{*}ListRecords"))
+        assert len(left) == len(holder) - removed
+
+    def test_json_through_json(self, tmp_path):
+        dump = make_dump("json", 2, 40)
+        found = deduplicate(tmp_path, dump, deduplicated=tmp_path / "out.json")
+        (kept,) = (json.loads((tmp_path / "out.json").read_bytes()),)
+        text = json.dumps(kept)
+        rows = zip(dump.records, found.clusters.to_pylist(), strict=True)
+        for record, row in rows:
+            assert (json.dumps(json.loads(record)) in text) == row["kept"]
+
+
+class TestDamage:
+    """ "A damaged record is reported with its number and position, and the rest goes on." """
+
+    @every_format
+    def test_truncated(self, tmp_path, format_):
+        """All that is whole before the cut is read."""
+        dump = make_dump(format_, 5, 30)
+        path = tmp_path / dump.name
+        start = dump.octets.index(dump.records[-5], len(dump.octets) // 2)
+        path.write_bytes(dump.octets[: start + len(dump.records[-5]) // 2])
+        found = urnscan.deduplicate(path, record="line" if format_ == "line" else NAMES.get(format_, format_))
+        assert found.report.records >= len(dump.records) - 5
+        rows = found.clusters.to_pylist()
+        whole = len(dump.records) - 5
+        assert [dump.octets[row["offset"] :][: row["length"]] for row in rows[:whole]] == dump.records[:whole]
+
+    @pytest.mark.parametrize("format_", ["marc", "marcxml", "jsonl", "json", "onix", "ntriples", "bibtex"])
+    def test_a_damaged_record(self, tmp_path, format_):
+        """Told by number and octet; those before and behind it are read, and it stays in what is written."""
+        dump = make_dump(format_, 6, 30)
+        at = dump.octets.index(dump.records[3])
+        bad = {
+            "marc": lambda record: b"x" * 30 + record[30:],
+            "ntriples": lambda record: b"<broken " + record.split(b" ", 1)[1],
+            "bibtex": lambda record: record[: record.rindex(b"}")] + b"\n",
+        }.get(format_, lambda record: record.replace(b'"', b"<", 1) if b'"' in record else record.replace(b">", b"", 1))
+        damaged = bad(dump.records[3])
+        octets = dump.octets[:at] + damaged + dump.octets[at + len(dump.records[3]) :]
+        path = tmp_path / dump.name
+        path.write_bytes(octets)
+        found = urnscan.deduplicate(path, record=NAMES.get(format_, format_), deduplicated=tmp_path / "out")
+        assert found.report.damaged >= 1
+        assert f"record 4 at octet {at:,} is damaged: " in str(found.report.failures[0])
+        read = {octets[row["offset"] :][: row["length"]] for row in found.clusters.to_pylist()}
+        assert set(dump.records[:3] + dump.records[5:]) <= read
+        told = damaged.splitlines()[0] if format_ == "ntriples" else damaged.rstrip()  # its other lines are statements
+        assert told in (tmp_path / "out").read_bytes()
+
+
+class TestPieces:
+    """N-Triples "by subject": what is said of one subject is one record, wherever it stands."""
+
+    TRIPLES = (
+        "<http://a> <p> <urn:x-y:1> .\n<http://b> <p> <urn:x-y:1> .\n<http://c> <p> <urn:x-y:2> .\n"
+        '<http://a> <p> "more" .\n<http://b> <p> "more" .\n'
+    )
+
+    def test_they_are_kept_or_go_together(self, tmp_path):
+        """Nothing is lost of a subject that is kept."""
+        path, out = tmp_path / "a.nt", tmp_path / "out.nt"
+        path.write_text(self.TRIPLES)
+        found = urnscan.deduplicate(path, deduplicated=out)
+        rows = found.clusters.to_pylist()
+        assert [row["cluster"] for row in rows] == [1, 1, 2, 1, 1]
+        assert [row["rank"] for row in rows] == [1, 2, 1, 1, 2]
+        assert out.read_text() == "".join(line for line in self.TRIPLES.splitlines(True) if "b>" not in line)
+        assert (found.report.clusters, found.report.duplicates) == (2, 2)
+
+    def test_longest_is_that_of_all_pieces(self, tmp_path):
+        path = tmp_path / "a.nt"
+        path.write_text(self.TRIPLES.replace('<http://b> <p> "more"', '<http://b> <p> "more of it"'))
+        rows = urnscan.deduplicate(path, keep="longest").clusters.to_pylist()
+        assert [row["rank"] for row in rows] == [2, 1, 1, 2, 1]
+
+    def test_a_damaged_line_between_them(self, tmp_path):
+        """It costs itself and nothing else."""
+        path, out = tmp_path / "a.nt", tmp_path / "out.nt"
+        path.write_text("<http://a> <p> <urn:x-y:1> .\n<http://a> <broken\n<http://a> <p> <urn:x-y:2> .\n")
+        found = urnscan.deduplicate(path, deduplicated=out)
+        assert [row["cluster"] for row in found.clusters.to_pylist()] == [1, 1]
+        assert out.read_text() == path.read_text()
+        assert len(found.report.failures) == 1
+
+
+class TestWhatJoinsNothing:
+    """What only looks like the same name."""
+
+    def test_a_placeholder(self, tmp_path):
+        path = tmp_path / "a.txt"
+        path.write_text("urn:isbn:0000000000\n" * 3 + "urn:uuid:00000000-0000-0000-0000-000000000000\n" * 3)
+        assert urnscan.deduplicate(path, record="line").report.clusters == 6
+
+    def test_a_cut_name(self, tmp_path):
+        """Two that have the first octets in common, as many as are looked at, may be different."""
+        path = tmp_path / "a.txt"
+        path.write_text("urn:x-y:abcdefgh\nurn:x-y:abcdefgz\n")
+        report = urnscan.deduplicate(path, record="line", max_length=12).report
+        assert (report.clusters, report.cut, report.without) == (2, 2, 2)
+
+
+class TestInputs:
+    """One that cannot be read costs itself."""
+
+    def test_a_damaged_member(self, tmp_path):
+        """The other members of its archive are read."""
+        path = tmp_path / "a.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in ("0.mrc", "1.mrc"):
+                archive.writestr(name, make_dump("marc", 1, 20).octets)
+        octets = bytearray(path.read_bytes())
+        octets[40:60] = bytes(20)
+        path.write_bytes(octets)
+        found = urnscan.deduplicate(path)
+        assert set(found.clusters.column("member").to_pylist()) == {"1.mrc"}
+        assert len(found.report.failures) == 1
+
+    def test_damage_in_the_midst(self, tmp_path):
+        """What is behind it in the same dump is read, and the octets that are lost to the first reading are to the second."""
+        members = [bytearray(gzip.compress(b"urn:foo:%d\n" % number)) for number in range(3)]
+        members[1][-8] ^= 1  # its checksum
+        path, out = tmp_path / "a.txt.gz", tmp_path / "out.txt"
+        path.write_bytes(b"".join(members))
+        found = urnscan.deduplicate(path, record="line", deduplicated=out)
+        assert [row["urns"] for row in found.clusters.to_pylist()] == [["urn:foo:0"], ["urn:foo:1"], ["urn:foo:2"]]
+        assert len(found.report.failures) == 1
+        assert out.read_bytes() == b"urn:foo:0\nurn:foo:1\nurn:foo:2\n"
+
+    def test_limits(self, tmp_path):
+        """What was read until then counts, and is written; nothing more of the input is read."""
+        dump = make_dump("marc", 1, 40)
+        path, out = tmp_path / "a.mrc.gz", tmp_path / "out.mrc"
+        path.write_bytes(gzip.compress(dump.octets))
+        found = urnscan.deduplicate(path, deduplicated=out, max_size=len(dump.octets) // 2)
+        rows = found.clusters.to_pylist()
+        assert any("--max-size" in str(failure) for failure in found.report.failures)
+        assert 0 < len(rows) < len(dump.records)
+        kept = b"".join(record for record, row in zip(dump.records, rows, strict=False) if row["kept"])
+        assert out.read_bytes().startswith(kept)
+
+    def test_another_format_than_the_dump_has(self, tmp_path):
+        """`--record` is believed; a dump in which nothing is then found is told."""
+        path = tmp_path / "a.mrc"
+        path.write_bytes(make_dump("marc", 1, 20).octets)
+        (failure,) = urnscan.deduplicate(path, record="marcxml").report.failures
+        assert str(failure).endswith("holds no record of MARCXML: without --record its format is found out")
+        (tmp_path / "b.xml").write_text("<collection xmlns='http://www.loc.gov/MARC21/slim'/>")
+        assert not urnscan.deduplicate(tmp_path / "b.xml", record="marcxml").report.failures
+
+    def test_options_of_scans_alone(self, tmp_path):
+        """What would mean nothing is refused."""
+        for name in ("column", "jobs", "memory"):
+            with pytest.raises(TypeError, match=f"no option '{name}'"):
+                urnscan.deduplicate(tmp_path, **{name: 1})
+
+
+def test_syntax_without_slash(tmp_path):
+    """A URN of rfc2141bis-03 ends at "/": all DOIs of a publisher would be one."""
+    path = tmp_path / "a.txt"
+    path.write_text("urn:doi:10.5555/a\n")
+    with pytest.raises(urnscan.FatalError, match="--syntax rfc2141bis-03"):
+        urnscan.deduplicate(path, record="line", fields=True, syntax="rfc2141bis-03")
+
+
+def test_a_dump_that_is_not_in_its_archive_any_more(tmp_path):
+    """The archive can be read to its end, and that is less than it was."""
+    path = tmp_path / "dumps.zip"
+    path.write_bytes(zipped([("a.txt", b"urn:foo:a\n")]))
+    source = Input("dumps.zip", str(path), path.stat().st_size)
+    first, gone = (
+        Dump(source, f"dumps.zip!/{name}", name, number, KNOWN["line"], number)
+        for number, name in enumerate(("a.txt", "b.txt"))
+    )
+    found = Again([first, gone], None, Reading(), lambda _: None).excerpts({(first, 4): 5, (gone, 0): 9})
+    assert next(found) == ((first, 4), b"foo:a")
+    with pytest.raises(urnscan.FatalError, match=r"dumps.zip!/b.txt: has changed since it was read first"):
+        next(found)

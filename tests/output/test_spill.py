@@ -1,0 +1,53 @@
+"""Rows that may be more than memory holds come back as they were added, wherever they were meanwhile."""
+
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from urnscan.errors import FatalError
+from urnscan.output.spill import Spilled
+
+SCHEMA = pa.schema([("urn", pa.string())])
+
+
+def rows(*urns):
+    return pa.RecordBatch.from_arrays([pa.array(urns, pa.string())], schema=SCHEMA)
+
+
+@given(steps=st.lists(st.one_of(st.lists(st.text(max_size=5), max_size=3), st.just("spill")), max_size=8))
+def test_all_rows_in_their_order_as_often_as_they_are_wanted(steps):
+    """Spilled never, once or again and again; `octets` are those in memory."""
+    spilled = Spilled(SCHEMA, lambda: Path(tempfile.gettempdir()))
+    added, in_memory = [], []
+    for step in steps:
+        if step == "spill":
+            spilled.spill()
+            in_memory = []
+        else:
+            spilled.add(rows(*step))
+            added += step
+            in_memory.append(rows(*step).nbytes)
+        assert spilled.octets == sum(in_memory)
+    for _ in range(2):
+        assert [urn for batch in spilled.batches() for urn in batch.column("urn").to_pylist()] == added
+    spilled.close()
+
+
+def test_no_file_where_nothing_is_spilled():
+    """The folder is not even asked for."""
+    spilled = Spilled(SCHEMA, lambda: pytest.fail("asked for a folder"))
+    spilled.add(rows("urn:a:b"))
+    assert [batch.to_pydict() for batch in spilled.batches()] == [{"urn": ["urn:a:b"]}]
+    spilled.close()
+
+
+def test_no_disk_left(tmp_path):
+    """One clear line: the run ends."""
+    spilled = Spilled(SCHEMA, lambda: tmp_path / "missing")
+    spilled.add(rows("urn:a:b"))
+    with pytest.raises(FatalError, match="missing: cannot hold what is spilled"):
+        spilled.spill()

@@ -1,0 +1,183 @@
+"""What benchmarks/ promises: texts that hold what they say, tables that tell a wrong answer, a guard that fails."""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+URN = re.compile(rb"\burn:[a-z0-9][a-z0-9-]{0,31}:[^<> ]+", re.IGNORECASE)
+
+
+@pytest.fixture(autouse=True)
+def _scripts(monkeypatch):
+    """The scripts import each other as Python does for one that is run."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+
+def command(script, *words):
+    """What a script prints."""
+    words = [sys.executable, BENCHMARKS / script, *map(str, words)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_suite(tmp_path):
+    """The command makes its texts in an empty folder, and writes the tables, the numbers and the pictures."""
+    pytest.importorskip("matplotlib")
+    told = command(
+        "bench.py", tmp_path / "new", "--only", "dense,small", "--sizes", "100KB,1MB", "--runs", 1, "--peers", "regex"
+    )
+    folder = tmp_path / "new" / "results"
+    assert (folder / "results.md").read_text("utf-8").strip() == told.strip()
+    assert "| dense, whole job | at most 0.35 of `rg -oai \\| sort \\| uniq -c` | - | not measured |" in told
+    assert re.search(r"first output \| at most 0.6 s \| \d+\.\d\d \| (\*\*not )?reached", told)
+    data = json.loads((folder / "results.json").read_text())
+    assert [(each["corpus"], each["files"]) for each in data["measured"]] == [("dense", 1), ("dense", 1), ("small", 1)]
+    for each, urns in zip(data["measured"], (10_000, 20_000, 200), strict=True):
+        for result in each["results"]:
+            assert not result["failure"]
+            assert result["matches"] == urns
+            assert result["peak_octets"] > 5_000_000
+            assert min(result["seconds"]) > 0
+    assert [result["name"] for result in data["measured"][0]["results"]] == ["urnscan, whole job", "regex + dict"]
+    for picture in ("time-dense.svg", "memory-dense.svg"):
+        assert f"]({picture})" in told
+        assert ET.parse(folder / picture).getroot().tag.endswith("svg")
+
+
+def test_memory(tmp_path):
+    """What is found in the stream is what was drawn, from standard input and from a file."""
+    pytest.importorskip("matplotlib")
+    told = command("memory.py", tmp_path, "--sizes", "2MB", "--classes", 5000, "--from", "stdin,file")
+    rows = [line for line in told.splitlines() if "from stdin |" in line or "from file |" in line]
+    assert len(rows) == 2
+    assert all(" 25,000 |" in row and "≠" not in row and "failed" not in row for row in rows)
+    assert (tmp_path / "memory" / "memory.svg").exists()
+
+
+def test_made_up_texts():
+    """`pieces` tells how many URNs it made, and makes the same again; earlier results were measured on the same text."""
+    from corpora import DENSITIES, pieces
+
+    for kind, digest in (("dense", "efb589df91fb1aaa"), ("sparse", "b5b9a02b8c750743")):
+        texts, counts = zip(*pieces(200_000, DENSITIES[kind]), strict=True)
+        text = "".join(texts)
+        assert len(URN.findall(text.encode())) == sum(counts)
+        assert hashlib.sha256(text.encode()).hexdigest().startswith(digest)
+        assert list(pieces(200_000, DENSITIES[kind])) == list(zip(texts, counts, strict=True))
+
+
+@pytest.mark.parametrize(("octets", "classes"), [(80, 1), (4_000_079, 300), (1_400_000, 10**6)])
+def test_stream(octets, classes):
+    """A line is a URN, and as many names are drawn as are in it, whatever their spelling."""
+    from stream import LINE, lines
+
+    drawn = np.zeros(classes, bool)
+    text = b"".join(block.tobytes() for block in lines(octets, classes, drawn))
+    assert len(text) == octets // LINE * LINE
+    urns = URN.findall(text)
+    assert len(urns) == octets // LINE
+    assert len({urn.lower() for urn in urns}) == drawn.sum()
+    assert classes > 10_000 or len(set(urns)) > drawn.sum() or octets == 80
+
+
+def result(name, seconds, matches=7, failure=""):
+    from measuring import Contender, Counts, Result, count_lines
+
+    return Result(Contender(name, [], count_lines), [seconds], [seconds], 10**7, Counts(matches, matches), failure)
+
+
+def measured(kind, octets, *results):
+    from corpora import Corpus
+    from showing import Measured
+
+    return Measured(Corpus(kind, Path("text"), octets), list(results), [])
+
+
+def test_targets():
+    """Reached or not is computed: at most for a ratio to a peer, at least for workers, and of the largest text."""
+    from showing import targets
+
+    pipe, ours = "rg -oai | sort | uniq -c", "urnscan, whole job"
+    small = measured("dense", 10**6, result(ours, 9), result(pipe, 1))
+    workers = result("urnscan -j 1", 3.7), result("urnscan -j 2", 2)
+    large = measured("dense", 10**9, result(ours, 35), result(pipe, 100), *workers)
+    rows = {
+        row[0]: row[2:] for row in targets([small, large, measured("many", 1, result(ours, 3), result("rg -oai", 1))])
+    }
+    assert rows["dense, whole job"] == ["0.35", "reached"]
+    assert rows["dense, one worker"] == ["1.85", "reached"]
+    assert rows["100,000 small files, whole job"] == ["3.00", "**not reached**"]
+    assert rows["sparse, whole job"] == ["-", "not measured"]
+    assert {row[0]: row[3] for row in targets([small])}["dense, whole job"] == (
+        "**not reached**, but at 1 MB instead of 1 GB"
+    )
+
+
+def test_fast_wrong_answers_show():
+    """A count that is not the whole job's is marked; who failed has no numbers."""
+    rows = measured(
+        "dense", 10**6, result("urnscan, whole job", 2), result("hasty", 1, 6), result("broken", 1, 0, "no memory")
+    ).rows()
+    assert "| hasty | 1.00 | 1.00..1.00 | 1.00 | 2.00 | ≠ 6 | ≠ 6 | 10 |" in rows
+    assert "| broken: failed: no memory | - | - | - | - | - | - | - |" in rows
+    assert not any("≠" in row for row in rows if "urnscan" in row)
+
+
+def test_a_pipe_is_measured_whole():
+    """Time and memory are those of all its processes; a failure anywhere in it is one, and is told in its own words."""
+    from measuring import Contender, Counts, count_lines, measure
+
+    held = [sys.executable, "-c", "import time; held = bytearray(80_000_000); time.sleep(.2); print(1); print(2)"]
+    whole, last, broken, lacking = measure(
+        [
+            Contender(
+                "whole", [held, [sys.executable, "-c", "x = input(); print(len(bytearray(40_000_000)))"]], count_lines
+            ),
+            Contender("last", [held, ["cat"]], count_lines, ours=1),
+            Contender("broken", [["sh", "-c", "echo why >&2; exit 3"], ["cat"]], count_lines),
+            Contender("lacking", [["/no/such/command"]], count_lines),
+        ],
+        1,
+    )
+    assert whole.found == Counts(1)
+    assert last.found == Counts(2)
+    assert whole.median > 0.2
+    assert whole.peak > 130_000_000
+    assert last.peak < 60_000_000
+    assert broken.failure == "why"
+    assert not broken.seconds
+    assert "/no/such/command" in lacking.failure
+
+
+def test_guard(tmp_path, monkeypatch, capsys):
+    """It fails where a ratio is worse than recorded by more than the tolerance, and says which."""
+    import guard
+
+    monkeypatch.setattr(guard, "OCTETS", {"dense": 500_000})
+    monkeypatch.setattr(guard, "ROUNDS", 1)
+    numbers = tmp_path / "guard.json"
+    assert guard.main(["--record", "--numbers", str(numbers)]) == 0
+    recorded = json.loads(numbers.read_text())
+    assert set(recorded["ratios"]) == {"dense kernel", "dense pipeline"}
+    for factor, status in ((100, 0), (0.01, 1)):
+        doctored = {name: ratio * factor for name, ratio in recorded["ratios"].items()}
+        numbers.write_text(json.dumps(recorded | {"ratios": doctored}))
+        capsys.readouterr()
+        assert guard.main(["--numbers", str(numbers)]) == status
+        assert capsys.readouterr().out.count("more than 1.5 times as much") == 2 * status
+
+
+@pytest.mark.guard
+def test_not_slower_than_the_last_release():
+    """benchmarks/guard.json holds what the last release took."""
+    done = subprocess.run([sys.executable, BENCHMARKS / "guard.py"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,66 @@
+"""The pages of docs/ that are written by programs are what these write now, and tables that are not are those of the code."""
+
+import ast
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tests.support.scripts import script
+from urnscan.tables.rows import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_page_of_the_namespaces():
+    """docs/reference/namespaces.md follows the table of rules; `python docs/make_namespaces.py` writes it anew."""
+    module = script("docs/make_namespaces.py")
+    assert module.page() == module.PAGE.read_text(encoding="utf-8")
+    assert module.page().count("\n## ") == 105
+
+
+TYPES = {"dictionary": pa.types.is_dictionary, "list": pa.types.is_list}
+
+
+@pytest.mark.parametrize(
+    ("section", "schema"),
+    [("Classes", CLASSES), ("Occurrences", OCCURRENCES), ("Rejects", REJECTS), ("Clusters", CLUSTERS)],
+)
+def test_columns(section, schema):
+    """docs/reference/files.md has every column of each table in its order, with its type and whether it may be null."""
+    page = (ROOT / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
+    (table,) = re.findall(rf"^## {section}\n.*?^\| column .*?\n\|[-|]+\n(.*?)\n\n", page, re.MULTILINE | re.DOTALL)
+    rows = [[cell.strip() for cell in row.split("|")[1:3]] for row in table.splitlines()]
+    assert [name for name, _ in rows] == [f"`{name}`" for name in schema.names]
+    for field, (_, told) in zip(schema, rows, strict=True):
+        assert told.endswith(" or null") == field.nullable, field.name
+        word = told.removesuffix(" or null").split()[0]
+        assert TYPES[word](field.type) if word in TYPES else word == str(field.type), field.name
+
+
+def named_tests():
+    """The (promise, test, mark) triples of the page of promises."""
+    for line in (ROOT / "docs" / "promises.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("| ") and not line.startswith("| promise "):
+            promise, tests = line.strip("| ").split(" | ")
+            for name, mark in re.findall(r"`([^`]+)`(?: \((\w+)\))?", tests):
+                yield promise, name, mark
+
+
+def test_every_promise_has_its_tests():
+    """docs/promises.md names no test that is not there, and says of each that does not run with the others how it is run."""
+    found = list(named_tests())
+    assert len(found) > 80
+    for promise, name, mark in found:
+        file, *inner = name.split("::")
+        body = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8")).body
+        marks = [ast.unparse(node) for node in body if isinstance(node, ast.Assign)]
+        for part in inner:
+            (node,) = [node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == part]
+            marks += map(ast.unparse, node.decorator_list)
+            body = node.body
+        assert "assert" in ast.unparse(node if inner else body), (promise, name)
+        for kind in ("fuzz", "guard", "long", "spark"):
+            if any(re.match(rf"(pytestmark = .*)?pytest\.mark\.{kind}\b", each) for each in marks):
+                assert mark == kind, (promise, name)

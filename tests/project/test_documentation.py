@@ -1,0 +1,169 @@
+"""The documentation can be made, says all that is public, loads nothing from elsewhere, and its figures are those that were measured."""
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+from types import FunctionType, ModuleType
+
+import pytest
+from lxml import html
+
+import urnscan
+import urnscan.spark
+import urnscan.urn.namespaces
+from tests.support.scripts import script
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+NATIVE = [
+    importlib.import_module(f"urnscan.urn.namespaces.{name}")
+    for name in urnscan.urn.namespaces.__all__
+    if isinstance(getattr(urnscan.urn.namespaces, name), ModuleType)
+]
+
+
+def public():
+    """(name, value) of all that people may use."""
+    for module in (urnscan, urnscan.urn.namespaces, *NATIVE, urnscan.spark):
+        for name in module.__all__:
+            value = getattr(module, name)
+            is_twice = module is urnscan.urn.namespaces and name in urnscan.__all__
+            if not (
+                isinstance(value, ModuleType) or is_twice or name == "NidStatus"
+            ):  # a type, written out where it is used
+                yield f"{module.__name__}.{name}", value
+
+
+PUBLIC = dict(public())
+FUNCTIONS = {name: value for name, value in PUBLIC.items() if isinstance(value, FunctionType)}
+RECORDS = {name: value for name, value in PUBLIC.items() if dataclasses.is_dataclass(value)}
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The documentation as HTML, made as CONTRIBUTING.md says."""
+    folder = tmp_path_factory.mktemp("pages")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", folder / "kept", DOCS, folder / "html"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
+
+
+def test_public_names_are_on_the_page(pages):
+    """Whoever makes something public describes it in docs/reference/python.md."""
+    inventory = zlib.decompress((pages / "objects.inv").read_bytes().split(b"\n", 4)[4]).decode()
+    described = {line.split()[0] for line in inventory.splitlines() if " py:" in line}
+    assert len(PUBLIC) > 50
+    assert set(PUBLIC) <= described
+
+
+def test_pages_load_nothing_from_elsewhere(pages):
+    """They can be read without network: scripts, styles, fonts and pictures lie beside them."""
+    loading = re.compile(r"""@import|url\(\s*["']?(?:https?:)?//""")
+    found = list(pages.rglob("*.html"))
+    assert len(found) > 20
+    for page in found:
+        tree = html.parse(page)
+        loaded = tree.xpath(
+            "//script/@src | //img/@src | //iframe/@src | //source/@src | //link[@rel!='canonical']/@href"
+        )
+        assert loaded
+        assert not [address for address in loaded if re.match(r"(?:\w+:)?//", address)], page
+        assert not [style for style in tree.xpath("//style/text() | //@style") if loading.search(style)], page
+    for style in pages.rglob("*.css"):
+        assert not loading.search(style.read_text(encoding="utf-8")), style
+
+
+def test_links_of_pages_lead_somewhere(pages):
+    """Between the pages, and to what they hold: also what stands in docstrings and in CONTRIBUTING.md."""
+    anchors = {}
+    for page in pages.rglob("*.html"):
+        anchors[page.resolve()] = set(html.parse(page).xpath("//@id"))
+    for page in anchors:
+        for link in html.parse(page).xpath("//article//a/@href"):
+            if re.match(r"(?:https?|mailto):", link):
+                continue
+            address, _, anchor = link.partition("#")
+            target = (page.parent / address).resolve() if address else page
+            assert target.exists(), (page.name, link)
+            assert not anchor or target.suffix != ".html" or anchor in anchors[target], (page.name, link)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_say_what_they_do(name):
+    """With an example, which the doctests run, and what they raise, but for those that nothing can be wrong with."""
+    told = inspect.getdoc(FUNCTIONS[name]) or ""
+    assert ">>> " in told
+    if inspect.signature(FUNCTIONS[name]).parameters and name != "urnscan.nid_status":
+        assert re.search(r"\b[Rr]aises\b", told)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_fields_say_what_they_are(name):
+    """Each field of a public record has a docstring below it."""
+    (tree,) = ast.parse(inspect.getsource(RECORDS[name])).body
+    assert ast.get_docstring(tree)
+    following = zip(tree.body, [*tree.body[1:], None], strict=True)
+    silent = [
+        each.target.id
+        for each, below in following
+        if isinstance(each, ast.AnnAssign)
+        and not (isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant))
+    ]
+    assert not silent
+
+
+def test_packages_are_in_the_table():
+    """CONTRIBUTING.md says of each package what its one job is."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("\n| package |")[2].partition("\n\n")[0]
+    told = set(re.findall(r"`([\w/]+(?:\.py)?)`", "\n".join(row.split("|")[1] for row in table.splitlines()[2:])))
+    folder = ROOT / "urnscan"
+    packages = {path.name for path in folder.glob("*.py") if not path.name.startswith("__")}
+    packages |= {f"{path.parent.name}/" for path in folder.glob("*/__init__.py")}
+    assert told == packages
+
+
+class TestPerformance:
+    """docs/performance.md has the figures of the newest runs in benchmarks/, and no others."""
+
+    @pytest.fixture
+    def module(self):
+        return script("docs/make_performance.py")
+
+    def test_figures_are_those_of_the_last_run(self, module):
+        """`python docs/make_performance.py` writes them anew."""
+        page = module.PAGE.read_text(encoding="utf-8")
+        assert module.filled(page) == page
+        names = [match[2] for match in module.BLOCK.finditer(page)]
+        assert names == ["runs", "pictures", "targets", "memory", "forms", "dedup", "options"]
+        assert all("|" in match[0] or "![" in match[0] for match in module.BLOCK.finditer(page))
+
+    def test_nothing_is_measured_by_hand(self, module):
+        """What stands between the tables has no seconds, octets or per cent of its own."""
+        prose = module.BLOCK.sub("", module.PAGE.read_text(encoding="utf-8"))
+        assert not re.findall(r"\d ?(?:s|ms|[kMGT]i?B|%|per cent|times)\b", re.sub(r"`[^`]*`", "", prose))
+
+    def test_the_newest_run_counts(self, module, monkeypatch, tmp_path):
+        """Of a text the newest run that has it, of its sizes the largest; a ratio is that of medians."""
+
+        def run(name, octets, ours, theirs):
+            results = [("urnscan, whole job", ours), ("rg -oai", theirs)]
+            told = [{"name": name, "seconds": seconds, "matches": 7, "peak_octets": 10**8} for name, seconds in results]
+            (tmp_path / name).mkdir()
+            text = {"corpus": "dense", "octets": octets, "files": 1, "results": told}
+            targets = [{"target": "it", "should_be": "1", "is": "-", "verdict": name}]
+            (tmp_path / name / "results.json").write_text(module.json.dumps({"measured": [text], "targets": targets}))
+
+        monkeypatch.setattr(module, "RUNS", tmp_path)
+        run("2026-01-01", 4 * 10**9, [1], [1])
+        run("2026-01-02", 2 * 10**9, [9, 3, 1], [6])
+        block = "<!-- runs, by docs/make_performance.py -->\n\n<!-- end -->"
+        assert "| 2 GB dense | 3.00 s | 0.50 | - |" in module.filled(block)
+        assert "2026-01-01" not in module.filled(block)

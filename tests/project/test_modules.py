@@ -1,0 +1,303 @@
+"""Modules: what `import urnscan` loads, who may open files and print, and what each module says of itself."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import urnscan
+
+FOLDER = Path(urnscan.__file__).parent
+
+
+LIGHT = {"display", "errors", "urn"}
+"""What `import urnscan` may load at once."""
+HEAVY = {"numba", "numpy", "pandas", "pyarrow", "scipy", "lxml", "jinja2", "duckdb", "matplotlib", "tqdm"}
+
+# Who may open files, and how it does. (cli: /dev/null in the place of a broken pipe; records: a table of its own.)
+OPENING = {"open", "fdopen", "OSFile", "memory_map", "open_file", "open_stream", "new_file", "ParquetWriter"}
+OPENING |= {
+    "read_text",
+    "read_bytes",
+    "write_text",
+    "write_bytes",
+    "NamedTemporaryFile",
+    "TemporaryFile",
+    "mkstemp",
+    "ParquetFile",
+}
+MAY_OPEN = {"arrays.jit", "urn.namespaces.registry", "urn.namespaces.rules", "records.fields"}
+"""Modules that read files of the package."""
+MAY_OPEN |= {"grouping", "report", "output", "run", "dedup", "sources"}
+"""Packages that read and write files of users."""
+
+
+def allowed(module):
+    """The entry of MAY_OPEN that a module falls under, or None."""
+    name = module.name.removeprefix("urnscan.")
+    return next((entry for entry in (name, module.package) if entry in MAY_OPEN), None)
+
+
+class Module(NamedTuple):
+    """A file of the package, parsed."""
+
+    name: str
+    package: str
+    tree: ast.Module
+
+
+def modules():
+    for path in sorted(FOLDER.rglob("*.py")):
+        parts = list(path.relative_to(FOLDER).with_suffix("").parts)
+        if parts[-1] == "__init__":
+            parts.pop()
+        yield Module(".".join(["urnscan", *parts]), parts[0] if parts else "", ast.parse(path.read_text()))
+
+
+MODULES = list(modules())
+DOORS = {module.name for module in MODULES if len(module.tree.body) == 1}
+"""Packages that only say what is in them."""
+every_module = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.name)
+
+
+def is_type_checking(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+def imports(tree, *, for_types=True, nested=True):
+    """The dotted names of the modules that a module imports: everywhere, or but for type checkers, or at its top."""
+    waiting = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "a relative import"
+            if node.module == "urnscan":  # a package, or a name of urnscan itself
+                yield from (f"urnscan.{alias.name}" for alias in node.names if (FOLDER / alias.name).is_dir())
+            else:
+                yield node.module
+        elif for_types or not is_type_checking(node):
+            if nested or not isinstance(node, ast.FunctionDef | ast.ClassDef):
+                waiting += ast.iter_child_nodes(node)
+
+
+def packages_of(names):
+    return {name.split(".")[1] for name in names if name.startswith("urnscan.")}
+
+
+def libraries_of(names):
+    return {name.split(".")[0] for name in names} - set(sys.stdlib_module_names) - {"urnscan"}
+
+
+def calls(tree):
+    """The last names of all that is called."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute):
+                yield node.func.attr, node
+            elif isinstance(node.func, ast.Name):
+                yield node.func.id, node
+
+
+class TestImports:
+    """Libraries are imported where they are used."""
+
+    def test_pandas_only_for_types(self):
+        """pyarrow loads it when a frame is asked for."""
+        for module in MODULES:
+            assert "pandas" not in libraries_of(imports(module.tree, for_types=False))
+
+    def test_of_the_package_itself(self):
+        """At once only what is light."""
+        (package,) = (module for module in MODULES if not module.package)
+        at_once = list(imports(package.tree, for_types=False, nested=False))
+        assert packages_of(at_once) <= LIGHT
+        assert libraries_of(at_once) == set()
+
+    def test_of_the_command(self):
+        """--help and explain do without what is heavy: it is imported where it is used."""
+        for module in MODULES:
+            if module.package == "cli":
+                at_once = list(imports(module.tree, for_types=False, nested=False))
+                assert packages_of(at_once) <= LIGHT | {"cli", "scanner"}  # the names of the views, which are light
+                assert not libraries_of(at_once) & HEAVY
+        assert not loaded_after("import urnscan.cli")
+
+    def test_only_compiled_knows_numba(self):
+        users = {module.package for module in MODULES if "numba" in libraries_of(imports(module.tree))}
+        assert users == {"arrays"}
+
+    def test_progress_bars_only_in_one_place(self):
+        """The command and the library have the same one."""
+        users = {module.package for module in MODULES if "tqdm" in libraries_of(imports(module.tree))}
+        assert users == {"display"}
+
+    def test_no_import_by_name(self):
+        """Which no table would see: only the package does it, for its own."""
+        users = {
+            module.package
+            for module in MODULES
+            for name, _ in calls(module.tree)
+            if name in ("import_module", "__import__", "exec", "eval")
+        }
+        assert users == {"", "urn"}
+
+
+class TestDeeds:
+    """ "only `cli` prints; only `sources` and `output` open files", but for the registry's table and spilled rows."""
+
+    def test_only_cli_prints(self):
+        printing, on_streams = set(), set()
+        for module in MODULES:
+            for node in ast.walk(module.tree):
+                if isinstance(node, ast.Name) and node.id == "print":
+                    printing.add(module.package)
+                if isinstance(node, ast.Attribute) and node.attr in ("stdout", "stderr", "__stdout__"):
+                    on_streams.add(module.package)
+        assert printing == {"cli"}
+        assert on_streams == {"cli", "display"}, "but for a bar"
+
+    def test_who_opens_files(self):
+        for module in MODULES:
+            found = [ast.unparse(node) for name, node in calls(module.tree) if name in OPENING]
+            if module.name == "urnscan.cli":
+                assert found == ["os.open(os.devnull, os.O_WRONLY)"]
+            else:
+                assert not found or allowed(module), module.name
+
+    def test_who_may_does(self):
+        """Else the test above looks for the wrong names."""
+        opening = {allowed(module) for module in MODULES for name, _ in calls(module.tree) if name in OPENING}
+        assert opening - {None} == MAY_OPEN
+
+    def test_only_cli_ends_the_process(self):
+        ending = set()
+        for module in MODULES:
+            for node in ast.walk(module.tree):
+                if (isinstance(node, ast.Name) and node.id == "SystemExit") or (
+                    isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.exit", "os._exit")
+                ):
+                    ending.add(module.package)
+        assert ending <= {"cli", "__main__"}
+
+    def test_no_assertions_about_what_users_give(self):
+        """`python -O` takes assertions out: what is left are notes to the type checker, marked as such."""
+        for path in FOLDER.rglob("*.py"):
+            for line in path.read_text().splitlines():
+                assert not line.lstrip().startswith("assert ") or "type checker" in line, path
+
+
+def loaded_after(code):
+    """Which heavy libraries are loaded when a fresh interpreter has run this."""
+    report = f"\nimport sys\nprint(*sorted({HEAVY!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code + report], check=True, capture_output=True, text=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+class TestLight:
+    """Contract: "`import urnscan` alone loads neither pandas nor pyarrow nor Numba." """
+
+    @pytest.mark.parametrize(
+        "code",
+        [
+            "import urnscan",
+            "import urnscan; urnscan.parse('urn:a:b'); urnscan.equivalent('urn:a:b', 'URN:a:b')",
+            "import urnscan; urnscan.explain('urn:isbn:1').as_dict(); urnscan.nid_status('isbn')",
+            "import urnscan; dir(urnscan); urnscan.__all__; hasattr(urnscan, 'nothing')",
+            "import urnscan.cli",
+        ],
+    )
+    def test_loads_nothing_heavy(self, code):
+        assert loaded_after(code) == set()
+
+    @pytest.mark.parametrize(
+        "words",
+        [["a.txt"], ["a.txt", "--json"], ["a.txt", "-o", "c"], ["dedup", "--record", "line", "a.txt", "-o", "c"]],
+    )
+    def test_no_run_of_the_command_loads_pandas(self, tmp_path, monkeypatch, words):
+        """Nor SciPy: what a run does not need costs each start a fifth of a second. pyarrow's conversions load it."""
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "a.txt").write_text("urn:isbn:9780395363416\n")
+        assert not loaded_after(f"from urnscan.cli import main; main({words!r})") & {"pandas", "scipy", "jinja2"}
+
+    def test_what_is_loaded_when_it_is_used(self):
+        """Else the test above would see nothing."""
+        assert loaded_after("import urnscan; urnscan.find('')") == {"numba", "numpy"}
+        assert "pyarrow" in loaded_after("import urnscan; urnscan.scan")
+
+
+class TestNames:
+    """Every module says in `__all__` what it is for, and what it says is there."""
+
+    @every_module
+    def test_all_of_a_module(self, module):
+        if module.name.endswith("__main__") or module.name in DOORS:
+            return  # importing it is running it, or gives nothing
+        loaded = importlib.import_module(module.name)
+        assert len(set(loaded.__all__)) == len(loaded.__all__) > 0
+        for name in loaded.__all__:
+            assert not name.startswith("_")
+            assert hasattr(loaded, name), name
+
+    def test_modules_are_found(self):
+        found = {name for _, name, _ in pkgutil.walk_packages([str(FOLDER)], "urnscan.")}
+        assert {module.name for module in MODULES} == found | {"urnscan"}
+
+    def test_names_of_the_contract(self):
+        names = {"parse", "URN", "canonical", "equivalent", "find", "Occurrence", "scan", "Scan", "scan_batches"}
+        names |= {"InvalidURN", "SourceError", "FatalError", "UrnscanError"}
+        assert names <= set(urnscan.__all__)
+
+    def test_all_of_the_package(self):
+        for name in urnscan.__all__:
+            assert getattr(urnscan, name) is not None
+            assert name in dir(urnscan)
+        assert set(urnscan._LATER) <= set(urnscan.__all__)
+        with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+            urnscan.nothing  # noqa: B018
+
+    def test_star(self):
+        names = {}
+        exec("from urnscan import *", names)
+        assert set(urnscan.__all__) <= set(names)
+
+    def test_version(self):
+        assert urnscan.__version__.count(".") == 2
+
+    @every_module
+    def test_first_lines_say_which(self, module):
+        """ "one file does one thing and its first lines say which" """
+        assert ast.get_docstring(module.tree)
+
+    @every_module
+    def test_public_things_are_documented_and_typed(self, module):
+        """Contract: "Everything public has type hints and a docstring"."""
+        if module.name.endswith("__main__") or module.name in DOORS:
+            return
+        loaded = importlib.import_module(module.name)
+        for name in loaded.__all__:
+            thing = inspect.unwrap(getattr(getattr(loaded, name), "py_func", getattr(loaded, name)))
+            things = {name: thing} if inspect.isfunction(thing) else {}
+            if inspect.isclass(thing):
+                assert thing.__doc__, name
+                things = {
+                    f"{name}.{key}": value
+                    for key, value in vars(thing).items()
+                    if inspect.isfunction(value) and not key.startswith("_")
+                }
+            for path, function in things.items():
+                assert function.__doc__, path
+                signature = inspect.signature(function)
+                hints = [
+                    parameter.annotation for parameter in signature.parameters.values() if parameter.name != "self"
+                ]
+                assert inspect.Signature.empty not in [*hints, signature.return_annotation], path

@@ -1,0 +1,91 @@
+"""What the README and the pages of docs/ show was really printed: each page is run from its top to its end."""
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+OWN_TESTS = ("spark.md", "engines.md")  # what they need may not be here: test_spark.py, test_engines.py
+BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ ", re.MULTILINE)
+SECONDS = re.compile(r"\b\d+\.\d s(?=$|, \d+ failure)", re.MULTILINE)
+
+
+def blocks(page):
+    """The sessions of a page in their order: whether a shell's or Python's, and what stands there."""
+    return [
+        (language, text)
+        for language, text in BLOCK.findall(page.read_text(encoding="utf-8"))
+        if language == "console" or ">>> " in text
+    ]
+
+
+def commands(text):
+    """The (command, output) pairs of a shell's session; a command goes on behind a backslash at the line end."""
+    for session in COMMAND.split(text)[1:]:
+        command = re.match(r"(?:.*\\\n)*.*\n", session)[0]
+        yield command.rstrip("\n"), session[len(command) :]
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [page for page in PAGES if page.name not in OWN_TESTS and blocks(page)]
+
+
+def test_pages_have_sessions():
+    """The pages are found: the README, the tutorial and how-tos are among those that show something."""
+    names = {str(page.relative_to(ROOT)) for page in PAGES}
+    assert {"README.md", "docs/tutorial.md", "docs/semantics.md", "docs/howto/marc.md"} <= names
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A fresh folder with the samples in `data/samples`, from which the session starts."""
+    shutil.copytree(ROOT / "data" / "samples", tmp_path / "data" / "samples")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.setenv("COLUMNS", "80")
+    return tmp_path
+
+
+@pytest.fixture
+def bucket(request, folder, monkeypatch):
+    """A bucket with some of the samples, in an S3 server on this machine, where the page is about one."""
+    if request.getfixturevalue("page").name != "s3.md":
+        return
+    boto3 = pytest.importorskip("boto3")
+    address = request.getfixturevalue("s3_server")
+    access = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
+    for name, value in (access | {"AWS_ENDPOINT_URL": address}).items():
+        monkeypatch.setenv(name, value)
+    client = boto3.client("s3", endpoint_url=address)
+    client.create_bucket(Bucket="library")
+    for name in ("catalogue.marcxml.xml", "oai-dc.xml", "resolver.log.gz"):
+        client.upload_file(str(folder / "data" / "samples" / name), "library", f"dumps/{name}")
+
+
+@pytest.mark.usefixtures("folder", "bucket")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:moto", "ignore::DeprecationWarning:boto")
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_page(page):
+    """Every command prints what is shown, but for the seconds, and every line of Python gives what is shown."""
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    names = {}
+    for number, (language, text) in enumerate(blocks(page)):
+        if language == "python":
+            test = doctest.DocTestParser().get_doctest(text, names, f"{page.name} block {number}", str(page), 0)
+            runner.run(test, clear_globs=False)
+            assert runner.failures == 0, text
+            names = test.globs
+            continue
+        for command, output in commands(text):
+            done = subprocess.run(
+                command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+            )
+            assert SECONDS.sub("N s", done.stdout) == SECONDS.sub("N s", output), command

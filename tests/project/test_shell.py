@@ -1,0 +1,307 @@
+"""The shells' side of the command: completions, man pages and the reference, all written from the parsers.
+
+Completions are asked of the shells themselves: keys are typed, and what then is the command line is taken apart by the
+shell. Shells and programs that are not there are skipped.
+"""
+
+import os
+import pty
+import re
+import select
+import shlex
+import shutil
+import subprocess
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.support.scripts import script
+from urnscan.cli import COMMANDS
+from urnscan.scanner.views import KINDS
+from urnscan.urn.syntax import SYNTAXES
+
+ROOT = Path(__file__).parents[2]
+SHARE = ROOT / "share"
+BASH = SHARE / "bash-completion/completions/urnscan"
+ZSH = SHARE / "zsh/site-functions/_urnscan"
+FISH_FILE = SHARE / "fish/vendor_completions.d/urnscan.fish"
+FISH = ["fish", "--no-config", "-c"]
+MAN = sorted((SHARE / "man/man1").iterdir())
+PATIENCE = 20  # seconds
+FILES = ["dump.xml", "my file.txt", "a:b.txt", "urns.parquet", "it's.parquet", "own copy.parquet"]
+FOLDERS = ["folder"]
+
+
+def needs(program):
+    return pytest.mark.skipif(shutil.which(program) is None, reason=f"needs {program}")
+
+
+generator = script("docs/make_commands.py")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shell")
+    for name in FILES:
+        (folder / name).touch()
+    for name in FOLDERS:
+        (folder / name).mkdir()
+    return folder
+
+
+def before(typed):
+    """The arguments before the one that is to be completed."""
+    words = shlex.split(typed)[1:]
+    return words if typed.endswith(" ") else words[:-1]
+
+
+class Terminal:
+    """A shell on a terminal in which somebody types; `urnscan` is there a function that tells its arguments."""
+
+    def __init__(self, words, folder, environment):
+        self._file, other = pty.openpty()
+        opened = f"exec {shlex.join(words)} <{os.ttyname(other)} >{os.ttyname(other)} 2>&1"  # its own from now on
+        self._shell = subprocess.Popen(["sh", "-c", opened], cwd=folder, env=environment, start_new_session=True)
+        try:
+            self._read(b"READY")
+        finally:
+            os.close(other)
+
+    def type(self, keys):
+        """The arguments that the command got when these keys had been typed."""
+        os.write(self._file, keys + b"\r")
+        told = self._read(b"END")
+        return [word.decode() for word in re.findall(rb"<([^<>]*)>", told[told.rindex(b"BEGIN") :])]
+
+    def _read(self, mark):
+        """What it writes up to this mark; the next line may then be typed."""
+        told = b""
+        until = time.monotonic() + PATIENCE
+        while not re.search(mark + rb"\s*PROMPT$", told):
+            assert select.select([self._file], [], [], max(0.0, until - time.monotonic()))[0], told
+            told += os.read(self._file, 4096)
+            told = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[=>]", b"", told)
+        return told
+
+    def close(self):
+        self._shell.kill()
+        self._shell.wait()
+        os.close(self._file)
+
+
+ASIDE = {"PATH": os.defpath, "LANG": "C.UTF-8", "TERM": "dumb", "COLUMNS": "500"}
+TELL = "urnscan() { printf BEGIN; printf '<%s>' \"$@\"; printf 'END\\n'; }"
+
+
+@pytest.fixture(scope="module")
+def bash(folder, tmp_path_factory):
+    version = subprocess.run(["bash", "-c", "echo $BASH_VERSINFO"], capture_output=True, text=True, check=True)
+    if int(version.stdout) < 4:
+        pytest.skip("before 4 bash completes names of files where no word is known")
+    home = tmp_path_factory.mktemp("bash")
+    (home / "rc").write_text(f"""
+        bind 'set enable-bracketed-paste off'
+        bind 'set bell-style none'
+        bind '"\\C-xa": insert-completions'
+        bind '"\\C-i": complete'
+        source {shlex.quote(str(BASH))}
+        {TELL}
+        PS1=PROMPT
+        echo READY
+    """)
+    terminal = Terminal(
+        ["bash", "--noprofile", "--rcfile", str(home / "rc"), "-i"], folder, {**ASIDE, "HOME": str(home)}
+    )
+    yield lambda typed, every: terminal.type(typed.encode() + (b"\x18a" if every else b"\t"))
+    terminal.close()
+
+
+@pytest.fixture(scope="module")
+def zsh(folder, tmp_path_factory):
+    home = tmp_path_factory.mktemp("zsh")
+    (home / ".zshrc").write_text(f"""
+        fpath=({shlex.quote(str(ZSH.parent))} $fpath)
+        autoload -Uz compinit
+        compinit -u -d {shlex.quote(str(home / "dump"))}
+        unset zle_bracketed_paste
+        unsetopt beep prompt_cr prompt_sp
+        every() {{ _main_complete; compstate[insert]=all; compstate[list]= }}
+        zle -C every complete-word every
+        bindkey '^Xa' every
+        {TELL}
+        PS1=PROMPT
+        echo READY
+    """)
+    terminal = Terminal(["zsh", "-i"], folder, {**ASIDE, "HOME": str(home), "ZDOTDIR": str(home)})
+    yield lambda typed, every: terminal.type(typed.encode() + (b"\x18a" if every else b"\t"))
+    terminal.close()
+
+
+@pytest.fixture(scope="module")
+def fish(folder, tmp_path_factory):
+    """fish tells what it knows, in its own list; what it would insert of that it would quote. All asked at once."""
+    asked = [typed for typed, _ in CASES]
+    done = subprocess.run(
+        [*FISH, f"source {shlex.quote(str(FISH_FILE))}; for line in $argv; complete -C $line; echo; end", *asked],
+        cwd=folder,
+        env={**ASIDE, "HOME": str(tmp_path_factory.mktemp("fish"))},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    offered = dict(zip(asked, re.split(r"(?:^|(?<=\n))\n", done.stdout)[:-1], strict=True))
+    return lambda typed, _: [*before(typed), *(line.partition("\t")[0] for line in offered[typed].splitlines())]
+
+
+CASES = [
+    ("urnscan d", ["dedup", "dump.xml"]),
+    ("urnscan dump.xml d", ["dump.xml"]),
+    ("urnscan ./d", ["./dump.xml"]),
+    ("urnscan my", ["my file.txt"]),
+    ("urnscan dedup a", ["a:b.txt"]),
+    ("urnscan dump.xml -o m", ["my file.txt"]),
+    ("urnscan --files-from m", ["my file.txt"]),
+    ("urnscan --sy", ["--syntax"]),
+    ("urnscan dump.xml --tr", ["--trim"]),
+    ("urnscan dump.xml --re", ["--rejects", "--resume", "--resolver-tail", "--recover"]),
+    ("urnscan dedup --re", ["--report", "--record", "--resolver-tail", "--recover"]),
+    ("urnscan explain --eq", ["--equivalence"]),
+    ("urnscan --syntax ", list(SYNTAXES)),
+    ("urnscan --syntax=rfc8", ["--syntax=rfc8141"]),
+    ("urnscan dedup --keep l", ["last", "longest"]),
+    ("urnscan dedup dump.xml --record pica", ["pica", "pica-plain"]),
+    ("urnscan --engine s", ["spark"]),
+    ("urnscan --recover w", ["wraps"]),
+    ("urnscan --recover percent,w", ["percent,wraps"]),
+    ("urnscan --recover=percent,w", ["--recover=percent,wraps"]),
+    ("urnscan --errors ", FOLDERS),
+    ("urnscan report u", ["urns.parquet"]),
+    ("urnscan report i", ["it's.parquet"]),
+    ("urnscan report own\\ c", ["own copy.parquet"]),
+    ("urnscan report urns.parquet --occurrences o", ["own copy.parquet"]),
+    ("urnscan --max-length ", []),
+    ("urnscan --column d", []),
+    ("urnscan explain d", []),
+]
+"""What is typed, and how its last word may go on."""
+
+
+def offered(ask, typed, expected):
+    """What the last word becomes; where nothing is offered, it stays."""
+    found = ask(typed, len(expected) > 1)
+    count = len(before(typed))
+    assert found[:count] == before(typed)
+    return sorted(name.rstrip("/") for name in found[count:])
+
+
+class TestCompletions:
+    @pytest.mark.parametrize("shell", [pytest.param(name, marks=needs(name)) for name in ("bash", "zsh", "fish")])
+    @pytest.mark.parametrize(("typed", "expected"), CASES, ids=[typed for typed, _ in CASES])
+    def test_what_is_offered(self, request, shell, typed, expected):
+        found = offered(request.getfixturevalue(shell), typed, expected)
+        untouched = shlex.split(typed)[1 + len(before(typed)) :] if shell != "fish" else []
+        assert found == (sorted(expected) or untouched)
+
+    @pytest.mark.parametrize("shell", [pytest.param(name, marks=needs(name)) for name in ("bash", "zsh")])
+    def test_files_of_a_kind(self, request, shell):
+        """A report is made of Parquet; fish offers these first and then all others."""
+        expected = [*(name for name in FILES if name.endswith(".parquet")), *FOLDERS]
+        assert offered(request.getfixturevalue(shell), "urnscan report ", expected) == sorted(expected)
+
+    @needs("bash")
+    def test_words_of_a_list_are_offered_once(self, bash):
+        expected = [f"percent,{kind}" for kind in (*KINDS, "all") if kind != "percent"]
+        assert offered(bash, "urnscan --recover percent,", expected) == sorted(expected)
+
+    @pytest.mark.parametrize(
+        ("shell", "path"),
+        [
+            pytest.param(shell, path, marks=needs(shell))
+            for shell, path in (("bash", BASH), ("zsh", ZSH), ("fish", FISH_FILE))
+        ],
+    )
+    def test_their_syntax(self, shell, path):
+        done = subprocess.run([shell, "-n", path], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+class TestManPages:
+    def test_one_for_each_command(self):
+        """As `man urnscan dedup` looks for them."""
+        assert {path.stem for path in MAN} == {name.replace(" ", "-") for name in COMMANDS}
+
+    @pytest.mark.parametrize("path", MAN, ids=[path.name for path in MAN])
+    def test_every_option(self, path):
+        (command,) = (command for command in generator.commands() if command.page == path.stem)
+        text = path.read_text().replace("\\-", "-")
+        for option in command.options:
+            for name in option.names:
+                assert f"\\fB{name}\\fR" in text
+        assert set(re.findall(r"^\.SH (.+)$", text, re.MULTILINE)) >= {"NAME", "SYNOPSIS", "OPTIONS", "EXIT STATUS"}
+
+    @needs("mandoc")
+    @pytest.mark.parametrize("path", MAN, ids=[path.name for path in MAN])
+    def test_mandoc_finds_nothing_wrong(self, path):
+        """But for the date, which would be another each time the page is written."""
+        words = ["mandoc", "-T", "lint", "-W", "warning", path]
+        told = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+        assert [line for line in told.splitlines() if "missing date" not in line] == []
+
+    @needs("groff")
+    @pytest.mark.parametrize("path", MAN, ids=[path.name for path in MAN])
+    def test_groff_finds_nothing_wrong(self, path):
+        """Nor is a line wider than a terminal."""
+        words = ["groff", "-ww", "-man", "-Tutf8", "-rLL=78n", "-P-cbou", path]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+        assert max(map(len, done.stdout.splitlines())) <= 80
+
+    def test_columns_are_those_of_the_tables(self):
+        from urnscan.tables.rows import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
+
+        text = {path.stem: " ".join(path.read_text().split()) for path in MAN}
+        for page, schema in (
+            ("urnscan", CLASSES),
+            ("urnscan", OCCURRENCES),
+            ("urnscan", REJECTS),
+            ("urnscan-dedup", CLUSTERS),
+        ):
+            assert ", ".join(schema.names) + "." in text[page]
+
+
+class TestGenerator:
+    def test_everything_is_up_to_date(self):
+        """`python docs/make_commands.py` writes it anew."""
+        for path, text in generator.pages():
+            assert path.read_text(encoding="utf-8") == text, path
+
+    def test_the_wheel_installs_what_is_in_share(self):
+        """Where the shells and man look; the templates stay here."""
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+        shared = project["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
+        assert all(name == place for name, place in shared.items())
+        installed = {path for name in shared for path in (ROOT / name).rglob("*") if path.is_file()}
+        assert installed == {path for path, _ in generator.pages() if SHARE in path.parents}
+
+    def test_every_option_is_in_the_reference(self):
+        """Under the name of its command, by which other pages point to it."""
+        page = (ROOT / "docs/reference/command.md").read_text()
+        for command in generator.commands():
+            _, _, rest = page.partition(f"\n({command.page})=\n## {command.name}\n")
+            section = rest.partition("\n## ")[0]
+            for option in command.options:
+                assert f"```{{option}} {', '.join(option.names)}" in section
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [(".dot", r"\&.dot"), ("a\\b", r"a\eb"), ("it's -o", r"it\(aqs \-o"), ("~^`", r"\(ti\(ha\(ga")],
+    )
+    def test_what_man_pages_would_take_for_more_than_it_is(self, text, expected):
+        assert generator.roff(text) == expected
+
+    def test_what_zsh_would_take_for_more_than_it_is(self):
+        option = generator.Option(("--it",), "N", "an input's [a:b]", None, True, (), False, "nothing", None, False)
+        assert generator.zsh(option) == "'*--it=[an input'\\''s \\[a]:N: '"

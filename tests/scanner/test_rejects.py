@@ -1,0 +1,222 @@
+"""What begins like a URN and is none: listed with its place and its reason, however the work is cut and shared out."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import struct
+import tempfile
+import zlib
+from pathlib import Path
+from unittest import mock
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import urnscan
+from tests.run.test_pipeline import contents, sizes, write_tree
+from tests.support import oracle
+from tests.support.oracle import SYNTAXES, rejects
+from tests.support.results import rows_of
+from urnscan.errors import InvalidURN
+from urnscan.output.parquet import ParquetOutput
+from urnscan.run import pieces as holding
+from urnscan.run import pipeline, worker
+from urnscan.run.options import Options
+from urnscan.run.pipeline import run
+from urnscan.run.tasks import Sizes
+from urnscan.tables.rows import REJECTS
+from urnscan.urn.syntax import REASONS, parse
+
+ROOT = Path(__file__).parents[2]
+TEXT = b"""<cbc:ID>urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017</cbc:ID> urn:isbn
+urn:urn:foo:bar, urn:x:100% of it; urn: and "urn:" and 'urn:', urn:%s:{x}|urn:ab-:c"""
+
+
+def found(*paths, **options):
+    """The rows of a run, and its report; nothing else is asked for."""
+    batches = []
+    report = run([str(path) for path in paths], Options(**options), rejects=batches.append)
+    rows = rows_of(batches, REJECTS)
+    assert report.rejects == len(rows)
+    assert report.classes is None
+    return rows, report
+
+
+def expected(files, syntax="rfc2141", **options):
+    """The rows of these (name, octets), in their order."""
+    return [
+        {
+            "source": name,
+            "member": None,
+            "offset": reject.start,
+            "line": reject.line,
+            "text": reject.text.decode(),
+            "reason": reject.code,
+            "message": message(reject, syntax),
+            "position": reject.position,
+        }
+        for name, octets in files
+        for reject in rejects(octets, syntax, **options)
+    ]
+
+
+def message(reject, syntax):
+    """What the parser says of the text; it does not know what is behind the 256 octets."""
+    if reject.position >= len(reject.text) and reject.code == "percent-malformed":
+        return REASONS[reject.code]
+    with pytest.raises(InvalidURN) as caught:
+        parse(reject.text, syntax)
+    assert (caught.value.code, caught.value.position) == (reject.code, reject.position)
+    return caught.value.reason
+
+
+class TestRows:
+    """docs/reference/files.md, rejects: the columns, and what is listed."""
+
+    def test_what_is_listed(self, tmp_path):
+        (tmp_path / "a").write_bytes(TEXT)
+        rows, _ = found(tmp_path / "a")
+        assert [(row["line"], row["text"], row["reason"], row["position"]) for row in rows] == [
+            (1, "urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017", "nid-character", 7),
+            (1, "urn:isbn", "nid-colon-missing", 8),
+            (2, "urn:urn:foo:bar,", "nid-reserved", 4),
+            (2, "urn:x:100%", "percent-malformed", 9),
+            (2, "urn:%s:{x}|urn:ab-:c", "nid-first-character", 4),
+        ]
+        assert rows == expected([(str(tmp_path / "a"), TEXT)])
+
+    @pytest.mark.parametrize("syntax", SYNTAXES)
+    @pytest.mark.parametrize("trim", [False, True])
+    def test_percent_past_the_text(self, tmp_path, syntax, trim):
+        """`position` counts on where the text is cut at 256 octets."""
+        octets = b"urn:ab:" + b"c" * 400 + b"%4 "
+        (tmp_path / "a").write_bytes(octets)
+        (row,), report = found(tmp_path / "a", syntax=syntax, trim=trim)
+        assert (row["text"], row["position"]) == (octets[:256].decode(), 407)
+        assert (row["reason"], row["message"]) == ("percent-malformed", REASONS["percent-malformed"])
+        assert report.occurrences == 1
+
+    def test_nothing_to_list(self, tmp_path):
+        (tmp_path / "a").write_bytes(b"urn:a:b return:x urn: the urn:. (urn:) urn:-- urn:\xc3\xa9:b")
+        assert found(tmp_path / "a")[0] == []
+
+    def test_closed_list(self):
+        """The page of the files has the codes that there are, and each is one of the parser's."""
+        page = (ROOT / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
+        _, _, table = page.partition("| reason | what it says |\n")
+        codes = re.findall(r"`([a-z-]+)`(?=[^|]*\|.*\|$)", table.partition("\n\n")[0], re.MULTILINE)
+        assert sorted(codes) == sorted({code for code, _, _ in oracle.REASONS})
+        assert set(codes) < set(REASONS)
+
+    def test_not_asked_for(self, tmp_path):
+        (tmp_path / "a").write_bytes(TEXT)
+        assert run([str(tmp_path)], Options()).rejects is None
+
+
+class TestEverywhere:
+    """The same rows whatever the threads, and however inputs are cut into parts, put together and read."""
+
+    @settings(max_examples=150)
+    @given(
+        files=st.lists(st.one_of(contents, st.just(TEXT)), max_size=6),
+        cut=sizes,
+        syntax=st.sampled_from(SYNTAXES),
+        options=st.fixed_dictionaries(
+            {
+                "trim": st.booleans(),
+                "resolver_tail": st.sampled_from(["keep", "cut"]),
+                "max_length": st.one_of(st.just(65_536), st.integers(8, 60)),
+            }
+        ),
+        jobs=st.sampled_from([1, 2]),
+    )
+    def test_tree(self, files, cut, syntax, options, jobs):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(pipeline, "_SIZES", cut):
+            written = write_tree(folder, files)
+            rows, _ = found(folder, syntax=syntax, jobs=jobs, **options)
+        assert rows == expected(written, syntax, **options)
+
+    @pytest.mark.parametrize("part", range(20, 50, 3))
+    def test_parts_of_a_huge_file(self, tmp_path, monkeypatch, part):
+        """No part begins in the text of a reject, though no URN holds `{` or `|`; lines are those of the file."""
+        monkeypatch.setattr(pipeline, "_SIZES", Sizes(part, 20, 3))
+        octets = b"urn:a{b}|c}{d:e\nurn:x:y%zz{f}{g}\n" * 8
+        (tmp_path / "huge").write_bytes(octets)
+        with mock.patch.object(worker, "open_range", side_effect=worker.open_range) as ranges:
+            rows, _ = found(tmp_path / "huge", jobs=2)
+        assert ranges.call_count > 4
+        assert rows == expected([(str(tmp_path / "huge"), octets)])
+
+    def test_same_octets(self, tmp_path, monkeypatch):
+        folder = tmp_path / "tree"
+        folder.mkdir()
+        write_tree(folder, [TEXT * number for number in range(1, 30)])
+        written = []
+        for number, (jobs, part, together) in enumerate([(1, 1 << 20, 1 << 20), (2, 300, 100), (3, 1_000, 1)]):
+            monkeypatch.setattr(pipeline, "_SIZES", Sizes(part, together))
+            rules = Options(jobs=jobs)
+            with ParquetOutput(tmp_path / str(number), REJECTS) as output:
+                report = run([str(folder)], rules, rejects=output.write)
+                output.commit(report.metadata(rules))
+            written.append((tmp_path / str(number)).read_bytes())
+        assert written[0] == written[1] == written[2]
+        assert report.metadata(rules)["counts"]["rejects"] == report.rejects == 5 * sum(range(1, 30))
+
+
+class TestInside:
+    """In what is packed, `member` tells where, and what a checksum condemns is left out."""
+
+    def test_values_of_a_table(self, tmp_path):
+        values = ["urn:a:b", "x\nurn:a.b:c", None, "urn:isbn", "ends in urn:", "urn:c%"]
+        pq.write_table(pa.table({"id": values}), tmp_path / "a.parquet")
+        rows, report = found(tmp_path / "a.parquet")
+        assert [(row["member"], row["offset"], row["line"], row["text"]) for row in rows] == [
+            ("1/id", 2, 2, "urn:a.b:c"),
+            ("3/id", 0, 1, "urn:isbn"),
+            ("5/id", 0, 1, "urn:c%"),
+        ]
+        assert report.occurrences == 1
+
+    @pytest.mark.parametrize("in_memory", [1 << 26, 1])
+    def test_wrong_checksum(self, tmp_path, in_memory):
+        """Of two members the second is damaged: neither its hits nor its rejects count; waiting in memory and on disk."""
+        bad = gzip.compress(b" urn:a:2 urn:bad \n")
+        bad = bad[:-8] + struct.pack("<I", zlib.crc32(b"else")) + bad[-4:]
+        octets = gzip.compress(b"urn:a:1 urn:good:\n") + bad + gzip.compress(b"urn:a:3 urn:best\n")
+        (tmp_path / "x.gz").write_bytes(octets)
+        occurrences, batches, classes = [], [], []
+        with mock.patch.object(holding, "_IN_MEMORY", in_memory):
+            report = run(
+                [str(tmp_path / "x.gz")],
+                Options(),
+                occurrences=occurrences.append,
+                classes=classes.append,
+                rejects=batches.append,
+            )
+        rows = rows_of(batches, REJECTS)
+        assert [row["text"] for row in rows] == ["urn:good:", "urn:best"]
+        assert [text for batch in occurrences for text in batch.column("text").to_pylist()] == ["urn:a:1", "urn:a:3"]
+        assert (report.occurrences, report.rejects, report.classes) == (2, 2, 2)
+
+
+class TestPython:
+    """`urnscan.scan(…, rejects=True)`."""
+
+    def test_table(self, tmp_path):
+        (tmp_path / "a").write_bytes(TEXT)
+        scan = urnscan.scan(tmp_path, rejects=True)
+        assert scan.rejects.schema.equals(REJECTS)
+        assert scan.rejects.to_pylist() == expected([(str(tmp_path / "a"), TEXT)])
+        assert scan.occurrences.num_rows == scan.report.occurrences > 0
+
+    def test_not_asked_for(self, tmp_path):
+        (tmp_path / "a").write_bytes(TEXT)
+        assert urnscan.scan(tmp_path).rejects is None
+
+    def test_none_found(self, tmp_path):
+        (tmp_path / "a").write_bytes(b"urn:a:b")
+        assert urnscan.scan(tmp_path, rejects=True).rejects.to_pylist() == []

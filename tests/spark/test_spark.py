@@ -1,0 +1,405 @@
+"""On Spark the same tables as on one machine: on a local cluster of two executors, each a process of its own."""
+
+from __future__ import annotations
+
+import doctest
+import gzip
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import urnscan
+from tests.cli.test_corpora import CORPORA
+from urnscan.cli import main
+from urnscan.errors import ArgumentError
+from urnscan.run.options import Options
+from urnscan.run.tasks import Sizes
+from urnscan.tables.rows import CLASSES, OCCURRENCES, REJECTS
+
+ROOT = Path(__file__).parents[2]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # py4j leaves its sockets to the garbage
+]
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """A cluster on this machine: two workers, each with one core and 1024 MiB."""
+    sql = pytest.importorskip("pyspark.sql", reason="needs pyspark: pip install 'urnscan[spark]'")
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("needs Java 17")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYTHONPATH", str(ROOT))
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        builder = sql.SparkSession.builder.master("local-cluster[2,1,1024]")
+        for key, value in {
+            "spark.log.level": "OFF",
+            "spark.sql.shuffle.partitions": 3,
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+        }.items():
+            builder.config(key, value)
+        session = builder.getOrCreate()
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """One class is most of all occurrences, in many spellings; gzip members are damaged; a file is huge."""
+    folder = tmp_path_factory.mktemp("corpus")
+    rng = random.Random(8)
+
+    def text(count):
+        urns = (
+            "urn:isbn:0451450523" if rng.random() < 0.8 else f"urn:example:{rng.randrange(300):x}" for _ in range(count)
+        )
+        spelled = (
+            urn.upper()
+            if urn[4] == "e" and rng.random() < 0.1
+            else urn.replace("urn", rng.choice(["urn", "URN", "Urn"]))
+            for urn in urns
+        )
+        return "".join(urn + rng.choice(["\n", " ", ".\n\n"]) for urn in spelled).encode()
+
+    for number in range(20):
+        (folder / f"{number:02}.txt").write_bytes(text(rng.randrange(200)))
+    (folder / "huge.txt").write_bytes(text(20_000))
+    for number in range(4):
+        octets = bytearray(gzip.compress(text(900)) + gzip.compress(text(900)) + gzip.compress(text(9)))
+        for _ in range(number):
+            octets[rng.randrange(20, len(octets))] ^= 0x55
+        (folder / f"members{number}.gz").write_bytes(octets)
+    return folder
+
+
+def ordered(rows):
+    return sorted(
+        rows, key=lambda row: [(value is not None, value) for value in row.values() if not isinstance(value, list)]
+    )
+
+
+def in_order(occurrences):
+    """The rows of a frame of occurrences as on one machine."""
+    return occurrences.orderBy("place").drop("place").toArrow().to_pylist()
+
+
+def told(report):
+    return (report.inputs, report.octets, report.occurrences, report.trimmable, [str(each) for each in report.failures])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"syntax": "rfc2141bis-03", "equivalence": "resolution", "trim": True, "recover": "all"}],
+    ids=["", "other"],
+)
+def test_samples(spark, options):
+    """Every form that is read; `classes` of occurrences, of some of them, and of those that went through a shuffle."""
+    from urnscan import spark as here
+
+    one = urnscan.scan(ROOT / "data" / "samples", rejects=True, **options)
+    with here.scan(spark, ROOT / "data" / "samples", rejects=True, **options) as scan:
+        assert in_order(scan.occurrences) == one.occurrences.to_pylist()
+        assert scan.occurrences.columns == [*OCCURRENCES.names, "place"]
+        assert scan.classes.toArrow().to_pylist() == one.classes.to_pylist()
+        assert scan.classes.columns == CLASSES.names
+        assert ordered(scan.rejects.toArrow().to_pylist()) == ordered(one.rejects.to_pylist())
+        assert scan.rejects.columns == REJECTS.names
+        assert told(scan.report()) == told(one.report)
+        some = scan.occurrences.where("nid = 'isbn'").repartition(5)
+        assert here.classes(some).toArrow().to_pylist() == [
+            row for row in one.classes.to_pylist() if row["nid"] == "isbn"
+        ]
+
+
+def test_real_texts(spark):
+    """The archives of texts beside the project, where there are some."""
+    from urnscan import spark as here
+
+    archives = sorted(map(str, CORPORA.glob("*.tar.xz")))
+    if not archives:
+        pytest.skip(f"no archives of texts (*.tar.xz) in {CORPORA}")
+    one = urnscan.scan(*archives)
+    with here.scan(spark, archives) as scan:
+        assert in_order(scan.occurrences) == one.occurrences.to_pylist()
+        assert scan.classes.toArrow().to_pylist() == one.classes.to_pylist()
+        assert told(scan.report()) == told(one.report)
+
+
+def test_skew_damage_and_parts(spark, corpus):
+    """A huge file is cut where no URN is and its lines are counted through; failures are rows, each once."""
+    from urnscan.spark.driver import scan_inputs
+
+    one = urnscan.scan(corpus, corpus / "missing", corpus / "00.txt")
+    inputs = [str(corpus), str(corpus / "missing"), str(corpus / "00.txt")]
+    sizes = Sizes(part=1 << 15, together=1 << 13)
+    with scan_inputs(spark, inputs, Options(), sizes=sizes) as scan:
+        assert scan.has_parts
+        assert scan.raw.rdd.getNumPartitions() > 4
+        assert in_order(scan.occurrences) == one.occurrences.to_pylist()
+        assert scan.classes.toArrow().to_pylist() == one.classes.to_pylist()
+        assert told(scan.report()) == told(one.report)
+        errors = [(row["source"], row["reason"]) for row in scan.errors.collect()]
+        assert errors == [(each.source, each.reason) for each in one.report.failures]
+        assert len(errors) > 3
+
+
+def test_parts_that_fail_are_told_once(spark, tmp_path):
+    """A file that is gone when its parts are read is one failure, not one for each part."""
+    from urnscan.spark.driver import scan_inputs
+
+    path = tmp_path / "huge.txt"
+    path.write_bytes(b"urn:a:b " * 30_000)
+    with scan_inputs(spark, [str(path)], Options(), sizes=Sizes(part=1 << 15)) as scan:
+        path.unlink()
+        assert [row["source"] for row in scan.errors.collect()] == [str(path)]
+        assert scan.report().inputs == 0
+
+
+def test_partial_sums_go_through_the_shuffle(spark, corpus):
+    """The frequent class is one row a spelling and partition there, however often it occurs."""
+    from urnscan.spark.driver import scan_inputs
+
+    with scan_inputs(spark, [str(corpus)], Options()) as scan:
+        rows = scan.raw.where("partial.urn = 'urn:isbn:0451450523'").count()
+        assert rows <= 3 * scan.raw.rdd.getNumPartitions()
+
+
+def readers(path):
+    """The processes other than this one that have the file open."""
+    for process in Path("/proc").glob("[0-9]*"):
+        if int(process.name) != os.getpid():
+            try:
+                if any(os.path.samestat(file.stat(), path.stat()) for file in (process / "fd").iterdir()):
+                    yield int(process.name)
+            except OSError:
+                continue
+
+
+def wait_for_reader(path):
+    deadline = time.monotonic() + 100
+    while time.monotonic() < deadline:
+        if found := list(readers(path)):
+            return found[0]
+        time.sleep(0.1)
+    raise AssertionError("nobody reads")
+
+
+def parent(process):
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_lost_executor(spark, corpus, tmp_path):
+    """An executor that is killed in the middle of a task costs that task alone: it is done again, by another."""
+    from urnscan import spark as here
+
+    pipe = tmp_path / "pipe"
+    content = (corpus / "00.txt").read_bytes() + b"urn:a:pipe "
+    pipe.write_bytes(content)
+    one = urnscan.scan(corpus, pipe)
+    pipe.unlink()
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)  # so that who opens it to read need not wait
+    got = []
+    with here.scan(spark, [corpus, pipe]) as scan:
+        job = threading.Thread(target=lambda: got.append(in_order(scan.occurrences)))
+        job.start()
+        worker = wait_for_reader(pipe)
+        executor = parent(parent(worker))
+        assert b"CoarseGrainedExecutorBackend" in Path(f"/proc/{executor}/cmdline").read_bytes()
+        os.kill(executor, signal.SIGKILL)
+        os.kill(worker, signal.SIGKILL)
+        time.sleep(1)
+        wait_for_reader(pipe)
+        os.write(writer, content)
+        os.close(writer)
+        job.join(100)
+        assert got == [one.occurrences.to_pylist()]
+        assert scan.classes.toArrow().to_pylist() == one.classes.to_pylist()
+
+
+def test_column(spark):
+    """`scan_column` gives what `scan_batches` gives, with the columns kept, and `classes` takes it."""
+    from urnscan import spark as here
+
+    texts = [None, "x urn:a:b\nURN:A:c", "", "urn:a:B urn:a:b", "nothing"]
+    table = pa.table({"text": pa.array(texts), "id": range(len(texts))})
+    frame = spark.createDataFrame(list(zip(texts, range(len(texts)), strict=True)), "text string, id bigint").coalesce(
+        1
+    )
+    found = here.scan_column(frame, "text", keep=["id"])
+    one = pa.Table.from_batches(urnscan.scan_batches(table, "text"))
+    rows = found.orderBy("place").drop("place").toArrow().to_pylist()
+    assert [row.pop("id") for row in rows] == [1, 1, 3, 3]
+    assert rows == one.to_pylist()
+    counts = {row["urn"]: row["count"] for row in here.classes(found).collect()}
+    assert counts == {"urn:a:b": 2, "urn:a:c": 1, "urn:a:B": 1}
+
+
+def test_column_that_is_none(spark):
+    from urnscan import spark as here
+
+    frame = spark.range(3).withColumnRenamed("id", "line")
+    for column, keep, reason in [
+        ("text", (), "no column 'text'"),
+        ("line", (), "is long"),
+        ("line", ["line"], "rename"),
+    ]:
+        with pytest.raises(ValueError, match=reason):
+            here.scan_column(frame, column, keep=keep)
+    with pytest.raises(ValueError, match=r"no occurrences of urnscan\.spark"):
+        here.classes(frame)
+
+
+def test_options_that_are_none(spark):
+    """As in the library: one line that tells the nearest."""
+    from urnscan import spark as here
+
+    for function, given in ((here.scan, "a"), (here.occurrences, ["a"])):
+        with pytest.raises(
+            ArgumentError, match=rf"urnscan\.spark\.{function.__name__} has no option 'syntx': did you mean"
+        ):
+            function(spark, given, syntx="rfc8141")
+        with pytest.raises(ArgumentError, match="nothing to read"):
+            function(spark, [])
+    with pytest.raises(ArgumentError, match="scan_column has no option 'memory'"):
+        here.scan_column(spark.createDataFrame([("a",)], "text string"), "text", memory="1GB")
+
+
+@pytest.mark.usefixtures("spark")
+class TestCommand:
+    """`urnscan --engine spark`: the same options, exit status and summary."""
+
+    def test_tables(self, corpus, tmp_path, capsys):
+        """The same rows in the same order, in the files by their names; the same lines on standard error."""
+        inputs = [str(corpus), str(tmp_path / "missing")]
+        outputs = ["-o", str(tmp_path / "classes"), "--occurrences", str(tmp_path / "occurrences")]
+        assert main([*inputs, "-o", str(tmp_path / "one.c"), "--occurrences", str(tmp_path / "one.o")]) == 1
+        on_one = capsys.readouterr().err.splitlines()
+        errors = ["--errors", str(tmp_path / "errors")]
+        assert main(["--engine", "spark", *inputs, *outputs, *errors]) == 1
+        here = capsys.readouterr().err.splitlines()
+        *failures, summary, trimmable = (line.rpartition(", ") if " s, " in line else line for line in on_one)
+        assert here[: len(failures)] == failures
+        assert here[-1] == trimmable
+        assert here[-2].split(", ")[:4] == "".join(summary).split(", ")[:4]
+        for name, single in (("classes", "one.c"), ("occurrences", "one.o")):
+            table = pq.read_table(tmp_path / single)
+            rows = pa.concat_tables(pq.read_table(path) for path in sorted((tmp_path / name).glob("part-*")))
+            assert rows.column_names == table.column_names
+            assert rows.to_pylist() == table.to_pylist()
+            kept = json.loads(pq.read_metadata(tmp_path / single).metadata[b"urnscan"])
+            assert json.loads((tmp_path / name / "_urnscan.json").read_text()) == kept
+        assert pq.read_table(tmp_path / "errors").num_rows == len(failures)
+
+        assert main(["--engine", "spark", *inputs, *outputs]) == 2
+        assert capsys.readouterr().err == f"urnscan: {outputs[1]}: exists already; --force replaces it\n"
+        assert main(["--engine", "spark", str(corpus / "00.txt"), *outputs, "--force", "--quiet"]) == 0
+        assert pq.read_table(tmp_path / "occurrences").num_rows < 500
+        assert main(["--engine", "spark", str(tmp_path), *outputs, "--force", "--quiet", "--include", "*.parquet"]) == 0
+        assert pq.read_table(tmp_path / "occurrences").num_rows == 0  # what it wrote before is no input
+        assert {path.name for path in tmp_path.iterdir()} == {"classes", "errors", "occurrences", "one.c", "one.o"}
+
+    def test_nothing_could_be_read(self, tmp_path, capsys):
+        command = ["--engine", "spark", str(tmp_path / "missing"), "-o", str(tmp_path / "classes")]
+        for more, last in (
+            ([], "no input could be read"),
+            (["--strict"], "an input failed (--strict): nothing is written"),
+        ):
+            assert main([*command, *more]) == 2
+            assert capsys.readouterr().err.splitlines() == [
+                f"urnscan: {tmp_path / 'missing'}: no such file or folder",
+                f"urnscan: {last}",
+            ]
+        assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--engine", "spark", "x"], "prints no occurrences"),
+        (["--engine", "spark", "x", "--json"], "--json is for printing"),
+        (["--engine", "spark", "x", "-o", "y", "--resume"], "--resume is for one machine"),
+        (["--engine", "spark", "x", "-o", "y", "-j", "3"], "-j is for one machine"),
+        (["--engine", "spark", "x", "-o", "y", "--memory", "1GB"], "--memory is for one machine"),
+        (["x", "--master", "local[2]"], "--master is for Spark"),
+        (["x", "--errors", "y"], "--errors is for Spark"),
+    ],
+)
+def test_refused(words, reason, capsys):
+    """What makes no sense is refused in one line, before anything starts."""
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert reason in line
+
+
+def test_without_pyspark(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    assert main(["--engine", "spark", str(tmp_path), "-o", str(tmp_path / "x")]) == 2
+    assert capsys.readouterr().err.startswith("urnscan: --engine spark needs pyspark: pip install 'urnscan[spark]'")
+
+
+def test_page(spark, monkeypatch):
+    """What docs/howto/spark.md shows prints what it shows."""
+    page = (ROOT / "docs" / "howto" / "spark.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(>>> .*?)^```$", page, re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(ROOT)
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {"spark": spark}, "spark", "docs/howto/spark.md", 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    runner.run(test)
+    assert runner.tries >= 6
+    assert runner.failures == 0
+
+
+def test_docstrings(spark, monkeypatch):
+    """The examples of the public functions, which the doctests leave out for want of a cluster, print what they show."""
+    from urnscan.spark import driver as scanning
+
+    monkeypatch.chdir(ROOT)
+    runner = doctest.DocTestRunner()
+    for test in doctest.DocTestFinder().find(scanning, "scanning", globs={"spark": spark, "urnscan": urnscan}):
+        for each in test.examples:
+            assert each.options.pop(doctest.SKIP)
+        runner.run(test)
+    assert runner.tries >= 6
+    assert runner.failures == 0
+
+
+def test_spark_submit(tmp_path):
+    """The script of docs/howto/spark.md is one that spark-submit takes."""
+    pyspark = pytest.importorskip("pyspark", reason="needs pyspark: pip install 'urnscan[spark]'")
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("needs Java 17")
+    page = (ROOT / "docs" / "howto" / "spark.md").read_text(encoding="utf-8")
+    (job,) = re.findall(r"^```python\n(import sys\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "job.py").write_text(job)
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    few = ["--conf", "spark.sql.shuffle.partitions=1", "--conf", "spark.ui.enabled=false"]
+    inputs = [ROOT / "data" / "samples" / "prose.txt", "-o", tmp_path / "classes", "--no-progress"]
+    done = subprocess.run(
+        [submit, "--master", "local[1]", *few, tmp_path / "job.py", *inputs],
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "urnscan: 1 input, " in done.stdout  # spark-submit lets standard error run into it
+    one = urnscan.scan(ROOT / "data" / "samples" / "prose.txt")
+    assert pq.read_table(tmp_path / "classes")["urn"].to_pylist() == one.classes["urn"].to_pylist()

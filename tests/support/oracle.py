@@ -1,0 +1,364 @@
+"""What a scan must find, said a second time: plain Python, one pattern a syntax, no thought for speed.
+
+Written from the page on semantics and the standards (RFC 2141 §2, RFC 8141 §2, draft-ietf-urnbis-rfc2141bis-urn-03 §2),
+not from the scanner, and sharing nothing with it. Where the two differ, one of them is wrong.
+
+>>> [record.text for record in oracle(b"see urn:a:b, return:foo:bar and urn:urn:foo:bar", "rfc2141")]
+[b'urn:a:b,', b'urn:foo:bar']
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from urnscan.scanner.blocks import Matches
+
+CUT, END = -1, -2
+SYNTAXES = ("rfc2141", "rfc8141", "rfc2141bis-03")
+
+ALNUM = rb"[A-Za-z0-9]"
+HH = rb"%[0-9A-Fa-f][0-9A-Fa-f]"
+PC = rb"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%HH)".replace(b"%HH", HH)
+PC_SLASH = rb"(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%HH)".replace(b"%HH", HH)
+PC_SLASH_QUESTION = rb"(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%HH)".replace(b"%HH", HH)
+VALUE = rb"(?:[A-Za-z0-9._~!$'()*+,;=:@/?-]|%HH)*".replace(b"%HH", HH)
+RFC2141_CHAR = rb"(?:[A-Za-z0-9(),.:=@;$_!*'/?#+-]|%HH)".replace(b"%HH", HH)
+DIRECTIVE = rb"[A-Za-z](?:-?[A-Za-z0-9])*=" + VALUE
+BEGIN = rb"[Uu][Rr][Nn]:(?![Uu][Rr][Nn]:)"
+FRAGMENT = rb"(?:\#" + PC_SLASH_QUESTION + rb"*)?"
+
+PATTERNS = {
+    "rfc2141": BEGIN + rb"(?P<nid>[A-Za-z0-9][A-Za-z0-9-]{0,31}):(?P<nss>" + RFC2141_CHAR + rb"+)",
+    "rfc8141": BEGIN
+    + rb"(?P<nid>[A-Za-z0-9][A-Za-z0-9-]{0,30}[A-Za-z0-9]):(?P<nss>"
+    + PC
+    + PC_SLASH
+    + rb"*)(?:\?\+(?P<r>"
+    + PC
+    + rb"(?:"
+    + PC_SLASH
+    + rb"|\?(?!=))*))?(?:\?=(?P<q>"
+    + PC
+    + PC_SLASH_QUESTION
+    + rb"*))?"
+    + FRAGMENT,
+    "rfc2141bis-03": BEGIN
+    + rb"(?P<nid>[A-Za-z0-9][A-Za-z0-9-]{0,30}[A-Za-z0-9]):(?P<nss>"
+    + PC
+    + rb"+)(?:\?(?P<q>"
+    + DIRECTIVE
+    + rb"(?:&"
+    + DIRECTIVE
+    + rb")*))?"
+    + FRAGMENT,
+}
+COMPILED = {syntax: regex.compile(pattern) for syntax, pattern in PATTERNS.items()}
+CANDIDATE = regex.compile(rb"[Uu][Rr][Nn]:")
+
+# RFC 3986 §3.2: user information, host, port; then what of path, query and fragment stands before the URN.
+LINK = regex.compile(
+    rb"(?:[^]\[/?#]*@)?(?P<host>\[[^]\[/?#@]+\]|[^]\[/?#@:]+)(?::[0-9]*)?(?P<rest>[/?#][^]\[]*)", regex.DOTALL
+)
+URL_OCTETS = regex.compile(rb"[]A-Za-z0-9._~:/?#\[@!$&()*+,;=%-]*\Z")
+# Where a URN ends in a URL, when its tail is cut: in RFC 8141 "?+" and "?=" begin components of the URN itself.
+TAILS = {
+    (part, syntax): regex.compile(rb"[&#]" if part != "path" else rb"#" if syntax == "rfc8141" else rb"[?#]")
+    for part in ("path", "query or fragment")
+    for syntax in SYNTAXES
+}
+
+
+REJECT_TEXT = regex.compile(rb"[\x21\x23-\x3b\x3d\x3f-\x7e]{0,256}")
+"""What the text of a reject is made of: up to white space, a control, a non-ASCII octet or one of `"<>`."""
+NAMES_SOMETHING = regex.compile(rb"[Uu][Rr][Nn]:.*[A-Za-z0-9]")
+# Why no URN begins, the first that fits; `()` stands before what is wrong. For the syntaxes of the last column.
+_ALL, _PCHAR = SYNTAXES, SYNTAXES[1:]
+_NID = rb"[Uu][Rr][Nn]:[A-Za-z0-9-]++"
+REASONS = [
+    ("nid-first-character", rb"....()(?![A-Za-z0-9])", _ALL),
+    ("nid-too-long", rb"....[A-Za-z0-9-]{32}()[A-Za-z0-9-]", _ALL),
+    ("nid-colon-missing", _NID + rb"()$", _ALL),
+    ("nid-character", _NID + rb"()[^:]", _ALL),
+    ("nid-reserved", rb"....()[Uu][Rr][Nn]:", _ALL),
+    ("nid-too-short", rb"....().:", _PCHAR),
+    ("nid-hyphen", rb"....[A-Za-z0-9-]*()-:", _PCHAR),
+    ("nss-missing", _NID + rb":()$", _ALL),
+    ("nss-missing", _NID + rb":()[?#]", _PCHAR),
+    ("percent-malformed", _NID + rb":()%", _ALL),
+    ("slash", _NID + rb":()/", _PCHAR),
+    ("excluded-character", _NID + rb":()", _ALL),
+]
+
+
+class Reject(NamedTuple):
+    """Something that begins like a URN and is none."""
+
+    start: int
+    line: int
+    text: bytes
+    code: str
+    position: int
+
+
+class Record(NamedTuple):
+    """One match."""
+
+    start: int
+    end: int
+    text: bytes
+    nid: bytes
+    line: int
+    stop: int
+    trailing: int
+    canonical: bytes
+    resolver: str | None
+
+
+def oracle(
+    octets: bytes,
+    syntax: str,
+    *,
+    trim: bool = False,
+    resolver_tail: str = "keep",
+    max_length: int = 65_536,
+    keep_query: bool = False,
+) -> list[Record]:
+    """All matches of a text."""
+    pattern = COMPILED[syntax]
+    records = []
+    at = 0
+    while candidate := CANDIDATE.search(octets, at):
+        start = candidate.start()
+        match = pattern.match(octets, start, start + max_length) if may_begin(octets, start) else None
+        if match is None:
+            at = start + 1
+            continue
+        end = at = match.end()
+        if pattern.match(octets, start, start + 2 * max_length).end() > end:
+            stop = CUT
+        else:
+            stop = octets[end] if end < len(octets) else END
+        link = link_before(octets, start)
+        tail = TAILS[part_of(link), syntax].search(octets, match.start("nss"), end) if link else None
+        if resolver_tail == "cut" and tail:
+            at = tail.start()
+            match = pattern.match(octets, start, at)
+            if match is None:
+                continue
+            end = match.end()
+            stop = octets[end]
+        first_step, trimmed_end = trimmed(octets, match)
+        if trim:
+            if first_step != end:
+                at = first_step
+            if trimmed_end == start:
+                continue
+            if trimmed_end != end:
+                stop = octets[trimmed_end]
+                match = pattern.match(octets, start, trimmed_end)
+        records.append(
+            Record(
+                start=start,
+                end=match.end(),
+                text=match[0],
+                nid=match["nid"],
+                line=1 + octets[:start].count(b"\n"),
+                stop=stop,
+                trailing=0 if trim else min(255, end - trimmed_end),
+                canonical=canonical(match, keep_query=keep_query),
+                resolver=link["host"].decode().lower() if link else None,
+            )
+        )
+    return records
+
+
+def link_before(octets: bytes, start: int) -> regex.Match[bytes] | None:
+    """What of a URL stands before a URN in it: RFC 3986 §3, but for what is rather the text's than the URL's."""
+    before = URL_OCTETS.search(octets[max(0, start - 1024) : start])[0]
+    if before.endswith((b",", b";")):
+        return None
+    nearest = regex.match(rb".*[A-Za-z][A-Za-z0-9+.-]*://(.*)", before, regex.DOTALL)
+    return LINK.fullmatch(nearest[1]) if nearest else None
+
+
+def part_of(link: regex.Match[bytes]) -> str:
+    """In which part of the URL the URN stands."""
+    return "path" if set(link["rest"]).isdisjoint(b"?#") else "query or fragment"
+
+
+def rejects(
+    octets: bytes, syntax: str, *, trim: bool = False, resolver_tail: str = "keep", max_length: int = 65_536
+) -> list[Reject]:
+    """All places of a text at which a URN nearly begins, and those at which one ends for a malformed %HH."""
+    pattern = COMPILED[syntax]
+    found = []
+
+    def note(start: int, code: str, position: int, text: bytes) -> None:
+        found.append(Reject(start, 1 + octets[:start].count(b"\n"), text, code, position))
+
+    at = 0
+    while candidate := CANDIDATE.search(octets, at):
+        start = candidate.start()
+        at = start + 1
+        if not may_begin(octets, start):
+            continue
+        text = REJECT_TEXT.match(octets, start)[0]
+        whole = pattern.match(octets, start)
+        if whole is None:
+            if NAMES_SOMETHING.match(text):
+                note(start, *why_not(text, syntax), text)
+            continue
+        match = pattern.match(octets, start, start + max_length)
+        if match is None:  # too long for `max_length`, and a URN all the same
+            continue
+        at = match.end()
+        link = link_before(octets, start)
+        tail = TAILS[part_of(link), syntax].search(octets, match.start("nss"), at) if link else None
+        if resolver_tail == "cut" and tail:
+            at = tail.start()
+            match = pattern.match(octets, start, at)
+        if trim and match:
+            first_step, _ = trimmed(octets, match)
+            at = at if first_step == match.end() else first_step
+        # It is cut neither at `max_length` nor before the tail of a URL nor before the next of a list.
+        if at == whole.end() and octets[at : at + 1] == b"%":
+            note(start, "percent-malformed", whole.end() - start, text)
+    return found
+
+
+def why_not(text: bytes, syntax: str) -> tuple[str, int]:
+    """Why and where the text of a reject stops being a URN."""
+    for code, pattern, syntaxes in REASONS:
+        match = regex.match(pattern, text) if syntax in syntaxes else None
+        if match:
+            return code, match.start(1)
+    raise AssertionError(text)
+
+
+def whole(octets: bytes, syntax: str) -> bool:
+    """Whether all of `octets` is one URN."""
+    return COMPILED[syntax].fullmatch(octets) is not None
+
+
+def trimmable(records: Iterable[Record]) -> int:
+    """How many of these untrimmed matches trimming would change."""
+    return sum(record.trailing > 0 for record in records)
+
+
+def may_begin(octets: bytes, start: int) -> bool:
+    """Whether what stands before `start` lets a URN begin there (§2)."""
+    if start >= 2 and octets[start - 2] == 0x1F:
+        return True
+    return start == 0 or regex.fullmatch(ALNUM, octets[start - 1 : start]) is None
+
+
+def trimmed(octets: bytes, match: regex.Match[bytes]) -> tuple[int, int]:
+    """Where the first step of trimming ends a match, and where all three do: at its start when nothing is left (§5)."""
+    start, end = match.span()
+    separator = regex.compile(rb"[,;][Uu][Rr][Nn]:").search(octets, match.end("nid"), end)
+    if separator:
+        end = separator.start()
+    first_step = end
+    while True:
+        kept = start + len(without_closing(octets[start:end]))
+        again = match.re.match(octets, start, kept)
+        if again is None:
+            return first_step, start
+        if again.end() == end:
+            return first_step, end
+        end = again.end()
+
+
+def without_closing(text: bytes) -> bytes:
+    """The text without the closing punctuation and the unmatched brackets at its end (step 2)."""
+    opened: list[int] = []
+    unmatched = set()
+    for index, octet in enumerate(text):
+        if octet == ord("("):
+            opened.append(index)
+        elif octet == ord(")"):
+            if opened:
+                opened.pop()
+            else:
+                unmatched.add(index)
+    while text and (text[-1] in b".,;:!?'*_" or len(text) - 1 in unmatched):
+        text = text[:-1]
+    return text
+
+
+def canonical(match: regex.Match[bytes], *, keep_query: bool = False) -> bytes:
+    """The lexical canonical form; with the query, as found but for its hex digits, where that is wanted (§4)."""
+    rest = match["nss"]
+    if keep_query and match["q"] is not None:
+        rest += b"?" + match["q"]
+    return b"urn:" + match["nid"].lower() + b":" + fold_hex(rest)
+
+
+def fold_hex(text: bytes) -> bytes:
+    """The text with the hex digits of every %HH in upper case."""
+    return regex.sub(HH, lambda hex_digits: hex_digits[0].upper(), text)
+
+
+def records_of(batches: Iterable[Matches], most: int | None = None) -> list[Record]:
+    """What the scanner hands out, as records; no batch is empty or larger than `most`."""
+    records = []
+    for batch in batches:
+        assert len(batch) <= (most or len(batch))
+        assert len(batch) or (batch.rejects is not None and len(batch.rejects))
+        assert len(batch.text_offsets) == len(batch.canonical_offsets) == len(batch) + 1
+        assert batch.text_offsets[0] == batch.canonical_offsets[0] == 0
+        assert batch.text_offsets[-1] == len(batch.text)
+        assert batch.canonical_offsets[-1] == len(batch.canonical)
+        for i in range(len(batch)):
+            text = batch.text[batch.text_offsets[i] : batch.text_offsets[i + 1]].tobytes()
+            start = int(batch.start[i])
+            records.append(
+                Record(
+                    start=start,
+                    end=start + int(batch.length[i]),
+                    text=text,
+                    nid=text[4 : 4 + int(batch.nid_length[i])],
+                    line=int(batch.line[i]),
+                    stop=int(batch.stop[i]),
+                    trailing=int(batch.trailing[i]),
+                    canonical=batch.canonical[batch.canonical_offsets[i] : batch.canonical_offsets[i + 1]].tobytes(),
+                    resolver=batch.host[batch.host_offsets[i] : batch.host_offsets[i + 1]].tobytes().decode() or None,
+                )
+            )
+    return records
+
+
+def rejects_of(batches: Iterable[Matches]) -> list[tuple[int, int, bytes, int | None]]:
+    """What the scanner hands out beside them: start, line, text, and the position of a "%" behind a match."""
+    found = []
+    for batch in batches:
+        rejects = batch.rejects
+        assert rejects is not None
+        assert len(rejects.text_offsets) == len(rejects) + 1
+        assert rejects.text_offsets[0] == 0
+        assert rejects.text_offsets[-1] == len(rejects.text)
+        for i in range(len(rejects)):
+            text = rejects.text[rejects.text_offsets[i] : rejects.text_offsets[i + 1]].tobytes()
+            found.append((int(rejects.start[i]), int(rejects.line[i]), text, int(rejects.position[i])))
+    return found
+
+
+class Pieces:
+    """A `read_into` that delivers a text in pieces of the given sizes, over and over, as far as the view has room."""
+
+    def __init__(self, octets: bytes, sizes: list[int]) -> None:
+        self.rest = memoryview(octets)
+        self.sizes = sizes
+        self.reads = 0
+
+    def __call__(self, view: memoryview) -> int:
+        size = min(self.sizes[self.reads % len(self.sizes)], len(view), len(self.rest))
+        view[:size] = self.rest[:size]
+        self.rest = self.rest[size:]
+        self.reads += 1
+        return size

@@ -1,0 +1,88 @@
+"""Runs of the pipeline as rows of Python, and the rows that the oracle expects."""
+
+from __future__ import annotations
+
+import os
+
+from tests.grouping.test_external import Occurrence, plain_classes
+from tests.support.misleading import misleading
+from tests.support.oracle import oracle
+from tests.support.registrations import verdict
+from tests.support.rows import occurrence_row
+from urnscan.run.options import Options
+from urnscan.run.pipeline import run
+from urnscan.tables.rows import CLASSES, OCCURRENCES
+from urnscan.urn.equivalence import get_level
+from urnscan.urn.namespaces import nid_status
+from urnscan.urn.syntax import parse
+
+
+class Result:
+    """The tables of a run as rows, and its report; checks what holds for every run."""
+
+    def __init__(self, inputs, *, spill_folder=None, outputs=(), **options):
+        self.options = Options(**options)
+        found, classes, self.failed, self.progress = [], [], [], []
+        self.report = run(
+            [os.fspath(path) for path in inputs],
+            self.options,
+            occurrences=found.append,
+            classes=classes.append,
+            outputs=outputs,
+            spill_folder=spill_folder,
+            on_failure=self.failed.append,
+            on_progress=self.progress.append,
+        )
+        self.occurrences = rows_of(found, OCCURRENCES)
+        self.classes = rows_of(classes, CLASSES)
+        assert self.report.occurrences == len(self.occurrences)
+        assert self.report.classes == len(self.classes)
+        assert self.report.failures == self.failed
+        assert self.report.seconds > 0
+
+    @property
+    def texts(self):
+        return [row["text"] for row in self.occurrences]
+
+
+def rows_of(batches, schema):
+    for batch in batches:
+        batch.validate(full=True)
+        assert batch.schema.equals(schema)
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+def expected_occurrences(files, syntax="rfc2141", equivalence="lexical", **options):
+    """The rows of these (name, octets), in their order."""
+    return [
+        occurrence_row(record, name, None, syntax, equivalence)
+        for name, octets in files
+        for record in oracle(octets, syntax, keep_query=equivalence == "resolution", **options)
+    ]
+
+
+def expected_classes(occurrences, syntax="rfc2141", equivalence="lexical"):
+    """The classes of these rows of occurrences."""
+    rows = []
+    for row in plain_classes(
+        Occurrence(row["urn"], row["text"], row["source"], row["member"], row["offset"]) for row in occurrences
+    ):
+        urn = parse(row["urn"], syntax)
+        judged = verdict(urn.canonical)
+        rows.append(
+            {
+                "urn": row["urn"],
+                "nid": urn.nid,
+                "nss": urn.nss,
+                "nid_status": nid_status(urn.nid),
+                **{name: row[name] for name in ("count", "source_count", "variant_count", "variants")},
+                **{name: row[name] for name in ("first_source", "first_member", "first_offset")},
+                "valid": judged.valid,
+                "problem": "; ".join(
+                    [*filter(None, [judged.problem]), *urn.problems, *misleading(row["urn"].split(":", 2)[2])]
+                )
+                or None,
+            }
+        )
+    assert get_level(equivalence, syntax)
+    return rows

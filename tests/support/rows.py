@@ -1,0 +1,29 @@
+"""Rows of the occurrence table, as the oracle's records give them."""
+
+from tests.support.oracle import END
+from tests.support.registrations import verdict
+from urnscan.urn.equivalence import canonical
+
+
+def occurrence_row(record, source, member, syntax, equivalence):
+    """contract.md, `OCCURRENCES.parquet`, column by column."""
+    return {
+        "source": source,
+        "member": member,
+        "offset": record.start,
+        "line": record.line,
+        "text": record.text.decode(),
+        "urn": _class(record.text, syntax, equivalence),
+        "nid": record.nid.decode().lower(),
+        "stop": None if record.stop == END else record.stop,
+        "trailing": record.trailing,
+        "length": record.end - record.start,
+        "via": None,
+        "resolver": record.resolver,
+    }
+
+
+def _class(text, syntax, equivalence):
+    if equivalence == "namespace":
+        return verdict(canonical(text, syntax=syntax)).form
+    return canonical(text, syntax=syntax, equivalence=equivalence)

@@ -1,0 +1,236 @@
+"""The rules of all registered namespaces: the table is whole, its examples hold, and what is promised of every rule."""
+
+from __future__ import annotations
+
+import contextlib
+import string
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support.registrations import EXAMPLES, TABLE, names, verdict
+from urnscan.errors import InvalidURN
+from urnscan.urn.equivalence import canonical, equivalent
+from urnscan.urn.namespaces import PROBLEMS, judge, namespace_form, registered, rules
+from urnscan.urn.namespaces.checks import CHECKS
+from urnscan.urn.namespaces.judgement import REWRITE
+from urnscan.urn.namespaces.patterns import automaton
+from urnscan.urn.syntax import SYNTAXES, parse
+
+NIDS = sorted(EXAMPLES)
+each_namespace = pytest.mark.parametrize("nid", NIDS)
+FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+
+
+def cases(*kinds):
+    """One parameter for each example of these kinds."""
+    return [
+        pytest.param(kind, *case, id=case[0])
+        for entry in EXAMPLES.values()
+        for kind in kinds
+        for case in entry.get(kind, [])
+    ]
+
+
+def groups(kind):
+    return [
+        pytest.param(group, id=" ".join(group["names"])) for entry in EXAMPLES.values() for group in entry.get(kind, [])
+    ]
+
+
+def lexical(name):
+    """The lexical canonical form in the first syntax that has the name; those of RFC 2141 only may hold ? and #."""
+    for syntax in ("rfc8141", "rfc2141"):
+        with contextlib.suppress(InvalidURN):
+            return parse(name, syntax).canonical
+    return None
+
+
+class TestTable:
+    def test_every_registered_namespace_has_an_entry(self):
+        assert set(rules()) == set(registered())
+        assert set(EXAMPLES) == set(registered())
+
+    @each_namespace
+    def test_entry(self, nid):
+        """Each rule cites the section that it rests on, and each grammar its own; what it names exists."""
+        rule = rules()[nid]
+        assert rule.nid == nid
+        assert rule.title[0].isupper() or rule.title[0].isdigit()
+        assert rule.rule
+        assert any(mark in rule.equality for mark in ("§", "template")), rule.equality
+        assert (rule.syntax is not None) >= (rule.grammar is not None)
+        assert rule.check is None or (rule.check in CHECKS and rule.grammar)
+        assert rule.code is None or (rule.code in REWRITE and rule.grammar)
+        assert rule.unsure_because is None or rule.unsure
+        for pattern in filter(None, (rule.grammar, rule.unsure)):
+            assert automaton(pattern).fold("") is None, "an NSS has a character"
+
+    @each_namespace
+    def test_base_means_base(self, nid):
+        """A rule called "base" changes no letter, and one that changes letters is not called so."""
+        rule = rules()[nid]
+        folds = any(
+            "(?<lower>" in pattern or "(?<upper>" in pattern for pattern in (rule.grammar or "", rule.unsure or "")
+        )
+        assert (rule.rule == "base") == (not folds and rule.code is None)
+
+    def test_nothing_is_unused(self):
+        assert {rule.code for rule in rules().values()} - {None} == set(REWRITE)
+        assert {rule.check for rule in rules().values()} - {None} == set(CHECKS)
+        assert {check.problem for check in CHECKS.values()} < set(PROBLEMS)
+
+    @each_namespace
+    def test_examples(self, nid):
+        """At least one name that is not invalid, one invalid where any can be, and one pair of equal names."""
+        entry = EXAMPLES[nid]
+        assert entry.get("valid") or entry.get("unsure")
+        assert entry["equivalent"]
+        if rules()[nid].grammar and rules()[nid].unsure is None:
+            assert entry["invalid"]
+        if rules()[nid].grammar:
+            assert entry["valid"]
+
+
+class TestExamples:
+    @pytest.mark.parametrize(("kind", "name", "source"), cases("valid", "unsure", "invalid"))
+    def test_verdict(self, kind, name, source):
+        """Real names with their source: valid, not certain, or invalid, and why."""
+        found = judge(lexical(name))
+        assert {True: "valid", None: "unsure", False: "invalid"}[found.valid] == kind, (found.reason, source)
+
+    @pytest.mark.parametrize("group", groups("equivalent"))
+    def test_equivalent(self, group):
+        """Names that the registration calls equal, with the section that does."""
+        assert group["section"]
+        assert {namespace_form(lexical(name)) for name in group["names"]} == {group["canonical"]}
+
+    @pytest.mark.parametrize("group", groups("different"))
+    def test_different(self, group):
+        """Names that one could take for equal, and that the registration keeps apart."""
+        assert group["section"]
+        assert len({namespace_form(lexical(name)) for name in group["names"]}) == len(group["names"])
+
+
+class TestPromises:
+    """Semantics §4: a rule only joins, only where the NSS fits, and leaves a URN of its namespace."""
+
+    @each_namespace
+    @FEW
+    @given(data=st.data())
+    def test_agrees_with_the_oracle(self, nid, data):
+        urn = lexical(data.draw(names(nid)))
+        if urn is not None:
+            found = judge(urn)
+            expected = verdict(urn)
+            assert (found.valid, found.problem, f"urn:{nid}:{found.nss}") == expected
+            assert namespace_form(urn) == expected.form
+
+    @each_namespace
+    @FEW
+    @given(data=st.data())
+    def test_form(self, nid, data):
+        """Idempotent; a URN in every syntax that has the name; valid names to valid names, others never to invalid ones."""
+        name = data.draw(names(nid))
+        urn = lexical(name)
+        if urn is None:
+            return
+        form = namespace_form(urn)
+        assert namespace_form(form) == form
+        assert judge(form).valid == judge(urn).valid
+        for syntax in SYNTAXES:
+            with contextlib.suppress(InvalidURN):
+                parsed = parse(name, syntax)
+                assert parse(canonical(name, syntax=syntax, equivalence="namespace"), syntax).nid == parsed.nid == nid
+
+    @each_namespace
+    @FEW
+    @given(data=st.data())
+    def test_splits_no_lexical_class(self, nid, data):
+        """RFC 8141 §3.1: "only eliminate false negatives": two spellings of one lexical class stay together."""
+        urn = lexical(data.draw(names(nid)))
+        if urn is None:
+            return
+        nss = urn.split(":", 2)[2]
+        spelled = f"URN:{nid.upper()}:" + "".join(
+            part if not number else data.draw(st.sampled_from([str.upper, str.lower]))(part[:2]) + part[2:]
+            for number, part in enumerate(nss.replace("%", "\n%").split("%"))
+        ).replace("\n", "%")
+        for syntax in SYNTAXES:
+            with contextlib.suppress(InvalidURN):
+                assert equivalent(urn, spelled, syntax=syntax)
+                assert equivalent(urn, spelled, syntax=syntax, equivalence="namespace")
+
+    @pytest.mark.parametrize("nid", [*NIDS, "unregistered"])
+    def test_junk(self, nid):
+        """Whatever an NSS holds, the rules say something about it, and soon."""
+        long = [text * (10_000 // len(text)) for text in ("a", "0", "-", "a:", "%41", "1-", ";", "A.", "a,")]
+        every = "".join(map(chr, range(33, 127)))
+        for nss in [*long, every, "%D9%A0%D9%A1%D9%A2", "%00", "..", *string.punctuation]:
+            urn = f"urn:{nid}:{nss}"
+            assert namespace_form(urn) == f"urn:{nid}:{judge(urn).nss}"
+            assert judge(urn).problem in (None, *PROBLEMS)
+            assert judge(urn).reason
+
+    @each_namespace
+    def test_what_no_urn_holds(self, nid):
+        """Empty, other scripts' digits, half a surrogate pair: no exception, and never valid."""
+        for nss in ("", "\0", "é", "٠١٢٣٤٥٦٧٨٩", "\uff10\uff13\uff19", "\ud800", "\n"):
+            assert not judge(f"urn:{nid}:{nss}").valid
+
+
+class TestWhatPeopleMeet:
+    """Names from catalogues and specifications that stricter grammars reject, and what becomes of them here."""
+
+    @pytest.mark.parametrize(
+        ("name", "valid", "problem"),
+        [
+            ("urn:nbn:hr:204:468943", None, None),
+            ("urn:nbn:fi:att:data-catalog-ida", True, None),
+            ("urn:isbn:ISBN9784061486683", False, "nss-grammar"),
+            ("urn:ISBN:0-395-36341-6", False, "check-digit"),
+            ("urn:isbn:0-395-36341-1.", False, "nss-grammar"),
+            ("urn:nbn:de:101:1-2020112012434733354624", True, "dnb-check-digit"),
+            ("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6#part", None, None),
+            ("urn:ietf:params:xml:ns:xmpp-sasl", True, None),
+        ],
+    )
+    def test_verdict(self, name, valid, problem):
+        found = judge(parse(name).canonical)
+        assert (found.valid, found.problem) == (valid, problem)
+        assert found.reason
+
+    def test_xml_namespaces_of_the_ietf_stay_exact(self):
+        """RFC 3553 §4 against RFC 2648 §2: XML compares names of namespaces octet by octet."""
+        assert not equivalent("urn:ietf:params:xml:ns:a", "urn:ietf:params:xml:ns:A", equivalence="namespace")
+        assert equivalent("urn:ietf:rfc:2648", "URN:IETF:RFC:2648", equivalence="namespace")
+
+    def test_a_wrong_isbn_is_not_converted(self):
+        """To convert it would give it a right check digit: the name of another book."""
+        assert canonical("urn:isbn:0-395-36341-6", equivalence="namespace") == "urn:isbn:0395363416"
+        assert not equivalent("urn:isbn:0-395-36341-6", "urn:isbn:0-395-36341-1", equivalence="namespace")
+        assert equivalent("urn:isbn:0-395-36341-6", "urn:isbn:0395363416", equivalence="namespace")
+
+
+class TestResolvers:
+    @each_namespace
+    def test_links(self, nid):
+        """A resolver's address can be made for each example that it is for; only secure ones."""
+        rule = rules()[nid]
+        forms = [
+            namespace_form(lexical(name)) for kind in ("valid", "unsure") for name, _ in EXAMPLES[nid].get(kind, [])
+        ]
+        links = [link for form in forms if (link := rule.link(form))]
+        assert bool(links) == bool(rule.resolvers)
+        for link in links:
+            assert link.startswith(("https://", "http://www.opengis.net/def/"))  # which are names themselves
+            assert "{" not in link
+
+    def test_only_whole_names_lead_somewhere(self):
+        """A service for some names of a namespace is none for those that only begin like them."""
+        assert rules()["issn"].link("urn:issn:0317-8471") == "https://portal.issn.org/resource/ISSN/0317-8471"
+        assert rules()["issn"].link("urn:issn:0317-84711") is None
+
+    def test_no_entry_is_forgotten(self):
+        assert len(TABLE) == len(EXAMPLES) == 105

@@ -1,0 +1,93 @@
+"""Between Arrow columns and the arrays that compiled code takes, without copying.
+
+pyarrow's own conversions import pandas to look whether it was given pandas' own: a quarter of a second at each start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from urnscan.arrays.jit import read_only
+from urnscan.arrays.strings import Octets, Offsets
+
+__all__ = [
+    "bits",
+    "flag_array",
+    "flags_of",
+    "number_array",
+    "numbers",
+    "octet_strings",
+    "octets_array",
+    "string_array",
+    "text_array",
+]
+
+_DTYPES = {pa.int32(): np.int32, pa.int64(): np.int64}
+
+
+def octet_strings(column: pa.StringArray) -> tuple[Octets, Offsets]:
+    """A column of strings as the arrays that compiled code takes, not copied."""
+    _, offsets, octets = column.buffers()
+    return (
+        read_only(np.frombuffer(octets or b"", np.uint8)),
+        read_only(np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]),
+    )
+
+
+def string_array(octets: Octets, offsets: Offsets) -> pa.StringArray:
+    """The way back: the arrays as a column of strings, not copied."""
+    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(octets))
+
+
+def numbers(column: pa.Array) -> npt.NDArray[Any]:
+    """A column of numbers without nulls as the array that compiled code takes, not copied."""
+    values = np.frombuffer(column.buffers()[1], _DTYPES[column.type])
+    return read_only(values[column.offset : column.offset + len(column)])
+
+
+def number_array(values: npt.NDArray[Any]) -> pa.Array:
+    """The way back; not copied where the array lies end to end."""
+    values = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
+
+
+def bits(flags: npt.NDArray[np.bool_] | Sequence[bool]) -> pa.Buffer:
+    """Flags as Arrow packs them: which values are known, or the values of a column of booleans."""
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))
+
+
+def flag_array(flags: npt.NDArray[np.bool_]) -> pa.BooleanArray:
+    """A column of flags."""
+    return pa.Array.from_buffers(pa.bool_(), len(flags), [None, bits(flags)])
+
+
+def flags_of(column: pa.BooleanArray) -> npt.NDArray[np.bool_]:
+    """The way back, of a column without nulls."""
+    packed = np.unpackbits(np.frombuffer(column.buffers()[1], np.uint8), bitorder="little")
+    return packed[column.offset : column.offset + len(column)].astype(np.bool_)
+
+
+def octets_array(values: Sequence[bytes]) -> pa.BinaryArray:
+    """A column of octets, each value as it is; not more than 2 GiB in all."""
+    offsets = np.zeros(len(values) + 1, np.int32)
+    np.cumsum([len(octets) for octets in values], out=offsets[1:])
+    return pa.Array.from_buffers(
+        pa.binary(), len(values), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(values))]
+    )
+
+
+def text_array(texts: Sequence[str | None]) -> pa.StringArray:
+    """A column of a few strings; None is null, and half a surrogate pair an escape."""
+    encoded = [(text or "").encode("utf-8", "backslashreplace") for text in texts]
+    offsets = np.zeros(len(encoded) + 1, np.int32)
+    np.cumsum([len(octets) for octets in encoded], out=offsets[1:])
+    known = None
+    if None in texts:
+        known = bits([text is not None for text in texts])
+    octets = pa.py_buffer(b"".join(encoded))
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), octets, known)

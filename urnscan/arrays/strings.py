@@ -1,0 +1,263 @@
+"""Columns of octet strings that lie end to end: sorting, comparing and cutting them, compiled.
+
+A column is `octets` and `offsets`: string i is `octets[offsets[i]:offsets[i + 1]]`, as in Arrow. No string holds the
+octet 0 (none of a URN's is), so that a string which is the beginning of another comes before it when both are read in
+words of eight octets that are filled up with zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.arrays.jit import compiled, inlined, lean, read_only
+from urnscan.arrays.octets import Integers, Octets, copy
+
+__all__ = [
+    "Integers",
+    "Octets",
+    "Offsets",
+    "Rows",
+    "Vocabulary",
+    "Words",
+    "argsort_pairs",
+    "compare",
+    "cut",
+    "index_words",
+    "same",
+    "spread",
+    "take",
+    "take_numbers",
+    "word",
+    "word_number",
+]
+
+Offsets = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.int32]
+Words = npt.NDArray[np.uint64]
+_Number = TypeVar("_Number", np.int32, np.int64)
+
+_FEW = 32  # so few rows are sorted by insertion
+
+
+@inlined
+def word(octets: Octets, start: int, end: int) -> np.uint64:
+    """The first eight octets of `octets[start:end]` as a number that orders as they do; zeros fill it up."""
+    word = np.uint64(0)
+    part = octets[start : min(end, start + 8)]
+    if len(part) == 8:
+        for i in range(8):
+            word = (word << np.uint64(8)) | np.uint64(part[i])
+        return word
+    for i in range(len(part)):
+        word |= np.uint64(part[i]) << np.uint64(56 - 8 * i)
+    return word
+
+
+@inlined
+def _pair_word(
+    row: int, depth: int, shared: int, first: Octets, first_offsets: Offsets, second: Octets, second_offsets: Offsets
+) -> np.uint64:
+    """Word number `depth` of a pair: the words of its first string, one that is not full among them, then the second's."""
+    start, end = first_offsets[row] + shared, first_offsets[row + 1]
+    words = (end - start) // 8 + 1
+    if depth < words:
+        return word(first, start + 8 * depth, end)
+    return word(second, second_offsets[row] + 8 * (depth - words), second_offsets[row + 1])
+
+
+@compiled
+def argsort_pairs(shared: int, first: Octets, first_offsets: Offsets, second: Octets, second_offsets: Offsets) -> Rows:
+    """The rows in the order of their pairs (first string, second string); equal pairs in their order.
+
+    `shared` is how many octets all first strings have in common at their beginning.
+
+    Radix sort, word by word: rows are sorted by a word of eight octets, then those with the same word by the next. The
+    time is linear in the octets that have to be looked at, whatever the strings are.
+    """
+    total = len(first_offsets) - 1
+    rows = np.arange(total).astype(np.int32)
+    words = np.empty(total, np.uint64)
+    for i in range(total):
+        words[i] = _pair_word(i, 0, shared, first, first_offsets, second, second_offsets)
+    spare_rows, spare_words = np.empty_like(rows), np.empty_like(words)
+    counts = np.empty((8, 256), np.int64)
+    parts = [(0, total, 0)]  # from, to, depth: still to sort by their words at hand
+    while len(parts):
+        low, high, depth = parts.pop()
+        if high - low <= _FEW:
+            _insertion_sort(words[low:high], rows[low:high])
+        else:
+            _radix_sort(words[low:high], rows[low:high], spare_words[low:high], spare_rows[low:high], counts)
+        i = low
+        while i < high:
+            word = words[i]
+            j = i + 1
+            while j < high and words[j] == word:
+                j += 1
+            if j - i > 1 and _goes_on(rows[i], depth, word, shared, first_offsets):
+                for k in range(i, j):
+                    words[k] = _pair_word(rows[k], depth + 1, shared, first, first_offsets, second, second_offsets)
+                parts.append((i, j, depth + 1))
+            i = j
+    return rows
+
+
+@lean
+def _insertion_sort(words: Words, rows: Rows) -> None:
+    for i in range(1, len(words)):
+        word, row = words[i], rows[i]
+        j = i
+        while j > 0 and words[j - 1] > word:
+            words[j], rows[j] = words[j - 1], rows[j - 1]
+            j -= 1
+        words[j], rows[j] = word, row
+
+
+@compiled
+def _radix_sort(words: Words, rows: Rows, spare_words: Words, spare_rows: Rows, counts: Integers) -> None:
+    """Sort by the words, octet by octet from the last; octets that are the same in all words cost no pass."""
+    counts[:] = 0
+    for i in range(len(words)):
+        word = words[i]
+        for digit in range(8):
+            counts[digit, (word >> np.uint64(8 * digit)) & np.uint64(255)] += 1
+    in_place = True
+    for digit in range(8):
+        shift = np.uint64(8 * digit)
+        if counts[digit, (words[0] >> shift) & np.uint64(255)] == len(words):
+            continue
+        begin = 0
+        for octet in range(256):
+            begin, counts[digit, octet] = begin + counts[digit, octet], begin
+        for i in range(len(words)):
+            octet = (words[i] >> shift) & np.uint64(255)
+            to = counts[digit, octet]
+            counts[digit, octet] = to + 1
+            spare_words[to] = words[i]
+            spare_rows[to] = rows[i]
+        words, spare_words = spare_words, words
+        rows, spare_rows = spare_rows, rows
+        in_place = not in_place
+    if not in_place:
+        spare_words[:] = words
+        spare_rows[:] = rows
+
+
+@inlined
+def _goes_on(row: int, depth: int, word: np.uint64, shared: int, first_offsets: Offsets) -> bool:
+    """Whether rows that are equal up to and with this word can still differ: it is full, or the first string's last."""
+    words = (first_offsets[row + 1] - first_offsets[row] - shared) // 8 + 1
+    return bool((word & np.uint64(255)) != 0 or depth < words)
+
+
+@inlined
+def same(octets: Octets, start: int, end: int, other: Octets, other_start: int, other_end: int) -> bool:
+    """Whether two strings are the same octets."""
+    if end - start != other_end - other_start:
+        return False
+    a, b = octets[start:end], other[other_start:other_end]
+    different = 0
+    for i in range(len(a)):  # no early exit, so it is vectorised
+        different += int(a[i] != b[i])
+    return different == 0
+
+
+@lean
+def compare(octets: Octets, start: int, end: int, other: Octets, other_start: int, other_end: int) -> int:
+    """Less than, equal to, or greater than 0 as the first string comes before, is, or comes after the other."""
+    for i in range(min(end - start, other_end - other_start)):
+        difference = np.int64(octets[start + i]) - np.int64(other[other_start + i])
+        if difference:
+            return int(difference)
+    return (end - start) - (other_end - other_start)
+
+
+@compiled
+def cut(octets: Octets, starts: Offsets, ends: Offsets) -> tuple[Octets, Offsets]:
+    """The strings `octets[starts[i]:ends[i]]`, in that order, as a column of its own."""
+    offsets = np.zeros(len(starts) + 1, np.int32)
+    for i in range(len(starts)):
+        offsets[i + 1] = offsets[i] + ends[i] - starts[i]
+    out = np.empty(offsets[len(starts)], np.uint8)
+    for i in range(len(starts)):
+        copy(octets, starts[i], ends[i], out, offsets[i])
+    return out, offsets
+
+
+@compiled
+def take(octets: Octets, offsets: Offsets, rows: Rows | Integers) -> tuple[Octets, Offsets]:
+    """These strings of a column, in that order, as a column of its own."""
+    taken = np.zeros(len(rows) + 1, np.int32)
+    for i in range(len(rows)):
+        taken[i + 1] = taken[i] + offsets[rows[i] + 1] - offsets[rows[i]]
+    out = np.empty(taken[len(rows)], np.uint8)
+    for i in range(len(rows)):
+        copy(octets, offsets[rows[i]], offsets[rows[i] + 1], out, taken[i])
+    return out, taken
+
+
+@compiled
+def take_numbers(numbers: npt.NDArray[_Number], rows: Rows | Integers) -> npt.NDArray[_Number]:
+    """These rows of a column of numbers; NumPy would hold the GIL for most of it."""
+    taken = np.empty(len(rows), numbers.dtype)
+    for i in range(len(rows)):
+        taken[i] = numbers[rows[i]]
+    return taken
+
+
+@compiled
+def spread(octets: Octets, offsets: Offsets, parts: int) -> Rows:
+    """A number below `parts` for each string, a power of two: the same for the same octets, about as often each (FNV-1a)."""
+    numbers = np.empty(len(offsets) - 1, np.int32)
+    for i in range(len(numbers)):
+        value = np.uint64(0xCBF29CE484222325)
+        for j in range(offsets[i], offsets[i + 1]):
+            value = (value ^ np.uint64(octets[j])) * np.uint64(0x100000001B3)
+        numbers[i] = np.int32((value ^ (value >> np.uint64(32))) & np.uint64(parts - 1))
+    return numbers
+
+
+class Vocabulary(NamedTuple):
+    """A few words to look up: each in the slot of its hash, or the next free one."""
+
+    octets: Octets
+    offsets: Offsets
+    slots: Rows
+
+
+def index_words(words: Sequence[bytes]) -> Vocabulary:
+    """The table of some words, all different."""
+    octets = read_only(np.frombuffer(b"".join(words), np.uint8))
+    offsets = read_only(np.cumsum([0, *map(len, words)]).astype(np.int32))
+    slots = np.full(1 << (4 * len(words)).bit_length(), -1, np.int32)  # most stay empty
+    for number in range(len(words)):
+        slot = _slot(octets, offsets[number], offsets[number + 1], len(slots))
+        while slots[slot] != -1:
+            slot = (slot + 1) % len(slots)
+        slots[slot] = number
+    return Vocabulary(octets, offsets, read_only(slots))
+
+
+@lean
+def word_number(octets: Octets, start: int, end: int, words: Vocabulary) -> int:
+    """Which of the words `octets[start:end]` is, from 0; -1 for none."""
+    slot = _slot(octets, start, end, len(words.slots))
+    while words.slots[slot] != -1:
+        number = words.slots[slot]
+        if same(octets, start, end, words.octets, words.offsets[number], words.offsets[number + 1]):
+            return int(number)
+        slot = (slot + 1) % len(words.slots)
+    return -1
+
+
+@lean
+def _slot(octets: Octets, start: int, end: int, slots: int) -> int:
+    """Where to begin to look for `octets[start:end]`; `slots` is a power of two."""
+    value = 0
+    for i in range(start, end):
+        value = (value * 31 + int(np.int64(octets[i]))) & 0xFFFFFF
+    return int((value ^ (value >> 9)) & (slots - 1))

@@ -1,0 +1,239 @@
+"""`urnscan dedup DUMP...`: clusters of the records of dumps, and dumps without duplicates."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from typing import TYPE_CHECKING
+
+from urnscan.cli.arguments import (
+    USAGE,
+    About,
+    Listed,
+    Parser,
+    add_help,
+    add_inputs,
+    add_meaning,
+    add_reading,
+    add_running,
+    check_outputs,
+    read_inputs,
+    read_record,
+)
+from urnscan.cli.heavy import loading
+from urnscan.cli.signals import uninterrupted
+from urnscan.cli.terminal import say, say_trimmable, show_progress
+from urnscan.display.progress import Progress
+from urnscan.display.text import counted
+from urnscan.errors import FatalError
+
+if TYPE_CHECKING:
+    from urnscan.dedup.job import DedupReport
+    from urnscan.dedup.policy import Policy
+
+__all__ = ["dedup", "dedup_parser"]
+
+# The names of `records.formats.FORMATS` and `dedup.policy.KEEP`, which are slow to load.
+_FORMATS = (
+    *("marc", "marcxml", "mods", "dc", "oai", "sru", "onix", "json", "jsonl", "pica", "pica-plain", "ntriples"),
+    *("ris", "bibtex", "csv", "line"),
+)
+_KEEP = ("first", "last", "longest", "most-identifiers")
+
+_TOLD = 5  # classes that are too common, and dumps without URNs
+
+
+def dedup_parser() -> Parser:
+    """Its options."""
+    parser = Parser(
+        About(
+            "urnscan dedup",
+            usages=(
+                "urnscan dedup DUMP... -o CLUSTERS.parquet [--report FILE] [options]",
+                "urnscan dedup DUMP... --deduplicated FILE [--report FILE] [options]",
+            ),
+            description="Find the records of bibliographic dumps that name the same thing by their URNs, and write the "
+            "dumps without the duplicates, octet for octet as they came. Formats, known by what is in the dump: "
+            f"{', '.join(_FORMATS)}. Dumps are read as they are kept: compressed, in archives, behind URLs.",
+            examples=(
+                (
+                    "a catalogue without its duplicates",
+                    "urnscan dedup dump.mrc.gz --fields --deduplicated unique.mrc.gz",
+                ),
+                (
+                    "which records are the same, as a table and as a page",
+                    "urnscan dedup a.xml b.bib -o clusters.parquet --report clusters.html",
+                ),
+            ),
+            statuses={
+                0: "done",
+                1: "done, but some records or inputs could not be read",
+                USAGE: "wrong usage, or nothing could be done",
+                130: "interrupted",
+            },
+        )
+    )
+    add_inputs(parser, "DUMP")
+    output = parser.add_argument_group("output (at least one)")
+    output.add_argument(
+        "-o", dest="clusters", metavar="FILE", help="write the clusters to Parquet, a row for each record"
+    )
+    output.add_argument(
+        "--deduplicated",
+        metavar="FILE",
+        help="write the records that are kept, octet for octet as they came, with all that stands around them; a folder "
+        "gets a file for each DUMP; compressed if the name ends in .gz, .bz2, .zst or .lz4",
+    )
+    output.add_argument("--report", metavar="FILE", help="write a page (HTML) of what was found, with examples")
+    output.add_argument("--force", action="store_true", help="replace outputs that exist")
+    joining = parser.add_argument_group("what joins records, and which are kept")
+    joining.add_argument(
+        "--fields",
+        action="store_true",
+        help="only the identifiers of the records themselves (MARC 020, 022, 024, 856; MODS and DC identifier; ...), and "
+        "there ISBN, ISSN, DOI, UUID count as their URNs (default: every URN that stands in a record)",
+    )
+    joining.add_argument(
+        "--weak",
+        metavar="NID[,NID...]",
+        type=Listed(),
+        help="URNs that are listed and join nothing: namespaces, or the beginnings of names in them "
+        "(default: issn,schemas-*,ietf:params:xml,oasis)",
+    )
+    joining.add_argument(
+        "--max-class",
+        metavar="N",
+        type=int,
+        help="a URN of more records than this joins nothing, and is told (default: 100)",
+    )
+    joining.add_argument(
+        "--keep",
+        metavar="WHICH",
+        choices=_KEEP,
+        help=f"which record of a cluster is kept: {', '.join(_KEEP)} (default: first)",
+    )
+    joining.add_argument(
+        "--record",
+        metavar="FORMAT",
+        choices=_FORMATS,
+        help="the format of the dumps, one of those above; line: each line is a record (default: each dump tells)",
+    )
+    add_meaning(parser, scan=True, level="namespace")
+    add_reading(parser, columns=False)
+    add_running(parser, threads=False)
+    add_help(parser)
+    return parser
+
+
+def dedup(arguments: argparse.Namespace) -> bool:
+    """Run it with what its parser gave; whether nothing failed. Raises UrnscanError and ValueError."""
+    with loading():
+        import pyarrow as pa  # noqa: PLC0415 (heavy: --help does without)
+
+        from urnscan.dedup.job import run  # noqa: PLC0415
+        from urnscan.dedup.outputs import Dumps  # noqa: PLC0415
+        from urnscan.dedup.policy import Policy  # noqa: PLC0415
+        from urnscan.output.parquet import OctetOutput, ParquetOutput  # noqa: PLC0415
+        from urnscan.run.options import Options  # noqa: PLC0415
+        from urnscan.run.tasks import plan_size  # noqa: PLC0415
+        from urnscan.tables.rows import CLUSTERS, REPEATING_IN_CLUSTERS  # noqa: PLC0415
+
+    pa.set_memory_pool(pa.system_memory_pool())  # as for a scan
+    inputs = read_inputs(arguments)
+    options = read_record(Options, arguments)
+    policy = read_record(Policy, arguments)
+    outputs = check_outputs(arguments.clusters, arguments.deduplicated, arguments.report)
+    if not outputs:
+        raise FatalError("nothing to write: name an output with -o, --deduplicated or --report")
+    with contextlib.ExitStack() as stack:
+        clusters = dumps = page = None
+        with uninterrupted(outputs):
+            if arguments.clusters is not None:
+                clusters = stack.enter_context(
+                    ParquetOutput(
+                        arguments.clusters, CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS, force=arguments.force
+                    )
+                )
+            if arguments.deduplicated is not None:
+                dumps = stack.enter_context(Dumps(arguments.deduplicated, force=arguments.force))
+            if arguments.report is not None:
+                page = stack.enter_context(OctetOutput(arguments.report, force=arguments.force))
+        progress = Progress(on_failure=say)
+        if not (arguments.no_progress or arguments.quiet):
+            readings = 1 if dumps is None else 2
+            progress = show_progress("reading", lambda: plan_size(inputs, options, outputs, readings), stack)
+        report = run(
+            inputs,
+            options,
+            policy,
+            clusters=None if clusters is None else clusters.write,
+            dumps=dumps,
+            page=None if page is None else page.write,
+            outputs=outputs,
+            spill_folder=None if clusters is None else clusters.folder,
+            on_failure=progress.on_failure,
+            on_progress=progress.on_progress,
+            on_stage=progress.on_stage,
+        )
+        if dumps is not None:  # all or none: what may fail comes before the first appears
+            dumps.complete()
+        if page is not None:
+            page.complete()
+        if clusters is not None:
+            clusters.complete(report.metadata(options, policy))
+        with uninterrupted(outputs):
+            if dumps is not None:
+                dumps.commit()
+            if page is not None:
+                page.commit()
+            if clusters is not None:
+                clusters.commit(report.metadata(options, policy))
+    _tell_common(report, policy)
+    _tell_cut(report)
+    if not arguments.quiet:
+        _tell_silent(report, policy)
+        _summarise(report)
+        say_trimmable(report.trimmable, options)
+    return not report.failures
+
+
+def _tell_common(report: DedupReport, policy: Policy) -> None:
+    """A line for each of the classes that are too common, up to a few."""
+    for urn, records in report.common[:_TOLD]:
+        say(f"{urn}: stands in {records:,} records, so it joins none of them (--max-class {policy.max_class})")
+    if len(report.common) > _TOLD:
+        say(
+            f"{len(report.common) - _TOLD:,} more URNs stand in more than {policy.max_class:,} records; --report lists them"
+        )
+
+
+def _tell_cut(report: DedupReport) -> None:
+    """A line about URNs that are too long, if there are any: two of them may have their beginning in common and no more."""
+    if report.cut:
+        say(f"{counted(report.cut, 'URN')} longer than --max-length: left out, as nobody looked at their ends")
+
+
+def _tell_silent(report: DedupReport, policy: Policy) -> None:
+    """A line for each of the dumps in which nothing was found that could join records, up to a few."""
+    reason = (
+        "has an identifier of its own" if policy.fields else "holds a URN; --fields counts ISBN, DOI and their like"
+    )
+    for name, records in report.silent[:_TOLD]:
+        say(f"{name}: none of its {counted(records, 'record')} {reason}")
+    if len(report.silent) > _TOLD:
+        say(f"the same is so of {counted(len(report.silent) - _TOLD, 'more dump')}")
+
+
+def _summarise(report: DedupReport) -> None:
+    """One line of what was done."""
+    parts = [
+        counted(report.inputs, "dump"),
+        counted(report.records, "record"),
+        counted(report.clusters, "cluster"),
+        counted(report.duplicates, "duplicate"),
+        *([f"{report.without:,} without URNs"] if report.without else []),
+        f"{report.seconds:.1f} s",
+    ]
+    if report.failures:
+        parts.append(counted(len(report.failures), "failure"))
+    say(", ".join(parts))

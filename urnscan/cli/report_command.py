@@ -1,0 +1,76 @@
+"""`urnscan report CLASSES.parquet`: a page of what a scan found."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from urnscan import __version__
+from urnscan.cli.arguments import USAGE, About, Parser, add_help, check_outputs
+from urnscan.cli.heavy import loading
+from urnscan.cli.terminal import say
+from urnscan.display.text import counted
+from urnscan.errors import FatalError
+
+__all__ = ["report", "report_parser"]
+
+
+def report_parser() -> Parser:
+    """Its options."""
+    parser = Parser(
+        About(
+            "urnscan report",
+            usages=("urnscan report CLASSES.parquet -o FILE.html [options]",),
+            description="Make a page (HTML, one file) of what a scan found: namespaces, how often names occur, how their "
+            "spellings differ, sources, problems, and a table of the classes to search and sort: up to 100,000 of them, of "
+            "more the most frequent.",
+            examples=(("a page of a scan", "urnscan report urns.parquet --occurrences places.parquet -o urns.html"),),
+            statuses={0: "done", USAGE: "wrong usage, or nothing could be done", 130: "interrupted"},
+        )
+    )
+    source = parser.add_argument_group("input")
+    source.add_argument("classes", metavar="CLASSES.parquet", help="what urnscan -o wrote")
+    source.add_argument(
+        "--occurrences",
+        metavar="OCCURRENCES.parquet",
+        help="what urnscan --occurrences wrote in the same run: tells how much is in each source, and what ended the names",
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument("-o", dest="output", metavar="FILE.html", required=True, help="write the page here")
+    output.add_argument("--force", action="store_true", help="replace an output that exists")
+    parser.add_argument_group("running").add_argument("--quiet", action="store_true", help="no summary")
+    add_help(parser)
+    return parser
+
+
+def report(arguments: argparse.Namespace) -> bool:
+    """Run it with what its parser gave; True, as it fails as a whole or not at all. Raises UrnscanError."""
+    start = time.perf_counter()
+    with loading():
+        import pyarrow as pa  # noqa: PLC0415 (heavy: --help does without)
+
+        from urnscan.output.parquet import OctetOutput  # noqa: PLC0415
+        from urnscan.report.figures import summarise  # noqa: PLC0415
+        from urnscan.report.scan import render  # noqa: PLC0415
+        from urnscan.sources import is_remote, local_path, real_place, without_secrets  # noqa: PLC0415
+
+    pa.set_memory_pool(pa.system_memory_pool())  # as for a scan
+    (output,) = check_outputs(arguments.output)
+    for path in filter(None, (arguments.classes, arguments.occurrences)):
+        if is_remote(path):
+            raise FatalError(f"{without_secrets(path)}: copy it here first; a report is made of files on this machine")
+        if real_place(path) == real_place(output):
+            raise FatalError(f"{output}: is what the report is made of; name another output")
+    with OctetOutput(output, force=arguments.force) as page:
+        occurrences = None if arguments.occurrences is None else local_path(arguments.occurrences)
+        summary = summarise(local_path(arguments.classes), occurrences, version=__version__)
+        page.write(render(summary).encode())
+        page.commit()
+    if not arguments.quiet:
+        parts = (
+            counted(summary.occurrences, "occurrence"),
+            counted(summary.classes, "class", "classes"),
+            f"{time.perf_counter() - start:.1f} s",
+        )
+        say(", ".join(parts))
+    return True

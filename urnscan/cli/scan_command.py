@@ -1,0 +1,256 @@
+"""`urnscan INPUT...`: URNs found and printed, or written to Parquet."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from urnscan.cli.arguments import (
+    SUMMARIES,
+    USAGE,
+    About,
+    Parser,
+    add_help,
+    add_inputs,
+    add_meaning,
+    add_reading,
+    add_running,
+    check_outputs,
+    read_inputs,
+    read_record,
+)
+from urnscan.cli.heavy import loading
+from urnscan.cli.signals import uninterrupted
+from urnscan.cli.spark_command import add_engine, spark_command
+from urnscan.cli.terminal import say, show_progress, summarise
+from urnscan.display.progress import Progress
+from urnscan.display.text import CONTROL, printable
+from urnscan.errors import FatalError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from urnscan.run.resume import Shards
+
+__all__ = ["scan", "scan_parser"]
+
+
+def scan_parser() -> Parser:
+    """Its options."""
+    parser = Parser(
+        About(
+            "urnscan",
+            usages=(
+                "urnscan INPUT... [-o CLASSES.parquet] [--occurrences FILE] [options]",
+                "urnscan COMMAND ...",
+            ),
+            description="Find URNs in text, tell which are the same, and write them to Parquet. Text is read as it is kept: "
+            "compressed, in archives (tar, zip, WARC), in tables (Parquet, Arrow, SQLite), behind URLs. Without an "
+            "output, each occurrence is printed as source:line:text.",
+            commands=tuple(SUMMARIES)[1:],
+            examples=(
+                ("print what is found, as grep -on does", "urnscan dump.xml.gz --trim"),
+                (
+                    "write a row for each name, and one for each place",
+                    "urnscan texts/ -o urns.parquet --occurrences places.parquet",
+                ),
+                (
+                    "one book is one name, by ISBN-10 and by ISBN-13",
+                    "urnscan texts/ -o books.parquet --equivalence namespace",
+                ),
+            ),
+            statuses={
+                0: "done, also with nothing found",
+                1: "done, but some inputs failed, each named in one line",
+                USAGE: "wrong usage, or nothing could be done",
+                130: "interrupted",
+            },
+            notes=("An INPUT that has the name of a command is written ./dedup and so on.",),
+        )
+    )
+    add_inputs(parser, "INPUT")
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "-o", dest="classes", metavar="FILE", help="write the equivalence classes to Parquet, one row each"
+    )
+    output.add_argument("--occurrences", metavar="FILE", help="write every occurrence to Parquet, one row each")
+    output.add_argument(
+        "--rejects", metavar="FILE", help="write what begins like a URN and is none to Parquet, with the reason"
+    )
+    output.add_argument("--json", action="store_true", help="print occurrences as JSON objects, one a line")
+    output.add_argument("--force", action="store_true", help="replace outputs that exist")
+    output.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on where a run with the same outputs and options was cut off: what it finished is kept beside the first output "
+        "(of inputs that are files, and from the tenth second on, or from the first with this option)",
+    )
+    add_meaning(parser, scan=True)
+    add_reading(parser, columns=True)
+    add_running(parser, threads=True)
+    add_engine(parser)
+    add_help(parser)
+    return parser
+
+
+def scan(arguments: argparse.Namespace) -> bool:
+    """Run it with what its parser gave; whether nothing failed. Raises UrnscanError, ValueError, and OSError where nothing can
+    be printed.
+    """
+    if arguments.engine == "spark":
+        return spark_command(arguments)
+    if misplaced := next((name for name in ("master", "errors") if getattr(arguments, name) is not None), None):
+        raise FatalError(f"--{misplaced} is for Spark: add --engine spark, or leave it out")
+    with loading():
+        import pyarrow as pa  # noqa: PLC0415 (heavy: --help and explain do without)
+
+        from urnscan.run.options import Options  # noqa: PLC0415
+        from urnscan.run.pipeline import run  # noqa: PLC0415
+        from urnscan.run.resume import Shards  # noqa: PLC0415
+        from urnscan.run.tasks import plan_size  # noqa: PLC0415
+
+    # Our tables are large and live shortly: the system's allocator, which keeps what is freed, saves half the time that
+    # the kernel spends on new pages.
+    pa.set_memory_pool(pa.system_memory_pool())
+
+    inputs = read_inputs(arguments)
+    commands = [name.split()[-1] for name in tuple(SUMMARIES)[1:]]
+    if misplaced := next((name for name in commands if name in inputs and not os.path.lexists(name)), None):
+        raise FatalError(f"{misplaced}: no such file or folder; as a command it comes first: urnscan {misplaced} ...")
+    options = read_record(Options, arguments)
+    outputs = check_outputs(arguments.classes, arguments.occurrences, arguments.rejects)
+    if not outputs and sys.stdout is None:
+        raise FatalError("standard output is closed: name an output with -o, --occurrences or --rejects")
+    if arguments.resume and not outputs:
+        raise FatalError("--resume goes on with an output: name it with -o, --occurrences or --rejects")
+    if arguments.json and outputs:
+        raise FatalError("--json is for printing: leave it out, or leave out -o, --occurrences and --rejects")
+    with contextlib.ExitStack() as stack:
+        with uninterrupted(outputs):
+            files = _open_outputs(arguments, stack) if outputs else {}
+        progress = Progress(on_failure=say)
+        both_on_screen = not outputs and sys.stdout.isatty()  # the occurrences run over the screen
+        if not (arguments.no_progress or arguments.quiet or both_on_screen):
+            progress = show_progress("scanning", lambda: plan_size(inputs, options, outputs), stack)
+        shards = None
+        if files:
+            first = next(iter(files.values()))
+            shards = stack.enter_context(
+                Shards(first.beside, {"tables": list(files), **options.identity()}, resume=arguments.resume)
+            )
+            stack.callback(_tell_kept, shards)
+            if arguments.resume and not arguments.quiet and not shards.are_some:
+                reason = (
+                    "the earlier run had other options" if shards.were_other else "nothing is kept of an earlier run"
+                )
+                say(f"{reason}: beginning anew")
+        report = run(
+            inputs,
+            options,
+            classes=files["classes"].write if "classes" in files else None,
+            occurrences=(
+                files["occurrences"].write if "occurrences" in files else None if outputs else _printer(arguments.json)
+            ),
+            rejects=files["rejects"].write if "rejects" in files else None,
+            outputs=outputs,
+            spill_folder=files["classes"].folder if "classes" in files else None,
+            shards=shards,
+            on_failure=progress.on_failure,
+            on_progress=progress.on_progress,
+            on_grouping=lambda: progress.on_stage("grouping"),
+        )
+        for file in files.values():  # all or none: what may fail comes before the first appears
+            file.complete(report.metadata(options))
+        with uninterrupted(outputs):
+            for file in files.values():
+                file.commit(report.metadata(options))
+        if shards is not None:
+            shards.drop()
+    if not arguments.quiet:
+        summarise(report, options, 0 if shards is None else shards.octets)
+    return not report.failures
+
+
+def _open_outputs(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> dict[str, Any]:
+    with loading():
+        from urnscan.output.parquet import ParquetOutput  # noqa: PLC0415
+    from urnscan.tables.rows import CLASSES, OCCURRENCES, REJECTS, REPEATING, SELECTIVE  # noqa: PLC0415
+
+    files = {}
+    if arguments.classes is not None:
+        output = ParquetOutput(
+            arguments.classes, CLASSES, dictionaries=REPEATING, statistics=SELECTIVE, force=arguments.force
+        )
+        files["classes"] = stack.enter_context(output)
+    if arguments.occurrences is not None:
+        output = ParquetOutput(arguments.occurrences, OCCURRENCES, force=arguments.force)
+        files["occurrences"] = stack.enter_context(output)
+    if arguments.rejects is not None:
+        files["rejects"] = stack.enter_context(ParquetOutput(arguments.rejects, REJECTS, force=arguments.force))
+    return files
+
+
+def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
+    """A sink that prints occurrences, as `source:line:text` or as JSON."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    from urnscan.arrays.arrow import octet_strings, text_array  # noqa: PLC0415
+    from urnscan.sources import INSIDE  # noqa: PLC0415
+
+    out = sys.stdout.buffer
+
+    def write(*parts: pa.StringArray | str) -> None:
+        """Print the lines that these columns make side by side; a string stands in each of them."""
+        columns = [text_array([part])[0] if isinstance(part, str) else part for part in parts]
+        octets, _ = octet_strings(pc.binary_join_element_wise(*columns, text_array([""])[0]))
+        out.write(octets.data)
+        out.flush()
+
+    def each(column: pa.Array, change: Callable[[str], str]) -> pa.StringArray:
+        """A column of few different strings, each of them changed."""
+        column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        return text_array([change(text) for text in column.dictionary.to_pylist()]).take(column.indices)
+
+    def as_json_string(text: str) -> str:
+        # JSON itself escapes C0 alone; the others command terminals, too, or end lines for some.
+        return CONTROL.sub(lambda match: json.dumps(match[0])[1:-1], json.dumps(text, ensure_ascii=False))
+
+    def print_json(rows: pa.RecordBatch) -> None:
+        parts: list[pa.StringArray | str] = []
+        for name in rows.schema.names:
+            column = rows.column(name)
+            if name in ("source", "member", "via", "resolver"):
+                column = each(column, as_json_string)
+            parts += [f'{", " if parts else "{"}"{name}": ']
+            if name in ("text", "urn", "nid"):  # no URN holds what would have to be escaped
+                parts += ['"', column.cast(pa.string()), '"']
+            else:
+                parts += [column.cast(pa.string()).fill_null(text_array(["null"])[0])]
+        write(*parts, "}\n")
+
+    def print_lines(rows: pa.RecordBatch) -> None:
+        # Names of files and members are what somebody else wrote: they must neither end the line nor command a terminal.
+        member = each(rows.column("member"), lambda text: INSIDE + printable(text)).fill_null(text_array([""])[0])
+        write(
+            each(rows.column("source"), printable),
+            member,
+            ":",
+            rows.column("line").cast(pa.string()),
+            ":",
+            rows.column("text"),
+            "\n",
+        )
+
+    return print_json if as_json else print_lines
+
+
+def _tell_kept(shards: Shards) -> None:
+    """Say so where a run ends early and not in vain."""
+    if shards.are_kept:
+        say("what was finished is kept beside the output: the same command with --resume goes on from there")

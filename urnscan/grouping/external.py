@@ -1,0 +1,305 @@
+"""Occurrences to equivalence classes, out of core.
+
+Rows are brought into ranges of keys as they come. When all have come, one range after another is sorted and added up
+(`classes.py`): most rows are sorted once. Rows past the memory wait in files, range by range; a range that is too large
+to be sorted at once is grouped in the same way again, by ranges of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from urnscan.arrays.arrow import octet_strings
+from urnscan.arrays.strings import Integers
+from urnscan.errors import FatalError
+from urnscan.grouping.classes import add_up, classes_of, one_batch, one_schema, taken
+from urnscan.grouping.ranges import Ranges, choose_ranges, sample
+
+__all__ = ["Grouping"]
+
+_CHUNK = 16 << 20  # octets of rows that are brought into ranges at once: a thread's share
+_SLICE = 8 << 20  # octets of rows of neighbouring ranges that are added up at once
+_FIRST = 128 << 20  # octets of rows by which ranges are chosen
+_RANGES = 256
+_RANGE = 1 << 20  # octets of rows in a range, where they are few
+_SAMPLE = 1 << 15  # keys, about, by which ranges are chosen
+_TRIED = 16  # one slice of so many tells whether adding up makes the rows fewer
+
+_NUMBERS = itertools.count()  # of spilled files
+_Cut = tuple[int, int]
+"""Ranges: from, and to before."""
+_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
+
+
+class Grouping:
+    """Takes occurrences in the order of the inputs and gives their classes in the order of their keys.
+
+    `memory` is how many octets of rows may be in memory, about, before they are spilled to files in the folder that
+    `spill_folder` gives. The work is done by `executor`, `jobs` threads.
+    """
+
+    def __init__(
+        self,
+        memory: int,
+        jobs: int,
+        executor: Executor,
+        spill_folder: Callable[[], Path],
+        ranges: Ranges | None = None,
+    ) -> None:
+        """Without `ranges`, they are chosen by the rows that come first."""
+        # What is brought into ranges takes twice its octets in each thread, what is added up about five times.
+        share = memory // (16 * jobs)
+        self._chunk_octets = min(_CHUNK, max(_CHUNK // 4, share))
+        self._slice_octets = min(_SLICE, max(_SLICE // 4, share))
+        self._most_octets = max(_SLICE, share)
+        self._memory = memory
+        self._jobs = jobs
+        self._executor = executor
+        self._spill_folder = spill_folder
+        self._ranges = ranges
+        self._is_part = ranges is not None
+        self._rows: list[pa.RecordBatch] = []
+        self._octets = 0
+        self._ordering: deque[Future[_Chunk]] = deque()
+        self._chunks: list[_Chunk | _Spilled] = []
+        self._in_memory = 0
+        self._try_past = memory // 8
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        """Take a batch of SINGLE or PARTIAL rows that follows those before it in the order of the inputs."""
+        self._rows.append(rows)
+        self._octets += rows.nbytes
+        if self._octets >= (min(_FIRST, self._memory // 8) if self._ranges is None else self._chunk_octets):
+            self._order_rows(_RANGES)
+
+    def classes(self, finish: Callable[[pa.RecordBatch], pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """All classes, sorted by `urn` in the order of octets: batches of GROUPED rows as `finish` makes of them, in
+        the threads. Once, after the last add.
+        """
+        self._order_rows(min(_RANGES, self._octets // _RANGE + 1))
+        while self._ordering:
+            self._take_chunk()
+        chunks, self._chunks = self._chunks, []
+        ranges = self._ranges or Ranges()
+        octets = _range_octets(chunks, ranges)
+
+        def is_large(cut: _Cut) -> bool:
+            can_be_parted = not ranges.is_single(cut[0]) and not (self._is_part and len(ranges) == 1)
+            return can_be_parted and int(octets[slice(*cut)].sum()) > 2 * self._most_octets
+
+        for large, cuts in itertools.groupby(_cuts(octets, self._slice_octets), is_large):
+            if large:
+                for cut in cuts:
+                    yield from self._part(chunks, cut).classes(finish)
+            else:
+                yield from self._each(lambda cut: finish(classes_of(self._added(chunks, ranges, cut))), cuts)
+        for chunk in chunks:
+            chunk.drop()
+
+    def _order_rows(self, most_ranges: int) -> None:
+        """Have the rows that came brought into ranges; choose these first, if they are not."""
+        rows, self._rows, self._octets = self._rows, [], 0
+        if self._ranges is None:
+            every = sum(batch.num_rows for batch in rows) // _SAMPLE + 1
+            self._ranges = choose_ranges([key for batch in rows for key in _keys(batch, every)], most_ranges)
+        for batches in _packed(rows, self._chunk_octets):
+            while len(self._ordering) >= self._jobs:
+                self._take_chunk()
+            self._ordering.append(self._executor.submit(_ordered, batches, self._ranges))
+
+    def _take_chunk(self) -> None:
+        chunk = self._ordering.popleft().result()
+        self._chunks.append(chunk)
+        self._in_memory += int(chunk.octets.sum())
+        if self._in_memory > self._try_past:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Add up what is in memory, where that makes it much less; else spill it where it is too much."""
+        ranges = self._ranges or Ranges()
+        spilled = [chunk for chunk in self._chunks if isinstance(chunk, _Spilled)]
+        chunks = [chunk for chunk in self._chunks if isinstance(chunk, _Chunk)]
+        octets = _range_octets(chunks, ranges)
+        cuts = list(_cuts(octets, self._slice_octets))
+        tried = [_head(chunks, cut, self._slice_octets) for cut in cuts[_TRIED // 2 :: _TRIED] or cuts[:1]]
+        before = sum(rows.nbytes for batches in tried for rows in batches)
+        after = sum(rows.nbytes for rows in self._each(add_up, tried))
+        if 2 * after < before:
+            chunks = list(self._each(lambda cut: _sorted(self._added(chunks, ranges, cut), ranges), cuts))
+            self._in_memory = sum(int(chunk.octets.sum()) for chunk in chunks)
+        if self._in_memory > self._memory // 4 * 3:
+            spilled.append(_Spilled(chunks, ranges, self._spill_folder() / f"rows-{next(_NUMBERS)}.arrow"))
+            chunks = []
+            self._in_memory = 0
+        self._chunks = [*spilled, *chunks]
+        self._try_past = min(max(self._memory // 8, 2 * self._in_memory), self._memory // 4 * 3)
+
+    def _part(self, chunks: Sequence[_Chunk | _Spilled], cut: _Cut) -> Grouping:
+        """A grouping of the rows in a range, with ranges of its own."""
+        every = sum(chunk.rows(cut) for chunk in chunks) // _SAMPLE + 1
+        keys = [key for rows in _between(chunks, cut) for key in _keys(rows, every)]
+        ranges = choose_ranges(keys, _RANGES)
+        part = Grouping(self._memory // 4, self._jobs, self._executor, self._spill_folder, ranges)
+        for rows in _between(chunks, cut):
+            part.add(rows)
+        return part
+
+    def _added(self, chunks: Sequence[_Chunk | _Spilled], ranges: Ranges, cut: _Cut) -> pa.RecordBatch:
+        """The rows of neighbouring ranges, added up; bit by bit where they are many."""
+        shared = ranges.shared(*cut)
+        batches: list[pa.RecordBatch] = []
+        octets, most = 0, 2 * self._slice_octets
+        for rows in _between(chunks, cut):
+            batches.append(rows)
+            octets += rows.nbytes
+            if octets > most:
+                batches = [add_up(batches, shared)]
+                octets = batches[0].nbytes
+                most = max(most, 2 * octets)
+        return add_up(batches, shared)
+
+    def _each(self, work: Callable[[_Given], _Result], given: Iterable[_Given]) -> Iterator[_Result]:
+        """What is made of each, in the threads, in their order."""
+        working: deque[Future[_Result]] = deque()
+        for each in given:
+            working.append(self._executor.submit(work, each))
+            if len(working) > self._jobs:
+                yield working.popleft().result()
+        while working:
+            yield working.popleft().result()
+
+
+class _Chunk:
+    """Rows in memory that were brought into ranges."""
+
+    def __init__(self, rows: pa.RecordBatch, begins: Integers) -> None:
+        """`begins`: where each range begins, and where the last one ends."""
+        self._rows = rows
+        self._begins = begins
+        strings = [octet_strings(rows.column(name))[1] for name in ("urn", "text")]
+        width = rows.nbytes - sum(int(offsets[-1] - offsets[0]) for offsets in strings)
+        self.octets: Integers = np.diff(begins) * (width // max(rows.num_rows, 1))
+        """About how many octets of rows each range has."""
+        for offsets in strings:
+            self.octets += np.diff(offsets.astype(np.int64)[begins])
+
+    def rows(self, cut: _Cut) -> int:
+        """How many there are in these ranges."""
+        return int(self._begins[cut[1]] - self._begins[cut[0]])
+
+    def between(self, cut: _Cut) -> Iterator[pa.RecordBatch]:
+        """Those in these ranges."""
+        if rows := self.rows(cut):
+            yield self._rows.slice(self._begins[cut[0]], rows)
+
+    def drop(self) -> None:
+        """Forget them."""
+        self._rows = self._rows.slice(0, 0)
+
+
+class _Spilled:
+    """The same for rows in a file, where they lie range by range."""
+
+    def __init__(self, chunks: Sequence[_Chunk], ranges: Ranges, file: Path) -> None:
+        """Write what is in the chunks to a file. Raises FatalError."""
+        self.octets = _range_octets(chunks, ranges)
+        self._file = file
+        self._rows = np.array([sum(chunk.rows((i, i + 1)) for chunk in chunks) for i in range(len(ranges))])
+        self._first = np.zeros(len(ranges) + 1, np.int64)  # of the batches of each range
+        schema = one_schema(rows.schema for rows in _between(chunks, (0, len(ranges))))
+        try:
+            with pa.ipc.new_file(file, schema) as writer:
+                for i in range(len(ranges)):
+                    self._first[i + 1] = self._first[i]
+                    for batches in _packed(_between(chunks, (i, i + 1)), _SLICE):
+                        writer.write_batch(one_batch(batches, schema))
+                        self._first[i + 1] += 1
+        except OSError as error:
+            raise FatalError(f"{file.parent}: cannot hold what is spilled: {error}") from error
+
+    def rows(self, cut: _Cut) -> int:
+        """How many there are in these ranges."""
+        return int(self._rows[slice(*cut)].sum())
+
+    def between(self, cut: _Cut) -> Iterator[pa.RecordBatch]:
+        """Those in these ranges. Raises FatalError."""
+        try:
+            with pa.OSFile(str(self._file)) as file, pa.ipc.open_file(file) as reader:
+                for number in range(self._first[cut[0]], self._first[cut[1]]):
+                    yield reader.get_batch(number)
+        except OSError as error:
+            raise FatalError(f"{self._file.parent}: cannot hold what is spilled: {error}") from error
+
+    def drop(self) -> None:
+        """Give back what they take."""
+        self._file.unlink(missing_ok=True)
+
+
+def _between(chunks: Iterable[_Chunk | _Spilled], cut: _Cut) -> Iterator[pa.RecordBatch]:
+    """The rows in some ranges, in the order of the inputs. Raises FatalError."""
+    for chunk in chunks:
+        yield from chunk.between(cut)
+
+
+def _head(chunks: Iterable[_Chunk], cut: _Cut, octets: int) -> list[pa.RecordBatch]:
+    """The first rows of some ranges, about so many octets of them."""
+    return next(_packed(_between(chunks, cut), octets), [])
+
+
+def _ordered(batches: Sequence[pa.RecordBatch], ranges: Ranges) -> _Chunk:
+    """Rows brought into ranges."""
+    rows = one_batch(batches)
+    if len(ranges) == 1:
+        return _Chunk(rows, np.array([0, rows.num_rows]))
+    order, begins = ranges.order(*octet_strings(rows.column("urn")))
+    return _Chunk(taken(rows, order), begins)
+
+
+def _sorted(rows: pa.RecordBatch, ranges: Ranges) -> _Chunk:
+    """Rows that are in order already."""
+    return _Chunk(rows, ranges.order(*octet_strings(rows.column("urn")))[1])
+
+
+def _keys(rows: pa.RecordBatch, every: int) -> list[bytes]:
+    """One key of so many."""
+    return sample(*octet_strings(rows.column("urn")), every)
+
+
+def _range_octets(chunks: Sequence[_Chunk | _Spilled], ranges: Ranges) -> Integers:
+    """How many octets of rows, about, each range has."""
+    return sum((chunk.octets for chunk in chunks), np.zeros(len(ranges), np.int64))
+
+
+def _cuts(octets: Integers, most: int) -> Iterator[_Cut]:
+    """Neighbouring ranges that have so many octets of rows, or a little less, or are one with more; empty ones left out."""
+    ends = np.cumsum(octets)
+    first = 0
+    while first < len(ends):
+        before = int(ends[first - 1]) if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, before + most, side="right")))
+        if ends[last - 1] > before:
+            yield first, last
+        first = last
+
+
+def _packed(batches: Iterable[pa.RecordBatch], octets: int) -> Iterator[list[pa.RecordBatch]]:
+    """Batches, as many together as have so many octets, or a batch more."""
+    together: list[pa.RecordBatch] = []
+    held = 0
+    for rows in batches:
+        together.append(rows)
+        held += rows.nbytes
+        if held >= octets:
+            yield together
+            together, held = [], 0
+    if together:
+        yield together

@@ -1,0 +1,126 @@
+"""Ranges of keys, in the order of octets: rows are brought into them before they are sorted, each range on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from urnscan.arrays.jit import compiled, inlined, read_only
+from urnscan.arrays.strings import Integers, Octets, Offsets, Rows, Words, cut, word
+
+__all__ = ["Ranges", "choose_ranges", "sample"]
+
+_PER_RANGE = 16  # keys of a sample for each range
+_KEY = 1024  # octets of a key by which ranges are told apart
+_NEXT = b"\x01"  # no URN holds it: a key and this lie before all longer keys that begin with it
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Range i holds the keys from `bounds[i - 1]` on that come before `bounds[i]`; the first and the last one are open."""
+
+    bounds: tuple[bytes, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.bounds) + 1
+
+    def shared(self, first: int, last: int) -> int:
+        """How many octets all keys in the ranges from `first` to before `last` certainly have in common at their beginning."""
+        if first == 0 or last == len(self):
+            return 0
+        low, high = self.bounds[first - 1], self.bounds[last - 1]
+        return next((i for i in range(len(low)) if high[i : i + 1] != low[i : i + 1]), len(low))
+
+    def is_single(self, number: int) -> bool:
+        """Whether there is only one key in a range."""
+        return 0 < number < len(self.bounds) and self.bounds[number] == self.bounds[number - 1] + _NEXT
+
+    def order(self, octets: Octets, offsets: Offsets) -> tuple[Rows, Integers]:
+        """The rows of a column of keys, range by range, in their order within each; and where each range begins, and the
+        last one ends.
+        """
+        rows: tuple[Rows, Integers] = _order(octets, offsets, self._words)
+        return rows
+
+    @cached_property
+    def _words(self) -> Words:
+        """The words of each bound: row d has word number d of all of them."""
+        words = max((len(bound) for bound in self.bounds), default=0) // 8 + 1
+        padded = b"".join(bound.ljust(8 * words, b"\0") for bound in self.bounds)
+        table = np.frombuffer(padded, ">u8").reshape(len(self.bounds), words).T
+        return read_only(np.ascontiguousarray(table, np.uint64))
+
+
+def sample(octets: Octets, offsets: Offsets, every: int) -> list[bytes]:
+    """One of so many keys of a column."""
+    rows = np.arange(every // 2, len(offsets) - 1, every)
+    keys, ends = cut(octets, offsets[rows], np.minimum(offsets[rows + 1], offsets[rows] + np.int32(_KEY)))
+    text = keys.tobytes()
+    return [text[start:end] for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+
+
+def choose_ranges(keys: Sequence[bytes], most: int) -> Ranges:
+    """About `most` ranges that hold as many of these keys each, or fewer where the keys are few.
+
+    A key that would fill one has one of its own. Of two ranges and more none holds all of the keys, but if they are the same.
+    """
+    keys = sorted(keys)
+    step = max(_PER_RANGE, -(-len(keys) // most))
+    chosen = keys[step::step]
+    bounds = set(chosen)
+    bounds.update(key + _NEXT for key, before in zip(chosen, keys[:1] + chosen, strict=False) if key == before)
+    return Ranges(tuple(sorted(bounds)))
+
+
+@compiled
+def _order(octets: Octets, offsets: Offsets, bounds: Words) -> tuple[Rows, Integers]:
+    total = len(offsets) - 1
+    numbers = np.empty(total, np.int32)
+    begins = np.zeros(bounds.shape[1] + 2, np.int64)
+    for row in range(total):
+        number = _range_of(octets, offsets[row], offsets[row + 1], bounds)
+        numbers[row] = number
+        begins[number + 1] += 1
+    for number in range(1, len(begins)):
+        begins[number] += begins[number - 1]
+    next_of = begins.copy()
+    rows = np.empty(total, np.int32)
+    for row in range(total):
+        rows[next_of[numbers[row]]] = row
+        next_of[numbers[row]] += 1
+    return rows, begins
+
+
+@inlined
+def _range_of(octets: Octets, start: int, end: int, bounds: Words) -> int:
+    """How many bounds a key does not come before: word by word, among those that are equal to it so far."""
+    low, high = 0, bounds.shape[1]
+    for depth in range(bounds.shape[0]):
+        key = word(octets, start + 8 * depth, end)
+        words = bounds[depth]
+        first = _lower_bound(words, low, high, key)
+        if first == high or words[first] != key:
+            return first
+        if key & np.uint64(255) == 0:  # both end here, and bounds are all different
+            return first + 1
+        if first > low or words[high - 1] != key:
+            # The successor of the last word would be 0; but no octet of a key is 255.
+            high = _lower_bound(words, first, high, key + np.uint64(1))
+        low = first
+    return low
+
+
+@inlined
+def _lower_bound(words: Words, low: int, high: int, key: np.uint64) -> int:
+    """The first of the sorted words in [low, high) that is not less than the key."""
+    left = high - low
+    if left == 0 or words[low] >= key:
+        return low
+    while left > 1:  # without a branch that cannot be foreseen
+        half = left >> 1
+        low += half if words[low + half] < key else 0
+        left -= half
+    return low + 1

@@ -1,0 +1,8 @@
+"""Texts -> matches.
+
+blocks: the scanner of a stream: reads blocks, calls the kernel, joins matches over the borders of blocks.
+kernel: the compiled grammar where `urn:` stands: a block of octets -> columns.
+url_context: the URL in which a URN stands: its host, and where the rest of the URL begins.
+views: scanners that also find URNs that are encoded, escaped or broken over lines.
+text: the scanner of a string at hand (`urnscan.find`).
+"""

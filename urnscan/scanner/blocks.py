@@ -1,0 +1,362 @@
+"""The scanner: octets in, columns of matches out.
+
+It knows no files, no lines of text and no Arrow. The result does not depend on how the input is cut into blocks: what a
+block cannot decide is carried over to the next. What is done with a block is the kernel's (`kernel.py`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.arrays.jit import read_only
+from urnscan.arrays.octets import count_lf
+from urnscan.scanner.kernel import (
+    AT,
+    CANONICAL_USED,
+    COUNTED,
+    CUT,
+    END,
+    FOUND,
+    HOST_USED,
+    LINE,
+    LOOKAHEAD,
+    REJECT,
+    REJECT_TEXT_USED,
+    REJECTED,
+    SLOTS,
+    TEXT_USED,
+    Columns,
+    Integers,
+    Octets,
+    RejectColumns,
+    Rules,
+    kernel,
+)
+from urnscan.scanner.url_context import LOOK_BACK, URL_OCTETS
+from urnscan.urn.syntax import TAIL_COMPONENTS, Syntax
+
+__all__ = [
+    "CUT",
+    "END",
+    "MAX_LENGTH",
+    "REJECT_ENDS",
+    "Grammar",
+    "Matches",
+    "Rejects",
+    "ResolverTail",
+    "Scanner",
+    "Sight",
+]
+
+MAX_LENGTH = 65_536
+"""The default of `max_length`: the most octets of a match."""
+_LONGEST = 1 << 28  # octets of a match: buffers hold two of them
+
+REJECT_ENDS = bytes((*range(33), *b'"<>', *range(127, 256)))
+"""The octets that end the text of a reject, and no URN of any syntax holds: white space, controls, `"<>`, non-ASCII."""
+
+ResolverTail = Literal["keep", "cut"]
+
+_BLOCK = 1 << 20  # octets read at a time: small enough to stay in the processor's cache
+_ROWS = 1 << 16  # matches in one Matches at most
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What a scan goes by: a syntax and the options that change what is found."""
+
+    syntax: Syntax
+    max_length: int = MAX_LENGTH
+    trim: bool = False
+    resolver_tail: ResolverTail = "keep"
+    """Cut: of a URL in which a URN stands, what follows the URN does not count as the URN's."""
+    keep_query: bool = False
+    """Canonical forms keep the query of rfc2141bis-03 (§5, step 5b, before its directives are sorted)."""
+    count_lines: bool = True
+    """Off, `Matches.line` is 0 throughout: counting costs a pass over all octets."""
+    rejects: bool = False
+    """Also give what begins like a URN and is none: `Matches.rejects`."""
+
+    def __post_init__(self) -> None:
+        if self.trim not in (True, False):  # "no" would be a yes
+            raise TypeError(f"trim must be True or False, not {self.trim!r}")
+        if not isinstance(self.max_length, int | np.integer):
+            raise TypeError(f"max_length must be a whole number, not {self.max_length!r}")
+        if self.max_length < 1:
+            raise ValueError("max_length must be at least 1")
+        if self.max_length > _LONGEST:
+            raise ValueError(f"max_length must be at most {_LONGEST:,}")
+        if self.resolver_tail not in get_args(ResolverTail):
+            raise ValueError(f"resolver_tail must be {' or '.join(get_args(ResolverTail))}, not {self.resolver_tail!r}")
+
+    @property
+    def separators(self) -> bytes:
+        """The octets that no URN, no URL and, if they are wanted, no text of a reject holds: a text can be cut there."""
+        separators = bytes(octet for octet in self.syntax.separators if octet not in URL_OCTETS)
+        return bytes(octet for octet in separators if octet in REJECT_ENDS) if self.rejects else separators
+
+
+@dataclass(frozen=True, slots=True)
+class Rejects:
+    """Columns of what begins like a URN and is none, or goes on behind a match with a malformed %HH; in their order.
+
+    What has no letter or digit behind its `urn:` names nothing, and is not among them. All arrays are the caller's own.
+    """
+
+    start: Integers
+    """Octets from the start of the stream."""
+    line: Integers
+    """1 + the LF octets before it in the stream."""
+    position: npt.NDArray[np.int32]
+    """Where the malformed %HH stands behind a match, in octets from `start`; -1 where no match begins."""
+    text: Octets
+    text_offsets: npt.NDArray[np.int32]
+    """The octets up to one of REJECT_ENDS, or 256 of them, end to end as in Matches."""
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def length(self) -> npt.NDArray[np.int32]:
+        """The octets of each text."""
+        return np.diff(self.text_offsets)
+
+    def locate(self, starts: Integers, _ends: Integers) -> npt.NDArray[np.int32]:
+        """In which of several texts each stands, as `Matches.locate` has it."""
+        return (np.searchsorted(starts, self.start, side="right") - 1).astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Columns of matches, in their order. All arrays are the caller's own."""
+
+    start: Integers
+    """Octets from the start of the stream."""
+    length: npt.NDArray[np.int32]
+    line: Integers
+    """1 + the LF octets before the match in the stream."""
+    nid_length: npt.NDArray[np.uint8]
+    stop: npt.NDArray[np.int16]
+    """The octet that ended the match, or END, or CUT."""
+    trailing: npt.NDArray[np.uint8]
+    """How many octets `trim` would cut, 255 for more; 0 where it did."""
+    text: Octets
+    text_offsets: npt.NDArray[np.int32]
+    """The octets as found, end to end: match i is `text[text_offsets[i]:text_offsets[i + 1]]`."""
+    canonical: Octets
+    canonical_offsets: npt.NDArray[np.int32]
+    """The lexical canonical forms in the same way."""
+    host: Octets
+    host_offsets: npt.NDArray[np.int32]
+    """The hosts of the URLs in which they stand in the same way, in lower case; empty where there is none."""
+    rejects: Rejects | None = None
+    """What stands between and in the matches and is none, where the Grammar asks for it; there may be no match then."""
+    via: Octets | None = None
+    """By which view each was found (`views.KINDS`, from 1), 0 for literally; None: all literally."""
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def locate(self, starts: Integers, ends: Integers) -> npt.NDArray[np.int32]:
+        """In which of several texts each match stands, when they were scanned as one, each followed by a separator.
+
+        Text i is the octets from `starts[i]` to `ends[i]`. What ended a match there was no octet of the text: END.
+        """
+        which = (np.searchsorted(starts, self.start, side="right") - 1).astype(np.int32)
+        self.stop[(self.start + self.length == ends[which]) & (self.stop != CUT)] = END
+        return which
+
+
+class Sight(NamedTuple):
+    """The part of a stream that is at hand."""
+
+    octets: Octets
+    """Read-only, and only until the next read."""
+    base: int
+    """Where in the stream they begin."""
+    decided: int
+    """All matches that begin before this place of the stream have been found."""
+    lines: int
+    """The LF octets before that place."""
+
+
+_NOTHING = read_only(np.empty(0, np.uint8))
+
+
+class Scanner:
+    """Scans one stream after another with the same buffers; one thread's own.
+
+    After a scan `octets` is what was read of it and `lines` the LF octets in it.
+
+    Whoever looks for more in a stream than it finds has a `sight` of it at each Matches that is given (and when reading
+    fails), and sets `kept` then: octets of the stream from that place on are to stay in sight.
+    """
+
+    def __init__(self, grammar: Grammar, block: int = _BLOCK, rows: int = _ROWS) -> None:
+        """`block` is how many octets are read at a time, `rows` the most matches in one Matches; both at least 1."""
+        self.grammar = grammar
+        self.octets = self.lines = 0
+        self.sight = Sight(_NOTHING, 0, 0, 0)
+        self.kept = sys.maxsize
+        syntax = grammar.syntax
+        self.rules = Rules(
+            np.frombuffer(syntax.octets, np.uint8),
+            syntax.nid_min,
+            syntax.nid_may_end_in_hyphen,
+            syntax.tail,
+            grammar.max_length,
+            grammar.trim,
+            grammar.resolver_tail == "cut",
+            # In RFC 8141 what "?" begins in a URN is certainly the URN's own: "?+" or "?=" (§2.3).
+            ord("#" if syntax.tail == TAIL_COMPONENTS else "?"),
+            grammar.keep_query,
+            grammar.count_lines,
+            grammar.rejects,
+        )
+        self._block = block
+        self._buffer = np.empty(0, np.uint8)  # only streams need it
+        text_size = max(grammar.max_length, 64 * rows)
+        self._columns = Columns(
+            np.empty(rows, np.int64),
+            np.empty(rows, np.int32),
+            np.empty(rows, np.int64),
+            np.empty(rows, np.uint8),
+            np.empty(rows, np.int16),
+            np.empty(rows, np.uint8),
+            np.empty(text_size, np.uint8),
+            np.zeros(rows + 1, np.int32),
+            np.empty(text_size, np.uint8),
+            np.zeros(rows + 1, np.int32),
+            np.empty(max(LOOK_BACK, 16 * rows), np.uint8),
+            np.zeros(rows + 1, np.int32),
+        )
+        reject_rows = rows if grammar.rejects else 0
+        self._rejects = RejectColumns(
+            np.empty(reject_rows, np.int64),
+            np.empty(reject_rows, np.int64),
+            np.empty(reject_rows, np.int32),
+            np.empty(max(REJECT, 64 * reject_rows), np.uint8),
+            np.zeros(reject_rows + 1, np.int32),
+        )
+        self._state = np.zeros(SLOTS, np.int64)
+
+    def scan_octets(self, octets: Octets) -> Iterator[Matches]:
+        """The matches of a text that is in memory."""
+        self._begin()
+        octets = read_only(octets)
+        while not kernel(octets, len(octets), True, self._state, self.rules, self._columns, self._rejects):
+            yield self._take()
+        self._finish(len(octets))
+        if self._holds_some():
+            yield self._take()
+
+    def scan(self, read_into: Callable[[memoryview], int], *, after_each: bool = False) -> Iterator[Matches]:
+        """The matches of a stream.
+
+        `read_into(view)` fills the front of a writable view of octets and returns how many; 0 is the end. When it
+        fills less than the view, what has been found so far is handed out without waiting for more; if `after_each`, after
+        each read, also when nothing was found.
+        Raises what `read_into` raises, after the matches that were decided before.
+        """
+        # A match is decided at the latest after twice max_length; what is before it decides whether it may begin, and
+        # whether it stands in a URL.
+        if not len(self._buffer):
+            undecided = max(2 * self.grammar.max_length + LOOKAHEAD, REJECT)
+            self._buffer = np.empty(LOOK_BACK + undecided + self._block, np.uint8)
+        buffer, state = self._buffer, self._state
+        octets = read_only(buffer)
+        view = buffer.data
+        self._begin()
+        base = filled = 0
+        while True:
+            room = len(buffer) - filled if self._block > 1 else 1
+            try:
+                got = read_into(view[filled : filled + min(room, self._block)])
+            except Exception:
+                # A URN that runs into the failure is not whole; all before it counts. Nor is a reject: those are given up,
+                # and the matches that were decided behind its beginning are not.
+                rules = self.rules._replace(rejects=False)
+                while self.grammar.rejects and not self._advance(octets, filled, False, rules, base):
+                    self._look(octets[:filled], base)
+                    yield self._take()
+                self._look(octets[:filled], base)
+                if self.grammar.count_lines:
+                    state[LINE] += count_lf(octets, int(state[COUNTED]), filled)
+                self._finish(base + filled)
+                if self._holds_some():
+                    yield self._take()
+                raise
+            filled += got
+            done = False
+            while not done:
+                done = self._advance(octets, filled, got == 0, self.rules, base)
+                self._look(octets[:filled], base)
+                if after_each or (self._holds_some() and (not done or got < self._block)):
+                    yield self._take()
+            if got == 0:
+                self._finish(base + filled)
+                return
+            keep_from = max(0, min(int(state[AT]) - LOOK_BACK, self.kept - base))
+            if filled - keep_from + self._block > len(buffer):
+                self._buffer = buffer = np.concatenate([buffer, np.empty(len(buffer), np.uint8)])
+                octets, view = read_only(buffer), buffer.data
+            if keep_from:
+                buffer[: filled - keep_from] = buffer[keep_from:filled].copy()
+                base += keep_from
+                filled -= keep_from
+                state[AT] -= keep_from
+                state[COUNTED] -= keep_from
+
+    def _look(self, octets: Octets, base: int) -> None:
+        """What is at hand, from the octet `base` of the stream on."""
+        self.sight = Sight(octets, base, base + int(self._state[AT]), int(self._state[LINE]) - 1)
+
+    def _advance(self, octets: Octets, filled: int, final: bool, rules: Rules, base: int) -> bool:
+        """Run the kernel on what begins at the octet `base` of the stream; whether the block is done."""
+        state = self._state
+        found, rejected = int(state[FOUND]), int(state[REJECTED])
+        done = bool(kernel(octets, filled, final, state, rules, self._columns, self._rejects))
+        self._columns.start[found : state[FOUND]] += base
+        self._rejects.start[rejected : state[REJECTED]] += base
+        return done
+
+    def _holds_some(self) -> bool:
+        """Whether the columns hold anything."""
+        return bool(self._state[FOUND] or self._state[REJECTED])
+
+    def _begin(self) -> None:
+        self.kept = sys.maxsize
+        self._state[:] = 0
+        self._state[LINE] = 1
+        self.octets = self.lines = 0
+
+    def _finish(self, octets: int) -> None:
+        self.octets = octets
+        self.lines = int(self._state[LINE]) - 1
+
+    def _take(self) -> Matches:
+        """What the columns hold, as arrays of their own; the columns are empty then."""
+        state = self._state
+        found = int(state[FOUND])
+        sizes: tuple[int, ...] = (found,) * 6
+        for used in (TEXT_USED, CANONICAL_USED, HOST_USED):
+            sizes += (int(state[used]), found + 1)
+            state[used] = 0
+        state[FOUND] = 0
+        columns: dict[str, Any] = self._columns._asdict()
+        taken = {name: column[:size].copy() for (name, column), size in zip(columns.items(), sizes, strict=True)}
+        return Matches(**taken, rejects=self._take_rejects() if self.grammar.rejects else None)
+
+    def _take_rejects(self) -> Rejects:
+        state = self._state
+        rows, text = int(state[REJECTED]), int(state[REJECT_TEXT_USED])
+        state[REJECTED] = state[REJECT_TEXT_USED] = 0
+        columns: tuple[npt.NDArray[Any], ...] = self._rejects
+        sizes = (rows, rows, rows, text, rows + 1)
+        return Rejects(*(column[:size].copy() for column, size in zip(columns, sizes, strict=True)))

@@ -1,0 +1,80 @@
+"""URNs in a text that is at hand: the scanner for a string."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from urnscan.display.text import html_fields
+from urnscan.scanner.blocks import MAX_LENGTH, Grammar, ResolverTail, Scanner
+from urnscan.urn.equivalence import get_level
+from urnscan.urn.syntax import as_octets, get_syntax
+
+__all__ = ["Occurrence", "find"]
+
+_ROWS = 1024  # matches at a time: a string mostly has few
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A URN as it stands in a text."""
+
+    text: str
+    """As found."""
+    start: int
+    """Where it begins, from 0."""
+    end: int
+    """`text` is the found text from `start` to `end`: characters of a str, octets of bytes."""
+    urn: str
+    """The canonical form: its class."""
+    nid: str
+    """The namespace identifier in lower case."""
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it."""
+        return html_fields((name, getattr(self, name)) for name in self.__slots__)
+
+
+def find(
+    text: str | bytes,
+    *,
+    syntax: str = "rfc2141",
+    equivalence: str = "lexical",
+    trim: bool = False,
+    resolver_tail: ResolverTail = "keep",
+    max_length: int = MAX_LENGTH,
+) -> list[Occurrence]:
+    """All URNs in a text, from left to right, as RFC 2141 §2.4 ends them: where an excluded character begins.
+
+    `syntax`, `equivalence`, `trim`, `resolver_tail` and `max_length` (octets) are those of the command. Raises ValueError
+    for an unknown syntax, equivalence or resolver tail, and for a `max_length` below 1 or above 2**28, TypeError for one
+    that is no whole number, a `trim` that is no flag, and what is no text.
+
+    >>> find("„urn:nbn:de:101:1-201609052530“")
+    [Occurrence(text='urn:nbn:de:101:1-201609052530', start=1, end=30, urn='urn:nbn:de:101:1-201609052530', nid='nbn')]
+    """
+    level = get_level(equivalence, syntax)
+    octets = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else as_octets("a text", text)
+    array = np.frombuffer(octets, np.uint8)
+    grammar = Grammar(get_syntax(syntax), max_length, trim, resolver_tail, level.keep_query, count_lines=False)
+    ascii_only = len(octets) == len(text)
+    # Where a character begins, an octet is no continuation of one: counted up, that is the character's number.
+    characters = None if ascii_only else np.cumsum((array & 0xC0) != 0x80)
+    found = []
+    for matches in Scanner(grammar, rows=_ROWS).scan_octets(array):
+        canonical = matches.canonical.tobytes().decode()
+        for i, start in enumerate(matches.start.tolist()):
+            length, nid_length = int(matches.length[i]), int(matches.nid_length[i])
+            urn = canonical[matches.canonical_offsets[i] : matches.canonical_offsets[i + 1]]
+            first = start if characters is None else int(characters[start]) - 1
+            found.append(
+                Occurrence(
+                    text=octets[start : start + length].decode(),
+                    start=first,
+                    end=first + length,  # a URN is ASCII: as many characters as octets
+                    urn=level.refine(urn),
+                    nid=urn[4 : 4 + nid_length],
+                )
+            )
+    return found

@@ -1,0 +1,325 @@
+"""A scanner that finds hidden URNs beside those that stand there literally, all in their order.
+
+What is hidden and what is literal never lie in each other: where a hidden URN takes up what was found literally (its
+first half, say), it stands in its place; and inside of a literal one nothing is looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from urnscan.arrays.jit import read_only
+from urnscan.arrays.octets import count_lf
+from urnscan.arrays.strings import cut
+from urnscan.scanner.blocks import Grammar, Matches, Rejects, Scanner, Sight
+from urnscan.scanner.kernel import CUT, END, Integers, Octets
+from urnscan.scanner.views import KINDS
+from urnscan.scanner.views.steps import ENTITY_NAMES, ENTITY_OCTETS, STOP
+from urnscan.scanner.views.windows import (
+    ANSWERED,
+    ASK,
+    AT,
+    COUNT,
+    ENTITIES,
+    ESCAPES,
+    FULL,
+    LABELS,
+    LITERAL,
+    OPEN,
+    PERCENT,
+    PERCENT_TWICE,
+    READINGS,
+    SLOTS,
+    USED,
+    WRAPS,
+    Plan,
+    Windows,
+    hosts,
+    hunt,
+)
+from urnscan.scanner.views.wraps import AHEAD, BEHIND, is_enough, read_on
+from urnscan.urn.namespaces.columns import registered_nids
+
+__all__ = ["RecoveringScanner"]
+
+_READINGS_OF = {
+    "percent": (PERCENT, PERCENT_TWICE),
+    "entities": (ENTITIES,),
+    "escapes": (ESCAPES,),
+    "wraps": (WRAPS,),
+    "labels": (LABELS,),
+}
+_VIA = np.zeros(READINGS, np.uint8)
+for _number, _kind in enumerate(KINDS, 1):
+    _VIA[list(_READINGS_OF[_kind])] = _number
+_WINDOWS = 1 << 12  # that are scanned as one text
+_NO_PLACES = np.empty(0, np.int64)
+_STRINGS = [field.name.removesuffix("_offsets") for field in fields(Matches) if field.name.endswith("_offsets")]
+_NUMBERS = [
+    field.name
+    for field in fields(Matches)
+    if field.name not in ("rejects", *_STRINGS) and not field.name.endswith("_offsets")
+]
+
+
+class RecoveringScanner:
+    """Scans as `Scanner` does, and finds what the views in `recover` show besides; one thread's own.
+
+    `Matches.via` is then 0 for a literal match, or 1 + the place of the view in KINDS; `length` is that in the text.
+    """
+
+    def __init__(self, grammar: Grammar, recover: Collection[str]) -> None:
+        """`recover` are names of KINDS."""
+        self.grammar = grammar
+        self.octets = self.lines = 0
+        self._literal = Scanner(grammar)
+        self._hidden = Scanner(replace(grammar, count_lines=False, rejects=False))
+        on = np.zeros(READINGS, np.uint8)
+        on[[reading for kind in recover for reading in _READINGS_OF[kind]]] = 1
+        self._plan = Plan(
+            on, self._hidden.rules, ENTITY_NAMES, np.frombuffer(ENTITY_OCTETS, np.uint8), registered_nids()
+        )
+        room = (1 << 18) + 8 * grammar.max_length
+        self._windows = Windows(
+            np.empty(room, np.uint8),
+            np.empty(room, np.int64),
+            np.empty(room, np.int64),
+            np.empty(room, np.uint8),
+            np.empty(_WINDOWS, np.int64),
+            np.empty(_WINDOWS, np.int64),
+            np.empty(_WINDOWS, np.uint8),
+            np.empty(_WINDOWS, np.uint8),
+        )
+
+    def scan_octets(self, octets: Octets) -> Iterator[Matches]:
+        """The matches of a text that is in memory."""
+        merging = _Merging()
+        octets = read_only(octets)
+        decided = lines = 0
+        for matches in self._literal.scan_octets(octets):
+            if len(matches):  # what comes next begins behind the last of these
+                decided = int(matches.start[-1] + matches.length[-1])
+                lines = int(matches.line[-1]) - 1
+            yield from self._hunt(merging, matches, Sight(octets, 0, decided, lines), final=True)
+        self._take_counts()
+        yield from self._hunt(merging, None, Sight(octets, 0, len(octets), self.lines), final=True)
+
+    def scan(self, read_into: Callable[[memoryview], int]) -> Iterator[Matches]:
+        """The matches of a stream; as `Scanner.scan` has it, which also says what is raised and when."""
+        merging, literal = _Merging(), self._literal
+        try:
+            for matches in literal.scan(read_into, after_each=True):
+                yield from self._hunt(merging, matches, literal.sight, final=False)
+                literal.kept = merging.hunted - BEHIND
+        except Exception:
+            # What is hidden before that place counts, if it is whole.
+            yield from self._hunt(merging, None, self._all_in_sight(), final=False, failed=True)
+            raise
+        yield from self._hunt(merging, None, self._all_in_sight(), final=True)
+
+    def _all_in_sight(self) -> Sight:
+        """What is at hand of a stream that is read, all of it decided."""
+        self._take_counts()
+        sight = self._literal.sight
+        return sight._replace(decided=sight.base + len(sight.octets), lines=self.lines)
+
+    def _take_counts(self) -> None:
+        self.octets, self.lines = self._literal.octets, self._literal.lines
+
+    def _hunt(
+        self, merging: _Merging, matches: Matches | None, sight: Sight, *, final: bool, failed: bool = False
+    ) -> Iterator[Matches]:
+        """Hunt where all literal matches are known; gives the matches before the place that is reached.
+
+        The octets in sight are the last if `final`; if `failed`, what comes next cannot be read, and what it would
+        decide is left out.
+        """
+        merging.add(matches)
+        octets, base = sight.octets, sight.base
+        starts, ends = (places - base for places in merging.extents())
+        state = np.zeros(SLOTS, np.int64)
+        state[AT] = merging.hunted - base
+        goes_on = merging.hunted < sight.decided
+        while goes_on:
+            ended = hunt(
+                octets, sight.decided - base, len(octets), final, starts, ends, state, self._plan, self._windows
+            )
+            goes_on = ended == FULL
+            if ended == ASK:
+                literal = int(state[LITERAL])
+                is_literal = literal < len(starts) and starts[literal] == state[AT]
+                first_end = int(ends[literal] if is_literal else state[AT])
+                goes_on = self._read_on(state, first_end, octets, final=final, failed=failed)
+            elif ended == OPEN and failed:
+                state[AT] += 1
+                goes_on = True
+            if ended == FULL or not goes_on:
+                merging.hits += self._scan_windows(int(state[USED]), int(state[COUNT]), merging, sight)
+                state[USED] = state[COUNT] = 0
+        merging.hunted = max(merging.hunted, base + int(state[AT]))
+        at_the_end = (final or failed) and sight.decided == base + len(octets)
+        yield from merging.decided(None if at_the_end else merging.hunted)
+
+    def _read_on(self, state: Integers, first_end: int, octets: Octets, *, final: bool, failed: bool) -> bool:
+        """Append a window for the URN at which the hunt stands if it goes on behind a line end; False: more octets tell.
+
+        `first_end` is where its first part ends, or where it begins if that is not known.
+        """
+        windows = self._windows
+        at, used, count = (int(state[slot]) for slot in (AT, USED, COUNT))
+        ahead = first_end + AHEAD
+        if not final and not failed and not is_enough(octets[first_end:ahead].tobytes()):
+            state[ANSWERED] = 0
+            return False
+        behind = max(0, at - BEHIND)
+        broken = read_on(octets[behind:ahead].tobytes(), at - behind, self.grammar.syntax, self.grammar.max_length)
+        if broken is None or (failed and behind + broken.places[-1] + 1 == len(octets)):
+            return True
+        end = used + len(broken.text)
+        windows.octets[used:end] = np.frombuffer(broken.text, np.uint8)
+        windows.octets[end] = STOP
+        windows.origin[used:end] = broken.places + behind
+        windows.after[used:end] = windows.origin[used:end] + 1
+        windows.changed[used:end] = np.diff(broken.places, prepend=broken.places[0] - 1) != 1
+        text_end = int(windows.after[end - 1])
+        windows.starts[count], windows.ends[count] = used, text_end
+        windows.cuts[count], windows.readings[count] = broken.is_cut, WRAPS
+        state[AT], state[USED], state[COUNT], state[ANSWERED] = text_end, end + 1, count + 1, 0
+        return True
+
+    def _scan_windows(self, used: int, count: int, merging: _Merging, sight: Sight) -> list[Matches]:
+        """What the grammar finds in the windows, in its places in the text."""
+        if not count:
+            return []
+        windows, base, found = self._windows, sight.base, []
+        merging.take(windows.origin[windows.starts[:count]] + base, windows.ends[:count] + base)
+        changes = np.concatenate([_NO_PLACES, [0], np.cumsum(windows.changed[:used], dtype=np.int64)])
+        for matches in self._hidden.scan_octets(windows.octets[:used]):
+            first = matches.start
+            length = np.diff(matches.text_offsets)
+            last = first + length - 1
+            of = np.searchsorted(windows.starts[:count], first, side="right") - 1
+            start, end = windows.origin[first] + base, windows.after[last] + base
+            # Windows hold nothing of the URL in which a URN is hidden; the text does.
+            host, host_offsets = hosts(sight.octets, windows.origin[first])
+            is_cut = (windows.cuts[of] > 0) & (end == windows.ends[of] + base)
+            # What follows in a list that trimming takes apart may stand there literally.
+            is_hidden = (first == windows.starts[of]) | (changes[last + 1] > changes[first])
+            hits = replace(
+                matches,
+                start=start,
+                length=(end - start).astype(np.int32),
+                host=host,
+                host_offsets=host_offsets,
+                line=_lines_before(start, sight) + 1 if self.grammar.count_lines else matches.line,
+                stop=np.where(is_cut, CUT, _stops(end, sight)).astype(np.int16),
+                via=np.where(is_hidden, _VIA[windows.readings[of]], 0).astype(np.uint8),
+            )
+            found.append(hits)
+        return found
+
+
+def _lines_before(places: Integers, sight: Sight) -> Integers:
+    """The LF octets of the stream before each place."""
+    lines = np.empty(len(places), np.int64)
+    at, before = sight.decided - sight.base, sight.lines
+    for i, place in enumerate((places - sight.base).tolist()):
+        low, high = min(at, place), max(at, place)
+        between = count_lf(sight.octets, low, high)
+        at, before = place, before + (between if place > at else -between)
+        lines[i] = before
+    return lines
+
+
+def _stops(places: Integers, sight: Sight) -> Integers:
+    """The octet at each place of the stream, END behind the last."""
+    within = places < sight.base + len(sight.octets)
+    return np.where(within, sight.octets[np.where(within, places - sight.base, 0)].astype(np.int64), END)
+
+
+class _Merging:
+    """What was found literally and what was found hidden, on the way to one order."""
+
+    def __init__(self) -> None:
+        self.hits: list[Matches] = []
+        """What was found hidden, in order."""
+        self.hunted = 0
+        """Up to where in the stream all that is hidden was found."""
+        self._literal: list[Matches] = []
+        self._taken = [_NO_PLACES], [_NO_PLACES]  # where the parts of the text begin and end that hidden ones take up
+
+    def add(self, matches: Matches | None) -> None:
+        """Take literal matches that come behind those before."""
+        if matches is not None and (len(matches) or matches.rejects is not None):
+            self._literal.append(self._free(matches))
+
+    def take(self, starts: Integers, ends: Integers) -> None:
+        """From `starts` to `ends` the text belongs to something hidden; what was found there literally does not count."""
+        self._taken[0].append(starts)
+        self._taken[1].append(ends)
+
+    def extents(self) -> tuple[Integers, Integers]:
+        """Where the literal matches that wait begin and end."""
+        starts = [matches.start for matches in self._literal]
+        ends = [matches.start + matches.length for matches in self._literal]
+        return np.concatenate([_NO_PLACES, *starts]), np.concatenate([_NO_PLACES, *ends])
+
+    def decided(self, until: int | None) -> Iterator[Matches]:
+        """All matches that begin before `until` (None: all), in order; what was found literally within a hidden one is not."""
+        hits, self.hits = self.hits, []
+        literal, self._literal = [self._free(matches) for matches in self._literal], []
+        if hits:
+            for matches in literal:
+                if matches.rejects is not None:
+                    yield _rows(matches, _NO_PLACES, rejects=matches.rejects)
+            found = _joined([*literal, *hits])
+            literal = [_rows(found, np.argsort(found.start, kind="stable"), rejects=None)]
+        for matches in literal:
+            count = len(matches) if until is None else int(np.searchsorted(matches.start, until))
+            if count == len(matches):
+                yield matches
+                continue
+            self._literal.append(_rows(matches, np.arange(count, len(matches)), rejects=None))
+            if count or matches.rejects is not None:
+                yield _rows(matches, np.arange(count), rejects=matches.rejects)
+        # Only the last part that was taken can reach beyond what is decided.
+        self._taken = [np.concatenate(self._taken[0])[-1:]], [np.concatenate(self._taken[1])[-1:]]
+
+    def _free(self, matches: Matches) -> Matches:
+        """The literal matches that begin in no part of the text that is taken."""
+        starts, ends = map(np.concatenate, self._taken)
+        if not len(starts) or not len(matches):
+            return matches
+        before = np.searchsorted(starts, matches.start, side="right") - 1
+        free = (before < 0) | (matches.start >= ends[before])
+        return matches if free.all() else _rows(matches, np.flatnonzero(free), matches.rejects)
+
+
+def _rows(matches: Matches, rows: Integers, rejects: Rejects | None) -> Matches:
+    """Some of the matches, in this order."""
+    columns: dict[str, Any] = {}
+    for name in _STRINGS:
+        octets, offsets = getattr(matches, name), getattr(matches, f"{name}_offsets")
+        columns[name], columns[f"{name}_offsets"] = cut(octets, offsets[:-1][rows], offsets[1:][rows])
+    for name in _NUMBERS:
+        column = getattr(matches, name)
+        columns[name] = None if column is None else column[rows]
+    return Matches(**columns, rejects=rejects)
+
+
+def _joined(parts: Sequence[Matches]) -> Matches:
+    """The matches of all parts, one after the other."""
+    columns: dict[str, Any] = {}
+    for name in _STRINGS:
+        columns[name] = np.concatenate([getattr(part, name) for part in parts])
+        lengths = [np.diff(getattr(part, f"{name}_offsets")) for part in parts]
+        columns[f"{name}_offsets"] = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int32)
+    for name in _NUMBERS:
+        columns[name] = np.concatenate(
+            [np.zeros(len(part), np.uint8) if (column := getattr(part, name)) is None else column for part in parts]
+        )
+    return Matches(**columns, rejects=None)

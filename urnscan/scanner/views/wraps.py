@@ -1,0 +1,241 @@
+r"""URNs broken over lines and by octets that nobody sees.
+
+Said here is only what is taken out of a text before the grammar is applied. A match of the grammar, or the beginning of
+one (`urn:`, `urn:nid`, `urn:nid:`), that ends where a break stands is read on behind the break, where that is plausible:
+at most `MOST_BREAKS` times a URN. Held against places judged by hand: `tests/scanner/views/test_wraps.py`.
+
+What stands before the break is the part, what stands behind it T: all URN octets there are, `MOST_AHEAD` at the most.
+T never begins with `urn:` or with a scheme and `://`, and what is joined has to be a URN that reaches beyond the break.
+
+Silent breaks are joined whatever stands around them, if T is more than `_CLOSING` octets:
+  * a soft hyphen, U+200B, U+200C, U+200D, U+2060 or U+FEFF (up to three), with the line end and the indentation behind
+    them, if there are any: no reader sees them, and who typed the URN did not type them;
+  * `=` and a line end, in a line of 60 to 76 octets with the `=`, no indentation behind it: quoted-printable fills its
+    lines, ends none later than at 76, and writes a literal `=` as `=3D`; elsewhere a `=` is the URN's own;
+  * `\` and a line end and indentation, and one more `\` perhaps: the folded lines of RFC 8792, and a string continued
+    in C, Python or the shell; but no T that begins with `--`, the option of a command.
+
+A plain break is one LF or CRLF, at most 4 blanks before it and 60 behind it; never an empty line. When the line of the
+part begins with a comment leader or quote mark (`_LEADER`), so does the next, with the same octets; then blanks again.
+It is joined in one of three cases. The opening mark is one of < " ' ` ( [ {, with 64 octets at most between it and the
+URN, none of them a blank or such a mark; t is T up to the partner of the mark, or else T without `_CLOSING` at its end.
+  1. Bracketed: the mark is `<`, and behind T stands `>`, or one more plain break and again bracketed. The part may end,
+     and T begin, with any URN octet, but T is not `/`.
+  2. Closed: behind t stands the partner, perhaps with a `\` before it, or T ends with `-`, `:` or `/` and behind it
+     stand one more plain break, a letter or digit, and so on to the partner. The part ends with `-`, `:` or `/`, and t
+     begins with a letter or digit; or the part ends with a letter or digit, and t begins with `-` or `:` and one of
+     these. In round brackets after `:` or `/`, t has to be telling: "(urn:uuid: form)" is prose.
+  3. Open: t begins with a letter or digit, T does not end with `:` before a blank or line end (a field, a label), and
+     the part ends with `-`, and t is neither a capitalised word nor "and" nor "or"; or
+     the part ends with `:` or `/`, and t is telling.
+Telling is a t of at least 8 octets that holds four digits, or a `:` between others and not doubled (`std::`) the first
+time: no word, no item of a list, no name of a variable.
+A part that is only `urn:` is the label of a field when it is in capitals, and not closed. In small letters, and open, t
+has to be telling and to begin with a NID, a `:` and a letter or digit.
+
+Look-behind: 65 octets before the URN for the mark; 256 octets before the break for the beginning of the line, which
+has no leader when it is longer. Look-ahead: a break (141 octets at most) and `MOST_AHEAD` octets behind it, a T as long
+as which is not joined; bracketed or closed, as many of both as may still come. The first part may be of any length.
+
+>>> from urnscan.urn.syntax import get_syntax
+>>> read_on(b"the URI 'urn:ietf:params:rtp-\n   hdrext:sdes:mid' value", 9, get_syntax("rfc8141")).text
+b"urn:ietf:params:rtp-hdrext:sdes:mid'"
+>>> read_on(b"the prefix urn:ietf:params:\n   The rest is prose", 11, get_syntax("rfc8141"))
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import regex
+
+from urnscan.urn.syntax import Syntax
+
+__all__ = ["AHEAD", "BEHIND", "MOST_AHEAD", "MOST_BREAKS", "Broken", "is_enough", "read_on"]
+
+MOST_BREAKS = 4
+MOST_AHEAD = 256
+_LINE_BEHIND = 256
+BEHIND = 320
+"""Octets before a URN, or before the end of its first part, that may have to be looked at."""
+AHEAD = MOST_BREAKS * (150 + MOST_AHEAD)
+"""Octets behind the end of its first part that may have to be."""
+_QUOTED_PRINTABLE = range(60, 77)
+_TELLING_LENGTH = 8
+_CLOSING = b".,;:!?'*_)"
+_DELIMITERS = b"-:/"
+_BLANK = (b" ", b"\t", b"\r", b"\n", b"")
+_PARTNER = dict(zip(b"<\"'`([{", b">\"'`)]}", strict=True))
+
+_URN_OCTET = rb"[A-Za-z0-9._~!$&'()*+,;=:@/?#%-]"
+_FIRST_RUN = regex.compile(_URN_OCTET + rb"+")
+_RUN = regex.compile(_URN_OCTET + rb"{0,%d}" % MOST_AHEAD)
+_STUB = regex.compile(rb"[Uu][Rr][Nn]:(?![Uu][Rr][Nn]:)(?:[A-Za-z0-9][A-Za-z0-9-]{0,31}:?)?")
+_INVISIBLE = regex.compile(
+    rb"(?:\xC2\xAD|\xE2\x80[\x8B-\x8D]|\xE2\x81\xA0|\xEF\xBB\xBF){1,3}(?:[ \t]{0,4}\r?\n[ \t]{0,60})?"
+)
+_FOLDED = regex.compile(rb"\\\r?\n[ \t]{0,60}\\?(?!--)")
+_SOFT = regex.compile(rb"\r?\n")
+_EMPTY_LINE = regex.compile(rb"\n[ \t]*\r?\n")
+_LINE_END = regex.compile(rb"[ \t]{0,4}\r?\n")
+_INDENT = regex.compile(rb"[ \t]{0,60}")
+_LEADER = regex.compile(rb"[ \t]{0,60}(?:///?|--|#{1,6}|\*|>(?: ?>){0,7})(?=[ \t])")
+_OPENED = regex.compile(rb"([<\"'`(\[{])[^\0\s<>\"'`()\[\]{}]{0,64}\Z")
+_FOREIGN = regex.compile(rb"[Uu][Rr][Nn]:|[A-Za-z][A-Za-z0-9+.-]*://")
+_WORD = regex.compile(rb"[A-Z][a-z]*|and|or")
+_TELLING = regex.compile(rb"(?:.*?[0-9]){4}.*|[^:]+:[^:].*")
+_NAMESTRING = regex.compile(rb"[A-Za-z0-9][A-Za-z0-9-]{0,31}:[A-Za-z0-9].*")
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A URN that is broken at least once."""
+
+    text: bytes
+    """Without the breaks."""
+    places: npt.NDArray[np.int64]
+    """Where each octet of it stands."""
+    is_cut: bool
+    """It goes on, but is cut for its length."""
+
+
+def is_enough(octets: bytes) -> bool:
+    """Whether what stands behind the first part of a URN is enough to tell whether it goes on, whatever comes next.
+
+    It is with an empty line, with as many line ends as a URN can have and one more, and with AHEAD octets.
+    """
+    return len(octets) >= AHEAD or octets.count(b"\n") > MOST_BREAKS or _EMPTY_LINE.search(octets) is not None
+
+
+def read_on(octets: bytes, start: int, syntax: Syntax, max_length: int = sys.maxsize) -> Broken | None:
+    """The broken URN that begins at `start`, if there is one.
+
+    `octets` have to begin BEHIND octets before it, or with the text, and end AHEAD behind the first break, or with it.
+    """
+    text = b""
+    places: list[int] = []
+    best = None
+    begin, last_break = start, 0
+    for left in range(MOST_BREAKS, -1, -1):
+        run = _unquoted(octets, begin, _taken(_FIRST_RUN if begin == start else _RUN, octets, begin))
+        text += run
+        places += range(begin, begin + len(run))
+        match = syntax.pattern.match(text.decode())
+        if match and match.end() > last_break > 0:
+            best = match.end()
+        stub = _STUB.match(text)
+        reached = max(match.end() if match else 0, stub.end() if stub else 0)
+        going_on = _behind(octets, start, begin + len(run), text, left) if run and reached == len(text) else None
+        if going_on is None:
+            break
+        begin, last_break = going_on, len(text)
+    if best is not None and best > max_length:
+        match = syntax.pattern.match(text.decode(), 0, max_length)
+        return Broken(text[: match.end()], np.array(places[: match.end()]), True) if match else None
+    return None if best is None else Broken(text[:best], np.array(places[:best]), False)
+
+
+def _taken(pattern: regex.Pattern[bytes], octets: bytes, at: int) -> bytes:
+    """What the pattern takes there."""
+    match = pattern.match(octets, at)
+    return match[0] if match else b""
+
+
+def _unquoted(octets: bytes, begin: int, run: bytes) -> bytes:
+    """The run without the `=` of quoted-printable at its end, if it has one."""
+    end = begin + len(run)
+    if not (run.endswith(b"=") and _SOFT.match(octets, end)):
+        return run
+    return run[:-1] if end - _line_start(octets, end) in _QUOTED_PRINTABLE else run
+
+
+def _behind(octets: bytes, start: int, end: int, part: bytes, left: int) -> int | None:
+    """Where a URN goes on behind the break at `end`, if one of the breaks left to it stands there and it does go on."""
+    if left == 0:
+        return None
+    silent = _INVISIBLE.match(octets, end) or _FOLDED.match(octets, end)
+    if silent is None and octets[end : end + 1] == b"=":
+        silent = _SOFT.match(octets, end + 1)
+    begin = silent.end() if silent else _behind_line(octets, end)
+    if begin is None or _FOREIGN.match(octets, begin):
+        return None
+    run = _taken(_RUN, octets, begin)
+    if not run or len(run) == MOST_AHEAD:
+        return None
+    goes_on = bool(run.strip(_CLOSING)) if silent else _plausible(octets, start, begin, part, run, left)
+    return begin if goes_on else None
+
+
+def _behind_line(octets: bytes, end: int) -> int | None:
+    """Where the text goes on behind a line end at `end`: behind the indentation, and the leader of the line before."""
+    line_end = _LINE_END.match(octets, end)
+    if line_end is None:
+        return None
+    leader = _LEADER.match(octets, _line_start(octets, end), end)
+    begin = line_end.end()
+    if leader and octets.startswith(leader[0], begin):
+        begin += len(leader[0])
+    elif leader and not leader[0].endswith(b"*"):
+        return None
+    return begin + len(_taken(_INDENT, octets, begin))
+
+
+def _line_start(octets: bytes, end: int) -> int:
+    """Where the line that ends at `end` begins; `end`, when that is too far before it. NUL stands between texts."""
+    floor = max(0, end - _LINE_BEHIND)
+    start = max(octets.rfind(b"\n", floor, end), octets.rfind(b"\0", floor, end)) + 1
+    return start if start or end <= _LINE_BEHIND else end
+
+
+def _plausible(octets: bytes, start: int, begin: int, part: bytes, run: bytes, left: int) -> bool:
+    """Whether a URN goes on behind a plain line end: bracketed, closed or open."""
+    opened = _OPENED.search(octets, max(0, start - 65), start)
+    partner = bytes([_PARTNER[opened[1][0]]]) if opened else b""
+    if partner == b">" and _bracketed(octets, begin, left):
+        return True
+    closed = bool(partner) and _closes(octets, begin, partner, left)
+    kept = run.partition(partner)[0] if closed else run.rstrip(_CLOSING)
+    telling = len(kept) >= _TELLING_LENGTH and _TELLING.fullmatch(kept) is not None
+    if closed and part[-1:].isalnum():
+        return kept[:1] in (b"-", b":") and kept[1:2].isalnum()
+    if not kept[:1].isalnum() or part[-1] not in _DELIMITERS:
+        return False
+    if closed:
+        return partner != b")" or part[-1] == ord("-") or telling
+    if run.endswith(b":") and octets[begin + len(run) : begin + len(run) + 1] in _BLANK:
+        return False
+    if len(part) == len(b"urn:"):
+        return part == b"urn:" and telling and _NAMESTRING.fullmatch(kept) is not None
+    return _WORD.fullmatch(kept) is None if part[-1] == ord("-") else telling
+
+
+def _bracketed(octets: bytes, begin: int, left: int) -> bool:
+    """Whether all up to the closing bracket is URN octets, but for breaks."""
+    run = _taken(_RUN, octets, begin)
+    end = begin + len(run)
+    if not run or run == b"/" or _FOREIGN.match(octets, begin):
+        return False
+    if octets[end : end + 1] == b">":
+        return True
+    further = _behind_line(octets, end)
+    return left > 1 and further is not None and _bracketed(octets, further, left - 1)
+
+
+def _closes(octets: bytes, begin: int, partner: bytes, left: int) -> bool:
+    """Whether the partner of the opening mark stands in or behind these URN octets, or behind further breaks."""
+    run = _taken(_RUN, octets, begin)
+    end = begin + len(run)
+    if partner in run or octets[end : end + 2].removeprefix(b"\\").startswith(partner):
+        return True
+    if left == 1 or not run or run[-1] not in _DELIMITERS:
+        return False
+    further = _behind_line(octets, end)
+    return (
+        further is not None
+        and octets[further : further + 1].isalnum()
+        and _FOREIGN.match(octets, further) is None
+        and _closes(octets, further, partner, left - 1)
+    )

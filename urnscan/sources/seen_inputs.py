@@ -1,0 +1,54 @@
+"""Which inputs were met before, of millions."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.arrays.jit import compiled
+
+__all__ = ["Seen"]
+
+_ROWS = 1 << 10  # for a start; always a power of two
+_Hashes = npt.NDArray[np.int64]
+
+
+class Seen:
+    """A set of octet strings that only grows: 24 to 48 octets for each, however long, as only 128 bits of hash are kept.
+
+    The hashes are Python's own, keyed anew in each process, so nobody can name two files that are taken for one.
+    """
+
+    def __init__(self) -> None:
+        self._table = np.zeros((_ROWS, 2), np.int64)
+        self._count = 0
+
+    def add(self, keys: Sequence[bytes]) -> npt.NDArray[np.bool_]:
+        """Which of the keys come for the first time; all are known from now on."""
+        if 3 * (self._count + len(keys)) > 2 * len(self._table):
+            old = self._table[self._table[:, 1] != 0]
+            rows = len(self._table)
+            while 3 * (self._count + len(keys)) > 2 * rows:
+                rows *= 2
+            self._table = np.zeros((rows, 2), np.int64)
+            _add(self._table, old)
+        hashes = np.empty((len(keys), 2), np.int64)
+        hashes[:, 0] = [hash(key) for key in keys]
+        hashes[:, 1] = [hash(key + b"\0") | 1 for key in keys]  # a row of the table that is free has 0
+        are_new: npt.NDArray[np.bool_] = _add(self._table, hashes)
+        self._count += int(are_new.sum())
+        return are_new
+
+
+@compiled
+def _add(table: _Hashes, hashes: _Hashes) -> npt.NDArray[np.bool_]:
+    """Which of the hashes were not in the table; now they are. There must be room."""
+    are_new = np.zeros(len(hashes), np.bool_)
+    for i in range(len(hashes)):
+        at = hashes[i, 0] & (len(table) - 1)
+        while table[at, 1] != 0 and (table[at, 0] != hashes[i, 0] or table[at, 1] != hashes[i, 1]):
+            at = (at + 1) & (len(table) - 1)
+        if table[at, 1] == 0:
+            table[at] = hashes[i]
+            are_new[i] = True
+    return are_new

@@ -1,0 +1,272 @@
+"""What executors do, batch by batch of Arrow: tasks -> what comes out of them, occurrences -> classes.
+
+Each of these functions is what `mapInArrow` maps over a partition. Nothing here knows Spark.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.arrays.arrow import number_array, text_array
+from urnscan.errors import SourceError
+from urnscan.grouping.classes import add_up, group
+from urnscan.run.failures import Failures
+from urnscan.run.options import Options
+from urnscan.run.tasks import Part, Sizes, Task
+from urnscan.run.worker import Work, Worker
+from urnscan.scanner.views import make_scanner
+from urnscan.spark.frames import (
+    CLASSES_HERE,
+    DONE,
+    FAILURE,
+    OCCURRENCES_HERE,
+    PLACE,
+    PLACED,
+    PLACED_PARTIAL,
+    RAW,
+    REJECTED,
+    as_struct,
+    plain,
+)
+from urnscan.tables.rows import PARTIAL, SINGLE, Found, canonical_column, class_rows
+from urnscan.tables.values import scan_values
+
+__all__ = ["Wanted", "classes_of_partial", "partial_of_occurrences", "scanned_column", "scanned_tasks"]
+
+_ROWS = 1 << 17  # of occurrences that are added up at once
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What comes out of tasks, and by what options: executors keep a worker for the last."""
+
+    options: Options
+    sizes: Sizes
+    folder: str
+    """The driver's, from which relative paths lead to inputs."""
+    occurrences: bool
+    classes: bool
+    rejects: bool
+
+
+_workers: dict[Wanted, Worker] = {}
+
+
+@contextlib.contextmanager
+def _worker(wanted: Wanted) -> Iterator[Worker]:
+    """One that an earlier partition left, if it was done with it: what is broken off leaves texts in its buffers."""
+    worker = _workers.pop(wanted, None) or Worker(
+        Work(
+            wanted.options,
+            wanted.sizes,
+            want_occurrences=wanted.occurrences,
+            want_partial=True,  # it has the places
+            want_rejects=wanted.rejects,
+            on_read=lambda _: None,
+            spill_folder=lambda: Path(tempfile.gettempdir()),
+        )
+    )
+    yield worker
+    _workers.clear()  # buffers of one are enough
+    _workers[wanted] = worker
+
+
+def scanned_tasks(batches: Iterable[pa.RecordBatch], wanted: Wanted) -> Iterator[pa.RecordBatch]:
+    """Do TASKS; gives RAW rows."""
+    with contextlib.suppress(OSError):  # where it is not, nothing is at a relative path: each input says so
+        os.chdir(wanted.folder)
+    with _worker(wanted) as worker:
+        for batch in batches:
+            for first, pickled in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                # Who pickled it is the driver, which may run anything here anyway.
+                yield from _scanned(first, pickle.loads(pickled), worker, wanted)  # noqa: S301
+
+
+def _scanned(first: int, some: Sequence[Task], worker: Worker, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+    sums = _Sums()
+    for number, task in enumerate(some, first):
+        raw = _Raw(number)
+        told: list[SourceError] = []
+        failures = Failures(told, lambda _: None, strict=False)
+        inputs = octets = found = rejects = trimmable = lines = 0
+        for piece in worker.work(task):
+            inputs += piece.inputs
+            octets += piece.octets
+            found += piece.found
+            trimmable += piece.trimmable
+            lines += piece.part_lines
+            if piece.failure:
+                failures.add(*piece.failure, is_part=piece.part_of is not None)
+            if piece.occurrences is not None and piece.partial is not None:
+                more = {"input": piece.partial.column("first_source")}
+                yield raw.rows("occurrence", plain(piece.occurrences, PLACED, more))
+            if piece.rejects is not None:
+                rejects += piece.rejects.num_rows
+                yield raw.rows("reject", plain(piece.rejects, REJECTED))
+            if piece.partial is not None and wanted.classes:
+                for rows in sums.add(piece.partial, piece.names, (number, raw.count)):
+                    yield raw.rows("partial", rows)
+        failures.finish()
+        place = task.place if isinstance(task, Part) else None
+        if told:
+            yield raw.rows("failure", _batch(((place, each.source, each.reason) for each in told), FAILURE))
+        yield raw.rows("done", _batch([(place, inputs, octets, found, rejects, trimmable, lines)], DONE))
+    for rows in sums.end():
+        yield raw.rows("partial", rows)
+
+
+class _Raw:
+    """Makes RAW rows of one task."""
+
+    def __init__(self, task: int) -> None:
+        self._task = task
+        self.count = 0
+
+    def rows(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows as RAW rows with this struct alone."""
+        total = rows.num_rows
+        columns = {
+            "task": number_array(np.full(total, self._task, np.int64)),
+            "row": number_array(np.arange(self.count, self.count + total)),
+            name: as_struct(rows),
+        }
+        self.count += total
+        return pa.RecordBatch.from_arrays(
+            [columns[field.name] if field.name in columns else pa.nulls(total, field.type) for field in RAW],
+            schema=RAW,
+        )
+
+
+class _Sums:
+    """Adds up the rows of a partition, which come in the order of the inputs, so that few go on."""
+
+    def __init__(self) -> None:
+        self._waiting: list[pa.RecordBatch] = []
+        self._names: dict[int, str] = {}
+        self._rows = 0
+        self._at = (0, 0)
+
+    def add(self, rows: pa.RecordBatch, names: Mapping[int, str], at: tuple[int, int]) -> Iterator[pa.RecordBatch]:
+        """Take SINGLE rows of inputs of these names, `at` a task and a row of it; gives PLACED_PARTIAL rows that wait no
+        longer.
+        """
+        self._waiting.append(rows)
+        self._names.update(names)
+        self._rows += rows.num_rows
+        self._at = at
+        if self._rows > _ROWS:
+            self._waiting = [add_up(self._waiting)]
+            self._rows = self._waiting[0].num_rows
+            if self._rows > _ROWS // 2:  # they are different: to wait longer makes them hardly fewer
+                yield from self.end()
+
+    def end(self) -> Iterator[pa.RecordBatch]:
+        """Give what waits."""
+        if not self._rows:
+            return
+        rows = add_up(self._waiting)
+        total = rows.num_rows
+        source = rows.column("first_source").dictionary_encode()
+        names = text_array([self._names[place] for place in source.dictionary.to_pylist()])
+        more = {
+            "source": names.take(source.indices),
+            "task": number_array(np.full(total, self._at[0], np.int64)),
+            "row": number_array(np.full(total, self._at[1], np.int64)),
+        }
+        self._waiting, self._rows = [], 0
+        self._names.clear()
+        yield plain(rows, PLACED_PARTIAL, more)
+
+
+def partial_of_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """PLACED rows in the order of their places -> PLACED_PARTIAL rows."""
+    sums = _Sums()
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        urn, text, place = (batch.column(name) for name in ("urn", "text", "place"))
+        source, last = pc.struct_field(place, "input"), place[-1].as_py()
+        single = {
+            "text": pc.if_else(pc.equal(urn, text), "", text),
+            "first_source": source,
+            "first_member": batch.column("member"),
+            "first_offset": batch.column("offset"),
+        }
+        names = dict(zip(source.to_pylist(), batch.column("source").to_pylist(), strict=True))
+        yield from sums.add(plain(batch, SINGLE, single), names, (last["task"], last["row"]))
+    yield from sums.end()
+
+
+def classes_of_partial(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
+    """PLACED_PARTIAL rows, sorted by `urn`, `task` and `row`, those of a class in one partition -> CLASSES rows."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        urn = batch.column("urn")
+        ended = batch.num_rows and batch.num_rows - pc.sum(pc.equal(urn, urn[-1])).as_py()
+        waiting.append(batch.slice(0, ended) if ended else batch)
+        if ended:  # the last class may go on
+            yield _classes(waiting, options)
+            waiting = [batch.slice(ended)]
+    if any(batch.num_rows for batch in waiting):
+        yield _classes(waiting, options)
+
+
+def _classes(batches: Sequence[pa.RecordBatch], options: Options) -> pa.RecordBatch:
+    rows = pa.Table.from_batches(batches)
+    heads = rows.filter(pc.greater(rows["sources"], 0))
+    names = dict(zip(heads["first_source"].to_pylist(), heads["source"].to_pylist(), strict=True))
+    grouped = group([plain(batch, PARTIAL) for batch in batches if batch.num_rows])
+    return plain(class_rows(grouped, names, options.syntax, options.level), CLASSES_HERE)
+
+
+def scanned_column(
+    batches: Iterable[pa.RecordBatch], options: Options, kept: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """The occurrences in the values of the first column of rows, whose number is in the last, and the columns kept."""
+    scanner = make_scanner(options.grammar(count_lines=True), options.recover)
+    count = 0
+    for batch in batches:
+        column = batch.schema.names[0]
+        numbers_of_rows = batch.column(batch.num_columns - 1)
+        for hits in scan_values(scanner, batch.column(0)):
+            total = len(hits.matches)
+            if not total:
+                continue
+            rows = number_array(hits.value)
+            number = numbers_of_rows.take(rows)
+            found = Found(
+                matches=hits.matches,
+                offset=hits.offset,
+                line=hits.line,
+                source=np.zeros(total, np.int32),
+                names=[""],
+                member=pc.binary_join_element_wise(number.cast(pa.string()), column, "/"),
+                urn=canonical_column(hits.matches, options.level),
+            )
+            place = pa.StructArray.from_arrays(
+                [number, number_array(np.arange(count, count + total)), number_array(np.zeros(total, np.int32))],
+                fields=list(PLACE),
+            )
+            count += total
+            occurrences = plain(found.occurrences(), OCCURRENCES_HERE, {"place": place})
+            yield pa.RecordBatch.from_arrays(
+                [*occurrences.columns, *(batch.column(1 + number).take(rows) for number in range(len(kept)))],
+                names=[*occurrences.schema.names, *kept],
+            )
+
+
+def _batch(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+    )

@@ -1,0 +1,113 @@
+"""A column of values, each a text of its own: scanned end to end, what is found sorted by value."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.arrays.arrow import octet_strings, octets_array
+from urnscan.scanner.blocks import Matches, Rejects, Scanner
+
+if TYPE_CHECKING:
+    from urnscan.scanner.views.recovery import RecoveringScanner
+
+__all__ = ["InValues", "Places", "count_octets", "is_text", "scan_values"]
+
+_ROWS = 1 << 14  # values that are scanned as one text, at most
+_TEXT = (pa.null(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where matches or rejects stand in values: rows of equal length."""
+
+    value: npt.NDArray[np.int64]
+    """The index of the value, from 0."""
+    offset: npt.NDArray[np.int64]
+    """Octets from the beginning of the value."""
+    line: npt.NDArray[np.int64]
+    """1 and the LF octets before it in the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class InValues(Places):
+    """Matches in values, by place."""
+
+    matches: Matches
+    rejects: Places | None = None
+    """The places of `matches.rejects`, if there are any."""
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type can be scanned: text, octets, or a dictionary of them."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return kind in _TEXT or pa.types.is_fixed_size_binary(kind)
+
+
+def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Iterator[InValues]:
+    """The matches in values of a type that `is_text`; null holds nothing.
+
+    Raises ValueError for a value of more than 2 GiB.
+    """
+    first = 0
+    for octet_values in _octets(values):
+        octets, offsets = octet_strings(octet_values)
+        starts, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64) - 1
+        lines_before = np.searchsorted(np.flatnonzero(octets == ord("\n")), starts)
+        for matches in scanner.scan_octets(octets[: offsets[-1]]):
+            rejects = matches.rejects or None
+            yield InValues(
+                *_placed(matches, matches.locate(starts, ends), first, starts, lines_before),
+                matches=matches,
+                rejects=Places(*_placed(rejects, rejects.locate(starts, ends), first, starts, lines_before))
+                if rejects
+                else None,
+            )
+        first += len(octet_values)
+
+
+def count_octets(values: pa.Array) -> int:
+    """The octets of values of a type that `is_text`."""
+    return pc.sum(pc.binary_length(_each(values).cast(pa.large_binary()))).as_py() or 0
+
+
+def _placed(
+    found: Matches | Rejects,
+    which: npt.NDArray[np.int32],
+    first: int,
+    starts: npt.NDArray[np.int64],
+    lines_before: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The columns of Places: of what was found in the values `which`, counted from `first`, that begin at `starts`."""
+    return first + which.astype(np.int64), found.start - starts[which], found.line - lines_before[which]
+
+
+def _each(values: pa.Array) -> pa.Array:
+    """Of a dictionary the values themselves; Arrow itself casts none whose strings are views, as those of Polars are."""
+    if not pa.types.is_dictionary(values.type):
+        return values
+    return values.dictionary.cast(pa.large_binary()).take(values.indices)
+
+
+def _octets(values: pa.Array) -> Iterator[pa.BinaryArray]:
+    """The values as octets, each followed by an octet that no URN holds, in parts that 32-bit offsets can count."""
+    values = _each(values)
+    separator, nothing = octets_array([b"\0", b""])
+    rest = deque(values.slice(start, _ROWS) for start in range(0, len(values), _ROWS))
+    while rest:
+        part = rest.popleft()
+        try:
+            yield pc.binary_join_element_wise(part.cast(pa.binary()).fill_null(nothing), nothing, separator)
+        except pa.ArrowInvalid as error:
+            if len(part) == 1:
+                raise ValueError("a value has more than 2 GiB; scan it from a file") from error
+            half = len(part) // 2
+            rest.extendleft((part.slice(half), part.slice(0, half)))

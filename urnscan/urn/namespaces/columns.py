@@ -1,0 +1,420 @@
+"""Columns of URNs under the rules of their namespaces: which are valid, what is wrong with the others, and their canonical forms.
+
+What `namespaces.judging` says of one name, compiled: the patterns as tables of states that are run octet by octet, and
+the check digits and forms of the namespaces that are met everywhere. The others are looked at one by one.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.arrays.jit import compiled, inlined, lean, read_only
+from urnscan.arrays.octets import copy
+from urnscan.arrays.strings import Octets, Offsets, Vocabulary, index_words, word_number
+from urnscan.urn.namespaces import Rule, judge, registered, rules
+from urnscan.urn.namespaces.checks import DNB_NUMBERS
+from urnscan.urn.namespaces.patterns import EXACT, LOWER, automaton
+
+__all__ = ["NAMES", "UNKNOWN", "Codes", "is_valid", "namespace_forms", "registered_nids", "verdicts"]
+
+Codes = npt.NDArray[np.uint8]
+_Indices = npt.NDArray[np.int16]
+_Places = npt.NDArray[np.int32]
+_Rows = npt.NDArray[np.int64]
+
+NAMES = (None, None, "nss-grammar", "check-digit", "dnb-check-digit")
+"""The problem that each code of a verdict stands for, by `namespaces.PROBLEMS`."""
+UNKNOWN, _VALID, _GRAMMAR, _CHECK_DIGIT, _DNB = range(5)
+
+_NOTHING, _ISBN, _ISSN, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36 = range(7)
+_COMPILED = {
+    (None, None): _NOTHING,
+    ("isbn", "isbn"): _ISBN,
+    ("issn", "issn"): _ISSN,
+    ("dnb", None): _NBN,
+    ("mod_11_2", None): _MOD_11_2,
+    ("mod_97_10", None): _MOD_97_10,
+    ("mod_37_36", None): _MOD_37_36,
+}
+"""What compiled code does with a name that fits the grammar, by `check` and `code` of the rule."""
+_ONE_BY_ONE = 255
+
+_SCHEME = 4  # octets of "urn:"
+_NO_STATES = np.empty(0, np.int32)
+
+
+class _Machines(NamedTuple):
+    """The automata of the rules end to end, as far as they were needed. A state is the place of its first kind."""
+
+    grammar: _Indices
+    """Of each rule, its automaton; -1 for none."""
+    unsure: _Indices
+    further: Codes
+    """Of each rule, what compiled code does behind the grammar, or _ONE_BY_ONE."""
+    kinds: npt.NDArray[np.uint8]
+    first: _Places
+    """Of each automaton, the state in which it begins; the one before it is the end of all hope."""
+    dead: _Places
+    follow: _Places
+    case: Codes
+    accepting: Codes
+
+
+def is_valid(codes: Codes) -> npt.NDArray[np.bool_]:
+    """Whether each code, where it is not UNKNOWN, means a valid name."""
+    return np.asarray((codes == _VALID) | (codes == _DNB))
+
+
+def verdicts(urn: Octets, offsets: Offsets, ends: Offsets) -> Codes:
+    """A code for each URN in canonical form (at any level), as an index of NAMES; its NSS ends at `ends`."""
+    urn, offsets, ends = read_only(urn), read_only(offsets), read_only(ends)
+    rule, start = _lookup(urn, offsets, registered_nids())
+    machines = _built().of(rule)
+    codes, _ = _judge(urn, start, ends, rule, machines, _DNB_NUMBERS)
+    for row in _one_by_one(rule, codes == _VALID, machines):
+        name = urn[offsets[row] : ends[row]].tobytes().decode()
+        judgement = judge(name)
+        codes[row] = NAMES.index(judgement.problem) if judgement.problem else _VALID
+    return codes
+
+
+def namespace_forms(urn: Octets, offsets: Offsets) -> tuple[Octets, Offsets]:
+    """The canonical forms in their namespaces of URNs in lexical canonical form, without components."""
+    urn, offsets = read_only(urn), read_only(offsets)
+    rule, start = _lookup(urn, offsets, registered_nids())
+    machines = _built().of(rule)
+    codes, fitting = _judge(urn, start, offsets[1:], rule, machines, _DNB_NUMBERS)
+    others: dict[int, bytes] = {}
+    for row in _one_by_one(rule, codes == _VALID, machines):
+        others[row] = judge(urn[offsets[row] : offsets[row + 1]].tobytes().decode()).nss.encode()
+    rows = np.array([*others, -1], np.int64)
+    nss = np.frombuffer(b"".join(others.values()), np.uint8)
+    nss_offsets = np.cumsum([0, *map(len, others.values())]).astype(np.int32)
+    return _forms(urn, offsets, start, rule, codes, fitting, machines, rows, nss, nss_offsets)
+
+
+@functools.cache
+def registered_nids() -> Vocabulary:
+    """The registered NIDs, in the order of the rules here."""
+    return index_words([nid.encode() for nid in sorted(registered())])
+
+
+@functools.cache
+def _built() -> _Built:
+    # Not every run needs the rules, and to read their table takes a while.
+    return _Built([rules()[nid] for nid in sorted(registered())])
+
+
+def _one_by_one(rule: _Indices, fits: npt.NDArray[np.bool_], machines: _Machines) -> list[int]:
+    """The rows that fit the grammar of a rule that is not compiled."""
+    rare = np.append(machines.further == _ONE_BY_ONE, False)  # behind the last: of no rule
+    return [int(row) for row in np.flatnonzero(rare[rule] & fits)]
+
+
+class _Built:
+    """The automata that were needed so far. Threads share them."""
+
+    def __init__(self, table: Sequence[Rule]) -> None:
+        self._table = table
+        self._lock = threading.Lock()
+        known = np.zeros(len(table) + 1, np.bool_)
+        known[-1] = True  # of no rule
+        self._state = known, _build(table, known)
+
+    def of(self, rule: _Indices) -> _Machines:
+        """Those that these rules need, at least."""
+        known, machines = self._state
+        if known[rule].all():
+            return machines
+        with self._lock:
+            known = self._state[0].copy()
+            known[rule] = True
+            self._state = known, _build(self._table, known)
+            return self._state[1]
+
+
+def _build(table: Sequence[Rule], known: npt.NDArray[np.bool_]) -> _Machines:
+    """The automata of the rules that are known."""
+    needed = [rule if known[number] else None for number, rule in enumerate(table)]
+    texts = {text: None for rule in needed if rule for text in (rule.grammar, rule.unsure) if text}
+    automata = [automaton(text) for text in texts]
+    number = {text: index for index, text in enumerate(texts)} | {None: -1}
+    bases = np.cumsum([0] + [len(each.follow) for each in automata]).astype(np.int32)
+    placed = list(zip(bases.tolist(), automata, strict=False))
+    return _Machines(
+        grammar=np.array([number[rule.grammar] if rule else -1 for rule in needed], np.int16),
+        unsure=np.array([number[rule.unsure] if rule else -1 for rule in needed], np.int16),
+        further=np.array([_COMPILED.get((r.check, r.code), _ONE_BY_ONE) if r else _NOTHING for r in needed], np.uint8),
+        kinds=np.array([list(each.kinds) for each in automata], np.uint8).reshape(-1, 256),
+        dead=bases[:-1],
+        first=np.array([base + each.width for base, each in placed], np.int32),
+        follow=np.concatenate(
+            [_NO_STATES, *(base + each.width * np.array(each.follow, np.int32) for base, each in placed)]
+        ),
+        case=np.frombuffer(b"".join(each.case for each in automata), np.uint8),
+        accepting=np.repeat(
+            np.frombuffer(b"".join(each.accepting for each in automata), np.uint8),
+            [each.width for each in automata for _ in each.accepting],
+        ),
+    )
+
+
+@compiled
+def _lookup(urn: Octets, offsets: Offsets, nids: Vocabulary) -> tuple[_Indices, Offsets]:
+    """The rule of each URN, -1 where its NID is not registered, and where its NSS begins."""
+    rule = np.empty(len(offsets) - 1, np.int16)
+    starts = np.empty(len(offsets) - 1, np.int32)
+    for i in range(len(rule)):
+        begin = offsets[i] + _SCHEME
+        colon = begin
+        while urn[colon] != 58:
+            colon += 1
+        starts[i] = colon + 1
+        rule[i] = word_number(urn, begin, colon, nids)
+    return rule, starts
+
+
+@lean
+def _fits(octets: Octets, start: int, end: int, number: int, machines: _Machines) -> bool:
+    """Whether `octets[start:end]` fits the pattern of automaton `number`."""
+    kinds, follow = machines.kinds[number], machines.follow
+    state, dead = machines.first[number], machines.dead[number]
+    for i in range(start, end):
+        state = follow[state + kinds[octets[i]]]
+        if state == dead:
+            return False
+    return bool(machines.accepting[state])
+
+
+@compiled
+def _judge(
+    urn: Octets, starts: Offsets, ends: Offsets, rule: _Indices, machines: _Machines, dnb: Codes
+) -> tuple[Codes, _Indices]:
+    """The code of each URN, without what is looked at one by one; and which automaton it fits, -1 for none."""
+    codes = np.zeros(len(rule), np.uint8)
+    fitting = np.full(len(rule), -1, np.int16)
+    for i in range(len(rule)):
+        if rule[i] == -1:
+            continue
+        start, end = starts[i], ends[i]
+        grammar, unsure = machines.grammar[rule[i]], machines.unsure[rule[i]]
+        if grammar != -1 and _fits(urn, start, end, grammar, machines):
+            fitting[i] = grammar
+            further = machines.further[rule[i]]
+            codes[i] = _VALID
+            if further != _NOTHING and not _is_right(further, urn, start, end, dnb):
+                codes[i] = _DNB if further == _NBN else _CHECK_DIGIT
+        elif unsure != -1 and _fits(urn, start, end, unsure, machines):
+            fitting[i] = unsure
+        elif (grammar != -1 or unsure != -1) and not _holds_reserved(urn, start, end):
+            codes[i] = _GRAMMAR
+    return codes, fitting
+
+
+@lean
+def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
+    """Whether a "?" or "#" is there: reserved in RFC 2141 (§2.3.2), the beginning of a component in RFC 8141."""
+    found = False
+    for i in range(start, end):
+        found |= octets[i] == 63 or octets[i] == 35
+    return found
+
+
+@lean
+def _is_right(further: int, octets: Octets, start: int, end: int, dnb: Codes) -> bool:
+    """Whether the check digit or character of `octets[start:end]` is right; True for what is looked at one by one."""
+    if further == _ISBN:
+        return _isbn_is_right(octets, start, end)
+    if further == _ISSN:
+        return _issn_is_right(octets, start, end)
+    if further == _NBN:
+        return _dnb_is_right(octets, start, end, dnb)
+    if further == _MOD_11_2:
+        return _mod_11_2_is_right(octets, start, end)
+    if further == _MOD_97_10:
+        return _mod_97_10_is_right(octets, start, end)
+    return further != _MOD_37_36 or _mod_37_36_is_right(octets, start, end)
+
+
+@inlined
+def _digit(octet: int) -> int:
+    return 10 if octet == 88 or octet == 120 else int(np.int64(octet)) - 48  # uncompiled, an octet would stay one
+
+
+@inlined
+def _character(octet: int) -> int:
+    """The value of a digit, or a letter in any case, which go from 10 to 35."""
+    return int(np.int64(octet)) - 48 if octet <= 57 else int(np.int64(octet | 32)) - 87
+
+
+@lean
+def _mod_11_2_is_right(octets: Octets, start: int, end: int) -> bool:
+    """ISO/IEC 7064 MOD 11-2, as in an ISNI."""
+    check = 0
+    for i in range(start, end):
+        check = (2 * check + _digit(octets[i])) % 11
+    return check == 1
+
+
+@lean
+def _mod_97_10_is_right(octets: Octets, start: int, end: int) -> bool:
+    """ISO/IEC 7064 MOD 97-10, as in a LEI."""
+    check = 0
+    for i in range(start, end):
+        value = _character(octets[i])
+        check = (check * (100 if value > 9 else 10) + value) % 97
+    return check == 1
+
+
+@lean
+def _mod_37_36_is_right(octets: Octets, start: int, end: int) -> bool:
+    """ISO/IEC 7064 MOD 37,36 over what follows the last colon, without hyphens, as in an EIDR."""
+    check = 18
+    for i in range(start, end):
+        if octets[i] == 58:
+            check = 18
+        elif octets[i] != 45:
+            check = ((36 if check == 0 else check) * 2 % 37 + _character(octets[i])) % 36
+    return check == 1
+
+
+@lean
+def _isbn_is_right(octets: Octets, start: int, end: int) -> bool:
+    """ISO 2108: ten digits weighted 10 to 1 are divisible by 11, thirteen weighted 1 and 3 in turn by 10."""
+    count = ten = thirteen = 0
+    for i in range(start, end):
+        if octets[i] != 45:
+            digit = _digit(octets[i])
+            ten += (10 - count) * digit
+            thirteen += digit if count % 2 == 0 else 3 * digit
+            count += 1
+    return (ten % 11 if count == 10 else thirteen % 10) == 0
+
+
+@lean
+def _issn_is_right(octets: Octets, start: int, end: int) -> bool:
+    """ISO 3297: eight digits weighted 8 to 1 are divisible by 11."""
+    count = total = 0
+    for i in range(start, end):
+        if octets[i] != 45:
+            total += (8 - count) * _digit(octets[i])
+            count += 1
+    return total % 11 == 0
+
+
+@lean
+def _dnb_is_right(octets: Octets, start: int, end: int, numbers: Codes) -> bool:
+    """As `checks.dnb_digit` has it; True too for other countries, and where the digit cannot be computed."""
+    if octets[start] | 32 != 100 or octets[start + 1] | 32 != 101 or octets[start + 2] not in (45, 58):
+        return True
+    place = total = last = 0
+    for i in range(start - len("urn:nbn:"), end - 1):
+        number = int(numbers[octets[i]])
+        if number == 0:
+            return True
+        if number > 9:
+            place += 1
+            total += place * (number // 10)
+        last = number % 10
+        place += 1
+        total += place * last
+    return bool(octets[end - 1] == 48 + total // last % 10)
+
+
+@compiled
+def _forms(
+    urn: Octets,
+    offsets: Offsets,
+    starts: Offsets,
+    rule: _Indices,
+    codes: Codes,
+    fitting: _Indices,
+    machines: _Machines,
+    others: _Rows,
+    nss: Octets,
+    nss_offsets: Offsets,
+) -> tuple[Octets, Offsets]:
+    """The canonical forms; those of the rows `others` (the last of which is -1) have the given NSS."""
+    rows = len(offsets) - 1
+    out = np.empty(len(urn) + 3 * rows + len(nss), np.uint8)  # an ISBN grows by three digits
+    out_offsets = np.zeros(rows + 1, np.int32)
+    at = other = 0
+    for i in range(rows):
+        start, end = starts[i], offsets[i + 1]
+        at = copy(urn, offsets[i], start, out, at)
+        further = machines.further[rule[i]] if codes[i] != UNKNOWN else _NOTHING
+        if others[other] == i:
+            at = copy(nss, nss_offsets[other], nss_offsets[other + 1], out, at)
+            other += 1
+        elif fitting[i] == -1:
+            at = copy(urn, start, end, out, at)
+        elif further == _ISBN:
+            at = _copy_isbn(urn, start, end, codes[i] == _VALID, out, at)
+        elif further == _ISSN:
+            at = _copy_issn(urn, start, end, out, at)
+        else:
+            at = _copy_folded(urn, start, end, fitting[i], machines, out, at)
+        out_offsets[i + 1] = at
+    return out[:at].copy(), out_offsets
+
+
+@lean
+def _copy_folded(octets: Octets, start: int, end: int, number: int, machines: _Machines, out: Octets, at: int) -> int:
+    """The same, with what is equal in any case in the preferred one; but not the hex digits of %HH."""
+    kinds, state = machines.kinds[number], machines.first[number]
+    escaped = 0
+    for i in range(start, end):
+        octet = octets[i]
+        place = state + kinds[octet]
+        case, state = machines.case[place], machines.follow[place]
+        escaped = 3 if octet == 37 else escaped - 1
+        letter = octet | 32
+        if case != EXACT and escaped <= 0 and 97 <= letter <= 122:
+            octet = letter if case == LOWER else octet & 223
+        out[at] = octet
+        at += 1
+    return at
+
+
+@lean
+def _copy_isbn(octets: Octets, start: int, end: int, convert: bool, out: Octets, at: int) -> int:
+    """An ISBN without hyphens; if `convert`, one of ten digits as one of thirteen."""
+    begin = at + 3
+    at = begin
+    for i in range(start, end):
+        if octets[i] != 45:
+            out[at] = 88 if octets[i] == 120 else octets[i]
+            at += 1
+    if at - begin == 10 and convert:
+        out[begin - 3], out[begin - 2], out[begin - 1] = 57, 55, 56
+        total = 0
+        for i in range(12):
+            total += _digit(out[begin - 3 + i]) * (1 if i % 2 == 0 else 3)
+        out[at - 1] = 48 + (10 - total % 10) % 10
+        return at
+    for i in range(begin, at):
+        out[i - 3] = out[i]
+    return at - 3
+
+
+@lean
+def _copy_issn(octets: Octets, start: int, end: int, out: Octets, at: int) -> int:
+    """An ISSN with its hyphen."""
+    begin = at
+    for i in range(start, end):
+        if octets[i] != 45:
+            if at - begin == 4:
+                out[at] = 45
+                at += 1
+            out[at] = 88 if octets[i] == 120 else octets[i]
+            at += 1
+    return at
+
+
+_DNB_NUMBERS = np.array([DNB_NUMBERS.get(chr(octet).lower(), 0) for octet in range(128)] + [0] * 128, np.uint8)
