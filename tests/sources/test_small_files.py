@@ -207,7 +207,7 @@ class TestFolders:
             (folder / "some.a").write_bytes(b"urn:x-y:in-any-case")
             fast = run()
             patch.setattr(together, "IS_COMPILED", False)
-            patch.setattr("urnscan.sources.file_states._CAN_ASK", False)
+            patch.setattr("urnscan.sources.states._CAN_ASK", False)
             assert run() == fast
         (folder / "odd-closed").chmod(0o700) if (folder / "odd-closed").exists() else None
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from urnscan.errors import SourceError
 from urnscan.sources import Input, Selection, find_inputs
-from urnscan.sources.file_states import UNKNOWN
 from urnscan.sources.remote import places as remote
 from urnscan.sources.remote import urls
+from urnscan.sources.states import UNKNOWN
 
 
 @pytest.fixture(autouse=True)

@@ -30,7 +30,7 @@ SOURCES = (
     "scanner/url_context.py",
     "scanner/views/steps.py",
     "scanner/views/windows.py",
-    "sources/file_states.py",
+    "sources/states.py",
     "sources/seen_inputs.py",
     "sources/small_files.py",
     "tables/rows.py",

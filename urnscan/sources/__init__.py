@@ -4,7 +4,7 @@ walk: arguments, folders and patterns -> inputs, in a fixed order.
 lists: lists of inputs (`--files-from`).
 inputs: an input; many files without an object for each.
 seen_inputs: inputs met before, of millions.
-file_states: sizes and times of many files in one call.
+states: sizes and times of many files in one call.
 files: files, ranges of files, pipes and standard input -> octets.
 small_files: octets of many small files in one call.
 remote: URLs -> inputs, and outputs in a store.
@@ -23,7 +23,6 @@ Memory holds blocks of octets and the entries of one folder, never a whole input
 
 from urnscan.sources.documents import Document, Values
 from urnscan.sources.encodings import check_encoding, is_binary
-from urnscan.sources.file_states import UNKNOWN, file_states
 from urnscan.sources.files import Range, open_range
 from urnscan.sources.inputs import Input, Listed, one_by_one
 from urnscan.sources.layers import INSIDE, Checks, Limits, Reading
@@ -33,6 +32,7 @@ from urnscan.sources.remote.places import RemotePlace
 from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
 from urnscan.sources.seen_inputs import Seen
 from urnscan.sources.small_files import HEAD, Doubts, Read, read_together
+from urnscan.sources.states import UNKNOWN, file_states
 from urnscan.sources.texts import doubts, is_plain, is_splittable, open_documents
 from urnscan.sources.walk import TEMPORARY_SUFFIX, Selection, find_inputs, find_listed
 

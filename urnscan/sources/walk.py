@@ -17,10 +17,10 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from urnscan.errors import SourceError
-from urnscan.sources.file_states import UNKNOWN, file_sizes
 from urnscan.sources.inputs import Input, Listed, name_of, one_by_one
 from urnscan.sources.lists import PathList, with_remedy
 from urnscan.sources.remote.urls import is_remote, is_url, local_path, real_place
+from urnscan.sources.states import UNKNOWN, file_sizes
 
 __all__ = ["TEMPORARY_SUFFIX", "Selection", "find_inputs", "find_listed", "fits", "with_next"]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from urnscan.sources import Selection, find_inputs
-from urnscan.sources import file_states as sizes
+from urnscan.sources import states as sizes
 from urnscan.sources import walk as walking
-from urnscan.sources.file_states import UNKNOWN, file_sizes, file_states
+from urnscan.sources.states import UNKNOWN, file_sizes, file_states
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Python asks one by one")
 
