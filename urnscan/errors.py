@@ -1,4 +1,4 @@
-"""Everything that can go wrong, and what it means for the run: the policy is in the type.
+"""Errors. The type of an error says what the run does about it.
 
 Exception
 ├── UrnscanError
@@ -6,25 +6,25 @@ Exception
 │   │   ├── DamageError  a part is damaged; what follows it in the same text can still be read
 │   │   └── LimitError   it unfolds to more than the limits allow: nothing more of this input is read
 │   ├── FatalError       the run ends: wrong usage, or an output that cannot be written
-│   └── ArgumentError    (a ValueError and a TypeError, too) a function was given an argument that is none
+│   └── ArgumentError    (also a ValueError and a TypeError) a function was given a wrong argument
 └── ValueError
     └── InvalidURN       a text is not a URN: why, and at which position
 
-In a notebook they show themselves as what they are, sentences, and not as tracebacks.
+A notebook shows these errors as sentences, without a traceback.
 """
 
 __all__ = ["ArgumentError", "DamageError", "FatalError", "InvalidURN", "LimitError", "SourceError", "UrnscanError"]
 
 
-class _Sentence(Exception):  # noqa: N818 (a part of those below)
-    """An exception whose message says all."""
+class _Sentence(Exception):  # noqa: N818 (base of the classes below)
+    """Exception whose message needs no traceback beside it."""
 
     def _more(self) -> tuple[str, ...]:
-        """Lines below the message."""
+        """Lines that stand below the message."""
         return ()
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython, and nobody else, shows in the place of a traceback: the message, and where in the notebook."""
+        """Lines that IPython shows in the place of a traceback: the message, and the line of the notebook."""
         import linecache  # noqa: PLC0415 (nobody else needs them)
         import traceback  # noqa: PLC0415
 
@@ -42,13 +42,13 @@ class _Sentence(Exception):  # noqa: N818 (a part of those below)
 
 
 class UrnscanError(_Sentence):
-    """What urnscan raises on purpose; `str()` is one clear line."""
+    """Base of the errors that urnscan raises on purpose; `str()` gives one clear line."""
 
 
 class SourceError(UrnscanError):
-    """An input, or a part of it, that could not be read; the others are.
+    """An input, or a part of it, could not be read; the run goes on with the others.
 
-    `source` is the input as named or walked, `reason` says why and, where something helps, what to do.
+    `source` is the name of the input. `reason` says why it failed and, if there is a remedy, what to do.
     """
 
     def __init__(self, source: str, reason: str) -> None:
@@ -61,7 +61,7 @@ class SourceError(UrnscanError):
 
     @classmethod
     def from_os(cls, source: str, error: OSError) -> "SourceError":
-        """The same for an error of the operating system, in its own words."""
+        """Make a SourceError of an error of the operating system, in its words."""
         return cls(source, error.strerror or str(error))
 
 
@@ -77,23 +77,23 @@ class DamageError(SourceError):
 
 
 class LimitError(SourceError):
-    """An input that unfolds to more than the limits of the run allow; what was read of it until then counts."""
+    """An input unfolds to more than the limits of the run allow; what was read of it until then counts."""
 
 
 class FatalError(UrnscanError):
-    """The run cannot begin or cannot go on."""
+    """The run cannot begin, or cannot go on."""
 
 
 class ArgumentError(UrnscanError, ValueError, TypeError):
-    """A function of the library was given an argument that is none: a name that is no option, a value that is not one's."""
+    """A function of the library was given a name that is no option, or a value that the option does not take."""
 
 
 class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says)
-    """A text that is no URN in the chosen syntax.
+    """A text is no URN in the chosen syntax.
 
-    `reason` says why, and `code` the same for programs: one of `urnscan.urn.syntax.REASONS`, which stay as they are.
-    `position` is the index (of octets or characters, from 0) at which it stops being one. `text` is the text that was
-    parsed, its octets as characters; empty where there was none.
+    `reason` says why for people, `code` for programs: one of `urnscan.urn.syntax.REASONS`, which never change.
+    `position` is the index, from 0, of the first octet or character that cannot be part of a URN. `text` is the text
+    that was parsed, its octets as characters; it may be empty.
     """
 
     def __init__(self, reason: str, position: int, code: str, text: str = "") -> None:
