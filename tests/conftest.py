@@ -1,11 +1,14 @@
-"""What tests of several rooms need."""
+"""Hypothesis profiles, and fixtures that several packages need."""
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How long something takes says nothing on a machine that does other work besides: what has to be fast is measured.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
+# Two profiles: `quick` is the default, `--hypothesis-profile=full` draws at least ten times as many examples.
+# Neither has a deadline: how long an example takes says nothing on a machine that is busy otherwise.
+_UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+settings.register_profile("quick", _UNTIMED, max_examples=20, stateful_step_count=10)
+settings.register_profile("full", _UNTIMED, max_examples=300, stateful_step_count=20)
+settings.load_profile("quick")
 
 
 @pytest.fixture(scope="module")

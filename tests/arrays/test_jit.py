@@ -80,6 +80,7 @@ def test_what_is_cached_is_loaded_without_the_compiler(run):
     assert (first[1], second[1]) == ("compiler True", "compiler False")
 
 
+@pytest.mark.slow
 def test_what_is_not_cached_is_compiled_behind_what_is(run):
     """Other types of arguments: the compiler gets ready in a process that began without it."""
     run()
@@ -91,6 +92,7 @@ def test_without_compilation(run):
     assert run(NUMBA_DISABLE_JIT="1")[1] == "compiler False"
 
 
+@pytest.mark.slow
 def test_without_a_place_for_the_cache(run):
     """A machine on which nothing can be written compiles each time."""
     assert run(NUMBA_CACHE_DIR="/proc/nowhere")[0].startswith("(12, ")
@@ -140,6 +142,7 @@ class TestSources:
                 }
         assert found == set(SOURCES)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("source", SOURCES)
     def test_a_change_takes_effect(self, tmp_path, source):
         """A compiled function of another file calls the one that changes, and is in the cache."""
@@ -173,6 +176,7 @@ class TestSources:
         assert len(keys) == 3
 
 
+@pytest.mark.slow
 class TestAnotherNumba:
     """A Numba without the private parts that make starts fast: starts are slow, and all works."""
 

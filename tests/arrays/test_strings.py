@@ -8,13 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from urnscan.arrays.jit import read_only
 from urnscan.arrays.strings import argsort_pairs, compare, cut, index_words, same, word_number
 
-SETTINGS = settings(max_examples=300)
 # No string holds the octet 0. Few octets, and the highest among them, so that many begin alike.
 strings = st.one_of(
     st.lists(st.sampled_from([b"a", b"b", b"\x01", b"\xff", b"aaaaaaaa", b"aaaaaaa", b"\xff" * 8]), max_size=5).map(
@@ -40,7 +39,6 @@ def check(pairs, shared=0):
 class TestArgsortPairs:
     """Contract, classes: sorted in octet order; a string that begins another comes before it."""
 
-    @SETTINGS
     @given(prefixes, st.lists(st.tuples(strings, strings), max_size=40), st.integers(1, 4))
     @example(b"", [], 1)
     @example(b"urn:", [(b"", b""), (b"", b"")], 1)
@@ -50,7 +48,6 @@ class TestArgsortPairs:
         pairs = [(prefix + first, second) for first, second in pairs] * times
         check(pairs, len(prefix))
 
-    @SETTINGS
     @given(st.lists(st.tuples(strings, strings), min_size=1, max_size=6), st.lists(st.integers(0, 5), max_size=120))
     def test_duplicates(self, few, picks):
         pairs = [few[pick % len(few)] for pick in picks]
@@ -122,7 +119,6 @@ class TestArgsortPairs:
 class TestCompare:
     """Less, equal, greater in the order of octets."""
 
-    @SETTINGS
     @given(prefixes, strings, strings, strings, strings)
     def test_plain_python(self, before, one, other, shared, behind):
         one, other = shared + one, shared + other
@@ -131,7 +127,6 @@ class TestCompare:
         result = compare(octets, start, start + len(one), octets, other_start, other_start + len(other))
         assert np.sign(result) == (one > other) - (one < other)
 
-    @SETTINGS
     @given(strings, strings, st.booleans())
     def test_same(self, one, other, equal):
         if equal:
@@ -150,7 +145,6 @@ class TestCompare:
 class TestCut:
     """Parts of strings, in any order, as a column of their own."""
 
-    @SETTINGS
     @given(st.data(), st.lists(strings, min_size=1, max_size=20))
     def test_plain_python(self, data, values):
         octets, offsets = column(values)

@@ -25,6 +25,8 @@ from tests.support.dumps import make_dump
 from .conftest import PATIENCE, wait_until
 from .test_terminal import Screen
 
+pytestmark = pytest.mark.slow
+
 ALL = ["-o", "clusters.parquet", "--deduplicated", "kept", "--report", "report.html"]
 OUTPUTS = ["clusters.parquet", "kept", "report.html"]
 BOOKS = make_dump("marc", 1, 40)
@@ -110,6 +112,7 @@ def books(urnscan_of_module):
     return urnscan_of_module, result
 
 
+@pytest.mark.quick
 class TestClusters:
     """`-o CLUSTERS.parquet`: a row for each record."""
 
@@ -329,6 +332,7 @@ class TestDeduplicated:
         assert (urnscan.folder / "kept").read_bytes().count(b"\n\n") == 1
         assert clusters(urnscan, dump=(urnscan.folder / "kept").read_bytes()) == [1, 2]
 
+    @pytest.mark.quick
     def test_marc_files_end_to_end(self, urnscan):
         """In the order in which they are named; what was there is replaced with --force."""
         half = len(BOOKS.records) // 2
@@ -531,6 +535,7 @@ class TestPolicy:
 class TestInputs:
     """1: done, but some records or inputs could not be read, each told in one line. 2: nothing could be done."""
 
+    @pytest.mark.quick
     def test_what_is_no_dump(self, urnscan):
         """An empty file is one without records."""
         for name, octets in {
@@ -602,6 +607,7 @@ class TestInputs:
         assert (urnscan.folder / "kept").read_bytes() == good[0] + b'{"id": \n' * 25 + b'{"id"\n'
         assert [record for (record,) in urnscan.rows("clusters.parquet", "record")] == [*range(1, 50, 2), 1]
 
+    @pytest.mark.quick
     def test_a_record_that_is_damaged_and_a_dump_that_is_cut_off(self, urnscan):
         """MARC of which a record lacks its end; a compressed file that ends too early."""
         urnscan.write("a.mrc", b"".join([*BOOKS.records[:2], BOOKS.records[2][:200], *BOOKS.records[3:6]]))

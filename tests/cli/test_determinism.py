@@ -16,6 +16,8 @@ import pytest
 
 from .conftest import Command
 
+pytestmark = pytest.mark.slow
+
 SCAN = [
     "-o",
     "c.parquet",

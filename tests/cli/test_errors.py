@@ -11,6 +11,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+pytestmark = pytest.mark.slow
+
 BOTH = ["-o", "classes.parquet", "--occurrences", "occ.parquet"]
 OUTPUTS = ["classes.parquet", "occ.parquet"]
 ROOT = os.geteuid() == 0
@@ -54,12 +56,14 @@ def one_line(result, *words):
 class TestInputs:
     """1: done, but some inputs failed, each named in one line on standard error. 2: nothing could be done."""
 
+    @pytest.mark.quick
     def test_no_such_input_alone(self, urnscan):
         result = urnscan("nope.txt", *BOTH, status=2)
         assert any("nope.txt" in line for line in result.err.splitlines())
         assert result.out == b""
         assert urnscan.names() == []
 
+    @pytest.mark.quick
     def test_no_such_input_among_good_ones(self, urnscan):
         urnscan.write("a.txt", b"urn:foo:a")
         urnscan.write("b.txt", b"urn:foo:b")
@@ -106,6 +110,7 @@ class TestInputs:
         assert result.said == ["urnscan: /proc/self/mem: Input/output error"]
         assert result.out == b"a.txt:1:urn:foo:a\n"
 
+    @pytest.mark.quick
     def test_strict_ends_the_run_at_the_first_that_fails(self, urnscan):
         """Outputs exist only whole: here not at all."""
         urnscan.write("a.txt", b"urn:foo:a")
@@ -171,6 +176,7 @@ class TestOutputs:
     def _an_input(self, urnscan):
         urnscan.write("a.txt", b"urn:foo:a")
 
+    @pytest.mark.quick
     @pytest.mark.parametrize("option", ["-o", "--occurrences"])
     def test_one_that_exists_stays_as_it_is(self, urnscan, option):
         """An existing output is an error without `--force`."""
@@ -180,6 +186,7 @@ class TestOutputs:
         assert path.read_bytes() == b"precious"
         assert urnscan.names() == ["a.txt", "out"]
 
+    @pytest.mark.quick
     def test_where_one_of_two_exists_neither_is_written(self, urnscan):
         urnscan.write("occ.parquet", b"precious")
         urnscan("a.txt", *BOTH, status=2)
@@ -268,6 +275,7 @@ class TestOutputs:
 class TestStandardStreams:
     """Where what is printed cannot be written."""
 
+    @pytest.mark.quick
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
     @pytest.mark.parametrize("arguments", [["a.txt"], ["a.txt", "--json"], ["explain", "urn:foo:a"]], ids=" ".join)
     def test_a_full_disk_behind_standard_output(self, urnscan, arguments):
@@ -293,6 +301,7 @@ class TestStandardStreams:
         assert result.out == b"a.txt:1:urn:foo:a\n"
 
 
+@pytest.mark.quick
 class TestUsage:
     """2: usage."""
 

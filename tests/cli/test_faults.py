@@ -18,6 +18,8 @@ import pytest
 
 from .conftest import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 OUTPUTS = ["classes.parquet", "occ.parquet", "rej.parquet"]
 ALL = ["-o", "classes.parquet", "--occurrences", "occ.parquet", "--rejects", "rej.parquet"]
 MIB = 1 << 20
@@ -54,6 +56,7 @@ class TestReading:
 
     MANY = 400_000  # lines, of 25 octets: more than is read with others
 
+    @pytest.mark.quick
     def test_an_error_in_the_midst(self, urnscan):
         urnscan.write("a.txt", lines(range(3)))
         urnscan.write("big.bin", lines(range(self.MANY)))
@@ -132,7 +135,8 @@ class TestDisk:
         octets = b"".join(b"urn:uuid:%032x urn:x\n" % (n * 0x9E3779B97F4A7C15**3 % 2**128) for n in range(20_000))
         urnscan.write("a.txt", octets)
 
-    @pytest.mark.parametrize("failing", [1, pytest.param(2, marks=pytest.mark.long), 3])
+    @pytest.mark.quick
+    @pytest.mark.parametrize("failing", [1, 2, 3])
     def test_all_outputs_or_none(self, urnscan, failing):
         """One that cannot be completed keeps back the others, which were to replace what is there."""
         for name in OUTPUTS:
@@ -152,9 +156,7 @@ os.fsync = fsync
         assert [(urnscan.folder / name).read_bytes() for name in OUTPUTS] == [b"old"] * 3
         assert urnscan.names() == ["a.txt", *OUTPUTS]
 
-    @pytest.mark.parametrize(
-        "octets", [300 << 9, *(pytest.param(octets << 9, marks=pytest.mark.long) for octets in (1, 2_500))]
-    )
+    @pytest.mark.parametrize("octets", [300 << 9, 1 << 9, 2_500 << 9])
     def test_files_that_may_not_grow(self, urnscan, octets):
         """Met while rows are written, or when the file is completed; by the first output or another."""
         through = ["sh", "-c", f'ulimit -f {octets >> 9} && exec "$@"', "sh"]
@@ -203,7 +205,7 @@ class TestMemory:
     @pytest.mark.skipif(sys.platform != "linux", reason="the limit is not kept")
     @pytest.mark.parametrize(
         "command",
-        [["a.txt", *ALL], pytest.param(["dedup", "a.txt", "-o", "classes.parquet"], marks=pytest.mark.long)],
+        [["a.txt", *ALL], ["dedup", "a.txt", "-o", "classes.parquet"]],
         ids=["scan", "dedup"],
     )
     def test_too_little_to_begin(self, urnscan, command):
@@ -269,12 +271,14 @@ module.{name} = asked
 class TestSignals:
     """130 and 143 in every phase, with nothing left behind."""
 
+    @pytest.mark.quick
     @pytest.mark.parametrize(
         ("phase", "sent"),
         [
             ("reading", signal.SIGINT),
             ("writing", signal.SIGTERM),
-            *(pytest.param(phase, signal.SIGINT, marks=pytest.mark.long) for phase in ("grouping", "completing")),
+            ("grouping", signal.SIGINT),
+            ("completing", signal.SIGINT),
         ],
     )
     def test_of_a_scan(self, urnscan, phase, sent):
@@ -287,7 +291,7 @@ class TestSignals:
 
     @pytest.mark.parametrize(
         "phase",
-        ["joining", "page", *(pytest.param(phase, marks=pytest.mark.long) for phase in ("reading", "rewriting"))],
+        ["joining", "page", "reading", "rewriting"],
     )
     def test_of_a_deduplication(self, urnscan, phase):
         urnscan.write("a.txt", b"urn:foo:a\nurn:foo:b\nurn:foo:a\n")
@@ -352,7 +356,6 @@ class Dying:
         self._socket.close()
 
 
-@pytest.mark.long
 def test_a_store_that_dies(urnscan):
     """In the middle of a listing and of an object, for a scan and for `dedup`: a line each, and nothing is written.
 

@@ -29,6 +29,8 @@ import zstandard
 
 from .conftest import URNSCAN
 
+pytestmark = pytest.mark.slow
+
 MIB = 1 << 20
 NAME = "e\x1b[31mred\x1b]0;t\x07\nurnscan: 9 failed\r\u202e\u2028\x9b1m"
 SHOWN = r"e\x1b[31mred\x1b]0;t\x07\nurnscan: 9 failed\r\u202e\u2028\x9b1m"
@@ -119,7 +121,6 @@ class TestBombs:
         assert result.out == b"z.txt:1:urn:foo:z\n"
         assert peak < 400 * MIB
 
-    @pytest.mark.long
     @pytest.mark.timeout(1800)
     def test_ten_million_members(self, urnscan):
         """As many as an archive may have, and then one more; out of a pipe, in bounded memory."""
@@ -174,6 +175,7 @@ def named(urnscan):
 class TestNames:
     """Of files, members, addresses, tables, columns and records: an occurrence is a line, a failure is one, and none commands."""
 
+    @pytest.mark.quick
     def test_lines(self, urnscan, named):
         result = urnscan(*named, "--quiet", status=1)
         out = result.out.decode()
@@ -262,6 +264,7 @@ def test_entities_of_xml(urnscan):
     server.close()
 
 
+@pytest.mark.quick
 def test_links_in_circles(urnscan):
     """With `--follow`, in a tree where every folder leads to every other: it ends, with each file once a way."""
     for name in "abc":

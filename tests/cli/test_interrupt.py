@@ -17,6 +17,8 @@ from urnscan.output.parquet import SHARDS_SUFFIX
 
 from .conftest import PATIENCE, wait_until
 
+pytestmark = pytest.mark.slow
+
 BOTH = ["-o", "classes.parquet", "--occurrences", "occ.parquet"]
 OUTPUTS = ["classes.parquet", "occ.parquet"]
 ENDINGS = {signal.SIGINT: 130, signal.SIGTERM: 143}
@@ -152,6 +154,7 @@ class TestInterruption:
         assert lines[0] == b"fifo:1:urn:foo:0\n"
         assert [line for line in lines[:-1] if not re.fullmatch(rb"fifo:\d+:urn:foo:\d+\n", line)] == []
 
+    @pytest.mark.quick
     def test_leaves_an_output_of_last_time_as_it_was(self, urnscan, endless):
         """Also one that was to be replaced."""
         for name in OUTPUTS:
@@ -167,6 +170,7 @@ class TestInterruption:
 class TestKill:
     """What no process can clean up after itself, the next run of the same command does."""
 
+    @pytest.mark.quick
     def test_no_output_and_nothing_but_the_output_after_the_next_run(self, urnscan, dense):
         command = [dense, *BOTH, "--memory", "1MB"]
         with urnscan.start(*command) as process:

@@ -10,6 +10,8 @@ import pytest
 
 from urnscan.scanner.views import KINDS
 
+pytestmark = pytest.mark.slow
+
 TEXT = (
     b"<a href='https://resolver.example/?urn=urn%3Anbn%3Ade%3A101%3A1-2&x=y'>1</a>\n"
     b'{"id": "urn\\u003aisbn\\u003a0395363411"}\n'
@@ -28,6 +30,7 @@ FOUND = [
 
 
 class TestRecover:
+    @pytest.mark.quick
     def test_all(self, urnscan):
         urnscan.write("a.html", TEXT)
         urnscan("a.html", "--recover", "all", "-o", "c.parquet", "--occurrences", "occ.parquet")

@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.conftest import Command
 
+pytestmark = pytest.mark.slow
+
 TEXT = b"urn:isbn:0-395-36341-1 URN:ISBN:0-395-36341-1, urn:isbn:0-395-36341-6 urn:foo:a"
 HOSTILE = "<script>alert(1)<\u202escript>.txt"
 
@@ -50,6 +52,7 @@ def page(urnscan, name="r.html"):
 
 
 class TestReport:
+    @pytest.mark.quick
     def test_what_it_says(self, scanned):
         result = scanned("report", "c.parquet", "--occurrences", "o.parquet", "-o", "r.html")
         assert re.fullmatch(r"urnscan: 5 occurrences, 3 classes, \d+\.\d s\n", result.err)

@@ -19,6 +19,8 @@ import pytest
 
 from .conftest import PATIENCE, Command, wait_until
 
+pytestmark = pytest.mark.slow
+
 CLASSES, OCCURRENCES = ["-o", "classes.parquet"], ["--occurrences", "occ.parquet"]
 OUTPUTS = [*CLASSES, *OCCURRENCES, "--rejects", "rej.parquet"]
 FILES = ["classes.parquet", "occ.parquet", "rej.parquet"]
@@ -140,6 +142,7 @@ def octets(state):
 class TestKilled:
     """What was finished is taken over, the rest is done."""
 
+    @pytest.mark.quick
     def test_a_plain_run(self, killed, plain, octets):
         result = killed(*COMMAND, "--resume")
         assert earlier(result) == octets[0]
@@ -352,6 +355,7 @@ class TestEnds:
         assert earlier(urnscan(*COMMAND, "--resume")) == octets[0]
         check(urnscan, plain)
 
+    @pytest.mark.quick
     @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
     def test_without_it_when_it_was_short(self, urnscan, sent):
         write_inputs(urnscan.folder)

@@ -22,6 +22,8 @@ from tests.support.oracle import SYNTAXES
 
 from .conftest import EXPECTED, PATIENCE, expected, is_summary
 
+pytestmark = pytest.mark.slow
+
 TEXTS = {
     "texts/a.txt": b"urn:foo:a%2c urn:Foo:a%2C\n\nurn:isbn:0395363411 URN:urn-1:z",
     "texts/b.txt": b"urn:foo:A\nURN:FOO:A urn:foo:A\n",
@@ -113,6 +115,7 @@ def read_with_polars(path):
 readers = pytest.mark.parametrize("read", [read_with_pyarrow, read_with_pandas, read_with_duckdb, read_with_polars])
 
 
+@pytest.mark.quick
 class TestTables:
     """`CLASSES.parquet` and `OCCURRENCES.parquet`, column by column."""
 
@@ -233,6 +236,7 @@ class TestTables:
 class TestPrinting:
     """Without an output, occurrences go to standard output."""
 
+    @pytest.mark.quick
     def test_source_line_text_as_grep_prints_them(self, urnscan):
         write_texts(urnscan, b_txt=b"\n\nurn:foo:B%2c. urn:foo:C\r\n", a_txt=b"URN:foo:A")
         assert urnscan.printed("b.txt", "./a.txt") == [
@@ -242,6 +246,7 @@ class TestPrinting:
         ]
         assert urnscan.names() == ["a.txt", "b.txt"]
 
+    @pytest.mark.quick
     def test_json_has_the_columns_of_the_occurrence_table(self, urnscan):
         write_texts(urnscan, a_txt=b"urn:foo:B%2c. urn:foo:C")
         printed = [json.loads(line) for line in urnscan.printed("a.txt", "--json")]
@@ -257,6 +262,7 @@ class TestPrinting:
         printed = [json.loads(line)["resolver"] for line in urnscan.printed("a.txt", "--json")]
         assert printed == [None, "[::1]", "$(x)!%22%5c"]
 
+    @pytest.mark.quick
     @pytest.mark.parametrize("options", [[], ["--json"]])
     def test_head_ends_it_quietly(self, urnscan, options):
         """`| head` ends quietly, with far more to print than a pipe holds."""
@@ -282,6 +288,7 @@ class TestPrinting:
 class TestInputs:
     """A file, a folder, a glob, `-`: which are read, in which order, and how they are called."""
 
+    @pytest.mark.quick
     def test_standard_input_by_its_name_and_by_default(self, urnscan):
         assert urnscan.printed(stdin=b"\nurn:foo:a") == ["-:2:urn:foo:a"]
         assert urnscan.printed("-", stdin=b"\nurn:foo:a") == ["-:2:urn:foo:a"]
@@ -299,6 +306,7 @@ class TestInputs:
         with path.open("rb") as file:
             assert len(urnscan.printed(stdin=file)) == 1000
 
+    @pytest.mark.quick
     def test_a_folder_is_walked_sorted_and_links_in_it_are_not_followed(self, urnscan):
         for name in ("d/b.txt", "d/a/z.txt", "d/.hidden", "d/Z.txt", "d/a.txt"):
             urnscan.write(name, b"urn:foo:x")
@@ -393,6 +401,7 @@ class TestEncodings:
 
     TEXT = "\nÜ urn:foo:ä €urn:foo:b\n"
 
+    @pytest.mark.quick
     def test_a_byte_order_mark_is_enough(self, urnscan):
         """Offsets are octets of the text as UTF-8, without the mark."""
         codecs = ["utf-16-be", "utf-16-le", "utf-32-be", "utf-32-le"]
@@ -488,6 +497,7 @@ class TestMeaning:
         assert "resolution" in line
         assert urnscan.names() == ["a.txt"]
 
+    @pytest.mark.quick
     def test_resolver_tail(self, urnscan):
         octets = b"https://r.example/urn:a:b?c#d urn:a:b?c"
         urnscan.write("a.txt", octets)
@@ -575,6 +585,7 @@ def without_seconds(summary):
 class TestSummary:
     """At the end one summary line: inputs, octets, occurrences, classes, seconds, failures."""
 
+    @pytest.mark.quick
     def test_every_number_in_it(self, urnscan):
         for number in range(3):
             urnscan.write(f"d/{number}", b"urn:foo:x URN:foo:x urn:foo:y " + b" " * 970)
@@ -598,6 +609,7 @@ class TestSummary:
         urnscan.write("a", "urn:foo:x ä".encode("utf-16"))
         assert "1 input, 12 octets, 1 occurrence" in urnscan("a").summary
 
+    @pytest.mark.quick
     def test_a_hint_where_trimming_would_change_something(self, urnscan):
         """A run that did not trim counts the occurrences that would have changed, in one line with the option's name."""
         urnscan.write("a", b"urn:foo:x, urn:foo:y urn:foo:z. urn:foo:a;urn:foo:b")
@@ -614,6 +626,7 @@ class TestSummary:
         assert result.out == b"a:1:urn:foo:x,\n"
 
 
+@pytest.mark.quick
 class TestHelp:
     def test_version(self, urnscan):
         from urnscan import __version__

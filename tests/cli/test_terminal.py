@@ -16,6 +16,8 @@ import pytest
 
 from .conftest import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 BAR = re.compile(r"\d\.?\d*[kMG]?B\b|B/s")
 """What only a progress bar says: octets with a unit, octets a second."""
 
@@ -71,6 +73,7 @@ def screen():
 class TestNoInput:
     """None, and standard input a terminal: nobody means to type URNs."""
 
+    @pytest.mark.quick
     def test_says_what_to_do(self, urnscan, screen):
         result = urnscan(stdin=screen.line, status=2)
         (line,) = result.err.splitlines()
@@ -101,6 +104,7 @@ class TestProgress:
         for number in range(20):
             urnscan.write(f"d/{number}.txt", b"urn:foo:x " + b" " * 100_000)
 
+    @pytest.mark.quick
     @pytest.mark.parametrize("options", [["-o", "classes.parquet"], []], ids=["written", "printed to a pipe"])
     def test_a_bar_of_octets_with_rate_and_time(self, urnscan, screen, options):
         """Bytes, rate, and the time that is left, as the size is known."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.dedup import components as joining
@@ -52,7 +52,6 @@ def plain_clusters(named, max_class):
 class TestClusters:
     """Connected components of records and classes; weak classes and those that are too common join nothing."""
 
-    @settings(max_examples=200)
     @given(named=records, max_class=st.integers(2, 6), cuts=st.integers(1, 4))
     def test_as_a_plain_union_find_has_them(self, named, max_class, cuts, tmp_path_factory):
         found, joined, pairs = clusters_of(named, tmp_path_factory.getbasetemp(), max_class=max_class, cuts=cuts)

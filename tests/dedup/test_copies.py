@@ -3,7 +3,7 @@
 import io
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.dedup.copies import copy_without
@@ -40,7 +40,6 @@ def dumps(draw):
 class TestCopyWithout:
     """ "octet for octet as they came … so that `diff` against the input shows only removals" """
 
-    @settings(max_examples=300)
     @given(dump=dumps(), step=st.integers(1, 9))
     def test_kept_records_stay_and_nothing_is_new(self, dump, step):
         octets, records = dump
@@ -55,7 +54,6 @@ class TestCopyWithout:
         octets, records = dump
         assert without(octets, [(offset, length, True) for offset, length, _ in records]) == octets
 
-    @settings(max_examples=300)
     @given(data=st.data(), kept=st.lists(st.booleans(), max_size=7), indent=st.sampled_from([None, 1, 4]))
     def test_json_stays_json(self, data, kept, indent):
         """The comma goes with the record before or behind which it stands."""

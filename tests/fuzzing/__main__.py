@@ -148,10 +148,10 @@ def _stateful(name: str, seconds: int, folder: Path) -> Result:
                     "-q",
                     "-x",
                     "--timeout=0",  # a test is as long as its examples
+                    "--hypothesis-profile=full",
                     *_files(ROOT / "tests" / "property", "test_stateful_*.py"),
                 ],
                 cwd=ROOT,
-                env=os.environ | {"URNSCAN_EXAMPLES": "100"},
                 stdout=out,
                 stderr=out,
                 check=False,

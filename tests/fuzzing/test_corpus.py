@@ -49,20 +49,21 @@ def test_corpora_are_small():
     assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < _MOST_OCTETS
 
 
+@pytest.mark.slow
 def test_without_compiling():
     """In plain Python NumPy warns of what overflows; nothing does."""
     lines = run(*COMPILED, "--replay", NUMBA_DISABLE_JIT="1")
     assert [line.partition(":")[0] for line in lines] == COMPILED
 
 
-@pytest.mark.fuzz
+@pytest.mark.slow
 def test_no_index_is_out_of_bounds(tmp_path):
     """Compiled code looks at no octet that is not its own. (Compiling it anew takes a while.)"""
     lines = run(*COMPILED, "--replay", NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
     assert [line.partition(":")[0] for line in lines] == COMPILED
 
 
-@pytest.mark.fuzz
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["urls", "parse", "kernel-python"])
 def test_the_fuzzer_runs(tmp_path, name):
     """It is given the corpus, and goes on from there."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from unittest import mock
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.arrays.test_strings import column
 from urnscan.grouping import ranges
 from urnscan.grouping.ranges import Ranges, choose_ranges, sample
-
-SETTINGS = settings(max_examples=200)
 
 # Short ones over few octets: many are equal, begin another, or differ where a word of eight octets ends.
 keys = st.text("ab~", max_size=18).map(lambda rest: b"urn:" + rest.encode())
@@ -27,7 +25,6 @@ def numbers_of(chosen, found):
     return [number for _, number in sorted((row, number) for number, part in enumerate(parts) for row in part)]
 
 
-@SETTINGS
 @given(st.sets(keys, max_size=9), st.lists(keys, max_size=40))
 def test_order(bounds, found):
     """Range i holds the keys from bound i - 1 on that come before bound i, in their order."""
@@ -35,7 +32,6 @@ def test_order(bounds, found):
     assert numbers_of(chosen, found) == [bisect_right(chosen.bounds, key) for key in found]
 
 
-@SETTINGS
 @given(st.lists(keys, min_size=1, max_size=40), st.integers(1, 9), st.sampled_from([1, 2, 5]))
 def test_chosen(found, most, per_range):
     """Of two ranges and more none holds all keys, unless they are the same: a large range can always be cut again."""
@@ -67,7 +63,6 @@ def test_shares_what_both_bounds_begin_with():
     assert [chosen.shared(1, 2), chosen.shared(1, 3), chosen.shared(0, 1), chosen.shared(2, 4)] == [11, 6, 0, 0]
 
 
-@SETTINGS
 @given(st.lists(keys, max_size=30), st.integers(1, 7))
 def test_sample(found, every):
     """One key of so many, each of them whole."""

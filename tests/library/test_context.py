@@ -14,10 +14,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import urnscan
+from tests.support.examples import FEW
 from urnscan.display.text import width_of
 from urnscan.errors import ArgumentError, InvalidURN
 from urnscan.library.context import Context
@@ -38,7 +39,7 @@ def of(tmp_path, octets, **options):
 class TestAgainstTheText:
     """What is left and right of an occurrence is a slice of the document, in characters."""
 
-    @settings(max_examples=60)
+    @FEW
     @given(st.lists(PROSE, min_size=2, max_size=5), st.integers(0, 70))
     def test_slices(self, parts, width):
         """Computed from the text alone, with no part of the code that reads it again."""

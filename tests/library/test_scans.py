@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import urnscan
+from tests.support.examples import FEW
 from tests.support.oracle import oracle
 from tests.support.rows import occurrence_row
 from tests.support.strategies import octets as rich_octets
@@ -24,8 +25,6 @@ from urnscan.library.scans import Scan, scan, scan_batches
 from urnscan.run.pipeline import Report
 from urnscan.tables import values as columns
 from urnscan.tables.rows import CLASSES, OCCURRENCES
-
-SETTINGS = settings(max_examples=80)
 
 
 @pytest.fixture
@@ -316,7 +315,7 @@ values_of = st.lists(st.one_of(st.none(), st.just(b""), rich_octets), max_size=6
 class TestScanBatches:
     """Contract, Python: "the same on a column of text: what any engine can map"."""
 
-    @SETTINGS
+    @FEW
     @given(
         st.lists(values_of, max_size=4),
         st.integers(1, 5),

@@ -22,9 +22,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from urnscan.errors import FatalError
 from urnscan.output import parquet as output
 from urnscan.output.parquet import SHARDS_SUFFIX, ParquetOutput, work_folder
@@ -480,7 +481,7 @@ def breaking_proxy(target, most):
 class TestSameOctets:
     """Contract: "The same inputs and options give the same octets, whatever `-j`, `--memory` or the machine." """
 
-    @settings(max_examples=60)
+    @FEW
     @given(st.integers(0, 30), st.data(), st.integers(1, 9))
     def test_any_batching(self, total, data, group):
         cuts = sorted(data.draw(st.lists(st.integers(0, total), max_size=8)))

@@ -29,6 +29,7 @@ def command(script, *words):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_suite(tmp_path):
     """The command makes its texts in an empty folder, and writes the tables, the numbers and the pictures."""
     pytest.importorskip("matplotlib")
@@ -53,6 +54,7 @@ def test_suite(tmp_path):
         assert ET.parse(folder / picture).getroot().tag.endswith("svg")
 
 
+@pytest.mark.slow
 def test_memory(tmp_path):
     """What is found in the stream is what was drawn, from standard input and from a file."""
     pytest.importorskip("matplotlib")
@@ -158,6 +160,7 @@ def test_a_pipe_is_measured_whole():
     assert "/no/such/command" in lacking.failure
 
 
+@pytest.mark.slow
 def test_guard(tmp_path, monkeypatch, capsys):
     """It fails where a ratio is worse than recorded by more than the tolerance, and says which."""
     import guard

@@ -55,6 +55,7 @@ def pages(tmp_path_factory):
     return folder / "html"
 
 
+@pytest.mark.slow
 def test_public_names_are_on_the_page(pages):
     """Whoever makes something public describes it in docs/reference/python.md."""
     inventory = zlib.decompress((pages / "objects.inv").read_bytes().split(b"\n", 4)[4]).decode()
@@ -63,6 +64,7 @@ def test_public_names_are_on_the_page(pages):
     assert set(PUBLIC) <= described
 
 
+@pytest.mark.slow
 def test_pages_load_nothing_from_elsewhere(pages):
     """They can be read without network: scripts, styles, fonts and pictures lie beside them."""
     loading = re.compile(r"""@import|url\(\s*["']?(?:https?:)?//""")
@@ -80,6 +82,7 @@ def test_pages_load_nothing_from_elsewhere(pages):
         assert not loading.search(style.read_text(encoding="utf-8")), style
 
 
+@pytest.mark.slow
 def test_links_of_pages_lead_somewhere(pages):
     """Between the pages, and to what they hold: also what stands in docstrings and in CONTRIBUTING.md."""
     anchors = {}

@@ -32,6 +32,7 @@ def test_all_are_tested():
     assert [path.name for path in make.paths()] == NAMES
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # a cold cache compiles the scanner
 def test_they_show_what_a_run_shows(tmp_path):
     """Every cell runs, and prints what is printed in the file. All in one test: each process of pytest would run them again."""

@@ -197,6 +197,7 @@ def offered(ask, typed, expected):
     return sorted(name.rstrip("/") for name in found[count:])
 
 
+@pytest.mark.slow
 class TestCompletions:
     @pytest.mark.parametrize("shell", [pytest.param(name, marks=needs(name)) for name in ("bash", "zsh", "fish")])
     @pytest.mark.parametrize(("typed", "expected"), CASES, ids=[typed for typed, _ in CASES])

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.oracle import oracle
@@ -207,7 +207,6 @@ def check(form, rows_of=as_oracle):
     assert result.classes == expected_classes(expected)
 
 
-@settings(max_examples=150)
 @given(nested)
 def test_any_nesting(form):
     """ "for every form, the same text in that form gives the same occurrences", as deep as people nest them."""

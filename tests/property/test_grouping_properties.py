@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from unittest import mock
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.grouping.test_external import Occurrence, all_rows, batches_of, grouped, partial_rows, plain_classes
@@ -13,8 +13,6 @@ from urnscan.grouping import external as grouping
 from urnscan.grouping import ranges
 from urnscan.grouping.classes import add_up, group
 from urnscan.tables.rows import PARTIAL
-
-SETTINGS = settings(max_examples=250)
 
 # Few names of many spellings: some spellings sort before the canonical form and some behind it.
 _urns = st.sampled_from(
@@ -60,7 +58,6 @@ def cuttings(draw):
     }
 
 
-@SETTINGS
 @given(
     occurrences(),
     st.lists(st.integers(1, 9), min_size=1, max_size=4),
@@ -77,14 +74,12 @@ def test_plain_python(found, sizes, cutting, memory, jobs):
     assert all_rows(results) == plain_classes(found)
 
 
-@SETTINGS
 @given(occurrences(), st.lists(st.integers(1, 9), min_size=1, max_size=4))
 def test_in_memory(found, sizes):
     """The definition itself, without runs."""
     assert group(list(batches_of(found, sizes))).to_pylist() == plain_classes(found)
 
 
-@SETTINGS
 @given(occurrences(), st.data())
 def test_partial_rows_add_up_in_any_grouping(found, data):
     """Rows that are added up already can be added up again: two runs are one."""

@@ -13,9 +13,10 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from tests.support.oracle import COMPILED, SYNTAXES, Pieces, oracle, records_of, rejects, rejects_of
 from tests.support.strategies import (
     CLOSING,
@@ -26,7 +27,6 @@ from tests.support.strategies import (
     MARKS,
     NIDS,
     SCHEMES,
-    SETTINGS,
     cuttings,
     octets,
     urn_pairs,
@@ -41,7 +41,6 @@ MODES = [
     if not keep_query or syntax == "rfc2141bis-03"
 ]
 modes = pytest.mark.parametrize(("syntax", "trim", "keep_query"), MODES)
-FEWER = settings(SETTINGS, max_examples=80)  # of tests with many modes
 max_lengths = st.one_of(st.just(MAX_LENGTH), st.integers(7, 60))
 
 
@@ -109,7 +108,6 @@ def begins_a_urn(text: bytes, start: int, syntax: str) -> bool:
 class TestKernelIsTheOracle:
     """RFC 2141 §2; RFC 8141 §2; rfc2141bis-03 §2: one text has one result."""
 
-    @SETTINGS
     @given(text=octets, tail=resolver_tails, max_length=max_lengths, rows=st.integers(1, 5))
     @example(text=b"urn:a1:b%2cde", tail="keep", max_length=9, rows=1).via("the cut falls inside a %HH")
     @example(text=b"urn:a1:b;urn:c1:d", tail="keep", max_length=12, rows=1).via("the cut falls inside ';urn:'")
@@ -119,7 +117,6 @@ class TestKernelIsTheOracle:
         assert records_of(scanner.scan_octets(np.frombuffer(text, np.uint8)), rows) == expected
         check_totals(scanner, text)
 
-    @SETTINGS
     @given(
         text=octets,
         tail=resolver_tails,
@@ -134,7 +131,6 @@ class TestKernelIsTheOracle:
         assert records_of(scanner.scan(Pieces(text, sizes)), rows) == expected
         check_totals(scanner, text)
 
-    @SETTINGS
     @given(texts=st.lists(octets, min_size=2, max_size=3), tail=resolver_tails, max_length=max_lengths, sizes=cuttings)
     def test_one_scanner_for_many_texts(self, syntax, trim, keep_query, texts, tail, max_length, sizes):
         """Nothing of one text is left for the next, not even when a scan is given up."""
@@ -151,7 +147,7 @@ class TestKernelIsTheOracle:
 class TestRejects:
     """What begins like a URN and is none is listed once, however the text is delivered, and hides no match."""
 
-    @FEWER
+    @FEW
     @given(
         text=octets,
         max_length=max_lengths,
@@ -173,7 +169,7 @@ class TestRejects:
     def test_kernel_is_the_oracle(self, syntax, trim, tail, text, max_length, rows, block, sizes):
         check_rejects(text, syntax, trim, tail, max_length, block, rows, sizes)
 
-    @FEWER
+    @FEW
     @given(text=octets, rest=octets, sizes=cuttings)
     @example(text=b"urn:ab:c%4,", rest=b"", sizes=[1]).via("a match whose reject runs into the failure")
     @example(text=b"urn:ab.c;urn:ab:c%x,", rest=b"", sizes=[1]).via("a match in a reject that runs into it")
@@ -204,7 +200,6 @@ class TestRejects:
 class TestWellFormed:
     """A URN that stands alone is found whole, with its canonical form."""
 
-    @SETTINGS
     @given(data=st.data())
     def test_found_whole(self, syntax, data):
         spelled, canonical = data.draw(urn_pairs(syntax))

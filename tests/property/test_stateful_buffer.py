@@ -7,7 +7,6 @@ import re
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.support.stateful import steps
 from urnscan.errors import DamageError
 from urnscan.records.buffer import MARK, Buffer
 
@@ -112,4 +111,3 @@ class Dump(RuleBasedStateMachine):
 
 
 TestDump = Dump.TestCase
-TestDump.settings = steps(80, 20)

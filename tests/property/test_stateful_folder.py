@@ -13,8 +13,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from tests.support.examples import FEW
 from tests.support.packed import tar, zipped
-from tests.support.stateful import steps
 from urnscan.run import pipeline
 from urnscan.run.options import Options
 from urnscan.run.resume import Shards
@@ -153,4 +153,4 @@ class Folder(RuleBasedStateMachine):
 
 
 TestFolder = Folder.TestCase
-TestFolder.settings = steps(20, 10)
+TestFolder.settings = FEW

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from tests.grouping.test_external import Occurrence, all_rows, partial_rows, plain_classes
 from tests.property.test_grouping_properties import cuttings, occurrences
-from tests.support.stateful import steps
+from tests.support.examples import FEW
 from urnscan.grouping import external as grouping
 from urnscan.grouping import ranges
 from urnscan.grouping.classes import add_up
@@ -114,4 +114,4 @@ class SeenOnes(RuleBasedStateMachine):
 
 
 TestGrouped, TestSeen = Grouped.TestCase, SeenOnes.TestCase
-TestGrouped.settings, TestSeen.settings = steps(15, 12), steps(10, 12)
+TestGrouped.settings = TestSeen.settings = FEW

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from tests.support.examples import FEW
 from tests.support.oracle import SYNTAXES, Record, oracle, records_of
-from tests.support.stateful import steps
 from tests.support.strategies import near_urns, octets
 from urnscan.scanner.blocks import MAX_LENGTH, Grammar, Scanner
 from urnscan.scanner.kernel import LOOKAHEAD
@@ -114,4 +114,4 @@ class FedScanner(RuleBasedStateMachine):
 
 
 TestFedScanner = FedScanner.TestCase
-TestFedScanner.settings = steps(60, 20)
+TestFedScanner.settings = FEW

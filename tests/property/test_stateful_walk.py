@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from tests.support.stateful import steps
+from tests.support.examples import FEW
 from urnscan.run.options import Options
 from urnscan.run.tasks import found_inputs
 
@@ -115,4 +115,4 @@ class Tree(RuleBasedStateMachine):
 
 
 TestTree = Tree.TestCase
-TestTree.settings = steps(30, 20)
+TestTree.settings = FEW

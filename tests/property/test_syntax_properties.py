@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.oracle import COMPILED, SYNTAXES, fold_hex, whole
-from tests.support.strategies import SETTINGS, near_urns, octets, spoiled_urns, urn_pairs
+from tests.support.strategies import near_urns, octets, spoiled_urns, urn_pairs
 from urnscan.errors import InvalidURN
 from urnscan.urn.syntax import URN, encode_nss, get_syntax, parse
 
@@ -41,13 +41,11 @@ def folded(component: str | None) -> str | None:
 class TestAcceptance:
     """RFC 2141 §2, RFC 8141 §2, rfc2141bis-03 §2: what the grammar derives is a URN, and nothing else."""
 
-    @SETTINGS
     @given(data=st.data())
     def test_accepts_what_the_grammar_derives(self, syntax, data):
         text = data.draw(st.one_of(near_urns, spoiled_urns(syntax), octets))
         assert (parsed(text, syntax) is not None) == whole(text, syntax)
 
-    @SETTINGS
     @given(data=st.data())
     def test_octets_and_text_are_one(self, syntax, data):
         text = data.draw(st.one_of(near_urns, spoiled_urns(syntax)).filter(bytes.isascii))
@@ -57,7 +55,6 @@ class TestAcceptance:
         else:
             assert parts(from_octets) == parts(from_text)
 
-    @SETTINGS
     @given(text=st.one_of(st.text(max_size=20), st.text(max_size=8).map("urn:ab:{}".format)))
     @example(text="urn:ab:\N{ARABIC-INDIC DIGIT ONE}")
     @example(text="urn:a\N{SUPERSCRIPT TWO}b:c")
@@ -67,7 +64,6 @@ class TestAcceptance:
     def test_nothing_beyond_ascii(self, syntax, text):
         assert (parsed(text, syntax) is not None) == whole(text.encode("utf-8", "surrogatepass"), syntax)
 
-    @SETTINGS
     @given(data=st.data())
     def test_refusals_say_where(self, syntax, data):
         text = data.draw(st.one_of(near_urns, spoiled_urns(syntax), octets))
@@ -86,7 +82,6 @@ class TestAcceptance:
             copy = pickle.loads(pickle.dumps(error))
             assert (copy.reason, copy.position, str(copy)) == (error.reason, error.position, str(error))
 
-    @SETTINGS
     @given(data=st.data())
     def test_position_is_where_the_longest_urn_ends(self, syntax, data):
         """Where a text begins with a URN, the position is the first octet that the URN cannot hold."""
@@ -103,7 +98,6 @@ class TestAcceptance:
 class TestCanonicalForm:
     """RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5 step 5a."""
 
-    @SETTINGS
     @given(data=st.data())
     def test_as_spelled_and_as_expected(self, syntax, data):
         spelled, canonical = data.draw(urn_pairs(syntax))
@@ -114,7 +108,6 @@ class TestCanonicalForm:
         assert hash(urn) == hash(parse(canonical, syntax))
         assert parse(urn.canonical, syntax).canonical == urn.canonical
 
-    @SETTINGS
     @given(data=st.data())
     def test_equal_urns_hash_equal(self, syntax, data):
         pairs = data.draw(st.lists(urn_pairs(syntax), min_size=2, max_size=3))
@@ -126,7 +119,6 @@ class TestCanonicalForm:
                 assert one != other or hash(one) == hash(other)
         assert len(set(urns)) == len({urn.canonical for urn in urns}) == len({canonical for _, canonical in pairs})
 
-    @SETTINGS
     @given(data=st.data())
     def test_str_keeps_every_component(self, syntax, data):
         """RFC 8141 §4.4: the whole URN in canonical syntax."""
@@ -140,7 +132,6 @@ class TestCanonicalForm:
         for name in ("r_component", "q_component", "f_component"):
             assert getattr(again, name) == folded(getattr(urn, name))
 
-    @SETTINGS
     @given(data=st.data())
     def test_components_make_up_the_urn(self, syntax, data):
         spelled, _ = data.draw(urn_pairs(syntax))
@@ -154,7 +145,6 @@ class TestCanonicalForm:
         assert spelled == f"{spelled[:4]}{spelled[4 : 4 + len(urn.nid)]}:{urn.nss}{tail}"
         assert urn.nid == spelled[4 : 4 + len(urn.nid)].lower()
 
-    @SETTINGS
     @given(data=st.data())
     def test_pickled(self, syntax, data):
         urn = parse(data.draw(urn_pairs(syntax))[0], syntax)
@@ -179,7 +169,6 @@ _sometimes_text = st.lists(
 class TestDisplay:
     """RFC 8141 §4.4, RFC 2141 §4: %HH beyond ASCII may be shown as text; nothing is lost by it."""
 
-    @SETTINGS
     @given(nss=_sometimes_text.map("".join).filter(bool))
     @example(nss="stra%c3%9fe")
     @example(nss="%C3%9F%9f")
@@ -192,7 +181,6 @@ class TestDisplay:
             assert shown.isprintable()
             assert encode_beyond_ascii(shown) == str(urn)
 
-    @SETTINGS
     @given(text=st.text(min_size=1).filter(lambda text: text.isprintable() and "\0" not in text))
     def test_shows_what_was_encoded(self, text):
         beyond = "".join(char for char in text if not char.isascii())
@@ -207,7 +195,6 @@ def encode_beyond_ascii(text: str) -> str:
 class TestEncodeNSS:
     """RFC 2141 §2.2, §2.3: a native name becomes an NSS and can be had back."""
 
-    @SETTINGS
     @given(text=st.text(min_size=1).filter(lambda text: "\0" not in text))
     @example(text="%2C")
     @example(text="a/b?c#d&e~f%")
@@ -228,7 +215,6 @@ class TestEncodeNSS:
 class TestSeparators:
     """RFC 2141 §2.4: an excluded octet is in no URN, so a text can be cut there."""
 
-    @SETTINGS
     @given(data=st.data())
     def test_no_urn_holds_one(self, syntax, data):
         spelled, _ = data.draw(urn_pairs(syntax))

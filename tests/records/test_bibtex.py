@@ -3,7 +3,7 @@ r"""BibTeX: entries against a slow reader of characters, LaTeX's escapes, and en
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.reading import buffer_of
@@ -84,7 +84,6 @@ def slowly(dump):
     return found
 
 
-@settings(max_examples=300)
 @given(st.lists(st.sampled_from(PARTS), max_size=30).map(b"".join), st.sampled_from([1, 3, None]), st.booleans())
 def test_entries_are_those_of_a_slow_reader(dump, size, own):
     found = read(dump, size=size, own=own)

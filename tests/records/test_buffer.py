@@ -4,7 +4,7 @@ import io
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.reading import buffer_of
@@ -19,7 +19,6 @@ def buffered(dump, size=None):
     return buffer_of(dump, (size,))
 
 
-@settings(max_examples=300)
 @given(
     DUMPS,
     st.integers(1, 5),

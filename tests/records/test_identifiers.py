@@ -8,16 +8,15 @@ import pytest
 import stdnum.ean
 import stdnum.isbn
 import stdnum.issn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import urnscan
+from tests.support.examples import MANY
 from urnscan.dedup.policy import PLACEHOLDERS
 from urnscan.records.identifiers import as_text
 from urnscan.records.record import Own
 from urnscan.urn import namespaces
-
-SETTINGS = settings(max_examples=100)
 
 
 def isbn13(payload):
@@ -406,7 +405,6 @@ def test_urn_as_the_end_of_a_word():
 
 
 @given(nine, st.data())
-@SETTINGS
 def test_isbn_agree(payload, data):
     """Both forms of any ISBN, with hyphens where stdnum puts them or anywhere, give the URN that the namespace gives."""
     ten, thirteen = isbn10(payload), isbn13("978" + payload)
@@ -419,7 +417,6 @@ def test_isbn_agree(payload, data):
 
 
 @given(st.one_of(st.tuples(st.just("isbn"), isbns10 | isbns13), st.tuples(st.just("issn"), issns)), st.data())
-@SETTINGS
 def test_wrong_digits(identifier, data):
     """One digit changed, two neighbours changed over: exactly what stdnum calls valid comes out."""
     scheme, right = identifier
@@ -432,7 +429,6 @@ def test_wrong_digits(identifier, data):
 
 
 @given(seven, st.text("0123456789", min_size=2, max_size=2))
-@SETTINGS
 def test_issn_in_a_bar_code(payload, variant):
     """ISO 3297: 977, the ISSN without its check digit, two digits, and the check digit of the bar code."""
     code = isbn13("977" + payload + variant)
@@ -443,7 +439,6 @@ def test_issn_in_a_bar_code(payload, variant):
 
 
 @given(st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters=";,|.:"), min_size=1, max_size=20))
-@SETTINGS
 def test_doi_keeps_what_it_says(suffix):
     """A DOI comes back from its URN, whatever it holds; only ASCII letters are equal in any case (ISO 26324)."""
     text = as_text(Own(f" 10.1000/{suffix}. ", "doi"))
@@ -452,7 +447,6 @@ def test_doi_keeps_what_it_says(suffix):
 
 
 @given(st.uuids())
-@SETTINGS
 def test_uuids(value: uuid.UUID):
     """RFC 9562 §4: the URN is Python's."""
     for form in (str(value), str(value).upper(), f"{{{value}}}", f"uuid:{value}"):
@@ -525,7 +519,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=8).map("".join) | st.text(), SCHEMES | st.text())
-@settings(max_examples=400)
+@MANY
 def test_any_text(text, scheme):
     """Nothing raises, and all that comes out of native identifiers is canonical in its namespace, as the scanner finds it."""
     result = as_text(Own(text, scheme))
@@ -545,7 +539,6 @@ def test_any_text(text, scheme):
         st.tuples(isbns10 | isbns13, st.sampled_from(["", " (pbk.)", " (geb., EUR 9.80)"])), min_size=1, max_size=4
     )
 )
-@SETTINGS
 def test_lists_of_any_isbn(parts):
     """A list holds each of its members once, in their order."""
     expected = list(dict.fromkeys(namespaces.isbn.to_urn(isbn) for isbn, _ in parts))

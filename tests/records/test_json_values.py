@@ -6,16 +6,16 @@ import json
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from tests.support.reading import read_records
 from urnscan.errors import DamageError
 from urnscan.records.buffer import Buffer
 from urnscan.records.json_values import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines
 from urnscan.records.record import Damaged, Own, Record
 
-SETTINGS = settings(max_examples=80)
 READERS = (JsonLineRecords, JsonArrayRecords)
 
 
@@ -55,7 +55,7 @@ wrapped = st.sampled_from(
 )
 
 
-@SETTINGS
+@FEW
 @given(
     st.lists(st.dictionaries(st.text(max_size=3), values, max_size=3), min_size=1, max_size=6),
     layouts,
@@ -73,7 +73,7 @@ def test_elements_are_those_that_json_reads(elements, layout, around, data):
         assert not dump[one.offset + len(one.octets) : following.offset].strip(b" \n,")
 
 
-@SETTINGS
+@FEW
 @given(st.lists(values, max_size=6), layouts)
 def test_elements_of_any_kind(elements, layout):
     """Strings, numbers and arrays in an array are records as well."""
@@ -81,7 +81,7 @@ def test_elements_of_any_kind(elements, layout):
     assert [json.loads(record.octets) for record in found] == elements
 
 
-@SETTINGS
+@FEW
 @given(st.lists(values, max_size=6), st.sampled_from(["\n", "\r\n", "\n\n \n"]), st.booleans())
 def test_lines_are_those_that_json_reads(elements, end, mark):
     """Each with its LF; a byte order mark is in none."""
@@ -92,7 +92,7 @@ def test_lines_are_those_that_json_reads(elements, end, mark):
     offsets_hold(dump, found)
 
 
-@SETTINGS
+@FEW
 @given(
     st.lists(st.dictionaries(st.text(max_size=3), values, max_size=3), min_size=2, max_size=5),
     layouts,

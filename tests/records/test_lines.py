@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.reading import buffer_of
@@ -19,7 +19,6 @@ def buffered(dump, size=None):
     return buffer_of(dump, (size,))
 
 
-@settings(max_examples=200)
 @given(TEXTS, st.sampled_from([1, 2, None]))
 def test_lines_make_up_the_text(dump, size):
     """Only LF ends a line; each begins where the one before ended."""
@@ -29,7 +28,6 @@ def test_lines_make_up_the_text(dump, size):
     assert b"".join(octets for _, octets in found) == dump
 
 
-@settings(max_examples=200)
 @given(TEXTS, st.sampled_from([1, 2, None]))
 def test_records_are_the_lines_that_are_not_blank(dump, size):
     found = list(LineRecords(own=False).read(buffered(dump, size)))

@@ -5,7 +5,7 @@ import warnings
 
 import pymarc
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.reading import buffer_of, outline, owns, read_records
@@ -354,7 +354,6 @@ def as_pymarc_has_them(record):
     return identifier, [(text.strip(), scheme) for text, scheme in own if text]
 
 
-@settings(max_examples=150)
 @given(st.lists(pymarc_records(), min_size=1, max_size=3), st.sampled_from([b"", b"\n"]))
 def test_what_pymarc_writes_is_read_as_pymarc_reads_it(records, between):
     octets = [record.as_marc() for record in records]
@@ -364,7 +363,6 @@ def test_what_pymarc_writes_is_read_as_pymarc_reads_it(records, between):
         assert (each.identifier, owns(each)) == as_pymarc_has_them(pymarc.Record(each.octets))
 
 
-@settings(max_examples=150)
 @given(st.lists(st.binary(max_size=9).map(lambda data: data.translate(None, b"\x1d\x1e\x1f")), min_size=1, max_size=4))
 def test_octets_that_are_not_utf_8_are_no_damage(values):
     """MARC-8, Latin-1: read as pymarc does that leaves octets as they are."""
@@ -378,7 +376,6 @@ def test_octets_that_are_not_utf_8_are_no_damage(values):
 _victim = book(2, (b"020", b"  \x1fa3161484100"), URN_FIELD)
 
 
-@settings(max_examples=300)
 @given(st.integers(0, len(_victim) - 1), st.integers(0, 255))
 @example(len(_victim) - 1, 0)
 @example(len(_victim) - 2, 0x1D)
@@ -403,7 +400,6 @@ def test_an_octet_that_flips_costs_no_neighbour_and_no_record_that_pymarc_reads(
         assert (found[1].identifier, owns(found[1])) == expected
 
 
-@settings(max_examples=150)
 @given(st.integers(1, len(_victim) - 1), st.integers(1, len(_victim)))
 def test_octets_that_are_lost_cost_no_neighbour(place, count):
     found = read(book(1) + _victim[:place] + _victim[place + count :] + book(3))

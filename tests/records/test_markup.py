@@ -6,10 +6,11 @@ import time
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from tests.support.examples import FEW
 from tests.support.reading import read_records
 from urnscan.errors import DamageError
 from urnscan.records import markup
@@ -177,7 +178,6 @@ def oracle(document):
         yield name, sorted(urn for text in texts for urn in URN.findall(text.encode()))
 
 
-@settings(max_examples=150)
 @given(documents(), st.integers(1, 40))
 def test_the_records_are_those_that_lxml_finds_in_the_whole_document(document, block):
     """Against an oracle; cutting the stream anywhere changes nothing; the octets are exact to both ends (in `read`)."""
@@ -189,7 +189,7 @@ def test_the_records_are_those_that_lxml_finds_in_the_whole_document(document, b
         assert record.octets.endswith(b">")
 
 
-@settings(max_examples=60)
+@FEW
 @given(st.lists(documents(), min_size=2, max_size=3))
 def test_several_documents_one_behind_the_other(several):
     """Concatenated responses are read as the documents one by one."""

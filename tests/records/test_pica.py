@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.reading import buffer_of, outline, owns, read_records
@@ -284,7 +284,6 @@ def slowly(octets):
         yield value.encode()
 
 
-@settings(max_examples=200)
 @given(_fields)
 @example([("021A", "a", "$$"), ("021A", "a", "$", "0", "$$$")])
 def test_plain_is_what_normalised_is(fields):
@@ -317,7 +316,6 @@ _pieces = st.sampled_from(
 _dumps = st.lists(_pieces | st.binary(max_size=9), max_size=8).map(b"".join)
 
 
-@settings(max_examples=300)
 @given(_dumps)
 def test_records_are_octets_of_the_dump_in_their_order(dump):
     """Any octets at all: nothing raises, and records and what parts them make up what is not damaged."""

@@ -3,9 +3,10 @@
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import MANY
 from tests.support.reading import read_records
 from urnscan.records.formats import FORMATS
 from urnscan.records.record import Damaged, Record
@@ -185,7 +186,7 @@ def readers():
 
 
 @pytest.mark.parametrize("name", readers())
-@settings(max_examples=1500)
+@MANY
 @given(st.data(), st.lists(st.integers(1, 60), min_size=1, max_size=4), st.booleans())
 def test_where_the_stream_is_cut_changes_nothing(name, data, sizes, own):
     dump = data.draw(dumps(name))
@@ -193,7 +194,6 @@ def test_where_the_stream_is_cut_changes_nothing(name, data, sizes, own):
 
 
 @pytest.mark.parametrize("name", readers())
-@settings(max_examples=150)
 @given(st.data(), st.sampled_from([b"", b"\xef\xbb\xbf"]))
 def test_records_are_octets_of_the_dump_in_their_order(name, data, mark):
     """Any octets at all: nothing raises, no record holds an octet of its neighbour or of the byte order mark, and which there

@@ -5,7 +5,7 @@ import io
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.reading import read_records
@@ -13,8 +13,6 @@ from urnscan.errors import DamageError
 from urnscan.records.buffer import Buffer
 from urnscan.records.record import Damaged, Own, Record
 from urnscan.records.separated import SeparatedRecords, is_separated
-
-SETTINGS = settings(max_examples=100)
 
 
 def read(dump, *, own=False, block=None):
@@ -37,7 +35,6 @@ tables = st.integers(2, 4).flatmap(
 )
 
 
-@SETTINGS
 @given(
     tables,
     st.sampled_from(",;\t|"),

@@ -4,7 +4,7 @@ import io
 
 import pymarc
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.records.buffer import Buffer
@@ -12,7 +12,6 @@ from urnscan.records.formats import FORMATS
 from urnscan.records.pica import PicaRecords
 from urnscan.records.shown import shown
 
-SETTINGS = settings(max_examples=100)
 BOOK = (
     b"00129nam a2200073   4500001000300000245001600003020002200019856001400041"
     b"\x1e31\x1e10\x1faThe lamp\x1fb2\x1e  \x1fa978300123\x1fq(pbk.)\x1e40\x1fuurn:x:\xc3\xa9\n\x1e\x1d"
@@ -46,7 +45,6 @@ def test_marc_that_cannot_be_read_is_shown_as_it_stands(octets):
 values = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=9)
 
 
-@SETTINGS
 @given(st.lists(st.tuples(st.sampled_from("abq"), values), min_size=1, max_size=4))
 def test_marc_says_what_pymarc_reads(subfields):
     record = pymarc.Record(force_utf8=True)
@@ -57,7 +55,6 @@ def test_marc_says_what_pymarc_reads(subfields):
     assert line == " ".join(("245 1 ", *(f"${code} {value}" for code, value in subfields)))
 
 
-@SETTINGS
 @given(
     st.lists(st.tuples(st.sampled_from("0au"), values), min_size=1, max_size=4), st.sampled_from([b"\n", b"\x1d", b""])
 )
@@ -77,7 +74,6 @@ def test_other_formats_are_text(format_name):
     assert shown(format_name, "<a>ü</a>\n".encode() + b"\xff") == "<a>ü</a>\n\ufffd"
 
 
-@SETTINGS
 @given(
     st.binary(max_size=60) | st.binary(max_size=9).map(lambda octets: BOOK[:70] + octets + BOOK[79:]),
     st.sampled_from([*FORMATS]),

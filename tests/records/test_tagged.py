@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.reading import read_records
@@ -58,7 +58,6 @@ def slowly(dump):
     return found if begun is None else [*found, (begun, None)]
 
 
-@settings(max_examples=250)
 @given(st.lists(st.sampled_from(LINES), max_size=14), st.integers(0, 6), st.sampled_from([1, 3, None]))
 def test_references_are_those_of_a_plain_reader(lines, cut, size):
     dump = b"".join(lines)[: None if cut == 0 else -cut]

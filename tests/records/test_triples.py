@@ -1,7 +1,7 @@
 """N-Triples and N-Quads by subject: against a plain reader of one line at a time, and what damage leaves."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.reading import read_records
@@ -157,7 +157,6 @@ def slowly(dump):
     return found
 
 
-@settings(max_examples=250)
 @given(DUMPS, st.sampled_from([1, 2, 7, None]))
 def test_runs_are_those_of_a_plain_reader(dump, size):
     """And the same however the dump comes in; no line that is a statement is lost to its neighbours."""

@@ -14,14 +14,13 @@ from pathlib import Path
 
 import lxml.html
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from urnscan.report.dedup import Common, Example, ExampleRecord, Input, Large, Summary, render
 from urnscan.report.excerpts import Kind, compare
 from urnscan.report.page import visible
-
-SETTINGS = settings(max_examples=60)
 
 URN, ISBN = "urn:nbn:no-nb_digibok_42", "urn:isbn:9780999941201"
 MARC = "00100nam a22000497i 4500001000600000\x1enb-17\x1e  \x1fa0-9999412-0-8\x1e10\x1faLamps & tides /\x1fcIda Lund.\x1e\x1d"
@@ -117,7 +116,7 @@ class TestWhatItSays:
         assert page.xpath(".//i/@style") == ["width:100.0%", "width:50.0%"]
 
     @given(st.dictionaries(st.integers(1, 10**7), st.integers(1, 10**6), max_size=40))
-    @SETTINGS
+    @FEW
     def test_every_size_is_in_one_row(self, sizes):
         """No cluster gets lost between ranges, or is in two."""
         records = sum(size * clusters for size, clusters in sizes.items())
@@ -331,13 +330,13 @@ def skeleton(page):
 
 class TestHostileText:
     @given(HOSTILE)
-    @SETTINGS
+    @FEW
     def test_no_text_changes_what_the_page_is_made_of(self, text):
         """Whatever a dump holds is text: no element, no attribute comes of it."""
         assert skeleton(render(everywhere(text))) == skeleton(render(everywhere("harmless")))
 
     @given(HOSTILE)
-    @SETTINGS
+    @FEW
     def test_no_character_commands_or_is_lost(self, text):
         """What is not seen, turns the line around or cannot be written is a sign that is seen."""
         page = render(everywhere(text))
@@ -359,7 +358,7 @@ class TestHostileText:
             assert ord(character) & 0xFFFE != 0xFFFE
 
     @given(HOSTILE)
-    @SETTINGS
+    @FEW
     def test_a_name_is_shown_whole(self, text):
         """Escaping takes nothing away: the signs put back, a name is what it was."""
         shown = lxml.html.fragment_fromstring(f"<p>{visible(text)}</p>")  # it would drop a text of white space alone
@@ -385,7 +384,7 @@ class TestHostileText:
 
 class TestCompare:
     @given(st.lists(HOSTILE, max_size=4))
-    @SETTINGS
+    @FEW
     def test_an_excerpt_is_shown_whole(self, texts):
         """Lines, pieces and marks cut a text; they take nothing away but line breaks."""
         shown = compare(texts, [[text[:2], "urn:a:b"] for text in texts])
@@ -393,7 +392,7 @@ class TestCompare:
             assert "".join(run.text for line in lines for run in line.runs) == re.sub(r"[\r\n]", "", text)
 
     @given(st.lists(st.lists(st.sampled_from(["a", "b b", "c", "  a"]), max_size=5), min_size=2, max_size=4))
-    @SETTINGS
+    @FEW
     def test_a_line_is_common_if_every_record_has_it(self, records):
         """Wherever it stands, and however far it is set in."""
         shown = compare(["".join(line + "\n" for line in record) for record in records], [[]] * len(records))

@@ -14,10 +14,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.classes import HOSTILE, HOSTILE_SOURCE, classes, made, occurrences, write
+from tests.support.examples import FEW
 from urnscan.errors import FatalError
 from urnscan.report import figures as reading
 from urnscan.report.charts import bar_chart, shortened, size_chart
@@ -26,7 +27,6 @@ from urnscan.report.scan import render
 from urnscan.report.spellings import differences, ways
 from urnscan.report.tallies import Tally, Top
 
-SETTINGS = settings(max_examples=60)
 ROWS = made(3000)
 
 
@@ -183,7 +183,7 @@ class TestTallies:
     @given(
         st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=6), max_size=6), st.integers(1, 5)
     )
-    @SETTINGS
+    @FEW
     def test_top_is_the_beginning_of_a_stable_sort(self, batches, size):
         """However the rows are cut into batches."""
         top, place = Top(size, 2), 0
@@ -211,7 +211,7 @@ TEXT = st.text(st.sampled_from("urn:aAbB-%2cC/é"), max_size=12)
 
 class TestSpellings:
     @given(TEXT, TEXT)
-    @SETTINGS
+    @FEW
     def test_a_spelling_is_shown_whole(self, canonical, spelling):
         """And so is its canonical form beside it; what is called the same is."""
         runs = differences(canonical, spelling)
@@ -222,7 +222,7 @@ class TestSpellings:
             assert (run.kind == "left-out") == (not run.text)
 
     @given(TEXT, TEXT)
-    @SETTINGS
+    @FEW
     def test_what_differs_differs_in_some_way(self, canonical, spelling):
         assert bool(ways(canonical, spelling)) == (canonical != spelling)
 
@@ -240,7 +240,7 @@ class TestSpellings:
 
 class TestCharts:
     @given(st.dictionaries(st.integers(1, 10**9), st.integers(1, 10**7), max_size=30))
-    @SETTINGS
+    @FEW
     def test_a_curve_stays_in_its_frame_and_never_rises(self, sizes):
         chart = size_chart(sizes)
         left, right, top, bottom = (float(edge) for edge in (chart.left, chart.right, chart.top, chart.bottom))
@@ -252,7 +252,7 @@ class TestCharts:
         assert all(top <= y <= bottom for y in downwards)
 
     @given(st.lists(st.tuples(TEXT, st.integers(0, 10**12), st.integers(0, 10**12)), max_size=8))
-    @SETTINGS
+    @FEW
     def test_bars_stay_in_their_frame(self, rows):
         chart = bar_chart(rows)
         assert [row.numbers for row in chart.rows] == [f"{one:,} · {other:,}" for _, one, other in rows]
@@ -370,7 +370,6 @@ class TestBadInput:
             summarise(path, version="0")
 
     @given(st.data())
-    @settings(max_examples=100)
     def test_damage_anywhere(self, folder, data):
         """Every file that is cut or has other octets somewhere is read or is a FatalError."""
         octets = bytearray(TestBadInput.small(folder))

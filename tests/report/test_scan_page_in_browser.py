@@ -18,7 +18,10 @@ from urnscan.report.figures import EMBEDDED, summarise
 from urnscan.report.scan import render
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium"),
+]
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install '.[test]'")
 
 SIZE = EMBEDDED + 5_000

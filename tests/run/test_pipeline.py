@@ -17,7 +17,7 @@ from unittest import mock
 
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.oracle import oracle, trimmable
@@ -43,7 +43,6 @@ from urnscan.sources import small_files as reading
 from urnscan.sources import texts as opening
 from urnscan.tables.rows import CLASSES, OCCURRENCES, REPEATING
 
-SETTINGS = settings(max_examples=100)
 MEANINGS = [
     ("rfc2141", "lexical"),
     ("rfc2141", "namespace"),
@@ -109,7 +108,6 @@ class TestOracle:
     of workers, or on line ends."
     """
 
-    @SETTINGS
     @given(
         files=st.lists(contents, max_size=7),
         cut=sizes,
@@ -162,7 +160,6 @@ class TestOracle:
         untrimmed = [oracle(octets, syntax, resolver_tail=tail, max_length=max_length) for octets in files]
         assert trim or report.trimmable == sum(map(trimmable, untrimmed))
 
-    @SETTINGS
     @given(
         files=st.lists(st.tuples(contents, st.one_of(st.none(), st.integers(0, 300))), max_size=5),
         cut=sizes,

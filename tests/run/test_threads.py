@@ -7,9 +7,10 @@ import time
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from urnscan.run import threads as parallel
 from urnscan.run.threads import in_order
 
@@ -40,7 +41,7 @@ def _no_thread_is_left():
 class TestOrder:
     """The results of all tasks in the order of the tasks."""
 
-    @settings(max_examples=40)
+    @FEW
     @given(
         st.lists(st.tuples(st.integers(0, 12), st.sampled_from([0, 0, 0, 0.001, 0.002])), max_size=25),
         st.sampled_from(WORKERS),

@@ -91,7 +91,7 @@ WAYS = [
     *(pytest.param(syntax, False, id=syntax) for syntax in SYNTAXES),
     pytest.param("rfc2141", True, id="views"),
     *(
-        pytest.param(syntax, True, id=f"{syntax}-views", marks=pytest.mark.long)
+        pytest.param(syntax, True, id=f"{syntax}-views", marks=pytest.mark.slow)
         for syntax in SYNTAXES
         if syntax != "rfc2141"
     ),
@@ -262,7 +262,7 @@ def test_patterns(part):
     assert slow == {}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_patterns_behind_heads(part):
     """What repeats stands behind what the pattern may begin with."""

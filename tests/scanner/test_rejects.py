@@ -13,7 +13,7 @@ from unittest import mock
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import urnscan
@@ -120,7 +120,6 @@ class TestRows:
 class TestEverywhere:
     """The same rows whatever the threads, and however inputs are cut into parts, put together and read."""
 
-    @settings(max_examples=150)
     @given(
         files=st.lists(st.one_of(contents, st.just(TEXT)), max_size=6),
         cut=sizes,

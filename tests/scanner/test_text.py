@@ -7,7 +7,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.oracle import SYNTAXES, oracle
@@ -16,7 +16,6 @@ from urnscan.scanner import text as finding
 from urnscan.scanner.text import Occurrence, find
 from urnscan.urn.equivalence import canonical
 
-SETTINGS = settings(max_examples=100)
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 _foreign = st.text(st.sampled_from("äß文🦉\u0301\ud800\udfff\x00\x1f\n aZ:%"), max_size=4)
 texts = st.lists(st.one_of(octets.map(lambda part: part.decode("latin-1")), _foreign), max_size=5).map("".join)
@@ -46,7 +45,6 @@ class TestOctets:
     """Contract, Python: octets give octet positions."""
 
     @every_syntax
-    @SETTINGS
     @given(text=octets, options=options, rows=st.integers(1, 3))
     def test_oracle(self, syntax, text, options, rows):
         """All there are, however many are handed over at a time."""
@@ -75,7 +73,6 @@ class TestCharacters:
     """Contract, Python: "a str gives character positions"."""
 
     @every_syntax
-    @SETTINGS
     @given(text=texts, options=options)
     def test_positions(self, syntax, text, options):
         in_octets = text.encode("utf-8", "surrogatepass")
@@ -132,7 +129,6 @@ class TestOptions:
         with pytest.raises(error, match=f"^max_length must be .*{says}$"):
             find("urn:a:b", max_length=given)
 
-    @SETTINGS
     @given(octets)
     def test_resolution(self, text):
         """The classes are those of `canonical`."""

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from tests.support.tabular import gzipped, is_text, read_values, zipped
 from urnscan.errors import LimitError
 from urnscan.sources import Limits
@@ -143,7 +144,7 @@ def tables(draw):
 
 
 @every_form
-@settings(max_examples=60)
+@FEW
 @given(table=tables())
 def test_what_comes_out_is_what_python_sees(tmp_path_factory, name, table):
     """Any nesting of the types that are read, in any number of row groups and batches."""
@@ -156,7 +157,7 @@ def test_what_comes_out_is_what_python_sees(tmp_path_factory, name, table):
     assert (sorted(found), errors) == (expected(table), [])
 
 
-@settings(max_examples=60)
+@FEW
 @given(table=tables(), cuts=st.lists(st.integers(0, 7), max_size=2))
 def test_slices_are_read_as_what_they_are(table, cuts):
     """Offsets, null bitmaps and children of a slice begin before it."""
@@ -244,7 +245,7 @@ def test_text_that_is_not_utf8_is_octets(saved, name):
 
 
 @every_form
-@settings(max_examples=80)
+@FEW
 @given(data=st.data())
 def test_damaged_copies_end_in_errors(tmp_path_factory, name, data):
     """Cut off or with octets flipped: no crash, no traceback, and what is read is bounded."""

@@ -16,9 +16,10 @@ import zlib
 import lz4.frame
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources import Checks, Input, Limits, Reading, open_documents
 from urnscan.sources.compression import decoders, tape
@@ -108,7 +109,7 @@ class Read:
 
 
 @FORMS
-@settings(max_examples=30)
+@FEW
 @given(
     sizes=st.lists(st.sampled_from([0, 1, 20, 1023, 3000, 20_000]), min_size=1, max_size=5),
     size=st.integers(1, 5000),
@@ -126,7 +127,7 @@ def test_members_are_one_text(form, sizes, size, most, zeros, seekable):
 
 
 @FORMS
-@settings(max_examples=25)
+@FEW
 @given(
     parts=st.lists(
         st.tuples(st.integers(0, 5000), st.one_of(st.just(b""), st.binary(min_size=1, max_size=40))), max_size=5
@@ -159,7 +160,7 @@ def test_garbage_that_looks_like_a_member_is_none(form):
 
 
 @FORMS
-@settings(max_examples=40)
+@FEW
 @given(data=st.data(), flip=st.booleans(), seekable=st.booleans())
 def test_damage_costs_one_member_at_most(form, data, flip, seekable):
     """A flipped bit or octets that are gone: the members before and behind are given, and what is reported is one place."""
@@ -190,7 +191,7 @@ def test_damage_costs_one_member_at_most(form, data, flip, seekable):
 
 
 @FORMS
-@settings(max_examples=20)
+@FEW
 @given(data=st.data())
 def test_what_is_not_refused_and_ends_well_is_what_was_encoded(form, data):
     """Any octets changed behind the header: without an error or a refusal the text is the one that was encoded."""

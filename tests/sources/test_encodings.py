@@ -6,9 +6,10 @@ import re
 import threading
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from tests.support.packed import Given
 from urnscan.errors import DamageError, FatalError, SourceError
 from urnscan.sources import Checks, Input, Reader, Reading, check_encoding, open_documents
@@ -140,7 +141,7 @@ def test_any_text_cut_anywhere(codec, data, size):
 
 
 @pytest.mark.parametrize("codec", CODECS)
-@settings(max_examples=30)  # there are many encodings
+@FEW
 @given(st.data())
 def test_any_octets_in_any_encoding(codec, data):
     """All encodings of Python: the cuts do not show, and the place of the first bad sequence is exact."""

@@ -7,7 +7,7 @@ import itertools
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import urnscan
@@ -528,7 +528,6 @@ def test_values_of_several_reads_are_each_as_old_as_its_own(function, most, monk
         assert found == [([b"x", b"y", b"z"], [(0, 0, 1), (1, 1, 2), (2, 1, 3)])]
 
 
-@settings(max_examples=200)
 @given(
     octets=st.text(st.sampled_from('{}[]",:a1\\\n\r u\x00é'), min_size=1, max_size=40),
     name=st.sampled_from(["a.json", "a.csv"]),

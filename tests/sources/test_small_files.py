@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import urnscan
+from tests.support.examples import FEW
 from urnscan.run.tasks import Sizes
 from urnscan.sources import Checks, Input, Listed, Reading, doubts, is_plain, read_together
 from urnscan.sources import small_files as together
@@ -176,7 +177,7 @@ def test_a_file_that_has_grown(tmp_path, monkeypatch):
 class TestFolders:
     """Folders with all sorts of files give the same results fast and slow."""
 
-    @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(FEW, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         files=st.dictionaries(NAMED, CONTENTS | st.just(gzip.compress(b"urn:x-y:packed")), max_size=12),
         odd=st.sets(st.sampled_from(["link", "dangling", "fifo", "folder", "closed", "temporary"])),

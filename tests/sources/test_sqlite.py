@@ -4,9 +4,10 @@ import contextlib
 import sqlite3
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from tests.support.tabular import gzipped, is_text, read_values, zipped
 from urnscan.sources.tables import sqlite, values
 
@@ -37,7 +38,7 @@ def quoted(name):
     return '"' + name.replace('"', '""') + '"'
 
 
-@settings(max_examples=60)
+@FEW
 @given(
     tables=st.dictionaries(
         NAMES,
@@ -327,7 +328,6 @@ def test_a_damaged_table_without_row_ids_is_said(made):
     assert len(errors) == 1
 
 
-@settings(max_examples=100)
 @given(data=st.data())
 def test_damaged_copies_end_in_errors(tmp_path_factory, data):
     """Cut off or with octets flipped: no crash, no traceback, no end that never comes."""
@@ -388,7 +388,7 @@ def test_more_rows_than_the_file_has_room_for_end_the_table(made, monkeypatch):
 
 
 @pytest.mark.parametrize("table", ["t (k INTEGER PRIMARY KEY, a)", "t (k INTEGER PRIMARY KEY, a) WITHOUT ROWID"])
-@settings(max_examples=60)
+@FEW
 @given(lengths=st.lists(st.sampled_from([1, 5, 300, 700]), max_size=12))
 def test_long_rows_among_short_ones_are_read_in_order(tmp_path_factory, table, lengths):
     """Short ones are read some at a time, long ones one by one."""

@@ -8,7 +8,7 @@ import tarfile
 from shutil import which
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.packed import Given
@@ -416,7 +416,6 @@ def test_flipped_bits(form):
         assert len(members) + len(errors) == 8
 
 
-@settings(max_examples=150)
 @given(st.data())
 def test_whatever_the_octets_are(data):
     """No crash, no hang: parts of archives in any order, with anything between and damage below."""

@@ -11,7 +11,7 @@ from shutil import which
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.packed import Given
@@ -505,7 +505,6 @@ def test_flipped_bits(method, writer):
             assert found.errors or text in texts.values(), (at, name)
 
 
-@settings(max_examples=150)
 @given(st.data())
 def test_whatever_the_octets_are(data):
     """No crash, no hang: parts of archives in any order, with anything between."""

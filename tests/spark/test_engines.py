@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).parents[2] / "docs" / "howto" / "engines.md").read_text(encoding="utf-8")
 BEGINNING, *SECTIONS = re.split(r"^## ", PAGE, flags=re.MULTILINE)
 MODULES = {"DuckDB": "duckdb", "Polars": "polars", "Dask": "dask", "Ray Data": "ray"}

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import string
 
-from hypothesis import settings
 from hypothesis import strategies as st
-
-SETTINGS = settings(max_examples=200)
 
 SCHEMES = [b"urn:", b"URN:", b"Urn:", b"uRn:", b"urN:"]
 NIDS = [

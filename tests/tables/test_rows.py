@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from tests.support.misleading import misleading
 from tests.support.oracle import CUT, SYNTAXES, oracle
 from tests.support.registrations import verdict
@@ -33,7 +34,6 @@ from urnscan.urn.equivalence import LEVELS, canonical, get_level
 from urnscan.urn.namespaces import nid_status
 from urnscan.urn.syntax import get_syntax, parse
 
-SETTINGS = settings(max_examples=60)
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 MEANINGS = [(syntax, level.name) for level in LEVELS.values() for syntax in level.syntaxes]
@@ -190,7 +190,7 @@ class TestOccurrences:
         assert found.occurrences().column("trailing").to_pylist() == [trailing]
 
     @every_meaning
-    @SETTINGS
+    @FEW
     @given(
         text=octets,
         options=st.fixed_dictionaries(
@@ -247,7 +247,7 @@ class TestPartial:
         assert rows.column("first_member").to_pylist() == [None, None, None]
 
     @every_meaning
-    @SETTINGS
+    @FEW
     @given(text=octets)
     def test_text_is_empty_only_where_it_is_the_canonical_form(self, syntax, equivalence, text):
         for found in found_in(text, syntax, equivalence):
@@ -364,7 +364,7 @@ class TestClassRows:
         assert [row["nss"] for row in rows] == ["c?d=1&e", "?"]
 
     @every_meaning
-    @SETTINGS
+    @FEW
     @given(data=st.data())
     def test_parts_are_those_of_parse(self, syntax, equivalence, data):
         spelled = data.draw(st.lists(urn_pairs(syntax), max_size=3))
@@ -381,7 +381,7 @@ class TestClassRows:
 class TestStrings:
     """Columns of strings as arrays and back."""
 
-    @SETTINGS
+    @FEW
     @given(st.lists(st.text(max_size=9), max_size=9), st.data())
     def test_there_and_back(self, values, data):
         """Also a slice of a column, whose offsets do not begin at 0."""
@@ -393,7 +393,7 @@ class TestStrings:
         assert found == values[start : start + length]
         assert string_array(octets, offsets).to_pylist() == found
 
-    @SETTINGS
+    @FEW
     @given(st.lists(st.text(max_size=9), max_size=9))
     def test_texts(self, values):
         array = text_array(values)

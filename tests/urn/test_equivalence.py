@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from tests.support.oracle import COMPILED, SYNTAXES
 from tests.support.oracle import canonical as oracle_canonical
 from tests.support.strategies import urn_pairs
@@ -16,7 +17,6 @@ from urnscan.urn.equivalence import LEVELS, canonical, equivalent, get_level
 from urnscan.urn.syntax import parse
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
-SETTINGS = settings(max_examples=50)  # a URN of every shape is slow to draw
 MEANINGS = [(syntax, level.name) for level in LEVELS.values() for syntax in level.syntaxes]
 every_meaning = pytest.mark.parametrize(("syntax", "equivalence"), MEANINGS)
 
@@ -158,14 +158,14 @@ class TestResolution:
     def test_question_mark_in_a_value_begins_no_query(self):
         assert self.form("urn:ab:x?b=1?z=1&a=2") == "urn:ab:x?a=2&b=1?z=1"
 
-    @SETTINGS
+    @FEW
     @given(directives)
     def test_the_order_of_different_keywords_does_not_matter(self, pairs):
         by_keyword = sorted(pairs, key=lambda pair: pair[0])
         expected = parse(f"urn:ab:x?{query(by_keyword)}", "rfc2141bis-03")
         assert self.form(f"urn:ab:x?{query(pairs)}#f") == str(expected)
 
-    @SETTINGS
+    @FEW
     @given(directives, st.randoms(use_true_random=False))
     def test_same_form_if_and_only_if_each_keyword_has_the_same_values_in_order(self, pairs, random):
         shuffled = random.sample(pairs, len(pairs))
@@ -177,7 +177,7 @@ class TestResolution:
         meaning = {"syntax": "rfc2141bis-03", "equivalence": "resolution"}
         assert equivalent(f"urn:ab:x?{query(pairs)}", f"urn:ab:x?{query(shuffled)}", **meaning) is same
 
-    @SETTINGS
+    @FEW
     @given(urn_pairs("rfc2141bis-03"), urn_pairs("rfc2141bis-03"), st.data())
     def test_what_resolution_joins_lexical_joins(self, one, other, data):
         other = data.draw(st.sampled_from([other[0], one[0].partition("#")[0], one[0].partition("?")[0]]))
@@ -254,7 +254,7 @@ class TestCanonicalForm:
     """Semantics §4: "the same name" is equality of canonical forms, never a pairwise test."""
 
     @every_syntax
-    @SETTINGS
+    @FEW
     @given(data=st.data())
     def test_lexical_form(self, syntax, data):
         """Scheme and NID in lower case, hex digits in upper case, components dropped, all else as it stands."""
@@ -262,7 +262,7 @@ class TestCanonicalForm:
         assert canonical(spelled, syntax=syntax) == folded
 
     @every_meaning
-    @SETTINGS
+    @FEW
     @given(data=st.data())
     def test_form_is_the_oracles(self, syntax, equivalence, data):
         spelled, _ = data.draw(urn_pairs(syntax))
@@ -274,7 +274,7 @@ class TestCanonicalForm:
         assert canonical(spelled, syntax=syntax, equivalence=equivalence) == kept
 
     @every_meaning
-    @SETTINGS
+    @FEW
     @given(data=st.data())
     def test_idempotent(self, syntax, equivalence, data):
         spelled, _ = data.draw(urn_pairs(syntax))
@@ -283,7 +283,7 @@ class TestCanonicalForm:
         assert equivalent(spelled, once, syntax=syntax, equivalence=equivalence)
 
     @every_meaning
-    @SETTINGS
+    @FEW
     @given(data=st.data())
     def test_equivalence_is_equality_of_forms(self, syntax, equivalence, data):
         meaning = {"syntax": syntax, "equivalence": equivalence}
@@ -296,7 +296,7 @@ class TestCanonicalForm:
         assert equivalent(other, one, **meaning) is same
 
     @every_syntax
-    @SETTINGS
+    @FEW
     @given(data=st.data())
     def test_value_of_a_urn_goes_by_lexical_equivalence(self, syntax, data):
         """`==` and `hash()` of URN (contract, Python)."""

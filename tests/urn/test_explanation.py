@@ -6,9 +6,10 @@ import json
 from dataclasses import fields
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from tests.support.misleading import misleading
 from tests.support.oracle import SYNTAXES, whole
 from tests.support.strategies import spoiled_urns, urn_pairs
@@ -18,7 +19,6 @@ from urnscan.urn.explanation import Explanation, explain
 from urnscan.urn.namespaces import nid_status
 from urnscan.urn.syntax import parse
 
-SETTINGS = settings(max_examples=50)  # a URN of every shape is slow to draw
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 
 
@@ -122,7 +122,7 @@ class TestURN:
         assert explain("URN:AB:stra%c3%9fe%2c").display == "urn:ab:straße%2C"
 
     @every_syntax
-    @SETTINGS
+    @FEW
     @given(data=st.data())
     def test_parts_are_those_of_parse(self, syntax, data):
         spelled, folded = data.draw(urn_pairs(syntax))
@@ -159,7 +159,7 @@ class TestNoURN:
         assert found.reason
 
     @every_syntax
-    @SETTINGS
+    @FEW
     @given(data=st.data())
     def test_is_a_urn_or_not(self, syntax, data):
         """Nothing else comes out of it, whatever the text; reason and position are those of parse."""

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.misleading import misleading
-from tests.support.strategies import SETTINGS
 from urnscan.urn.explanation import explain
 from urnscan.urn.lookalikes import lookalikes
 
@@ -126,35 +125,29 @@ class TestNames:
         """RFC 8141 §3.2; UTS #39 §4, §5."""
         assert list(lookalikes(quote(name, safe=":-./,;'()%"))) == problems
 
-    @SETTINGS
     @given(st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="\\%")))
     def test_ascii_has_none(self, name):
         assert lookalikes(name) == lookalikes(quote(name)) == ()
 
-    @SETTINGS
     @given(words(LATIN, 1), st.sampled_from(["NFC", "NFD"]))
     def test_latin_has_none(self, name, form):
         """German, French, Turkish, Polish and Vietnamese, composed or not."""
         assert lookalikes(quote(unicodedata.normalize(form, name))) == ()
 
-    @SETTINGS
     @given(words(ALPHABETS, 2), st.sampled_from(["", "lex:ru:", "nbn-1.", "vol 2, "]), st.sampled_from(["NFC", "NFD"]))
     def test_a_text_of_one_script_has_none(self, name, scaffolding, form):
         """Nor with the ASCII of its namespace before it."""
         assert lookalikes(quote(scaffolding + unicodedata.normalize(form, name))) == ()
 
-    @SETTINGS
     @given(st.from_regex("[A-Za-z0-9]*[A-Za-z][A-Za-z0-9]*", fullmatch=True), st.sampled_from("асеорхіј"), st.data())
     def test_one_letter_among_latin_ones(self, word, letter, data):
         at = data.draw(st.integers(0, len(word)))
         assert lookalikes(quote("a:" + word[:at] + letter + word[at:] + "-мир")) == (MIXED, CONFUSABLE)
 
-    @SETTINGS
     @given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x4FF, exclude_categories=["Lm", "Cn"])))
     def test_the_oracle_agrees(self, name):
         assert list(lookalikes(quote(name))) == misleading(quote(name))
 
-    @SETTINGS
     @given(st.binary())
     def test_any_octets(self, octets):
         """What is not UTF-8 is not looked at, and nothing raises."""

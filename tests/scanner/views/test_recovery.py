@@ -10,17 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from tests.support.oracle import SYNTAXES, oracle
-from tests.support.strategies import SETTINGS, cuttings, octets, urn_pairs
+from tests.support.strategies import cuttings, octets, urn_pairs
 from urnscan.scanner.blocks import END, Grammar, Scanner
 from urnscan.scanner.views import KINDS, make_scanner
 from urnscan.scanner.views.recovery import RecoveringScanner
 from urnscan.urn.syntax import get_syntax
 
-FEW = settings(max_examples=50)  # a URN of every shape is slow to draw
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 
 
@@ -158,7 +158,6 @@ class TestLiteral:
     """Without hidden forms it is as if no view was asked for."""
 
     @every_syntax
-    @SETTINGS
     @given(text=octets)
     def test_a_text_without_hidden_forms(self, syntax, text):
         for mark in (b"%", b"&", b"\\", b"\xc2", b"\xe2", b"\xef", b"\x1f"):
@@ -173,7 +172,6 @@ class TestLiteral:
         ]
 
     @every_syntax
-    @SETTINGS
     @given(text=octets, options=st.fixed_dictionaries({"trim": st.booleans()}))
     def test_no_view(self, syntax, text, options):
         """The hunt itself changes nothing: with no reading on, all is literal."""
@@ -185,7 +183,6 @@ class TestLiteral:
         ]
 
     @every_syntax
-    @SETTINGS
     @given(text=octets, recover=st.lists(st.sampled_from(KINDS), min_size=1, unique=True), sizes=cuttings)
     @example(b"urn:a:b%3", ["percent"], [1])
     def test_order_and_places(self, syntax, text, recover, sizes):
@@ -282,7 +279,6 @@ class TestEntities:
 
 
 class TestEscapes:
-    @SETTINGS
     @given(urn_pairs("rfc2141"))
     def test_json(self, pair):
         """Whatever JSON writes: with every other character escaped it is still one string."""

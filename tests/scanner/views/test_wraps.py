@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.scanner.views.test_recovery import found_in, streamed
 from tests.support.oracle import COMPILED, oracle, trimmed
-from tests.support.strategies import SETTINGS, cuttings
+from tests.support.strategies import cuttings
 from urnscan.scanner.views.wraps import MOST_AHEAD, MOST_BREAKS
 
 SAMPLES = tomllib.loads((Path(__file__).with_name("wraps.toml")).read_text(encoding="utf-8"))["sample"]
@@ -71,7 +71,6 @@ def test_every_syntax(syntax):
     assert joined(b'"urn:nbn:de:101-\n  1#a b"', syntax) == [(1, 22, b"urn:nbn:de:101-1#a")]
 
 
-@SETTINGS
 @given(NAMES, st.data(), st.sampled_from([b'""', b"''", b"<>", b"``"]))
 def test_marked_urns_are_found_whole(names, data, marks):
     """Between marks a URN is read on over every line end behind a colon, up to `MOST_BREAKS` of them."""
@@ -83,7 +82,6 @@ def test_marked_urns_are_found_whole(names, data, marks):
     assert (start, end - text.endswith(b"'")) == (1, 1 + len(broken))
 
 
-@SETTINGS
 @given(NAMES, st.data())
 def test_invisible_octets_do_not_end_a_urn(names, data):
     """Wherever in a URN one stands behind its scheme, the URN is found as if it did not."""
@@ -93,7 +91,6 @@ def test_invisible_octets_do_not_end_a_urn(names, data):
     assert joined(urn[:at] + octet + urn[at:], "rfc8141") == [(0, len(urn) + len(octet), urn)]
 
 
-@SETTINGS
 @given(FILLING, st.sampled_from([sample["text"] for sample in SAMPLES]), FILLING)
 @example(b"<\n", "urn:a1:b-\nc> d", b"\n")
 def test_what_stands_far_away_does_not_matter(before, text, behind):
@@ -105,7 +102,6 @@ def test_what_stands_far_away_does_not_matter(before, text, behind):
     ][: len(alone)] == alone
 
 
-@SETTINGS
 @given(st.sampled_from([sample["text"] for sample in SAMPLES]))
 def test_a_joined_urn_is_a_urn_that_the_text_holds(text):
     """It is one of the grammar, its octets stand in the text in this order, and a scan of it finds all of it."""
@@ -196,7 +192,6 @@ def test_a_long_line_has_no_leader():
         assert joined(b"a" * 249 + b" // " + b"a" * far + b"<urn:a1:b-\nc1>", "rfc8141") != []
 
 
-@SETTINGS
 @given(st.lists(st.sampled_from([sample["text"] for sample in SAMPLES]), min_size=1, max_size=3), cuttings)
 def test_however_the_text_is_cut(texts, sizes):
     """Semantics §3: the look ahead over line ends waits for what has not been read yet."""

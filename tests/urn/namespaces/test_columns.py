@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from stdnum import ean, isbn
 from stdnum.iso7064 import mod_37_36, mod_97_10
@@ -23,7 +23,6 @@ from urnscan.urn.namespaces import PROBLEMS
 from urnscan.urn.namespaces.columns import NAMES, UNKNOWN, is_valid, namespace_forms, verdicts
 
 NIDS = sorted(EXAMPLES)
-MORE = settings(max_examples=150)
 
 
 def judged(urns):
@@ -62,7 +61,6 @@ def test_every_example():
     assert judged(known) == [verdict(urn) for urn in known]
 
 
-@MORE
 @given(st.lists(st.sampled_from(NIDS).flatmap(names), min_size=1, max_size=12))
 def test_agrees_with_the_oracle(found):
     """The kernel and `regex` with `python-stdnum` say the same, whatever stands beside a name in the column."""
@@ -75,7 +73,6 @@ _fifteen = st.text("0123456789", min_size=15, max_size=15)
 _check = st.sampled_from("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcxyz")
 
 
-@MORE
 @given(
     st.lists(
         st.one_of(

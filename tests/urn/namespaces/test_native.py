@@ -9,20 +9,19 @@ import sys
 import time
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from stdnum import imei, isan, isbn, issn, luhn
 from stdnum.eu import eic
 from stdnum.iso7064 import mod_11_2, mod_37_36, mod_97_10
 
 import urnscan.urn.namespaces
-from tests.support import strategies
+from tests.support.examples import FEW
 from tests.support.registrations import EXAMPLES, names
 from urnscan.errors import InvalidURN
 from urnscan.urn.namespaces import namespace_form
 from urnscan.urn.syntax import parse
 
-SETTINGS = settings(strategies.SETTINGS, max_examples=80)  # in each of the namespaces
 NIDS = "adid doi eic eidr gsma ietf isan isbn isni issn lei oid publicid uuid".split()
 every_nid = pytest.mark.parametrize("nid", NIDS)
 
@@ -338,7 +337,7 @@ def test_junk(nid, function):
 
 
 @every_nid
-@SETTINGS
+@FEW
 @given(data=st.data())
 def test_anything(nid, data):
     """Whatever is pasted: a URN that comes out is canonical and leads back to itself, else there is a ValueError."""
@@ -438,7 +437,7 @@ def _ean(text):
 
 
 @every_nid
-@SETTINGS
+@FEW
 @given(data=st.data())
 def test_round_trip(nid, data):
     """Contract: `from_urn(to_urn(x))` is the displayed form of x, here x itself, and its URN is valid and canonical."""
@@ -524,7 +523,7 @@ def test_examples_of_the_registrations(nid):
 
 
 @every_nid
-@SETTINGS
+@FEW
 @given(data=st.data())
 def test_any_name(nid, data):
     """Any name in the namespace: an identifier that comes out is one, and its URN leads to it again; else a ValueError."""
@@ -597,7 +596,7 @@ def test_no_text(nid, value):
             module(nid).from_urn(value)
 
 
-@SETTINGS
+@FEW
 @given(RIGHT["publicid"], RIGHT["publicid"])
 @example("a///b", "a//%2Fb")
 def test_transcription_is_one_to_one(one, other):

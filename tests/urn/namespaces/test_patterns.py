@@ -7,7 +7,6 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.strategies import SETTINGS
 from urnscan.urn.namespaces.patterns import automaton
 
 _sets = st.sampled_from(["a", "b", "[ab]", "[^ab]", ".", r"\d", "[a-c%-]", r"[\d:]", r"\.", "%", "(?i:a)", "(?i:[^b])"])
@@ -25,7 +24,6 @@ texts = st.text("abcAB%0123:.-", max_size=8)
 
 
 class TestMeaning:
-    @SETTINGS
     @given(patterns, texts)
     def test_is_that_of_regex(self, pattern, text):
         """Two readings of one pattern: the table is no pattern of its own."""

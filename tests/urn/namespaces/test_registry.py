@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.oracle import whole
-from tests.support.strategies import SETTINGS
 from urnscan.scanner.text import find
 from urnscan.urn.namespaces import Namespace, NidStatus, judge, namespace_form, nid_status, registered, rules
 
@@ -141,7 +140,6 @@ class TestStatus:
         for nid, entry in registered().items():
             assert nid_status(nid) == nid_status(nid.upper()) == entry.kind
 
-    @SETTINGS
     @given(nids)
     def test_rule(self, nid):
         """The rule once more, without a pattern; case never counts."""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.examples import FEW
 from tests.support.registrations import EXAMPLES, TABLE, names, verdict
 from urnscan.errors import InvalidURN
 from urnscan.urn.equivalence import canonical, equivalent
@@ -20,7 +21,7 @@ from urnscan.urn.syntax import SYNTAXES, parse
 
 NIDS = sorted(EXAMPLES)
 each_namespace = pytest.mark.parametrize("nid", NIDS)
-FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+SETTINGS = settings(FEW, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
 def cases(*kinds):
@@ -117,7 +118,7 @@ class TestPromises:
     """Semantics §4: a rule only joins, only where the NSS fits, and leaves a URN of its namespace."""
 
     @each_namespace
-    @FEW
+    @SETTINGS
     @given(data=st.data())
     def test_agrees_with_the_oracle(self, nid, data):
         urn = lexical(data.draw(names(nid)))
@@ -128,7 +129,7 @@ class TestPromises:
             assert namespace_form(urn) == expected.form
 
     @each_namespace
-    @FEW
+    @SETTINGS
     @given(data=st.data())
     def test_form(self, nid, data):
         """Idempotent; a URN in every syntax that has the name; valid names to valid names, others never to invalid ones."""
@@ -145,7 +146,7 @@ class TestPromises:
                 assert parse(canonical(name, syntax=syntax, equivalence="namespace"), syntax).nid == parsed.nid == nid
 
     @each_namespace
-    @FEW
+    @SETTINGS
     @given(data=st.data())
     def test_splits_no_lexical_class(self, nid, data):
         """RFC 8141 §3.1: "only eliminate false negatives": two spellings of one lexical class stay together."""
