@@ -55,6 +55,38 @@ def test_suite(tmp_path):
 
 
 @pytest.mark.slow
+def test_compare(tmp_path):
+    """Two recordings of one version are equal, whatever --jobs; a changed output is shown, and fails unless it is allowed."""
+    old, new, allow = tmp_path / "old", tmp_path / "new", tmp_path / "allow"
+    urnscan = Path(sys.executable).with_name("urnscan")
+    some = ("--only", "damaged/titles.csv/whole/rows", "damaged/uuids.txt.lz4/c*/piped", "dedup/record.mrc/*", "help")
+    for folder, jobs in ((old, 1), (new, 2)):
+        told = command("compare.py", "record", folder, "--command", urnscan, "--jobs", jobs, *some)
+        assert re.match(r"5 runs in \d+ s", told)
+        assert "traceback" not in told
+    assert "different" in command("compare.py", "diff", old, new)
+    assert b"urn:nbn:de:" in (old / "damaged/titles.csv/whole/rows/occurrences.parquet.txt").read_bytes()
+    assert b"TIME s" in (old / "damaged/titles.csv/whole/rows/stderr.txt").read_bytes()
+    assert (old / "dedup/record.mrc/all/kept/record.mrc.txt").read_bytes().startswith(b"00")
+
+    changed = new / "damaged/titles.csv/whole/rows/classes.parquet.txt"
+    changed.write_text(changed.read_text("utf-8").replace("bvb:99-lantern", "bvb:99-tide"), "utf-8")
+    (new / "dedup/record.mrc/all/kept/record.mrc.txt").unlink()
+    words = [sys.executable, BENCHMARKS / "compare.py", "diff", old, new]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "damaged/titles.csv/whole/rows/classes.parquet\n" in done.stdout
+    assert re.search(r"^  - .*99-lantern.*\n  \+ .*99-tide", done.stdout, re.MULTILINE)
+    assert "dedup/record.mrc/all/kept/record.mrc: only in OLD" in done.stdout
+    assert re.search(r"^classes.parquet +0 +1 +0$", done.stdout, re.MULTILINE)
+
+    allow.write_text("# on purpose\n\ndamaged/*/classes.parquet  the tide\n*/kept/* gone\n")
+    told = command("compare.py", "diff", old, new, "--allow", allow)
+    assert "1 allowed by damaged/*/classes.parquet: the tide" in told
+    assert re.search(r"^classes.parquet +0 +0 +1$", told, re.MULTILINE)
+
+
+@pytest.mark.slow
 def test_memory(tmp_path):
     """What is found in the stream is what was drawn, from standard input and from a file."""
     pytest.importorskip("matplotlib")
