@@ -1,4 +1,4 @@
-"""The README's two lines are those that CI runs, and what it points to is there; its sessions are in test_sessions.py."""
+"""CI runs the README's second line, and what the README points to is there; its sessions are in test_sessions.py."""
 
 import re
 from pathlib import Path
