@@ -1,8 +1,7 @@
-"""Write what is told of the commands, from their parsers: `python docs/make_commands.py`.
+"""Write the reference and the man pages of the commands from their parsers: `python docs/make_commands.py`.
 
-That is docs/reference/command.md, and in share/ the man pages and the completions for bash, zsh and fish; their templates
-stand in share/templates. shtab and argparse-manpage would do for a parser with subparsers: a command without a name of
-its own (`urnscan INPUT...`) beside others, and lists (`--recover percent,wraps`), they do not know.
+The files are docs/reference/command.md and share/man; their templates stand in share/templates. argparse-manpage knows only
+subcommands, but `urnscan INPUT...` has no name of its own.
 """
 
 from __future__ import annotations
@@ -25,14 +24,10 @@ __all__ = ["Command", "Group", "Option", "commands", "pages"]
 ROOT = Path(__file__).parents[1]
 TEMPLATES = {
     "docs/reference/command.md": "command.md",
-    "share/bash-completion/completions/urnscan": "urnscan.bash",
-    "share/fish/vendor_completions.d/urnscan.fish": "urnscan.fish",
-    "share/zsh/site-functions/_urnscan": "urnscan.zsh",
     **{f"share/man/man1/{name}.1": f"{name}.1" for name in (command.replace(" ", "-") for command in COMMANDS)},
 }
-"""What is written, and its template. share/ is laid out as below the prefix of an installation."""
+"""Path of each written file, and its template. share/ is laid out as below the prefix of an installation."""
 
-_FILES = re.compile(r"FILE|INPUT|DUMP|[A-Z]+(?P<suffix>\.\w+)")
 _DEFAULT = re.compile(r" \(default: (.+)\)$")
 _REPEATABLE = " (repeatable)"
 _ROFF = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti"}
@@ -50,19 +45,6 @@ class Option:
     is_repeatable: bool
     words: tuple[str, ...]
     """What it may be, or may be a list of."""
-    is_list: bool
-    """Words are listed side by side, as in percent,wraps."""
-    takes: str
-    """What completes its value: `words`, `list`, `files`, `folders` or `nothing`."""
-    suffix: str | None
-    """How files are called that it takes."""
-    ends: bool
-    """It tells something, and nothing is done."""
-
-    @property
-    def short(self) -> str:
-        """What it does, in a few words."""
-        return re.split(r"[:;(]", self.meaning)[0].strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +87,6 @@ class Command:
         """Those with a name."""
         return tuple(option for group in self.groups for option in group.options if option.names)
 
-    @property
-    def argument(self) -> Option:
-        """That without a name."""
-        (found,) = (option for group in self.groups for option in group.options if not option.names)
-        return found
-
 
 def commands() -> tuple[Command, ...]:
     """All commands, scanning first."""
@@ -132,24 +108,13 @@ def _option(action: argparse.Action) -> Option:
     text = text.removesuffix(_REPEATABLE)
     default = _DEFAULT.search(text)
     value = None if action.nargs == 0 else str(action.metavar)
-    listed = action.type if isinstance(action.type, Listed) else None
-    words = listed.words if listed else tuple(action.choices or ())
-    files = _FILES.fullmatch(value or "")
-    if words:
-        takes = "list" if listed else "words"
-    else:
-        takes = "files" if files else "folders" if value == "FOLDER" else "nothing"
     return Option(
         names=tuple(action.option_strings),
         value=value,
         meaning=_DEFAULT.sub("", text),
         default=default[1] if default else None,
         is_repeatable=is_repeatable,
-        words=words,
-        is_list=listed is not None,
-        takes=takes,
-        suffix=files["suffix"] if files else None,
-        ends=isinstance(action, argparse._HelpAction | argparse._VersionAction),  # noqa: SLF001
+        words=action.type.words if isinstance(action.type, Listed) else tuple(action.choices or ()),
     )
 
 
@@ -161,9 +126,8 @@ def pages() -> Iterator[tuple[Path, str]]:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        comment_start_string="{##",  # as {# begins something in a shell
     )
-    environment.filters |= {"roff": roff, "quoted": quoted, "zsh": zsh, "sentence": sentence, "markdown": markdown}
+    environment.filters |= {"roff": roff, "sentence": sentence, "markdown": markdown}
     known = commands()
     columns = {"classes": CLASSES, "occurrences": OCCURRENCES, "rejects": REJECTS, "clusters": CLUSTERS}
     values = {
@@ -180,32 +144,6 @@ def pages() -> Iterator[tuple[Path, str]]:
 def roff(text: str) -> str:
     """The text for a man page, in which every character is what it is."""
     return re.sub(r"^(?=[.])", r"\\&", "".join(_ROFF.get(character, character) for character in text))
-
-
-def quoted(text: str) -> str:
-    r"""The text as one word of fish, between single quotes.
-
-    >>> print(quoted("the namespaces' own"))
-    'the namespaces\' own'
-    """
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def zsh(option: Option) -> str:
-    """The option as a specification of zsh's `_arguments`, between single quotes."""
-    names = option.names
-    told = re.sub(r"([\[\]:\\])", r"\\\1", option.short)
-    actions = {
-        "words": f"({' '.join(option.words)})",
-        "list": f"_values -s , {str(option.value).partition('[')[0]} {' '.join(option.words)}",
-        "files": "_files" if option.suffix is None else f'_files -g "*{option.suffix}"',
-        "folders": "_files -/",
-        "nothing": " ",
-    }
-    value = "" if option.value is None else f":{option.value.partition('[')[0]}:{actions[option.takes]}"
-    before = "(- *)" if option.ends else "*" if option.is_repeatable else f"({' '.join(names)})" if names[1:] else ""
-    glue = "" if option.value is None else "=" if names[-1].startswith("--") else "+"
-    return " ".join("'" + f"{before}{name}{glue}[{told}]{value}".replace("'", "'\\''") + "'" for name in names)
 
 
 def markdown(text: str, words: Iterable[str] = ()) -> str:

@@ -108,7 +108,7 @@ import sys
 from urnscan.cli import COMMANDS
 for command in COMMANDS.values():
     command.parser().format_help()
-print(*{"numba", "numpy", "pyarrow", "lxml", "pandas", "jinja2", "tqdm"} & set(sys.modules))
+print(*{"numba", "numpy", "pyarrow", "lxml", "pandas", "jinja2", "shtab", "tqdm"} & set(sys.modules))
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.split() == []

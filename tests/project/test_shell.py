@@ -1,7 +1,7 @@
-"""The shells' side of the command: completions, man pages and the reference, all written from the parsers.
+"""Completions of the shells, man pages and the reference of the command, all written from the parsers.
 
-Completions are asked of the shells themselves: keys are typed, and what then is the command line is taken apart by the
-shell. Shells and programs that are not there are skipped.
+Completions are tested in the shells themselves: keys are typed on a terminal, and the shell says which arguments the
+command would get. A test is skipped where its shell or program is not installed.
 """
 
 import os
@@ -11,6 +11,7 @@ import select
 import shlex
 import shutil
 import subprocess
+import sys
 import time
 import tomllib
 from pathlib import Path
@@ -23,10 +24,9 @@ from urnscan.scanner.views import KINDS
 from urnscan.urn.syntax import SYNTAXES
 
 ROOT = Path(__file__).parents[2]
+SHELLS = ("bash", "zsh", "fish")
 SHARE = ROOT / "share"
-BASH = SHARE / "bash-completion/completions/urnscan"
-ZSH = SHARE / "zsh/site-functions/_urnscan"
-FISH_FILE = SHARE / "fish/vendor_completions.d/urnscan.fish"
+SCRIPT = f'"{sys.executable}" -m urnscan --print-completion'
 FISH = ["fish", "--no-config", "-c"]
 MAN = sorted((SHARE / "man/man1").iterdir())
 PATIENCE = 20  # seconds
@@ -49,6 +49,10 @@ def folder(tmp_path_factory):
     for name in FOLDERS:
         (folder / name).mkdir()
     return folder
+
+
+def printed(shell):
+    return subprocess.run(shlex.split(f"{SCRIPT} {shell}"), capture_output=True, text=True, check=True).stdout
 
 
 def before(typed):
@@ -106,7 +110,7 @@ def bash(folder, tmp_path_factory):
         bind 'set bell-style none'
         bind '"\\C-xa": insert-completions'
         bind '"\\C-i": complete'
-        source {shlex.quote(str(BASH))}
+        eval "$({SCRIPT} bash)"
         {TELL}
         PS1=PROMPT
         echo READY
@@ -122,9 +126,9 @@ def bash(folder, tmp_path_factory):
 def zsh(folder, tmp_path_factory):
     home = tmp_path_factory.mktemp("zsh")
     (home / ".zshrc").write_text(f"""
-        fpath=({shlex.quote(str(ZSH.parent))} $fpath)
         autoload -Uz compinit
         compinit -u -d {shlex.quote(str(home / "dump"))}
+        eval "$({SCRIPT} zsh)"
         unset zle_bracketed_paste
         unsetopt beep prompt_cr prompt_sp
         every() {{ _main_complete; compstate[insert]=all; compstate[list]= }}
@@ -144,7 +148,7 @@ def fish(folder, tmp_path_factory):
     """fish tells what it knows, in its own list; what it would insert of that it would quote. All asked at once."""
     asked = [typed for typed, _ in CASES]
     done = subprocess.run(
-        [*FISH, f"source {shlex.quote(str(FISH_FILE))}; for line in $argv; complete -C $line; echo; end", *asked],
+        [*FISH, f"{SCRIPT} fish | source; for line in $argv; complete -C $line; echo; end", *asked],
         cwd=folder,
         env={**ASIDE, "HOME": str(tmp_path_factory.mktemp("fish"))},
         capture_output=True,
@@ -161,6 +165,7 @@ CASES = [
     ("urnscan dump.xml d", ["dump.xml"]),
     ("urnscan ./d", ["./dump.xml"]),
     ("urnscan my", ["my file.txt"]),
+    ("urnscan my\\ f", ["my file.txt"]),
     ("urnscan dedup a", ["a:b.txt"]),
     ("urnscan dump.xml -o m", ["my file.txt"]),
     ("urnscan --files-from m", ["my file.txt"]),
@@ -199,7 +204,7 @@ def offered(ask, typed, expected):
 
 @pytest.mark.slow
 class TestCompletions:
-    @pytest.mark.parametrize("shell", [pytest.param(name, marks=needs(name)) for name in ("bash", "zsh", "fish")])
+    @pytest.mark.parametrize("shell", [pytest.param(name, marks=needs(name)) for name in SHELLS])
     @pytest.mark.parametrize(("typed", "expected"), CASES, ids=[typed for typed, _ in CASES])
     def test_what_is_offered(self, request, shell, typed, expected):
         found = offered(request.getfixturevalue(shell), typed, expected)
@@ -217,15 +222,16 @@ class TestCompletions:
         expected = [f"percent,{kind}" for kind in (*KINDS, "all") if kind != "percent"]
         assert offered(bash, "urnscan --recover percent,", expected) == sorted(expected)
 
-    @pytest.mark.parametrize(
-        ("shell", "path"),
-        [
-            pytest.param(shell, path, marks=needs(shell))
-            for shell, path in (("bash", BASH), ("zsh", ZSH), ("fish", FISH_FILE))
-        ],
-    )
-    def test_their_syntax(self, shell, path):
-        done = subprocess.run([shell, "-n", path], capture_output=True, text=True, check=False)
+    @needs("bash")
+    def test_all_values_behind_an_equals_sign(self, bash):
+        """bash makes words of their own of the = and of what follows."""
+        first, *others = sorted(SYNTAXES)
+        assert sorted(bash("urnscan --syntax=", True)) == [f"--syntax={first}", *others]
+
+    @pytest.mark.parametrize("shell", [pytest.param(name, marks=needs(name)) for name in SHELLS])
+    def test_their_syntax(self, shell):
+        script = printed(shell)
+        done = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -280,7 +286,7 @@ class TestGenerator:
             assert path.read_text(encoding="utf-8") == text, path
 
     def test_the_wheel_installs_what_is_in_share(self):
-        """Where the shells and man look; the templates stay here."""
+        """Where man looks; the templates stay here."""
         project = tomllib.loads((ROOT / "pyproject.toml").read_text())
         shared = project["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
         assert all(name == place for name, place in shared.items())
@@ -302,7 +308,3 @@ class TestGenerator:
     )
     def test_what_man_pages_would_take_for_more_than_it_is(self, text, expected):
         assert generator.roff(text) == expected
-
-    def test_what_zsh_would_take_for_more_than_it_is(self):
-        option = generator.Option(("--it",), "N", "an input's [a:b]", None, True, (), False, "nothing", None, False)
-        assert generator.zsh(option) == "'*--it=[an input'\\''s \\[a]:N: '"

@@ -7,6 +7,7 @@ explain_command: `urnscan explain URN...`.
 report_command: `urnscan report CLASSES.parquet`.
 spark_command: `urnscan --engine spark INPUT...`.
 heavy: heavy imports, loaded without garbage collection.
+completion: the scripts with which shells complete the command.
 signals: what the command does when it is asked to stop.
 terminal: lines on standard error, and the bar.
 """

@@ -264,11 +264,12 @@ def add_running(parser: argparse.ArgumentParser, *, threads: bool) -> None:
     running.add_argument("--no-progress", action="store_true", help="no progress bar")
 
 
-def add_help(parser: argparse.ArgumentParser) -> None:
+def add_help(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """What tells of the command; the last of its groups."""
     group = parser.add_argument_group("help")
     group.add_argument("-h", "--help", action="help", help="show this and end")
     group.add_argument("--version", action="version", version=f"urnscan {__version__}", help="show the version and end")
+    return group
 
 
 def _either(names: Mapping[str, object]) -> str:

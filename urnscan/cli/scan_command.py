@@ -24,6 +24,7 @@ from urnscan.cli.arguments import (
     read_inputs,
     read_record,
 )
+from urnscan.cli.completion import PrintCompletion
 from urnscan.cli.heavy import loading
 from urnscan.cli.signals import uninterrupted
 from urnscan.cli.spark_command import add_engine, spark_command
@@ -94,7 +95,13 @@ def scan_parser() -> Parser:
     add_reading(parser, columns=True)
     add_running(parser, threads=True)
     add_engine(parser)
-    add_help(parser)
+    add_help(parser).add_argument(
+        "--print-completion",
+        metavar="SHELL",
+        action=PrintCompletion,
+        choices=PrintCompletion.SHELLS,
+        help=f"print a script by which a shell completes these options: {', '.join(PrintCompletion.SHELLS)}",
+    )
     return parser
 
 

@@ -1,0 +1,139 @@
+"""`urnscan --print-completion SHELL`: the script with which a shell completes commands, options, values and files.
+
+shtab writes the script from the parsers. It takes the first word for a command, but `urnscan INPUT...` has none, and it
+knows no lists (`--recover percent,wraps`). Both are added here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from urnscan.cli.arguments import SUMMARIES, Listed, Parser
+from urnscan.scanner.views import KINDS
+
+__all__ = ["PrintCompletion"]
+
+_FILES = re.compile(r"FILE|INPUT|DUMP|[A-Z]+(?P<suffix>\.\w+)")  # metavar of an argument that names files
+
+_ADDED: Mapping[str, str] = MappingProxyType(
+    {
+        "bash": """\
+_shtab_urnscan_pos_0_COMPGEN=_shtab_compgen_files
+_urnscan() { # bash makes three words of --syntax=rfc8
+  if [[ ${COMP_WORDS[COMP_CWORD]} == = ]]; then
+    COMP_WORDS[COMP_CWORD]=''
+  elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
+    COMP_WORDS[COMP_CWORD - 1]=${COMP_WORDS[COMP_CWORD]}
+    (( COMP_CWORD-- ))
+  fi
+  _shtab_urnscan
+}
+_urnscan_list() {
+  local word words='' before=''
+  [[ $1 == *,* ]] && before=${1%,*},
+  for word in KINDS all; do
+    [[ ,$before == *,$word,* ]] || words+=" $word"
+  done
+  compgen -P "$before" -W "$words" -- "${1##*,}"
+}""".replace("KINDS", " ".join(KINDS)),
+        "zsh": """\
+_shtab_urnscan() {
+  local specs=_shtab_urnscan_options
+  if (( CURRENT > 2 && $+parameters[_shtab_urnscan_${words[2]}_options] )); then
+    specs=_shtab_urnscan_${words[2]}_options
+    shift words
+    (( CURRENT-- ))
+  elif (( CURRENT == 2 )); then
+    _shtab_urnscan_commands
+  fi
+  _arguments -s -S : "${(@P)specs}"
+}""",
+        "fish": "",
+    }
+)
+"""By shell: functions and variables added to the script."""
+
+_REPLACED: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+    {
+        "bash": ((r"-F _shtab_urnscan urnscan$", "-F _urnscan urnscan"),),
+        "zsh": (
+            (r'"\(\*\)::?', '"*:'),  # any number of arguments; shtab completes only the first
+            (r'\n *"\*:[^:\n]*:"', ""),  # arguments that nothing completes: zsh would insert no option either
+            (r'"(\*?--[\w-]+)\[(.*)\]:', r'"\1=[\2]:'),  # --syntax=rfc8141 beside --syntax rfc8141
+        ),
+        "fish": (
+            (r"npos -ge 1'", "npos -ge 0'"),  # files also as the first argument, beside the commands
+            (r"__fish_complete_path \(commandline -ct\)", "__fish_complete_suffix ''"),  # also a name that is quoted
+        ),
+    }
+)
+"""By shell: patterns in the script, and what replaces them."""
+
+
+class PrintCompletion(argparse.Action):
+    """The option: print the script, and end."""
+
+    SHELLS = tuple(_ADDED)
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, _namespace: object, values: object, _option: object = None
+    ) -> None:
+        """Print it for the shell of this name."""
+        import shtab  # noqa: PLC0415 (a normal start does without)
+
+        shell = str(values)
+        script = shtab.complete(_all_commands(), shell, preamble=_ADDED[shell])
+        for pattern, replacement in _REPLACED[shell]:
+            script = re.sub(pattern, replacement, script)
+        print(script)
+        parser.exit()
+
+
+def _all_commands() -> Parser:
+    """One parser with the others as subcommands, as shtab wants it."""
+    from urnscan.cli import COMMANDS  # noqa: PLC0415 (it loads this module)
+
+    first, *others = COMMANDS
+    parser = _for_shells(COMMANDS[first].parser())
+    commands = parser.add_subparsers(
+        parser_class=lambda command, **_: _for_shells(COMMANDS[command].parser())  # type: ignore[call-overload]
+    )
+    commands.nargs = None  # so that files follow: the name of a command is one word
+    for name in others:
+        commands.add_parser(name.split()[-1], command=name, help=SUMMARIES[name])
+    parser._actions.insert(0, parser._actions.pop())  # noqa: SLF001 (the name of a command is the first argument)
+    return parser
+
+
+def _for_shells(parser: Parser) -> Parser:
+    """The parser with short help, and with what completes the value of each option."""
+    import shtab  # noqa: PLC0415 (as above)
+
+    parser.description = SUMMARIES[parser.prog]
+    for action in parser._actions:  # noqa: SLF001 (no public way leads to them)
+        action.help = re.split(r"[:;(]", str(action.help))[0].strip()
+        files = _FILES.fullmatch(str(action.metavar))
+        complete: Any = None
+        if isinstance(action.type, Listed) and action.type.words:
+            words = " ".join(action.type.words)
+            complete = {
+                "bash": "_urnscan_list",
+                "zsh": f"_values -s , {action.dest} {words}",
+                "fish": f"(__fish_append , {words})",
+            }
+        elif files and files["suffix"]:
+            complete = shtab.glob(f"*{files['suffix']}") | {
+                "zsh": f"_files -g '*{files['suffix']}'",
+                "fish": f"(__fish_complete_suffix {files['suffix']})",
+            }
+        elif files:
+            complete = shtab.FILE
+        elif action.metavar == "FOLDER":
+            complete = shtab.DIR
+        if complete:
+            action.complete = complete  # type: ignore[attr-defined]
+    return parser
