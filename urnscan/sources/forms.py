@@ -32,15 +32,9 @@ from urnscan.sources.compression.members import CODINGS, Unpacked
 from urnscan.sources.documents import Document, Values
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Peeked, Reader
-from urnscan.sources.tables.columnar import (
-    is_arrow_file,
-    is_arrow_stream,
-    is_parquet,
-    read_arrow_file,
-    read_arrow_stream,
-    read_parquet,
-)
+from urnscan.sources.tables.arrow import is_arrow_file, is_arrow_stream, read_arrow_file, read_arrow_stream
 from urnscan.sources.tables.fields import is_csv, is_json, read_csv, read_json
+from urnscan.sources.tables.parquet import is_parquet, read_parquet
 from urnscan.sources.tables.sqlite import is_sqlite, read_sqlite
 
 __all__ = ["FORMS", "Archive", "Compression", "Form", "Registry", "Table"]

@@ -1,8 +1,8 @@
 """Tables -> columns of values: Parquet, Arrow, SQLite, and named fields of CSV and JSON.
 
-columnar: Parquet and Arrow IPC.
-messages: the messages of an Arrow IPC stream, one by one.
-leaves: values of text in Arrow columns, however deep they are nested.
+parquet: Parquet files.
+arrow: Arrow IPC files and streams.
+leaves: columns of Arrow -> values of text, however deep they are nested.
 sqlite: SQLite databases.
 text: decoded text of which a part is held.
 records: JSON text as records.

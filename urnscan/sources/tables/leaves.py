@@ -3,7 +3,6 @@
 Arrays may come from hostile files: what is followed as an offset or an index is checked first.
 """
 
-import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -11,11 +10,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from urnscan.errors import SourceError
 from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
-from urnscan.sources.tables.values import MOST_OCTETS, below, in_place
+from urnscan.sources.tables.values import MOST_OCTETS, Failures, below, in_place, in_words, no_column
 
-__all__ = ["Tails", "find", "has_text", "loses_text", "read_column", "tails_of"]
+__all__ = ["FAILED", "Tails", "choose", "read_column", "tails_of"]
+
+FAILED = (pa.ArrowException, ValueError, OSError, MemoryError, OverflowError, RecursionError)
+"""Errors that pyarrow raises where a file is not what it should be."""
 
 Tails = tuple[str, ...]
 """Dotted ways into a nested column, of which what is there is read; "" is all of it."""
@@ -24,6 +27,7 @@ Place = Callable[[int], str]
 _TEXT = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 _VIEWS = (pa.string_view(), pa.binary_view())
 _AS_OCTETS = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
+_UNREAD = (pa.types.is_union, pa.types.is_list_view, pa.types.is_large_list_view, pa.types.is_run_end_encoded)
 _DEEPEST = 100
 _LONGEST = (1 << 31) - 1  # octets of a value that 32-bit offsets can count
 _MOST_ROWS = 1 << 20  # that are looked at at a time: some types take no room for theirs, however many they are
@@ -43,48 +47,74 @@ def tails_of(name: str, columns: tuple[str, ...]) -> Tails:
     )
 
 
-def find(kind: pa.DataType, tail: str) -> pa.DataType | None:
+def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
     """The type of what a dotted way leads to; None where it leads nowhere. Lists are descended into."""
     if not tail:
         return kind
     kind = _storage(kind)
     if _is_list(kind):
-        return find(kind.value_type, tail)
+        return _find(kind.value_type, tail)
     if pa.types.is_map(kind):
         kind = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
     if pa.types.is_struct(kind):
         for field in kind:
             for rest in tails_of(field.name, (tail,)):
-                found = find(field.type, rest)
+                found = _find(field.type, rest)
                 if found is not None:
                     return found
     return None
 
 
-def has_text(kind: pa.DataType, depth: int = 0) -> bool:
+def _has_text(kind: pa.DataType, depth: int = 0) -> bool:
     """Whether there is text or octets in a type, at any depth that is read."""
     kind = _storage(kind)
-    return _is_read(kind, depth) and (_is_text(kind) or any(has_text(part, depth + 1) for part in _parts(kind)))
+    return _is_read(kind, depth) and (_is_text(kind) or any(_has_text(part, depth + 1) for part in _parts(kind)))
 
 
-def loses_text(kind: pa.DataType, depth: int = 0) -> bool:
+def _loses_text(kind: pa.DataType, depth: int = 0) -> bool:
     """Whether there is text or octets in a type where it is not read."""
     kind = _storage(kind)
     if _is_read(kind, depth):
-        return any(loses_text(part, depth + 1) for part in _parts(kind))
-    return _is_text(kind) or any(has_text(part) or loses_text(part) for part in _parts(kind))
+        return any(_loses_text(part, depth + 1) for part in _parts(kind))
+    return _is_text(kind) or any(_has_text(part) or _loses_text(part) for part in _parts(kind))
 
 
-def read_column(array: pa.Array, name: str, tails: Tails, first_row: int, since: int, layer: Layer) -> Iterator[Values]:
-    """The values of text in a column; its first element is that of the row `first_row`. `since` dates it: see Checks.
+def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[SourceError]]:
+    """Choose the columns to be read, by index, with the ways into each; the errors say what is wrong with named ones."""
+    columns = layer.reading.columns
+    errors, missing = [], []
+    for column in columns:
+        named = (_find(field.type, tail) for field in schema for tail in tails_of(field.name, (column,)))
+        there = [kind for kind in named if kind is not None]
+        if not there:
+            missing.append(column)
+        elif not any(map(_has_text, there)):
+            errors.append(SourceError(layer.name, f"column {column!r} is {in_words(TypeError(there[0]))}, not text"))
+    if columns and len(missing) == len(columns):
+        errors.append(no_column(layer, missing, schema.names))
+    chosen = {}
+    failures = Failures(layer.name, "columns")
+    for index, field in enumerate(schema):
+        tails = tails_of(field.name, columns) if columns else ("",)
+        there = [kind for kind in (_find(field.type, tail) for tail in tails) if kind is not None]
+        if any(map(_has_text, there)):
+            chosen[index] = tails
+        elif columns:  # its error is there already
+            continue
+        if any(map(_loses_text, there)):
+            kind = in_words(TypeError(field.type))
+            errors += failures.one(f"column {in_place(field.name)!r} has text in a type that is not read: {kind}")
+    return chosen, [*errors, *failures.rest()]
+
+
+def read_column(array: pa.Array, name: str, tails: Tails, first_row: int, layer: Layer) -> Iterator[Values]:
+    """Values of text in a column, whose first element is that of the row `first_row`.
 
     Raises pyarrow's own errors where the array is damaged, OverflowError for a value that is too long, LimitError.
     """
     array.validate()
     shown = in_place(name)
-    for values in _leaves(array, tails, lambda row: f"{first_row + row}/{shown}", layer, 0):
-        layer.checks.since = min(layer.checks.since, since)
-        yield values
+    yield from _leaves(array, tails, lambda row: f"{first_row + row}/{shown}", layer, 0)
 
 
 def _storage(kind: pa.DataType) -> pa.DataType:
@@ -96,39 +126,31 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _is_list(kind: pa.DataType) -> bool:
-    return _is_view(kind) or bool(
-        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    )
-
-
-def _is_view(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind))
-
-
-def _is_coded(kind: pa.DataType) -> bool:
-    """Whether its values are in a dictionary or in runs."""
-    return bool(pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind))
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _parts(kind: pa.DataType) -> list[pa.DataType]:
-    """The types of what a type holds."""
-    if _is_coded(kind):
+    """Types inside a type."""
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return [kind.value_type]
     return [kind.field(index).type for index in range(kind.num_fields)]
 
 
 def _is_read(kind: pa.DataType, depth: int) -> bool:
-    """Whether values of a type are looked into, `depth` deep in their column."""
-    if depth > _DEEPEST or pa.types.is_union(kind):
+    """Whether values of a type are looked into, `depth` deep in their column.
+
+    Unions, list views and run-end encoded columns are not: hardly any file has them, and their text is told to be unread.
+    """
+    if depth > _DEEPEST or any(is_unread(kind) for is_unread in _UNREAD):
         return False
-    return not _is_coded(kind) or _is_text(kind.value_type)
+    return not pa.types.is_dictionary(kind) or _is_text(kind.value_type)
 
 
 def _leaves(array: pa.Array, tails: Tails, place: Place, layer: Layer, depth: int) -> Iterator[Values]:
     kind = array.type
     if isinstance(kind, pa.BaseExtensionType):
         array, kind = array.storage, kind.storage_type
-    if not has_text(kind, depth):
+    if not _has_text(kind, depth):
         return
     if len(array) > _MOST_ROWS and not pa.types.is_dictionary(kind):
         for start in range(0, len(array), _MOST_ROWS):
@@ -138,17 +160,10 @@ def _leaves(array: pa.Array, tails: Tails, place: Place, layer: Layer, depth: in
     if array.null_count == len(array):
         return
     if pa.types.is_struct(kind):
-        if array.null_count and any(pa.types.is_run_end_encoded(field.type) for field in kind):
-            raise pa.ArrowNotImplementedError("runs in a struct that is null in some rows are not read")
         for field, child in zip(kind, array.flatten(), strict=True):
             below = ("",) if "" in tails else tuple(t for tail in tails for t in tails_of(field.name, (tail,)))
             if below:
                 yield from _leaves(child, below, _field_place(place, field.name), layer, depth + 1)
-    elif pa.types.is_run_end_encoded(kind):
-        yield from _leaves(_as_dictionary(array), tails, place, layer, depth)
-    elif _is_view(kind):
-        for rows, ends, part in _views(array):
-            yield from _leaves(part, tails, _element_place(_row_place(place, rows), ends), layer, depth + 1)
     elif pa.types.is_map(kind) or _is_list(kind):
         array = _as_list(array)
         ends = np.cumsum(_integers(pc.list_value_length(array)))
@@ -167,10 +182,6 @@ def _later_place(place: Place, start: int) -> Place:
     return lambda index: place(start + index)
 
 
-def _row_place(place: Place, rows: npt.NDArray[np.int64]) -> Place:
-    return lambda index: place(int(rows[index]))
-
-
 def _field_place(place: Place, name: str) -> Place:
     part = f".{in_place(name)}"
     return lambda index: below(place(index), part)
@@ -185,33 +196,6 @@ def _element_place(place: Place, ends: npt.NDArray[np.int64]) -> Place:
         return below(place(which), f"[{index - start}]")
 
     return of_element
-
-
-def _as_dictionary(array: pa.Array) -> pa.DictionaryArray:
-    """Run-end encoded text with its runs as a dictionary."""
-    ends = _integers(array.run_ends)
-    rises = len(ends) == len(array.values) and bool((np.diff(ends, prepend=0) > 0).all())
-    if not rises or len(ends) == 0 or int(ends[-1]) - len(array) < array.offset:
-        raise pa.ArrowInvalid("its runs do not come to its length")
-    runs = np.searchsorted(ends, np.arange(len(array), dtype=np.int64) + array.offset, "right").astype(np.int64)
-    first, last = int(runs[0]), int(runs[-1])
-    indices = pa.Array.from_buffers(pa.int64(), len(runs), [None, pa.py_buffer(runs - first)])
-    return pa.DictionaryArray.from_arrays(indices, array.values.slice(first, last + 1 - first), safe=False)
-
-
-def _views(array: pa.Array) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], pa.Array]]:
-    """Lists that lie end to end, as many as there are: their rows, where their elements end, the elements of all."""
-    starts, sizes = _integers(array.offsets), _integers(array.sizes) * _present(array)
-    rows = np.flatnonzero(sizes)
-    starts, sizes = starts[rows], sizes[rows]
-    count = len(array.values)
-    if len(rows) and (min(starts.min(), sizes.min()) < 0 or sizes.max() > count or (starts > count - sizes).any()):
-        raise pa.ArrowInvalid("a list leads out of its values")
-    cuts = np.flatnonzero(starts[1:] != (starts + sizes)[:-1]) + 1
-    for first, last in itertools.pairwise([0, *cuts.tolist(), len(rows)]):
-        ends = np.cumsum(sizes[first:last])
-        if len(ends):
-            yield rows[first:last], ends, array.values.slice(int(starts[first]), int(ends[-1]))
 
 
 def _as_list(array: pa.Array) -> pa.Array:

@@ -178,11 +178,7 @@ def path_of(file: io.BufferedIOBase) -> str | None:
 
 
 def octets_of(reader: Reader, layer: Layer) -> bytearray:
-    """All that a reader gives, for what cannot be read front to back; `checks.since` dates it.
-
-    Raises SourceError where it is too much.
-    """
-    layer.checks.since = layer.checks.now
+    """All octets of a reader, for forms that cannot be read front to back. Raises SourceError if they are too many."""
     octets = bytearray()
     block = memoryview(bytearray(1 << 20))
     while got := reader.read_into(block):

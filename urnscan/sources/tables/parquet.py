@@ -1,7 +1,6 @@
-"""Tables of Arrow columns: Parquet, and Arrow IPC as a file (Feather V2) and as a stream."""
+"""Parquet: row group by row group, so that a damaged one does not harm the others."""
 
 import contextlib
-import struct
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,63 +9,26 @@ import pyarrow as pa
 from urnscan.errors import SourceError
 from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Reader, begins, read_up_to
-from urnscan.sources.tables.leaves import Tails, find, has_text, loses_text, read_column, tails_of
-from urnscan.sources.tables.messages import CONTINUATION, Messages, is_schema
-from urnscan.sources.tables.values import MOST_OCTETS, Failures, in_place, in_words, no_column, octets_of, path_of
+from urnscan.sources.reader import Reader, begins
+from urnscan.sources.tables.leaves import FAILED, Tails, choose, read_column, tails_of
+from urnscan.sources.tables.values import MOST_OCTETS, Failures, in_words, octets_of, path_of
 
-__all__ = ["is_arrow_file", "is_arrow_stream", "is_parquet", "read_arrow_file", "read_arrow_stream", "read_parquet"]
+__all__ = ["is_parquet", "read_parquet"]
 
-_FAILED = (pa.ArrowException, ValueError, OSError, MemoryError, OverflowError, RecursionError)
-"""What pyarrow raises where a file is not what it should be."""
-
-_PARQUET = b"PAR1"
+_MAGIC = b"PAR1"
 _ENCRYPTED = b"PARE"
-_ARROW = b"ARROW1\0\0"
-_ARROW_NAMES = (".arrow", ".arrows", ".feather")
-_FIRST_METADATA = 1 << 20  # octets of a schema by which an unnamed stream is recognised
+_TO_DECRYPT = "is encrypted, and is not read: decrypt it first"
 
 _MOST_ROWS = 1 << 16
 _BUFFER = 1 << 18
-_LARGE_DICTIONARY = 1 << 22  # octets of a dictionary of Parquet that is not unfolded while it is decoded
-_UNFOLDED = 1 << 30  # octets that decoding may unfold a dictionary to, if all is made to harm
-_TO_DECRYPT = "is encrypted, and is not read: decrypt it first"
+_LARGE_DICTIONARY = 1 << 22  # octets; a larger dictionary stays one while its column is decoded
+_UNFOLDED = 1 << 30  # octets that decoding a small dictionary may take in a hostile file
 
 
 def is_parquet(head: bytes, layer: Layer) -> bool | None:
-    """Whether it is Parquet; the sign of an encrypted one could begin a text, so its name must say so, too."""
-    signs = (_PARQUET, _ENCRYPTED) if layer.file_name.lower().endswith(".parquet") else (_PARQUET,)
+    """Whether it is Parquet. Text may begin with the sign of encrypted Parquet, so that one needs its name as well."""
+    signs = (_MAGIC, _ENCRYPTED) if layer.file_name.lower().endswith(".parquet") else (_MAGIC,)
     return begins(head, *signs)
-
-
-def is_arrow_file(head: bytes, _: Layer) -> bool | None:
-    """Whether it is a file of Arrow IPC."""
-    return begins(head, _ARROW)
-
-
-def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
-    """Whether it is a stream of Arrow IPC: it has no sign of its own, so its first message must be a schema."""
-    if not head.startswith(CONTINUATION):
-        return begins(head, CONTINUATION)
-    if layer.file_name.lower().endswith(_ARROW_NAMES):
-        return True
-    if len(head) < 8:
-        return None
-    length = struct.unpack_from("<i", head, 4)[0]
-    if not 0 < length <= _FIRST_METADATA or length % 8:
-        return False
-    return is_schema(head[8 : 8 + length]) if len(head) >= 8 + length else None
-
-
-def read_arrow_file(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """The text in a file of Arrow IPC. It is a stream with a sign before it, and is read as that: front to back."""
-    read_up_to(reader, len(_ARROW))
-    return _read_messages(Messages(reader, layer, len(_ARROW)), layer)
-
-
-def read_arrow_stream(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """The text in a stream of Arrow IPC."""
-    return _read_messages(Messages(reader, layer, 0), layer)
 
 
 def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
@@ -86,74 +48,11 @@ def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
             yield from _Parquet(source, layer, counts=file is not None).read()
     except SourceError:
         raise
-    except _FAILED as error:
+    except FAILED as error:
         raise SourceError(layer.name, f"cannot be read as Parquet: {in_words(error)}") from error
     finally:
         if file is not None:
             file.close()
-
-
-def _choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[SourceError]]:
-    """The columns to be read, by their indices, and what of them; what is wrong with those that were named."""
-    columns = layer.reading.columns
-    errors, missing = [], []
-    for column in columns:
-        named = (find(field.type, tail) for field in schema for tail in tails_of(field.name, (column,)))
-        there = [kind for kind in named if kind is not None]
-        if not there:
-            missing.append(column)
-        elif not any(map(has_text, there)):
-            errors.append(SourceError(layer.name, f"column {column!r} is {in_words(TypeError(there[0]))}, not text"))
-    if columns and len(missing) == len(columns):
-        errors.append(no_column(layer, missing, schema.names))
-    chosen = {}
-    failures = Failures(layer.name, "columns")
-    for index, field in enumerate(schema):
-        tails = tails_of(field.name, columns) if columns else ("",)
-        there = [kind for kind in (find(field.type, tail) for tail in tails) if kind is not None]
-        if any(map(has_text, there)):
-            chosen[index] = tails
-        elif columns:  # that is said already
-            continue
-        if any(map(loses_text, there)):
-            kind = in_words(TypeError(field.type))
-            errors += failures.one(f"column {in_place(field.name)!r} has text in a type that is not read: {kind}")
-    return chosen, [*errors, *failures.rest()]
-
-
-def _read_messages(messages: Messages, layer: Layer) -> Iterator[Values | SourceError]:
-    failures = Failures(layer.name, "batches")
-    row = 0
-    try:
-        schema = messages.schema()
-        chosen, errors = _choose(schema, layer)
-        yield from errors
-        if not chosen:
-            return
-        options = pa.ipc.IpcReadOptions(use_threads=False, included_fields=list(chosen))
-        stream = pa.ipc.open_stream(pa.PythonFile(messages, "r"), options=options)
-    except SourceError:
-        raise
-    except _FAILED as error:
-        raise SourceError(layer.name, f"cannot be read as Arrow: {in_words(error)}") from error
-    while True:
-        at = messages.at
-        try:
-            batch = stream.read_next_batch()
-            for column, (index, tails) in zip(batch.columns, chosen.items(), strict=True):
-                yield from read_column(column, schema.field(index).name, tails, row, messages.since, layer)
-        except StopIteration:
-            break
-        except SourceError:
-            yield from failures.rest()
-            raise
-        except _FAILED as error:
-            messages.drop()
-            yield from failures.one(f"batch before octet {messages.at} damaged: {in_words(error)}")
-            if messages.at == at:  # nothing more can be read
-                break
-        row += messages.rows
-    yield from failures.rest()
 
 
 class _ReadError(Exception):
@@ -188,10 +87,9 @@ class _Parquet:
     """A Parquet file while it is read."""
 
     def __init__(self, source: pa.NativeFile, layer: Layer, *, counts: bool) -> None:
-        """`checks.since` dates its octets; `counts` where the budget is to be told what is read. Raises pyarrow's own errors and SourceError."""
+        """`counts`: whether the budget is to be told what is read. Raises pyarrow's own errors and SourceError."""
         self._source = source
         self._layer = layer
-        self._since = layer.checks.since
         self._counts = counts
         if source.read_at(len(_ENCRYPTED), 0) == _ENCRYPTED:
             raise SourceError(layer.name, _TO_DECRYPT)
@@ -203,7 +101,7 @@ class _Parquet:
     def read(self) -> Iterator[Values | SourceError]:
         """What is in the chosen columns."""
         schema = self._file.schema_arrow
-        chosen, errors = _choose(schema, self._layer)
+        chosen, errors = choose(schema, self._layer)
         yield from errors
         names = {schema.field(index).name: tails for index, tails in chosen.items()}
         leaves = [
@@ -218,7 +116,7 @@ class _Parquet:
                 yield from self._read_group(group, row, names, leaves)
             except SourceError:
                 raise
-            except _FAILED as error:
+            except FAILED as error:
                 why = _TO_DECRYPT if "crypt" in str(error).lower() else f"damaged: {in_words(error)}"
                 yield from failures.one(f"row group {group} {why}")
             row += self._metadata.row_group(group).num_rows
@@ -247,7 +145,7 @@ class _Parquet:
         for batch in file.iter_batches(max(1, most), row_groups=[group], columns=list(names), use_threads=False):
             for field, column in zip(batch.schema, batch.columns, strict=True):
                 if field.name in names:
-                    yield from read_column(column, field.name, names[field.name], row, self._since, self._layer)
+                    yield from read_column(column, field.name, names[field.name], row, self._layer)
             row += batch.num_rows
 
     def _try_metadata(self, group: int, names: list[str]) -> None:
