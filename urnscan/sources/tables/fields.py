@@ -109,9 +109,7 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
                 yield from failures.one(reason)
             if number >= 0:
                 for at, name in chosen:
-                    if at < len(row) and gathered.add(
-                        row[at].encode("utf-8", "surrogateescape"), lines.dates(), number, name
-                    ):
+                    if at < len(row) and gathered.add(row[at].encode("utf-8", "surrogateescape"), number, name):
                         yield from gathered.take()
             elif row:
                 names = enumerate(map(str.strip, row))

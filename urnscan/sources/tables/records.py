@@ -110,8 +110,6 @@ def read_records(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
             failed = True
             window = _WINDOW
         else:
-            dates = text.dates(end)
-            first, last = dates[0][1], dates[-1][2]
             text.at += end
             window = max(_WINDOW, 2 * end)
             if not found and isinstance(record, dict) and len(fields) < _FIELDS:
@@ -124,7 +122,7 @@ def read_records(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
                 else:
                     strings = _strings(record, column, found)
                 for place, value in strings:
-                    if gathered.add(_octets(value, plain=text.plain), (first, last), number, place):
+                    if gathered.add(_octets(value, plain=text.plain), number, place):
                         yield from gathered.take()
         number += 1
     yield from gathered.take()

@@ -1,9 +1,8 @@
 """SQLite databases: the values of text and octets in their tables.
 
-Nothing that the database brings is run: only what is stored is read. Views and generated columns are left out, and so
-are virtual tables, whose code would read what may be made to harm. What these store is in ordinary tables beside them,
-their shadows, and is read there (`NAME_content` has the texts of a full-text index), but for the shadows that hold
-nothing but an index.
+Nothing that the database brings is run: only stored values are read. Views, generated columns that are not stored, and
+virtual tables are left out, as their code could do harm. A virtual table keeps its values in ordinary tables beside it,
+which are read: `NAME_content` has the texts of a full-text index `NAME`.
 """
 
 import itertools
@@ -28,28 +27,7 @@ _ROW_IDS = ("rowid", "_rowid_", "oid")
 _STORED = (0, 3)  # of table_xinfo's `hidden`: an ordinary column, and a generated one that is stored
 # Possessive, all of it: a statement may be long, and many comments in a row could be matched in too many ways.
 _GAP = r"(?>\s++|\xef\xbb\xbf|/\*.*?\*/|--[^\n]*+\n)"
-_NAME = r"""(?>"[^"]*+(?:""[^"]*+)*+"|`[^`]*+(?:``[^`]*+)*+`|'[^']*+(?:''[^']*+)*+'|\[[^\]]*+\]|[\w$\x80-\xff]++)"""
-_MODULE = rf"{_GAP}++TABLE{_GAP}*+{_NAME}{_GAP}*+USING{_GAP}*+({_NAME})"
-_VIRTUAL = re.compile(rf"{_GAP}*+CREATE{_GAP}++VIRTUAL\b(?:{_MODULE})?".encode(), re.IGNORECASE | re.DOTALL)
-_FTS: dict[str, tuple[str, ...]] = {
-    "segments": ("blockid", "block"),
-    "segdir": ("level", "idx", "start_block", "leaves_end_block", "end_block", "root"),
-    "docsize": ("docid", "size"),
-    "stat": ("id", "value"),
-}
-_RTREE: dict[str, tuple[str, ...]] = {"node": ("nodeno", "data"), "parent": ("nodeno", "parentnode")}
-_INDICES = {
-    "fts3": _FTS,
-    "fts4": _FTS,
-    "fts5": {"data": ("id", "block"), "idx": ("segid", "term", "pgno"), "docsize": ("id", "sz"), "config": ("k", "v")},
-    "rtree": _RTREE,
-    "rtree_i32": _RTREE,
-    "geopoly": _RTREE,
-}
-"""By the modules of virtual tables, those of their shadows that are not read: how their names end, and their columns.
-
-By these, too, as some are not always made, and then an ordinary table may have the name.
-"""
+_VIRTUAL = re.compile(rf"{_GAP}*+CREATE{_GAP}++VIRTUAL\b".encode(), re.IGNORECASE | re.DOTALL)
 _SMALLEST_ROW = 2  # octets that a row takes in its table's file, and more
 _AT_ONCE = 256  # rows that are read at a time
 _SHORT = 1 << 18  # octets of a row of which there are so many at a time
@@ -129,10 +107,9 @@ class _Database:
     """A database while it is read."""
 
     def __init__(self, database: sqlite3.Connection, layer: Layer, size: int, *, counts: bool) -> None:
-        """`checks.since` dates what is in it; `counts` where the budget is to be told what is read."""
+        """`counts`: whether the budget is to be told what is read."""
         self._database = database
         self._layer = layer
-        self._since = layer.checks.since
         self._size = self._left = size
         self._counts = counts
         self._rows = 0
@@ -168,28 +145,20 @@ class _Database:
             self._layer.budget.took(self._left)
 
     def _tables(self) -> Iterator[_Table | SourceError]:
-        """The ordinary tables, but for the shadows of virtual ones that are only indices."""
-        listed = [
-            (_text(name), _VIRTUAL.match(sql or b""))
-            for name, sql in self._database.execute(
-                # In a file that was made to harm a name may be a number.
-                "SELECT CAST(name AS TEXT), sql FROM sqlite_master WHERE type = 'table'"
-                " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
-            )
-        ]
-        modules = {name: _text(virtual[1] or b"").strip("\"`'[]").lower() for name, virtual in listed if virtual}
-        for name, virtual in listed:
-            if virtual:
-                continue
+        """Find the ordinary tables; the error of one that cannot be asked for its columns."""
+        # In a file that was made to harm a name may be a number.
+        query = (
+            "SELECT CAST(name AS TEXT), sql FROM sqlite_master WHERE type = 'table'"
+            " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
+        )
+        names = [_text(name) for name, sql in self._database.execute(query) if not _VIRTUAL.match(sql or b"")]
+        for name in names:
             self._limit(LONGEST)
             try:
                 info = list(self._database.execute(f"PRAGMA table_xinfo({_quoted(name)})"))
                 if not info:
                     raise sqlite3.DatabaseError("its name is not UTF-8")
                 columns = tuple(_text(row[1]) for row in info if row[6] in _STORED)
-                of, _, shadow = name.rpartition("_")
-                if columns == _INDICES.get(modules.get(of, ""), {}).get(shadow):
-                    continue
                 lower = {_text(row[1]).lower() for row in info}
                 row_id = next((way for way in _ROW_IDS if way not in lower), None)
                 if row_id and not self._has_row_ids(name):
@@ -228,7 +197,7 @@ class _Database:
                 yield self._failed(table.name, sqlite3.DatabaseError("it has more rows than its file has room for"))
                 return
             places: list[tuple[object, ...]] = [(name, numbers[at // width], names[at % width]) for at in filled]
-            if self._gathered.add_all(values, (self._since, self._layer.checks.now), places):
+            if self._gathered.add_all(values, places):
                 yield from self._gathered.take()
 
     def _rows_of(self, table: _Table, columns: list[str]) -> Iterator[list[tuple[Any, ...]] | SourceError]:

@@ -40,53 +40,37 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class Gathered:
-    """Values that are found one by one, to be given as columns."""
+    """Values found one by one, gathered to columns."""
 
     def __init__(self, layer: Layer) -> None:
         self._layer = layer
         self._values: list[bytes] = []
         self._places: list[tuple[object, ...]] = []
         self._octets = 0
-        self._dates: list[tuple[int, int, int]] = []
 
-    def add(self, value: bytes, dates: tuple[int, int], *place: object) -> bool:
-        """One more value, its first and last date (see Checks) and the parts of its place; whether there are enough to be
-        given.
-        """
-        if value:
-            self._date(*dates)
-            self._values.append(value)
-            self._places.append(place)
-            self._octets += len(value)
-        return self._octets >= MOST_OCTETS or len(self._values) >= _MOST_VALUES
+    def add(self, value: bytes, *place: object) -> bool:
+        """Add a value and the parts of its place, an empty value not; whether there are enough to be taken."""
+        return bool(value) and self.add_all([value], [place])
 
-    def add_all(self, values: list[bytes], dates: tuple[int, int], places: list[tuple[object, ...]]) -> bool:
-        """Some more, none of them empty."""
-        self._date(*dates)
+    def add_all(self, values: list[bytes], places: list[tuple[object, ...]]) -> bool:
+        """Add values, none of them empty, and the parts of their places; whether there are enough to be taken."""
         self._values += values
         self._places += places
         self._octets += sum(map(len, values))
         return self._octets >= MOST_OCTETS or len(self._values) >= _MOST_VALUES
 
     def take(self) -> Iterator[Values]:
-        """What was gathered since this was last called: one column or none. Raises LimitError."""
+        """Take the values added since the last call: one column, or none. Raises LimitError."""
         if not self._values:
             return
         self._layer.budget.gave(self._octets)
         # pa.array would load pandas, to see whether it was given pandas' own.
         offsets = np.zeros(len(self._values) + 1, np.int32)
         np.cumsum([len(value) for value in self._values], out=offsets[1:])
-        octets = b"".join(self._values)
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(octets)]
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(self._values))]
         values, places, layer = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers), self._places, self._layer
-        dates = self._dates
-        self._values, self._places, self._octets, self._dates = [], [], 0, []
-        yield Values(values, lambda index: layer.of_value("/".join(map(str, places[index]))), dates)
-
-    def _date(self, first: int, last: int) -> None:
-        """What is added next is of these dates."""
-        if not self._dates or self._dates[-1][1:] != (first, last):
-            self._dates.append((len(self._values), first, last))
+        self._values, self._places, self._octets = [], [], 0
+        yield Values(values, lambda index: layer.of_value("/".join(map(str, places[index]))))
 
 
 class Failures:
