@@ -31,8 +31,8 @@ HEAD = 3
 """Octets that choose how a file is read."""
 _LIMITS = Limits(ratio=1000, size=1 << 22, depth=4, members=500)
 _ENCODINGS = (
-    *("utf-16-le", "utf-16-be", "utf-16", "utf-32", "utf-32-be", "utf-7", "utf-8-sig", "latin-1", "cp1252", "cp037"),
-    *("shift_jis", "gb18030", "big5hkscs", "euc-jp", "iso2022_jp", "iso2022_kr", "hz", "johab", "koi8_r", "mac_roman"),
+    *("utf-16-le", "utf-16-be", "utf-16", "utf-32", "utf-32-be", "cp932", "utf-8-sig", "latin-1", "cp1252", "cp037"),
+    *("shift_jis", "gb18030", "big5hkscs", "euc-jp", "euc-kr", "euc_jisx0213", "hz", "johab", "koi8_r", "mac_roman"),
 )
 _SECRET = frozenset(("sig", "token", "password", "x-amz-signature"))  # some names of what is not to be shown
 _LONGEST_NAME = 1 << 16  # octets that a list may have without a separator

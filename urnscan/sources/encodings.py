@@ -41,18 +41,16 @@ _PRINTABLE = frozenset(b"\t\n\r" + bytes(range(0x20, 0x7F)))
 _TELLING = 1 << 9  # octets that are looked at
 _FEWEST_UNITS = 6  # "urn:a:" and no less
 
-# What these make of a text depends on how it is cut.
-_NO_STREAMS = ("punycode", "unicode-escape")
+_NO_STREAMS = ("punycode", "unicode-escape", "raw-unicode-escape")  # their result depends on how the text is cut
+_SHIFTING = ("utf-7", "iso2022")  # their decoders of Python may keep octets without end, or take none
 
 _BLOCK = 1 << 17  # octets decoded at a time
-_LONGEST_HELD = 1 << 20  # octets that a decoder may keep for later
 _REPLACEMENT = "\ufffd"
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @functools.cache
 def check_encoding(name: str) -> str:
-    """The canonical name of an encoding of text; raises FatalError for any other name.
+    """Canonical name of an encoding of text. Raises FatalError for any other name, and for UTF-7 and ISO 2022.
 
     >>> check_encoding("Latin1")
     'iso8859-1'
@@ -71,6 +69,11 @@ cp1252, latin-1, shift_jis, gb18030 or cp037
         raise FatalError(
             f"no encoding of text is called {name!r}: name one that Python has, such as utf-16-le, cp1252, latin-1, "
             "shift_jis, gb18030 or cp037"
+        )
+    if canonical.startswith(_SHIFTING):
+        raise FatalError(
+            f"{name!r} is not read as an encoding: without --encoding most URNs are found, as text in it is ASCII, "
+            f"or convert it: iconv -f {canonical.upper().replace('ISO2022_', 'ISO-2022-').replace('_', '-')} -t UTF-8"
         )
     return canonical
 
@@ -163,7 +166,6 @@ class Transcoder(Reader):
         self._mark = mark
         self._decoder = codecs.getincrementaldecoder(codec)("urnscan.replace")
         self._block = memoryview(bytearray(_BLOCK))
-        self._put_back = b""  # what the decoder did not take
         self._decoded = memoryview(b"")  # still to be given
         self._position = mark  # in the input, of what is to be decoded next
         self._ended = False
@@ -177,17 +179,9 @@ class Transcoder(Reader):
                 got = self._reader.read_into(self._block)
             except DamageError:
                 self._decoder.reset()  # what follows does not go on with half a character
-                self._put_back = b""
                 raise
             self._ended = got == 0
-            decoded = self._decode(self._put_back + self._block[:got], final=self._ended)
-            held = len(self._decoder.getstate()[0])
-            if held > _LONGEST_HELD:
-                # UTF-7 keeps a Base64 sequence until it ends, however long. One so long is none.
-                self._note(1, self._position - held)
-                decoded += self._decode(b"", final=True) + _REPLACEMENT.encode()
-                self._decoder.reset()
-            self._decoded = memoryview(decoded)
+            self._decoded = memoryview(self._decode(self._block[:got]))
         got = min(len(self._decoded), len(view))
         view[:got] = self._decoded[:got]
         self._decoded = self._decoded[got:]
@@ -201,39 +195,20 @@ class Transcoder(Reader):
         """Close the reader below."""
         self._reader.close()
 
-    def _decode(self, octets: bytes, *, final: bool) -> bytes:
-        """Decode what comes next, with what the decoder kept of the octets before; some may be kept or put back."""
-        state = self._decoder.getstate()
-        length = len(state[0]) + len(octets)
+    def _decode(self, octets: memoryview) -> bytes:
+        """Decode the next octets, with half a character that the decoder kept before. Raises SourceError."""
+        kept = len(self._decoder.getstate()[0])
         _replaced.count = 0
         try:
-            text = self._decoder.decode(octets, final)
-        except UnicodeError as error:
-            # The decoders of ISO 2022 keep up to 8 octets, but may need more to be sure of an escape sequence.
-            if final or len(octets) > _LONGEST_HELD:
-                raise SourceError(self._name, f"cannot be decoded as {self._codec.upper()}: {error}") from error
-            self._decoder.setstate(state)
-            self._put_back = octets
-            return b""
-        self._put_back = b""
-        count = _replaced.count
-        first = self._position - len(state[0]) + _replaced.start if _replaced.length == length else None
-        try:
-            decoded = text.encode()
-        except UnicodeEncodeError:  # UTF-7 can spell half a surrogate pair; there is no telling where
-            text, surrogates = _SURROGATE.subn(_REPLACEMENT, text)
-            decoded = text.encode()
-            count += surrogates
-            first = None
-        self._note(count, first)
+            text = self._decoder.decode(octets, self._ended)
+        except UnicodeError as error:  # of a codec that knows no error handlers
+            raise SourceError(self._name, f"cannot be decoded as {self._codec.upper()}: {error}") from error
+        if _replaced.count and not self._bad:
+            is_known = _replaced.length == kept + len(octets)
+            self._first_bad = self._position - kept + _replaced.start if is_known else None
+        self._bad += _replaced.count
         self._position += len(octets)
-        return decoded
-
-    def _note(self, count: int, first: int | None) -> None:
-        """Count places that could not be decoded; `first` is where the first of them is in the input, if known."""
-        if count and not self._bad:
-            self._first_bad = first
-        self._bad += count
+        return text.encode("utf-8", "replace")
 
     def _error(self) -> SourceError:
         where = "" if self._first_bad is None else f" at octet {self._first_bad}"
