@@ -30,8 +30,7 @@ from urnscan.errors import FatalError
 from urnscan.output import parquet as output
 from urnscan.output.parquet import SHARDS_SUFFIX, ParquetOutput, work_folder
 from urnscan.sources import TEMPORARY_SUFFIX, Selection, find_inputs
-from urnscan.sources.remote import places as remote
-from urnscan.sources.remote import stores
+from urnscan.sources.remote import filesystems, store
 
 SCHEMA = pa.schema(
     [
@@ -293,7 +292,7 @@ class TestRemote:
         for name, value in (("ACCESS_KEY_ID", "k"), ("SECRET_ACCESS_KEY", "s"), ("ENDPOINT_URL", s3_server)):
             monkeypatch.setenv(f"AWS_{name}", value)
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-        stores._arrow_store.cache_clear()
+        filesystems._arrow_store.cache_clear()
         client = boto3.client("s3", region_name="us-east-1", endpoint_url=s3_server)
         client.create_bucket(Bucket="bucket")
         for upload in client.list_multipart_uploads(Bucket="bucket").get("Uploads", ()):
@@ -408,10 +407,10 @@ class TestRemote:
     def test_an_upload_that_fails_half_way(self, s3, tmp_path, monkeypatch, size):
         """A server that takes the first octets and then no more: nothing appears, the old object stays."""
         s3.put_object(Bucket="bucket", Key="out.parquet", Body=b"old")
-        monkeypatch.setattr(remote, "_PAUSES", (0.01,))
+        monkeypatch.setattr(store, "PAUSES", (0.01,))
         with breaking_proxy(os.environ["AWS_ENDPOINT_URL"], most=100_000 if size == 1_000 else 12_000_000) as address:
             monkeypatch.setenv("AWS_ENDPOINT_URL", address)
-            stores._arrow_store.cache_clear()
+            filesystems._arrow_store.cache_clear()
             with (
                 incompressible(size) as (schema, batch),
                 ParquetOutput("s3://bucket/out.parquet", schema, force=True) as file,

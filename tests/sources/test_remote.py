@@ -21,8 +21,7 @@ from urnscan.errors import SourceError
 from urnscan.sources import Checks, Document, Input, Reading, Selection, find_inputs, is_splittable, open_documents
 from urnscan.sources.files import open_file
 from urnscan.sources.reader import read_up_to
-from urnscan.sources.remote import places as remote
-from urnscan.sources.remote import stores, urls
+from urnscan.sources.remote import filesystems, objects, places, store, urls
 from urnscan.sources.remote import web as web_pages
 
 TEXT = b"".join(b"%07d urn:example:%d\n" % (n, n) for n in range(40_000))  # no two places of it are alike
@@ -31,7 +30,7 @@ TEXT = b"".join(b"%07d urn:example:%d\n" % (n, n) for n in range(40_000))  # no 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
     """The same tries, sooner after each other."""
-    monkeypatch.setattr(remote, "_PAUSES", (0.01, 0.02, 0.03))
+    monkeypatch.setattr(store, "PAUSES", (0.01, 0.02, 0.03))
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +43,7 @@ def _no_credentials(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    stores._arrow_store.cache_clear()
+    filesystems._arrow_store.cache_clear()
 
 
 def found(*arguments, **selection):
@@ -422,14 +421,14 @@ class TestFailing:
             open_file(source)
 
     def test_no_answer(self, web, monkeypatch):
-        monkeypatch.setattr(stores, "TIMEOUT", 0.2)
+        monkeypatch.setattr(store, "TIMEOUT", 0.2)
         web.pages["/a"] = lambda _: time.sleep(1)
         began = time.monotonic()
         assert found(f"{web.url}/a") == [f"{web.url}/a: no answer within 0.2 s; tried 4 times"]
         assert time.monotonic() - began < 3
 
     def test_an_answer_that_comes_to_a_stop(self, web, monkeypatch):
-        monkeypatch.setattr(stores, "TIMEOUT", 0.2)
+        monkeypatch.setattr(store, "TIMEOUT", 0.2)
 
         def stops(handler):
             handler.send_response(200)
@@ -728,8 +727,8 @@ class TestBuckets:
                     raise OSError("AWS Error ACCESS_DENIED during HeadBucket operation")
                 return real(self._system, path)
 
-        new = stores.new_file_system
-        monkeypatch.setattr(stores, "new_file_system", lambda *arguments: Closed(new(*arguments)))
+        new = filesystems.new_file_system
+        monkeypatch.setattr(filesystems, "new_file_system", lambda *arguments: Closed(new(*arguments)))
         assert found("s3://bucket/nope") == ["s3://bucket/nope: does not exist"]
 
     @pytest.mark.parametrize("url", ["s3://bucket/nope*", "s3://bucket/nope/*", "s3://bucket/d/*.nope"])
@@ -738,8 +737,8 @@ class TestBuckets:
 
     def test_one_folder_at_a_time_is_listed(self, monkeypatch):
         listed = []
-        real = stores._Arrow.entries
-        monkeypatch.setattr(stores._Arrow, "entries", lambda self, path: listed.append(path) or real(self, path))
+        real = filesystems._Arrow.entries
+        monkeypatch.setattr(filesystems._Arrow, "entries", lambda self, path: listed.append(path) or real(self, path))
         inputs = find_inputs(["s3://bucket"], Selection(exclude=("a.txt", "*b")))
         assert next(inputs).name == "s3://bucket/d/e/y.txt"
         assert listed == ["bucket", "bucket/d", "bucket/d/e"]
@@ -769,7 +768,7 @@ class TestBuckets:
 
     def test_a_large_object(self, s3, monkeypatch):
         """Blocks are fetched ahead; the pieces make the whole, and the file once more too."""
-        monkeypatch.setattr(remote, "_BLOCK", 100_000)
+        monkeypatch.setattr(objects, "_BLOCK", 100_000)
         put(s3, "large", octets=TEXT)
         source = only("s3://bucket/large")
         assert read(source, 30_000) == read(source, 1 << 20) == TEXT
@@ -778,14 +777,14 @@ class TestBuckets:
             assert file.read() == TEXT[500_000:]
 
     def test_an_object_of_just_one_block(self, s3, monkeypatch):
-        monkeypatch.setattr(remote, "_BLOCK", 1000)
+        monkeypatch.setattr(objects, "_BLOCK", 1000)
         for size in (0, 1, 999, 1000, 1001, 2000):
             put(s3, "sized", octets=TEXT[:size])
             assert read(only("s3://bucket/sized")) == TEXT[:size]
 
     def test_changed_between_two_blocks(self, s3, monkeypatch):
         """Another object of the same size under the same name: its second half does not belong to the first."""
-        monkeypatch.setattr(remote, "_BLOCK", 10_000)
+        monkeypatch.setattr(objects, "_BLOCK", 10_000)
         put(s3, "changing", octets=TEXT[:30_000])
         view = memoryview(bytearray(5_000))
         with open_file(only("s3://bucket/changing")) as reader:
@@ -795,7 +794,7 @@ class TestBuckets:
                 read_up_to(reader, 30_000)
 
     def test_closed_early(self, s3, monkeypatch):
-        monkeypatch.setattr(remote, "_BLOCK", 1000)
+        monkeypatch.setattr(objects, "_BLOCK", 1000)
         put(s3, "large", octets=TEXT)
         with open_file(only("s3://bucket/large")) as reader:
             assert reader.read_into(memoryview(bytearray(10))) == 10
@@ -870,7 +869,7 @@ class TestS3Failing:
         monkeypatch.setenv("AWS_ENDPOINT_URL", web.url)
 
     def test_reading_goes_on_where_it_broke(self, web, monkeypatch):
-        monkeypatch.setattr(remote, "_BLOCK", 300_000)
+        monkeypatch.setattr(objects, "_BLOCK", 300_000)
         broken = set()
 
         def page(handler):
@@ -958,8 +957,8 @@ class TestS3Failing:
             assert ["authorization" in map(str.lower, headers) for headers in web.headers] == [signed]
 
     def test_no_answer(self, monkeypatch):
-        monkeypatch.setattr(stores, "TIMEOUT", 1.0)
-        monkeypatch.setattr(remote, "_PAUSES", (0.01,))
+        monkeypatch.setattr(store, "TIMEOUT", 1.0)
+        monkeypatch.setattr(store, "PAUSES", (0.01,))
         with socket.create_server(("127.0.0.1", 0)) as silent:
             monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
             began = time.monotonic()
@@ -997,9 +996,9 @@ def test_what_was_put_in_part_is_never_let_go_of(tmp_path):
             return Stream()
 
     (tmp_path / "out").write_bytes(TEXT)
-    store = stores._Arrow(urls.parse_url("s3://bucket/out"), System(), "bucket")
+    bucket = filesystems._Arrow(urls.parse_url("s3://bucket/out"), System(), "bucket")
     with pytest.raises(OSError, match="unplugged"):
-        store.put(tmp_path / "out", "bucket/out")
+        bucket.put(tmp_path / "out", "bucket/out")
     gc.collect()
     assert ended == []
 
@@ -1016,12 +1015,12 @@ def test_what_does_not_arrive_whole_is_an_error(monkeypatch, tmp_path):
             arrived.append(file.read_bytes()[:-1])
 
         def find(self, path):
-            return stores.Entry(path, "out", is_folder=False, size=len(arrived[-1]))
+            return store.Entry(path, "out", is_folder=False, size=len(arrived[-1]))
 
-    monkeypatch.setattr(remote, "open_store", lambda *_, **__: Lossy())
+    monkeypatch.setattr(places, "open_file_system", lambda *_, **__: Lossy())
     (tmp_path / "out").write_bytes(TEXT)
     with pytest.raises(SourceError, match=r"^s3://bucket/out: what arrived is not what was sent; tried 4 times$"):
-        remote.RemotePlace("s3://bucket/out").put(tmp_path / "out")
+        places.RemotePlace("s3://bucket/out").put(tmp_path / "out")
     assert len(arrived) == 4
 
 

@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _leave(status: int) -> None:
     """End now, where the interpreter's end would wait for requests to a store that does not answer any more."""
-    if "urnscan.sources.remote.stores" in sys.modules:
+    if "urnscan.sources.remote.filesystems" in sys.modules:
         os._exit(status)
 
 

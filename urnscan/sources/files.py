@@ -141,9 +141,9 @@ def open_file(source: Input) -> Reader:
     Raises SourceError for what cannot be opened, and for a folder.
     """
     if source.remote is not None:
-        from urnscan.sources.remote.places import open_remote  # noqa: PLC0415 (who reads no URL loads nothing for it)
+        from urnscan.sources.remote.objects import RemoteReader  # noqa: PLC0415 (who reads no URL loads nothing for it)
 
-        return open_remote(source.remote)
+        return RemoteReader(source.remote)
     descriptor, mode = _open(source)
     if stat.S_ISREG(mode) or stat.S_ISBLK(mode):
         return File(source.name, descriptor, source.path)

@@ -1,8 +1,10 @@
 """Inputs and outputs that URLs name.
 
 urls: URLs, and names of them without secrets.
-stores: one protocol for all stores: list, read, write.
-aws: S3 and its like: endpoint, region, credentials.
+s3: endpoint, region and credentials of Amazon S3 and stores like it.
+store: the protocol of all stores, their errors, trying again.
+filesystems: stores that pyarrow and fsspec reach.
 web: the web as a store.
-places: objects that a URL names; reading and writing them over a network that fails.
+objects: reading an object over a network that fails.
+places: the inputs that a URL names, and the place of an output.
 """

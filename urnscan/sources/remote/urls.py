@@ -1,4 +1,4 @@
-"""URLs: what is the store, what the path in it, what a pattern; and names of them without secrets."""
+"""URLs: their parts, and names of them without secrets."""
 
 import os
 import re
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 ARROW = frozenset("s3 gs gcs abfs abfss hdfs viewfs".split())
-"""The schemes that pyarrow knows: stores of objects and folders, whose URLs end in its options."""
+"""Schemes of stores that pyarrow reaches; what follows the "?" of such a URL are options of the store."""
 HTTP = frozenset(("http", "https"))
 
 _FILE = "file://"
@@ -32,12 +32,12 @@ _BEGIN = re.compile("([A-Za-z][A-Za-z0-9+.-]*)://")
 _MAGIC = re.compile(r"[*?\[]")
 _BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OPTIONS = re.compile(r"\?((?:[a-z_]+=[^?&]*)(?:&[a-z_]+=[^?&]*)*)\Z")
-# Bounded: a page that lists a folder may hold what it likes.
+# The scheme is bounded: a page that lists a folder may hold anything, and the search would be slow.
 _USER = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,63})://([^/?#\s]*)@")
 _PARAMETER = re.compile(r"(?<=[?&])([^=?&#\s]+)=")
 _VALUE = re.compile(r"""[^&#\s'"]*&?""")
 _WORD = re.compile("[A-Z]?[a-z0-9]+|[A-Z]+")
-# A parameter is left out of names if one of the words of its own name is of these, or it begins as clouds' own do.
+# A parameter is left out of names if a word of its own name is one of these, or if it begins like those of clouds.
 _SECRET = frozenset(
     "sig signature token secret password passwd pwd key apikey credential credentials auth authorization policy session"
     " sas jwt code accesskeyid".split()
@@ -47,29 +47,29 @@ _SIGNED = ("x-amz-", "x-goog-", "x-oss-", "x-ms-")
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """Where a store is, and what of it is meant."""
+    """A URL in its parts."""
 
     scheme: str
     user: str | None = field(repr=False)
-    """The part before the "@", as it was written."""
+    """Part before the "@", as it was written."""
     host: str
-    """The bucket, container or host, with its port."""
+    """Bucket, container or host, with its port."""
     path: str
-    """As it was written, from the "/" on: percent-encoded on the web, behind the "/" the key as it is in a store."""
+    """Path from the "/" on, as it was written: percent-encoded on the web, in other stores "/" and the key as it is."""
     options: str = field(repr=False)
-    """What follows the "?", as it was written."""
+    """Part behind the "?", as it was written."""
 
     @property
     def name(self) -> str:
         """The URL without secrets."""
         name = self.authority + shown(self.path)
-        if self.scheme in ARROW:  # whose options are pyarrow's and none of the object
+        if self.scheme in ARROW:  # the options are those of the store, not of the object
             return name
         return without_secrets(name + ("?" + shown(self.options) if self.options else ""))
 
     @property
     def authority(self) -> str:
-        """The beginning of a name, up to the path."""
+        """The beginning of the name, up to the path."""
         return without_secrets(shown(self.root))
 
     @property
@@ -89,7 +89,7 @@ class Url:
 
     @property
     def pattern(self) -> tuple[str, list[str]]:
-        """The path up to the first part that is a pattern, ending in "/", and the parts from there on; none: no pattern."""
+        """The path before the first part that is a pattern, ending in "/", and the parts from there on; [] without one."""
         parts = self.path.split("/")
         for at, part in enumerate(parts):
             if _MAGIC.search(part):
@@ -100,17 +100,17 @@ class Url:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """An object in a store; shows no secrets."""
+    """An object in a store. Its repr has no secrets."""
 
     url: Url = field(repr=False)
-    """By which the store was reached."""
+    """URL by which the store was reached."""
     path: str = field(repr=False)
-    """As the store has it."""
+    """Path in the store."""
     name: str
 
     @property
     def key(self) -> Hashable:
-        """What it is known by, whichever argument led to it; two whose names differ in secrets alone are two."""
+        """The identity of the object, whichever argument led to it: equal names may differ in secrets that are not shown."""
         return self.url.root, self.url.options if self.url.scheme in ARROW else "", self.path
 
 
@@ -120,7 +120,7 @@ def is_url(argument: str) -> bool:
 
 
 def is_remote(argument: str) -> bool:
-    """Whether an argument looks like a URL of something that is not here."""
+    """Whether an argument looks like a URL, and not of a file on this machine."""
     return is_url(argument) and not argument.lower().startswith(_FILE)
 
 
@@ -135,15 +135,15 @@ def local_path(argument: str) -> str:
 
 
 def real_place(argument: str) -> str:
-    """What an output is known by, wherever links or another spelling lead: its real path, or the name of its URL.
+    """The identity of an output, however it is written: its real path, or the name of its URL.
 
-    Raises SourceError for what looks like a URL and is none.
+    Raises SourceError for a URL that is not valid.
     """
     return parse_url(argument).name if is_remote(argument) else os.path.realpath(local_path(argument))
 
 
 def parse_url(argument: str) -> Url:
-    """A URL in its parts. Raises SourceError, whose line has no secrets, where it cannot be one."""
+    """The URL that an argument is. Raises SourceError, without secrets, where it is not valid."""
     begin = _BEGIN.match(argument)
     if begin is None:
         raise SourceError(argument, "is no URL")
@@ -167,7 +167,7 @@ def parse_url(argument: str) -> Url:
 
 
 def shown(path: str) -> str:
-    """A path as it is, but on one line: only control characters and line separators are percent-encoded."""
+    """The path on one line: control characters and line separators are percent-encoded, nothing else is."""
     return _BREAKING.sub(lambda found: quote(found[0]), clean(path))
 
 
@@ -184,7 +184,7 @@ def without_secrets(text: str) -> str:
 
 
 def _public(found: re.Match[str]) -> str:
-    """What is no secret before the "@" of a URL: where others have a user, some have a container or a repository."""
+    """The begin of a URL without secrets: before the "@" some have a user, others a container or a repository."""
     scheme, user = found[1], found[2]
     if scheme == "github":
         return found[0]
@@ -194,13 +194,13 @@ def _public(found: re.Match[str]) -> str:
 
 
 def _public_parameters(text: str) -> Iterator[str]:
-    """The parts of a text that are left without the parameters that are secret, their values to the end."""
+    """The parts of a text between secret parameters; the value of a secret is left out to its end."""
     at = 0
     while found := _PARAMETER.search(text, at):
         is_secret = _is_secret(unquote(found[1]))
         yield text[at : found.start() if is_secret else found.end()]
         value = _VALUE.match(text, found.end()) if is_secret else None
-        at = value.end() if value else found.end()  # in a path there may be "&" and "=", and the query behind them
+        at = value.end() if value else found.end()  # "&b=1?sig=…": in a path there may be "&" and "="
     yield text[at:]
 
 
@@ -210,6 +210,6 @@ def _is_secret(parameter: str) -> bool:
 
 
 def _decoded(part: str) -> str:
-    """A part of a path on the web as it is compared with names: what is percent-encoded stands for itself."""
+    """A part of a path on the web, decoded to be compared with names: `%2A` stands for the character "*", not for any."""
     part = re.sub("%(2A|3F|5B)", lambda found: f"[{unquote(found[0])}]", part, flags=re.IGNORECASE)
     return unquote(part)

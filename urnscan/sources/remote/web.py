@@ -1,4 +1,4 @@
-"""The web as a store: pages are objects, and pages that list what lies below them are folders."""
+"""Web: a store whose objects are pages and whose folders are pages that list links."""
 
 import errno
 import http.client
@@ -10,11 +10,10 @@ import urllib.request
 from base64 import b64encode
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
-from urnscan.sources.remote import stores
-from urnscan.sources.remote.stores import Content, Entry, Missing, Trouble
+from urnscan.sources.remote import store
+from urnscan.sources.remote.store import Entry, Missing, Trouble
 from urnscan.sources.remote.urls import Url, clean, without_secrets
 
 __all__ = ["Web"]
@@ -22,7 +21,7 @@ __all__ = ["Web"]
 _INDEX = re.compile(r"(?i)\s*(index of|directory listing for)\b")
 _PASSED = 1 << 16  # octets that are passed over at a time
 _LARGEST_INDEX = 1 << 24  # octets of a page that lists a folder
-# What OpenSSL finds wrong where a server answers in plain HTTP, or in a TLS that is not spoken here.
+# Errors of OpenSSL where a server answers in plain HTTP, or in a version of TLS that is not spoken here.
 _NO_TLS = frozenset(
     "WRONG_VERSION_NUMBER RECORD_LAYER_FAILURE HTTP_REQUEST UNSUPPORTED_PROTOCOL TLSV1_ALERT_PROTOCOL_VERSION".split()
 )
@@ -30,19 +29,14 @@ _SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # stays as it is in a URL that people wrote
 
 
 class Web:
-    """The pages of a host. Paths are URLs without the user, as they are asked for."""
-
-    reads_ahead = False  # a page is one stream
+    """The pages of a host. Paths are URLs without the user, as servers are asked for them."""
 
     def __init__(self, url: Url) -> None:
         self._url = url
-        self._headers = {}
-        if url.user:
-            credentials = b64encode(unquote(url.user).encode()).decode()
-            self._headers["Authorization"] = "Basic " + credentials
+        self._credentials = "Basic " + b64encode(unquote(url.user).encode()).decode() if url.user else ""
 
     def path_of(self, path: str) -> str:
-        """The URL to be asked for: a path that is not that of the store's own URL has no query."""
+        """The URL to be asked for; only the path of the store's own URL has its query."""
         query = "?" + self._url.options if self._url.options and path == self._url.path else ""
         return f"{self._url.scheme}://{self._url.host}{quote(path, safe=_SAFE) or '/'}{quote(query, safe=_SAFE)}"
 
@@ -51,22 +45,19 @@ class Web:
         return clean(without_secrets(path))
 
     def find(self, path: str) -> Entry | None:
-        """The page, without reading it; a folder, if it lists what is below."""
+        """The page, without reading it; a folder, if it lists links."""
         try:
-            page = self.page(path, "bytes=0-0")
+            page = self._page(path, "bytes=0-0")
         except Missing:
             return None
-        try:
-            size = page.size
-            is_html = "html" in page.kind
-        finally:
-            page.close()
+        page.close()
         parts = urlsplit(path)
-        is_folder = is_html and parts.path.endswith("/") and not parts.query and self._links(path) is not None
-        return Entry(path, unquote(parts.path.rstrip("/").rsplit("/", 1)[-1]), is_folder, None if is_folder else size)
+        is_folder = page.is_html and parts.path.endswith("/") and not parts.query and self._links(path) is not None
+        name = unquote(parts.path.rstrip("/").rsplit("/", 1)[-1])
+        return Entry(path, name, is_folder, None if is_folder else page.size)
 
     def entries(self, path: str) -> Iterator[Entry]:
-        """What a page lists that is right below it."""
+        """The links of a page that lead right below it."""
         try:
             links = self._links(path)
         except Missing:
@@ -78,24 +69,22 @@ class Web:
             if link.startswith(begin) and name and not re.search("[/?]", name):
                 yield Entry(link, unquote(name), below.endswith("/"))
 
-    def open(self, path: str, position: int) -> Content:
-        """The page, to be read."""
-        return _Stream(self, path, position)
-
-    def put(self, file: Path, path: str) -> None:  # noqa: ARG002 (it is what a store can)
-        """Nothing is written to the web."""
-        raise Trouble("nothing can be written to the web", passing=False)
+    def open(self, path: str, position: int) -> "_Page":
+        """The page, from an octet on or, where the server does not know ranges, from the first."""
+        page = self._page(path, f"bytes={position}-")
+        if page.at > position:
+            page.close()
+            raise Trouble("the server gives another part than was asked for", passing=False)
+        return page
 
     def _links(self, path: str) -> set[str] | None:
-        """Where the links of a page lead that lists a folder; None for any other page."""
-        page = _Stream(self, path, 0)
+        """The targets of the links of a page that lists a folder; None for any other page."""
+        page = self.open(path, 0)
         try:
             links = _Links()
-            read = 0
             view = memoryview(bytearray(_PASSED))
-            while got := page.read_at(read, view):
-                read += got
-                if read > _LARGEST_INDEX:
+            while got := page.read_at(page.at, view):
+                if page.at > _LARGEST_INDEX:
                     raise Trouble(f"lists more than {_LARGEST_INDEX:,} octets of names", passing=False)
                 links.feed(str(view[:got], "latin-1"))
                 if links.is_index is False:
@@ -104,21 +93,20 @@ class Web:
             page.close()
         return {urljoin(path, link).partition("#")[0] for link in links.found} if links.is_index else None
 
-    def page(self, path: str, octets: str | None) -> "_Page":
-        """An answer to a request for a page, or for a part of it: a server may not know parts, and give all."""
-        request = urllib.request.Request(path)  # noqa: S310 (open_store gives http and https only)
-        request.add_header("User-Agent", "urnscan")
+    def _page(self, path: str, octets: str | None) -> "_Page":
+        """The answer to a request for a page or a range of it."""
+        request = urllib.request.Request(path, headers={"User-Agent": "urnscan"})  # noqa: S310 (http and https only)
         if octets:
             request.add_header("Range", octets)
-        for name, value in self._headers.items():
-            request.add_unredirected_header(name, value)
+        if self._credentials:
+            request.add_unredirected_header("Authorization", self._credentials)
         try:
-            return _Page(urllib.request.urlopen(request, timeout=stores.TIMEOUT))  # noqa: S310
+            return _Page(urllib.request.urlopen(request, timeout=store.TIMEOUT))  # noqa: S310
         except urllib.error.HTTPError as error:
             error.close()
             if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                 if octets in ("bytes=0-", "bytes=0-0"):  # of an empty page no octet can be asked for
-                    return self.page(path, None)
+                    return self._page(path, None)
                 raise Trouble("is shorter than it was", passing=False) from None
             if str(error.msg).startswith(urllib.request.HTTPRedirectHandler.inf_msg):
                 raise Trouble("a redirect loop: the server redirects without end", passing=False) from None
@@ -128,54 +116,34 @@ class Web:
 
 
 class _Page:
-    """An answer of a server, and what its headers say."""
+    """An answer of a server: a stream of octets."""
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
-        self.response = response
+        self._response = response
+        self._failure: Trouble | None = None  # behind the octets that were given
         headers = response.headers
-        self.kind = headers.get("Content-Type", "")
+        self.is_html = "html" in headers.get("Content-Type", "")
         length = headers.get("Content-Length", "")
-        self.length = int(length) if length.isdecimal() else None
-        self.position, self.size = 0, self.length
-        self.is_part = response.status == http.HTTPStatus.PARTIAL_CONTENT
-        if self.is_part:
+        self.at = 0
+        self.size = self._end = int(length) if length.isdecimal() else None
+        is_part = response.status == http.HTTPStatus.PARTIAL_CONTENT
+        if is_part:
             part = re.match(r"bytes (\d+)-(\d+)/(\d+|\*)", headers.get("Content-Range", ""))
             if part is None:
                 raise Trouble("the server does not say which part it gives", passing=False)
-            self.position, self.length = int(part[1]), int(part[2]) - int(part[1]) + 1
+            self.at, self._end = int(part[1]), int(part[2]) + 1
             self.size = int(part[3]) if part[3] != "*" else None
+        self.seekable = is_part and self.size is not None
         marks = (headers.get("ETag"), headers.get("Last-Modified"), self.size)
-        self.mark = marks if any(mark is not None for mark in marks) else None
-
-    def close(self) -> None:
-        self.response.close()
-
-
-class _Stream:
-    """A page that is read; anew from where it shall go on where that is not where it stands."""
-
-    is_whole = True
-
-    def __init__(self, web: Web, path: str, position: int) -> None:
-        self._web = web
-        self._path = path
-        self._page = web.page(path, f"bytes={position}-")
-        self._at = self._page.position
-        self._failure: Exception | None = None  # behind the octets that were given
-        self.size: int | None = self._page.size
-        self.mark: object | None = self._page.mark
-        self.seekable = self._page.is_part and self.size is not None
+        self.mark: object | None = marks if any(mark is not None for mark in marks) else None
 
     def read_at(self, position: int, view: memoryview) -> int:
+        while self.at < position:  # the server gives all of the page, whatever range it is asked for
+            if not self._read(min(position - self.at, _PASSED)):
+                raise Trouble(f"the connection broke off at octet {self.at}", passing=True)
         filled = 0
-        if self.size is not None and position >= self.size:
-            return 0
         try:
-            self._move(position)
-            while filled < len(view) and self._failure is None:
-                octets = self._read(len(view) - filled)
-                if not octets:
-                    break
+            while filled < len(view) and self._failure is None and (octets := self._read(len(view) - filled)):
                 view[filled : filled + len(octets)] = octets
                 filled += len(octets)
         except Trouble as error:
@@ -184,37 +152,19 @@ class _Stream:
             raise self._failure
         return filled
 
-    def _move(self, position: int) -> None:
-        """Go on at an octet: a server that gives no parts gives all that was read already once more."""
-        if position == self._at:
-            return
-        if position < self._at or self._page.is_part:
-            self._page.close()
-            self._page = self._web.page(self._path, f"bytes={position}-")
-            if self._page.mark != self.mark:
-                raise Trouble("changed while it was read: read no further", passing=False)
-            self._at = self._page.position
-            if self._at > position:
-                raise Trouble("the server gives another part than was asked for", passing=False)
-        while self._at < position:
-            if not self._read(min(position - self._at, _PASSED)):
-                raise Trouble(f"the connection broke off at octet {self._at}", passing=True)
-
     def _read(self, most: int) -> bytes:
         """The next octets, empty at the end. Raises Trouble."""
-        page = self._page
         try:
-            octets = page.response.read1(most)
+            octets = self._response.read1(most)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise _of_network(error) from None
-        self._at += len(octets)
-        end = None if page.length is None else page.position + page.length
-        if not octets and end is not None and self._at < end:
-            raise Trouble(f"the connection broke off at octet {self._at} of {end}", passing=True)
+        self.at += len(octets)
+        if not octets and self._end is not None and self.at < self._end:
+            raise Trouble(f"the connection broke off at octet {self.at} of {self._end}", passing=True)
         return octets
 
     def close(self) -> None:
-        self._page.close()
+        self._response.close()
 
 
 class _Links(HTMLParser):
@@ -240,22 +190,21 @@ class _Links(HTMLParser):
 
 
 def _of_status(status: int) -> Exception:
-    """What a server answered, as an error."""
+    """The error for an HTTP status."""
     if status in (404, 410):
         return Missing()
     if status in (401, 403):
         return PermissionError(errno.EACCES, f"HTTP status {status}")
     phrase = http.client.responses.get(status, "")
-    reason = f"the server answers {status} {phrase}".rstrip()
-    return Trouble(reason, passing=status in (408, 425, 429) or status >= 500)
+    return Trouble(f"the server answers {status} {phrase}".rstrip(), passing=status in (408, 425, 429) or status >= 500)
 
 
-def _of_network(error: BaseException) -> Exception:
-    """What went wrong on the way, as an error."""
+def _of_network(error: BaseException) -> Trouble:
+    """The error for a connection that failed."""
     while isinstance(error, urllib.error.URLError) and isinstance(error.reason, BaseException):
         error = error.reason
     if isinstance(error, TimeoutError):
-        return Trouble(f"no answer within {stores.TIMEOUT:g} s", passing=True)
+        return Trouble(f"no answer within {store.TIMEOUT:g} s", passing=True)
     if isinstance(error, socket.gaierror):
         return Trouble(f"the host cannot be found: {error.strerror}", passing=error.errno == socket.EAI_AGAIN)
     if isinstance(error, ssl.SSLCertVerificationError):
