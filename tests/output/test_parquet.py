@@ -27,8 +27,9 @@ from hypothesis import strategies as st
 
 from tests.support.examples import FEW
 from urnscan.errors import FatalError
-from urnscan.output import parquet as output
-from urnscan.output.parquet import SHARDS_SUFFIX, ParquetOutput, work_folder
+from urnscan.output import parquet, places
+from urnscan.output.parquet import ParquetOutput
+from urnscan.output.places import SHARDS_SUFFIX, work_folder
 from urnscan.sources import TEMPORARY_SUFFIX, Selection, find_inputs
 from urnscan.sources.remote import filesystems, store
 
@@ -70,7 +71,7 @@ def write(path, batches, schema=SCHEMA, **options):
 def fail(path, error, **options):
     """Write, and be interrupted by an error; nothing has happened to the file until then."""
     before = path.read_bytes() if path.exists() else None
-    with mock.patch.object(output, "_ROW_GROUP", 4), ParquetOutput(path, SCHEMA, **options) as file:
+    with mock.patch.object(parquet, "_ROW_GROUP", 4), ParquetOutput(path, SCHEMA, **options) as file:
         file.write(rows_of(range(10)))
         assert list(path.parent.iterdir()) != [path]
         assert (path.read_bytes() if path.exists() else None) == before
@@ -91,7 +92,7 @@ def incompressible(rows=20_000):
     schema = pa.schema([pa.field("octets", pa.binary())])
     noise = np.random.default_rng(1).bytes(rows * 64)
     batch = pa.RecordBatch.from_arrays([pa.array([noise[i : i + 64] for i in range(0, len(noise), 64)])], schema=schema)
-    with mock.patch.object(output, "_ROW_GROUP", rows // 4):
+    with mock.patch.object(parquet, "_ROW_GROUP", rows // 4):
         yield schema, batch
 
 
@@ -488,7 +489,7 @@ class TestSameOctets:
         slices = [whole.slice(a, b - a) for a, b in zip([0, *cuts], [*cuts, total], strict=True)]
         made = [rows_of(range(a, b)) for a, b in zip([0, *cuts], [*cuts, total], strict=True)]
         dictionaries = data.draw(st.sampled_from([True, False, ["kind", "parts.list.element.count"]]))
-        with tempfile.TemporaryDirectory() as folder, mock.patch.object(output, "_ROW_GROUP", group):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(parquet, "_ROW_GROUP", group):
             written = []
             for number, batches in enumerate([[whole], slices, made]):
                 path = Path(folder) / f"{number}.parquet"
@@ -601,7 +602,7 @@ class TestWorkFolder:
         code = (
             "import sys, time\n"
             "from pathlib import Path\n"
-            "from urnscan.output.parquet import work_folder\n"
+            "from urnscan.output.places import work_folder\n"
             "with work_folder(Path(sys.argv[1])) as folder:\n"
             "    print(folder, flush=True)\n"
             "    time.sleep(60)\n"
@@ -666,7 +667,7 @@ class TestWorkFolder:
                     pass
             return original(*arguments)
 
-        with mock.patch.object(output.fcntl, "flock", slow), work_folder(path) as folder:
+        with mock.patch.object(places.fcntl, "flock", slow), work_folder(path) as folder:
             assert folder.is_dir()
         assert list(tmp_path.iterdir()) == []
 
@@ -718,7 +719,7 @@ class TestDiskFull:
     def test_while_it_is_completed(self, tmp_path):
         path = tmp_path / "out.parquet"
         full = OSError(28, "No space left on device")
-        with mock.patch.object(output.os, "fsync", side_effect=full), pytest.raises(FatalError) as caught:
+        with mock.patch.object(places.os, "fsync", side_effect=full), pytest.raises(FatalError) as caught:
             write(path, [rows_of(range(3))])
         assert "No space left on device" in one_line(caught, path)
         assert list(tmp_path.iterdir()) == []
@@ -730,7 +731,7 @@ def test_what_comes_into_being_during_the_run_is_not_replaced(tmp_path, monkeypa
     system without links.
     """
     if not has_links:
-        monkeypatch.setattr(output.os, "link", mock.Mock(side_effect=PermissionError(1, "Operation not permitted")))
+        monkeypatch.setattr(places.os, "link", mock.Mock(side_effect=PermissionError(1, "Operation not permitted")))
     path = tmp_path / "out.parquet"
     schema = pa.schema([("a", pa.int64())])
     with ParquetOutput(path, schema) as late:

@@ -1099,7 +1099,8 @@ for source in find_inputs([{str(tmp_path)!r}, {str(tmp_path / "*")!r}, "file://{
         for document in open_documents(source, Reading(), Checks()):
             while document.reader.read_into(memoryview(bytearray(1 << 20))):
                 pass
-loaded = {{"pyarrow._s3fs", "fsspec", "aiohttp", "urllib.request", "http.client", "ssl", "urnscan.sources.remote.web"}}
+remote = {{"urnscan.sources.remote." + name for name in ("filesystems", "objects", "places", "web")}}
+loaded = {{"pyarrow._s3fs", "fsspec", "aiohttp", "urllib.request", "http.client", "ssl"}} | remote
 print(*sorted(loaded & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

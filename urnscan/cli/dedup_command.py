@@ -133,7 +133,8 @@ def dedup(arguments: argparse.Namespace) -> bool:
         from urnscan.dedup.job import run  # noqa: PLC0415
         from urnscan.dedup.outputs import Dumps  # noqa: PLC0415
         from urnscan.dedup.policy import Policy  # noqa: PLC0415
-        from urnscan.output.parquet import OctetOutput, ParquetOutput  # noqa: PLC0415
+        from urnscan.output.octets import OctetOutput  # noqa: PLC0415
+        from urnscan.output.parquet import ParquetOutput  # noqa: PLC0415
         from urnscan.run.options import Options  # noqa: PLC0415
         from urnscan.run.tasks import plan_size  # noqa: PLC0415
         from urnscan.tables.rows import CLUSTERS, REPEATING_IN_CLUSTERS  # noqa: PLC0415

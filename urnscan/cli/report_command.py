@@ -49,7 +49,7 @@ def report(arguments: argparse.Namespace) -> bool:
     with loading():
         import pyarrow as pa  # noqa: PLC0415 (heavy: --help does without)
 
-        from urnscan.output.parquet import OctetOutput  # noqa: PLC0415
+        from urnscan.output.octets import OctetOutput  # noqa: PLC0415
         from urnscan.report.figures import summarise  # noqa: PLC0415
         from urnscan.report.scan import render  # noqa: PLC0415
         from urnscan.sources import is_remote, local_path, real_place, without_secrets  # noqa: PLC0415

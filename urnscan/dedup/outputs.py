@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import Self
 
 from urnscan.errors import FatalError, SourceError
-from urnscan.output.parquet import OctetOutput, as_fatal, check_output, work_folder
+from urnscan.output.octets import OctetOutput
+from urnscan.output.places import as_fatal, check_output, work_folder
 from urnscan.records.buffer import MARK
 from urnscan.records.formats import Format
 from urnscan.sources import Input, is_remote, local_path, real_place

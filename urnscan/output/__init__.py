@@ -1,5 +1,7 @@
 """Rows -> files, whole or not at all.
 
 spill: rows that may be more than memory holds, kept in a file without a name.
-parquet: files that appear when they are complete; the Parquet writer.
+places: local paths and URLs where an output appears when it is complete.
+parquet: the Parquet writer.
+octets: plain octets, compressed as the name says.
 """

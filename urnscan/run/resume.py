@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 from urnscan.errors import FatalError
-from urnscan.output.parquet import SHARDS_SUFFIX
+from urnscan.output.places import SHARDS_SUFFIX
 from urnscan.run.pieces import Piece
 from urnscan.run.tasks import Files, Part, Task
 from urnscan.sources import UNKNOWN, Input, Listed, file_states

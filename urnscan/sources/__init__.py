@@ -28,7 +28,6 @@ from urnscan.sources.inputs import Input, Listed, one_by_one
 from urnscan.sources.layers import INSIDE, Checks, Limits, Reading
 from urnscan.sources.lists import PathList
 from urnscan.sources.reader import Reader, past_damage
-from urnscan.sources.remote.places import RemotePlace
 from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
 from urnscan.sources.seen_inputs import Seen
 from urnscan.sources.small_files import HEAD, Doubts, Read, read_together
@@ -52,7 +51,6 @@ __all__ = [
     "Read",
     "Reader",
     "Reading",
-    "RemotePlace",
     "Seen",
     "Selection",
     "Values",
