@@ -25,7 +25,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     "dedup": ("display errors arrays sources scanner records tables output run report", "numpy pyarrow"),
     "library": ("display errors arrays urn sources scanner records tables run dedup", "numpy pyarrow pandas"),
     "spark": ("errors arrays sources scanner tables grouping run", "numpy pyarrow pyspark py4j regex"),
-    "cli": ("display errors arrays urn sources scanner records tables output run report dedup spark", "pyarrow"),
+    "cli": ("display errors arrays urn sources scanner records tables output run report dedup spark", "pyarrow shtab"),
     "__main__": ("cli", ""),
 }
 FILES = {path: path.relative_to(FOLDER).with_suffix("").parts for path in sorted(FOLDER.rglob("*.py"))}

@@ -453,7 +453,6 @@ def test_an_error_that_ends_the_reading_comes_behind_what_was_read():
     assert read_pieces(fields.read_csv, ("b",), b"a,b\n1,x\n", ended) == ([("0/b", b"x")], ["ended"])
 
 
-@settings(max_examples=200)
 @given(
     octets=st.text(st.sampled_from('{}[]",:a1\\\n\r u\x00é'), min_size=1, max_size=40),
     name=st.sampled_from(["a.json", "a.csv"]),
