@@ -6,6 +6,7 @@ dedup_command: `urnscan dedup DUMP...`.
 explain_command: `urnscan explain URN...`.
 report_command: `urnscan report CLASSES.parquet`.
 spark_command: `urnscan --engine spark INPUT...`.
+outputs: the files of a command, all or none.
 heavy: heavy imports, loaded without garbage collection.
 completion: the scripts with which shells complete the command.
 signals: what the command does when it is asked to stop.

@@ -33,7 +33,6 @@ __all__ = [
     "add_meaning",
     "add_reading",
     "add_running",
-    "check_outputs",
     "read_inputs",
     "read_record",
 ]
@@ -291,20 +290,6 @@ def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)  # type: ignore[arg-type]
     given = {each.name: value for each in fields if (value := getattr(arguments, each.name, None)) is not None}
     return kind(**given)
-
-
-def check_outputs(*paths: str | None) -> list[str]:
-    """Those of the outputs that are given. Raises FatalError where two of them are the same, or one has no name."""
-    from urnscan.sources import real_place  # noqa: PLC0415
-
-    outputs = [path for path in paths if path is not None]
-    if "" in outputs:
-        raise FatalError("an output has an empty name")
-    places = [real_place(path) for path in outputs]
-    for number, place in enumerate(places):
-        if place in places[:number]:
-            raise FatalError(f"{outputs[places.index(place)]}: named as two outputs")
-    return outputs
 
 
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from typing import TYPE_CHECKING
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from urnscan.cli.arguments import (
     USAGE,
@@ -16,14 +18,12 @@ from urnscan.cli.arguments import (
     add_meaning,
     add_reading,
     add_running,
-    check_outputs,
     read_inputs,
     read_record,
 )
 from urnscan.cli.heavy import loading
-from urnscan.cli.signals import uninterrupted
+from urnscan.cli.outputs import check_outputs, open_outputs
 from urnscan.cli.terminal import say, say_trimmable, show_progress
-from urnscan.display.progress import Progress
 from urnscan.display.text import counted
 from urnscan.errors import FatalError
 
@@ -43,36 +43,37 @@ _KEEP = ("first", "last", "longest", "most-identifiers")
 _TOLD = 5  # classes that are too common, and dumps without URNs
 
 
+_ABOUT = About(
+    "urnscan dedup",
+    usages=(
+        "urnscan dedup DUMP... -o CLUSTERS.parquet [--report FILE] [options]",
+        "urnscan dedup DUMP... --deduplicated FILE [--report FILE] [options]",
+    ),
+    description="Find the records of bibliographic dumps that name the same thing by their URNs, and write the "
+    "dumps without the duplicates, octet for octet as they came. Formats, known by what is in the dump: "
+    f"{', '.join(_FORMATS)}. Dumps are read as they are kept: compressed, in archives, behind URLs.",
+    examples=(
+        (
+            "a catalogue without its duplicates",
+            "urnscan dedup dump.mrc.gz --fields --deduplicated unique.mrc.gz",
+        ),
+        (
+            "which records are the same, as a table and as a page",
+            "urnscan dedup a.xml b.bib -o clusters.parquet --report clusters.html",
+        ),
+    ),
+    statuses={
+        0: "done",
+        1: "done, but some records or inputs could not be read",
+        USAGE: "wrong usage, or nothing could be done",
+        130: "interrupted",
+    },
+)
+
+
 def dedup_parser() -> Parser:
-    """Its options."""
-    parser = Parser(
-        About(
-            "urnscan dedup",
-            usages=(
-                "urnscan dedup DUMP... -o CLUSTERS.parquet [--report FILE] [options]",
-                "urnscan dedup DUMP... --deduplicated FILE [--report FILE] [options]",
-            ),
-            description="Find the records of bibliographic dumps that name the same thing by their URNs, and write the "
-            "dumps without the duplicates, octet for octet as they came. Formats, known by what is in the dump: "
-            f"{', '.join(_FORMATS)}. Dumps are read as they are kept: compressed, in archives, behind URLs.",
-            examples=(
-                (
-                    "a catalogue without its duplicates",
-                    "urnscan dedup dump.mrc.gz --fields --deduplicated unique.mrc.gz",
-                ),
-                (
-                    "which records are the same, as a table and as a page",
-                    "urnscan dedup a.xml b.bib -o clusters.parquet --report clusters.html",
-                ),
-            ),
-            statuses={
-                0: "done",
-                1: "done, but some records or inputs could not be read",
-                USAGE: "wrong usage, or nothing could be done",
-                130: "interrupted",
-            },
-        )
-    )
+    """The parser of `urnscan dedup`."""
+    parser = Parser(_ABOUT)
     add_inputs(parser, "DUMP")
     output = parser.add_argument_group("output (at least one)")
     output.add_argument(
@@ -126,11 +127,9 @@ def dedup_parser() -> Parser:
 
 
 def dedup(arguments: argparse.Namespace) -> bool:
-    """Run it with what its parser gave; whether nothing failed. Raises UrnscanError and ValueError."""
+    """Deduplicate as the arguments say; returns whether nothing failed. Raises UrnscanError and ValueError."""
     with loading():
-        import pyarrow as pa  # noqa: PLC0415 (heavy: --help does without)
-
-        from urnscan.dedup.job import run  # noqa: PLC0415
+        from urnscan.dedup.job import run  # noqa: PLC0415 (heavy: --help does without)
         from urnscan.dedup.outputs import Dumps  # noqa: PLC0415
         from urnscan.dedup.policy import Policy  # noqa: PLC0415
         from urnscan.output.octets import OctetOutput  # noqa: PLC0415
@@ -139,56 +138,41 @@ def dedup(arguments: argparse.Namespace) -> bool:
         from urnscan.run.tasks import plan_size  # noqa: PLC0415
         from urnscan.tables.rows import CLUSTERS, REPEATING_IN_CLUSTERS  # noqa: PLC0415
 
-    pa.set_memory_pool(pa.system_memory_pool())  # as for a scan
     inputs = read_inputs(arguments)
     options = read_record(Options, arguments)
     policy = read_record(Policy, arguments)
-    outputs = check_outputs(arguments.clusters, arguments.deduplicated, arguments.report)
-    if not outputs:
+    paths = check_outputs(arguments.clusters, arguments.deduplicated, arguments.report)
+    if not paths:
         raise FatalError("nothing to write: name an output with -o, --deduplicated or --report")
+    kinds: dict[str, Callable[..., Any]] = {
+        "clusters": functools.partial(ParquetOutput, schema=CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS),
+        "deduplicated": Dumps,
+        "report": OctetOutput,
+    }
     with contextlib.ExitStack() as stack:
-        clusters = dumps = page = None
-        with uninterrupted(outputs):
-            if arguments.clusters is not None:
-                clusters = stack.enter_context(
-                    ParquetOutput(
-                        arguments.clusters, CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS, force=arguments.force
-                    )
-                )
-            if arguments.deduplicated is not None:
-                dumps = stack.enter_context(Dumps(arguments.deduplicated, force=arguments.force))
-            if arguments.report is not None:
-                page = stack.enter_context(OctetOutput(arguments.report, force=arguments.force))
-        progress = Progress(on_failure=say)
-        if not (arguments.no_progress or arguments.quiet):
-            readings = 1 if dumps is None else 2
-            progress = show_progress("reading", lambda: plan_size(inputs, options, outputs, readings), stack)
+        outputs = open_outputs(arguments, kinds, stack)
+        clusters = outputs.files.get("clusters")
+        dumps = outputs.files.get("deduplicated")
+        progress = show_progress(
+            "reading",
+            lambda: plan_size(inputs, options, paths, 1 if dumps is None else 2),
+            stack,
+            wanted=not (arguments.no_progress or arguments.quiet),
+        )
         report = run(
             inputs,
             options,
             policy,
-            clusters=None if clusters is None else clusters.write,
+            clusters=outputs.sink("clusters"),
             dumps=dumps,
-            page=None if page is None else page.write,
-            outputs=outputs,
+            page=outputs.sink("report"),
+            outputs=paths,
             spill_folder=None if clusters is None else clusters.folder,
             on_failure=progress.on_failure,
             on_progress=progress.on_progress,
             on_stage=progress.on_stage,
         )
-        if dumps is not None:  # all or none: what may fail comes before the first appears
-            dumps.complete()
-        if page is not None:
-            page.complete()
-        if clusters is not None:
-            clusters.complete(report.metadata(options, policy))
-        with uninterrupted(outputs):
-            if dumps is not None:
-                dumps.commit()
-            if page is not None:
-                page.commit()
-            if clusters is not None:
-                clusters.commit(report.metadata(options, policy))
+        outputs.commit(report.metadata(options, policy))
     _tell_common(report, policy)
     _tell_cut(report)
     if not arguments.quiet:

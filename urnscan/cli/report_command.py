@@ -6,8 +6,9 @@ import argparse
 import time
 
 from urnscan import __version__
-from urnscan.cli.arguments import USAGE, About, Parser, add_help, check_outputs
+from urnscan.cli.arguments import USAGE, About, Parser, add_help
 from urnscan.cli.heavy import loading
+from urnscan.cli.outputs import check_outputs
 from urnscan.cli.terminal import say
 from urnscan.display.text import counted
 from urnscan.errors import FatalError
@@ -47,14 +48,11 @@ def report(arguments: argparse.Namespace) -> bool:
     """Run it with what its parser gave; True, as it fails as a whole or not at all. Raises UrnscanError."""
     start = time.perf_counter()
     with loading():
-        import pyarrow as pa  # noqa: PLC0415 (heavy: --help does without)
-
-        from urnscan.output.octets import OctetOutput  # noqa: PLC0415
+        from urnscan.output.octets import OctetOutput  # noqa: PLC0415 (heavy: --help does without)
         from urnscan.report.figures import summarise  # noqa: PLC0415
         from urnscan.report.scan import render  # noqa: PLC0415
         from urnscan.sources import is_remote, local_path, real_place, without_secrets  # noqa: PLC0415
 
-    pa.set_memory_pool(pa.system_memory_pool())  # as for a scan
     (output,) = check_outputs(arguments.output)
     for path in filter(None, (arguments.classes, arguments.occurrences)):
         if is_remote(path):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import json
 import os
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from urnscan.cli.arguments import (
     SUMMARIES,
@@ -20,60 +21,62 @@ from urnscan.cli.arguments import (
     add_meaning,
     add_reading,
     add_running,
-    check_outputs,
     read_inputs,
     read_record,
 )
 from urnscan.cli.completion import PrintCompletion
 from urnscan.cli.heavy import loading
-from urnscan.cli.signals import uninterrupted
+from urnscan.cli.outputs import check_outputs, open_outputs
 from urnscan.cli.spark_command import add_engine, spark_command
 from urnscan.cli.terminal import say, show_progress, summarise
-from urnscan.display.progress import Progress
 from urnscan.display.text import CONTROL, printable
 from urnscan.errors import FatalError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from urnscan.cli.outputs import Outputs
+    from urnscan.run.options import Options
     from urnscan.run.resume import Shards
+    from urnscan.run.tasks import Argument
 
 __all__ = ["scan", "scan_parser"]
 
 
+_ABOUT = About(
+    "urnscan",
+    usages=(
+        "urnscan INPUT... [-o CLASSES.parquet] [--occurrences FILE] [options]",
+        "urnscan COMMAND ...",
+    ),
+    description="Find URNs in text, tell which are the same, and write them to Parquet. Text is read as it is kept: "
+    "compressed, in archives (tar, zip, WARC), in tables (Parquet, Arrow, SQLite), behind URLs. Without an "
+    "output, each occurrence is printed as source:line:text.",
+    commands=tuple(SUMMARIES)[1:],
+    examples=(
+        ("print what is found, as grep -on does", "urnscan dump.xml.gz --trim"),
+        (
+            "write a row for each name, and one for each place",
+            "urnscan texts/ -o urns.parquet --occurrences places.parquet",
+        ),
+        (
+            "one book is one name, by ISBN-10 and by ISBN-13",
+            "urnscan texts/ -o books.parquet --equivalence namespace",
+        ),
+    ),
+    statuses={
+        0: "done, also with nothing found",
+        1: "done, but some inputs failed, each named in one line",
+        USAGE: "wrong usage, or nothing could be done",
+        130: "interrupted",
+    },
+    notes=("An INPUT that has the name of a command is written ./dedup and so on.",),
+)
+
+
 def scan_parser() -> Parser:
-    """Its options."""
-    parser = Parser(
-        About(
-            "urnscan",
-            usages=(
-                "urnscan INPUT... [-o CLASSES.parquet] [--occurrences FILE] [options]",
-                "urnscan COMMAND ...",
-            ),
-            description="Find URNs in text, tell which are the same, and write them to Parquet. Text is read as it is kept: "
-            "compressed, in archives (tar, zip, WARC), in tables (Parquet, Arrow, SQLite), behind URLs. Without an "
-            "output, each occurrence is printed as source:line:text.",
-            commands=tuple(SUMMARIES)[1:],
-            examples=(
-                ("print what is found, as grep -on does", "urnscan dump.xml.gz --trim"),
-                (
-                    "write a row for each name, and one for each place",
-                    "urnscan texts/ -o urns.parquet --occurrences places.parquet",
-                ),
-                (
-                    "one book is one name, by ISBN-10 and by ISBN-13",
-                    "urnscan texts/ -o books.parquet --equivalence namespace",
-                ),
-            ),
-            statuses={
-                0: "done, also with nothing found",
-                1: "done, but some inputs failed, each named in one line",
-                USAGE: "wrong usage, or nothing could be done",
-                130: "interrupted",
-            },
-            notes=("An INPUT that has the name of a command is written ./dedup and so on.",),
-        )
-    )
+    """The parser of `urnscan INPUT...`."""
+    parser = Parser(_ABOUT)
     add_inputs(parser, "INPUT")
     output = parser.add_argument_group("output")
     output.add_argument(
@@ -114,68 +117,46 @@ def scan(arguments: argparse.Namespace) -> bool:
     if misplaced := next((name for name in ("master", "errors") if getattr(arguments, name) is not None), None):
         raise FatalError(f"--{misplaced} is for Spark: add --engine spark, or leave it out")
     with loading():
-        import pyarrow as pa  # noqa: PLC0415 (heavy: --help and explain do without)
-
+        from urnscan.output.parquet import ParquetOutput  # noqa: PLC0415 (heavy: --help and explain do without)
         from urnscan.run.options import Options  # noqa: PLC0415
         from urnscan.run.pipeline import run  # noqa: PLC0415
-        from urnscan.run.resume import Shards  # noqa: PLC0415
         from urnscan.run.tasks import plan_size  # noqa: PLC0415
-
-    # Our tables are large and live shortly: the system's allocator, which keeps what is freed, saves half the time that
-    # the kernel spends on new pages.
-    pa.set_memory_pool(pa.system_memory_pool())
+        from urnscan.tables.rows import CLASSES, OCCURRENCES, REJECTS, REPEATING, SELECTIVE  # noqa: PLC0415
 
     inputs = read_inputs(arguments)
-    commands = [name.split()[-1] for name in tuple(SUMMARIES)[1:]]
-    if misplaced := next((name for name in commands if name in inputs and not os.path.lexists(name)), None):
-        raise FatalError(f"{misplaced}: no such file or folder; as a command it comes first: urnscan {misplaced} ...")
     options = read_record(Options, arguments)
-    outputs = check_outputs(arguments.classes, arguments.occurrences, arguments.rejects)
-    if not outputs and sys.stdout is None:
-        raise FatalError("standard output is closed: name an output with -o, --occurrences or --rejects")
-    if arguments.resume and not outputs:
-        raise FatalError("--resume goes on with an output: name it with -o, --occurrences or --rejects")
-    if arguments.json and outputs:
-        raise FatalError("--json is for printing: leave it out, or leave out -o, --occurrences and --rejects")
+    paths = check_outputs(arguments.classes, arguments.occurrences, arguments.rejects)
+    _check(arguments, inputs, paths)
+    kinds = {
+        "classes": functools.partial(ParquetOutput, schema=CLASSES, dictionaries=REPEATING, statistics=SELECTIVE),
+        "occurrences": functools.partial(ParquetOutput, schema=OCCURRENCES),
+        "rejects": functools.partial(ParquetOutput, schema=REJECTS),
+    }
     with contextlib.ExitStack() as stack:
-        with uninterrupted(outputs):
-            files = _open_outputs(arguments, stack) if outputs else {}
-        progress = Progress(on_failure=say)
-        both_on_screen = not outputs and sys.stdout.isatty()  # the occurrences run over the screen
-        if not (arguments.no_progress or arguments.quiet or both_on_screen):
-            progress = show_progress("scanning", lambda: plan_size(inputs, options, outputs), stack)
-        shards = None
-        if files:
-            first = next(iter(files.values()))
-            shards = stack.enter_context(
-                Shards(first.beside, {"tables": list(files), **options.identity()}, resume=arguments.resume)
-            )
-            stack.callback(_tell_kept, shards)
-            if arguments.resume and not arguments.quiet and not shards.are_some:
-                reason = (
-                    "the earlier run had other options" if shards.were_other else "nothing is kept of an earlier run"
-                )
-                say(f"{reason}: beginning anew")
+        outputs = open_outputs(arguments, kinds, stack)
+        both_on_screen = not paths and sys.stdout.isatty()  # the occurrences would overwrite the bar
+        progress = show_progress(
+            "scanning",
+            lambda: plan_size(inputs, options, paths),
+            stack,
+            wanted=not (arguments.no_progress or arguments.quiet or both_on_screen),
+        )
+        shards = _open_shards(arguments, options, outputs, stack) if paths else None
+        classes = outputs.files.get("classes")
         report = run(
             inputs,
             options,
-            classes=files["classes"].write if "classes" in files else None,
-            occurrences=(
-                files["occurrences"].write if "occurrences" in files else None if outputs else _printer(arguments.json)
-            ),
-            rejects=files["rejects"].write if "rejects" in files else None,
-            outputs=outputs,
-            spill_folder=files["classes"].folder if "classes" in files else None,
+            classes=outputs.sink("classes"),
+            occurrences=outputs.sink("occurrences") if paths else _printer(arguments.json),
+            rejects=outputs.sink("rejects"),
+            outputs=paths,
+            spill_folder=None if classes is None else classes.folder,
             shards=shards,
             on_failure=progress.on_failure,
             on_progress=progress.on_progress,
             on_grouping=lambda: progress.on_stage("grouping"),
         )
-        for file in files.values():  # all or none: what may fail comes before the first appears
-            file.complete(report.metadata(options))
-        with uninterrupted(outputs):
-            for file in files.values():
-                file.commit(report.metadata(options))
+        outputs.commit(report.metadata(options))
         if shards is not None:
             shards.drop()
     if not arguments.quiet:
@@ -183,23 +164,33 @@ def scan(arguments: argparse.Namespace) -> bool:
     return not report.failures
 
 
-def _open_outputs(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> dict[str, Any]:
-    with loading():
-        from urnscan.output.parquet import ParquetOutput  # noqa: PLC0415
-    from urnscan.tables.rows import CLASSES, OCCURRENCES, REJECTS, REPEATING, SELECTIVE  # noqa: PLC0415
+def _check(arguments: argparse.Namespace, inputs: Sequence[Argument], outputs: Sequence[str]) -> None:
+    """Raise FatalError if arguments do not go together."""
+    commands = [name.split()[-1] for name in tuple(SUMMARIES)[1:]]
+    if misplaced := next((name for name in commands if name in inputs and not os.path.lexists(name)), None):
+        raise FatalError(f"{misplaced}: no such file or folder; as a command it comes first: urnscan {misplaced} ...")
+    if not outputs and sys.stdout is None:
+        raise FatalError("standard output is closed: name an output with -o, --occurrences or --rejects")
+    if arguments.resume and not outputs:
+        raise FatalError("--resume goes on with an output: name it with -o, --occurrences or --rejects")
+    if arguments.json and outputs:
+        raise FatalError("--json is for printing: leave it out, or leave out -o, --occurrences and --rejects")
 
-    files = {}
-    if arguments.classes is not None:
-        output = ParquetOutput(
-            arguments.classes, CLASSES, dictionaries=REPEATING, statistics=SELECTIVE, force=arguments.force
-        )
-        files["classes"] = stack.enter_context(output)
-    if arguments.occurrences is not None:
-        output = ParquetOutput(arguments.occurrences, OCCURRENCES, force=arguments.force)
-        files["occurrences"] = stack.enter_context(output)
-    if arguments.rejects is not None:
-        files["rejects"] = stack.enter_context(ParquetOutput(arguments.rejects, REJECTS, force=arguments.force))
-    return files
+
+def _open_shards(
+    arguments: argparse.Namespace, options: Options, outputs: Outputs, stack: contextlib.ExitStack
+) -> Shards:
+    """Open what a run keeps beside its first output, for --resume, until the stack is closed. Raises FatalError."""
+    from urnscan.run.resume import Shards  # noqa: PLC0415
+
+    first = next(iter(outputs.files.values()))
+    meaning = {"tables": list(outputs.files), **options.identity()}
+    shards = stack.enter_context(Shards(first.beside, meaning, resume=arguments.resume))
+    stack.callback(_tell_kept, shards)
+    if arguments.resume and not arguments.quiet and not shards.are_some:
+        other = "the earlier run had other options"
+        say(f"{other if shards.were_other else 'nothing is kept of an earlier run'}: beginning anew")
+    return shards
 
 
 def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from urnscan.cli.arguments import check_outputs, read_inputs, read_record
+from urnscan.cli.arguments import read_inputs, read_record
 from urnscan.cli.heavy import loading
+from urnscan.cli.outputs import check_outputs
 from urnscan.cli.terminal import say, summarise
 from urnscan.errors import FatalError
 

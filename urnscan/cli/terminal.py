@@ -32,12 +32,15 @@ def say_trimmable(count: int, options: Options) -> None:
         say(trimming(count, "--trim"))
 
 
-def show_progress(stage: str, total: Callable[[], int | None], stack: contextlib.ExitStack) -> Progress:
-    """A bar on standard error, where that is a terminal, until the stack is closed; failures stand above it.
+def show_progress(
+    stage: str, total: Callable[[], int | None], stack: contextlib.ExitStack, *, wanted: bool
+) -> Progress:
+    """Show a progress bar on standard error until the stack is closed, if it is wanted and standard error is a terminal.
 
-    `stage` is what comes first, `total` gives how many octets will be read, None where nobody knows.
+    `stage` is the name of the first stage. `total` returns the octets that will be read, or None if unknown.
+    Failures are printed above the bar.
     """
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not wanted or sys.stderr is None or not sys.stderr.isatty():
         return Progress(on_failure=say)
     return open_bar(stage, total(), stack, on_failure=say)
 
