@@ -1,21 +1,21 @@
-"""Names that look like other names: what is odd in the characters that percent-encoded octets stand for.
+"""Lookalikes: names whose decoded characters mislead people who read them.
 
-RFC 8141 §3.2 warns of `urn:example:%D0%B0123,z456`: shown to people, its first letter, Cyrillic, is taken for a Latin one.
-How to tell that is Unicode's, in UTS #39, "Unicode Security Mechanisms". What this room makes of it:
+RFC 8141 §3.2 warns of `urn:example:%D0%B0123,z456`: its first letter is Cyrillic and looks like a Latin "a". The rules
+are those of UTS #39, "Unicode Security Mechanisms", applied word by word:
 
-* A name is judged word by word. A word is what letters, digits and their marks make up, between whatever is none of
-  these: `:`, `-`, `/`, a space, … So the Latin letters with which a namespace begins its names (`urn:lex:ru:…`) say
-  nothing of the Russian word behind them. Marks go with their letters, and invisible characters are looked through.
-* `mixed-scripts`: the letters and digits of a word are not of one writing system (§5.1, by Script_Extensions), but for
-  what the level "Highly Restrictive" admits (§5.2): Latin among Japanese, Chinese or Korean.
-* `confusable`: a word holds Latin letters, and its others all look like ASCII letters or digits, so that all of it may
-  be read as Latin. Or such a character is the only letter of its word, in a name with ASCII letters or digits, and no
-  other word tells that the name is not all Latin. A longer word is a word of its script, even if it looks like Latin
-  all through, as Russian acronyms do. What runs from right to left looks like nothing in ASCII.
-* `invisible-character`: one that is not shown, as a zero-width space, a soft hyphen or a control of direction, but for
-  variation selectors and for joiners where they do their work: inside emoji and behind letters that join.
+* A word is a run of letters, digits and their marks, between characters such as `:`, `-`, `/` or a space. So the Latin
+  letters at the beginning of `urn:lex:ru:…` say nothing about the Russian word behind them. Marks belong to their
+  letters; invisible characters are ignored.
+* `mixed-scripts`: the letters and digits of a word do not belong to one writing system (§5.1, by Script_Extensions).
+  Allowed is what the level "Highly Restrictive" allows (§5.2): Latin with Japanese, Chinese or Korean.
+* `confusable`: a word has Latin letters, and all its other letters look like ASCII letters or digits: all of it may be
+  read as Latin. Or such a letter is the only letter of its word, in a name with ASCII letters or digits, and no other
+  word shows that the name is not all Latin. A longer word without Latin letters is never confusable, even if all its
+  letters look like Latin ones, as in Russian acronyms. Letters that are written from right to left never are either.
+* `invisible-character`: a zero-width space, a soft hyphen, a control of direction and the like. Variation selectors are
+  allowed, and joiners where they change what is seen: inside emoji and behind letters that join.
 
-Octets that are not UTF-8 stand for no characters that are known, and have none of these problems.
+A name whose octets are not UTF-8 has none of these problems, because its characters are not known.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _RECOMMENDED = (
     "Arab Armn Beng Bopo Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Kana Khmr Knda Laoo Latn Mlym Mymr "
     "Orya Sinh Taml Telu Thaa Thai Tibt"
 ).split()
-"""The scripts in everyday use (UAX #31, table 5). The rest counts as one, which goes with none of these."""
+"""Scripts in everyday use (UAX #31, table 5). All others count as one more script."""
 _REST = frozenset({"Zzzz"})
 
 _USED_IN = {
@@ -45,7 +45,7 @@ _USED_IN = {
     "Bopo": ("Hanb",),
     "Latn": ("Hanb", "Jpan", "Kore"),
 }
-"""The writing systems that take a script in beside others (UTS #39 §5.1, §5.2)."""
+"""Script -> writing systems that use it beside other scripts (UTS #39 §5.1, §5.2)."""
 
 _UNJOINED = [
     "Zyyy",
@@ -63,19 +63,19 @@ _UNJOINED = [
     "Hang",
     "Bopo",
 ]
-"""Scripts in which a joiner changes nothing that is seen."""
+"""Scripts in which a joiner changes nothing that can be seen."""
 
 _ASCII = frozenset(string.ascii_letters + string.digits)
 
 
 class _Patterns(NamedTuple):
     suspicious: regex.Pattern[str]
-    """A character that can be one of these problems. Most names, Latin as they are, hold none."""
+    """A character that may be a problem. Most names are Latin and have none."""
     invisible: regex.Pattern[str]
     ignorable: regex.Pattern[str]
     word: regex.Pattern[str]
     shared: regex.Pattern[str]
-    """What tells nothing of a script: marks, and what all scripts use."""
+    """A character that does not tell a script: a mark, or one that all scripts use."""
     scripts: dict[str, regex.Pattern[str]]
 
 
@@ -101,14 +101,14 @@ def _patterns() -> _Patterns:
 
 
 def lookalikes(nss: str) -> tuple[str, ...]:
-    """What of a name, as it stands behind the NID, may mislead those who see it decoded, in the order of the codes above.
+    """The codes of the problems of an NSS, in the order in which they are listed above.
 
     >>> lookalikes("%D0%B0123,z456"), lookalikes("p%D0%B0ypal"), lookalikes("soft%C2%ADhyphen")
     (('confusable',), ('mixed-scripts', 'confusable'), ('invisible-character',))
     >>> lookalikes("ru:%D0%BC%D0%B8%D1%80-1869"), lookalikes("Stra%C3%9Fe"), lookalikes("caf%E9")
     ((), (), ())
     """
-    try:  # as fast as it goes: in a URN neither a backslash nor a lone % can stand
+    try:  # the fastest way to decode: a URN has neither a backslash nor a lone %
         text = nss.replace("%", r"\x").encode("ascii").decode("unicode_escape").encode("latin-1").decode()
     except UnicodeDecodeError:
         return ()
@@ -131,9 +131,9 @@ def lookalikes(nss: str) -> tuple[str, ...]:
 class _Word(NamedTuple):
     mixed: bool
     latin: bool
-    """Whether there are letters that are Latin and nothing else."""
+    """Whether it has letters that are only Latin."""
     others: str
-    """The letters and digits that are never Latin."""
+    """Its letters and digits that are never Latin."""
 
     def looks_latin(self) -> bool:
         return _like_ascii().issuperset(self.others)
@@ -154,7 +154,7 @@ def _known_word(word: str) -> _Word:
 
 
 def _is_confusable(words: list[_Word], among_ascii: bool) -> bool:
-    """Whether words that are not all Latin may be taken for it."""
+    """Whether words with letters that are not Latin may be read as Latin."""
     if any(word.latin and word.looks_latin() for word in words):
         return True
     lone = bool(words) and among_ascii and all(len(word.others) == 1 for word in words)
@@ -163,7 +163,7 @@ def _is_confusable(words: list[_Word], among_ascii: bool) -> bool:
 
 @functools.cache
 def _systems(char: str) -> frozenset[str]:
-    """The writing systems in which a letter or digit is used; empty for marks, and for what all scripts use."""
+    """The writing systems that use a letter or digit; empty for marks, and for characters of all scripts."""
     patterns = _patterns()
     if patterns.shared.match(char):
         return frozenset()
@@ -173,7 +173,7 @@ def _systems(char: str) -> frozenset[str]:
 
 @functools.cache
 def _like_ascii() -> frozenset[str]:
-    """The characters of planes 0 and 1 that Unicode says look like an ASCII letter or digit; further on none do."""
+    """The characters that look like an ASCII letter or digit, by the confusables of Unicode 17; all are below U+20000."""
     from homoglyphs_fork import Homoglyphs  # noqa: PLC0415 - hardly ever needed
 
     alike = Homoglyphs.get_table({chr(code) for code in range(0x20000)})
