@@ -14,7 +14,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     "errors": ("display", ""),
     "arrays": ("", "numba numpy pyarrow"),
     "urn": ("display errors arrays", "numpy regex stdnum homoglyphs_fork"),
-    "sources": ("errors arrays", "numpy pyarrow isal zstandard lz4 brotli fsspec"),
+    "sources": ("errors arrays", "numpy pyarrow isal zstandard lz4 brotli fsspec lxml"),
     "scanner": ("display arrays urn", "numpy regex"),
     "records": ("errors urn", "lxml regex"),
     "tables": ("arrays urn scanner", "numpy pyarrow"),

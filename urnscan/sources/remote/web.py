@@ -9,7 +9,6 @@ import urllib.error
 import urllib.request
 from base64 import b64encode
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from urnscan.sources.remote import store
@@ -18,8 +17,8 @@ from urnscan.sources.remote.urls import Url, clean, without_secrets
 
 __all__ = ["Web"]
 
-_INDEX = re.compile(r"(?i)\s*(index of|directory listing for)\b")
-_PASSED = 1 << 16  # octets that are passed over at a time
+_INDEX = re.compile(rb"(?i)<title[^>]*>\s*(index of|directory listing for)\b")
+_BLOCK = 1 << 16  # octets that are read at a time to list a folder or to get to a position
 _LARGEST_INDEX = 1 << 24  # octets of a page that lists a folder
 # Errors of OpenSSL where a server answers in plain HTTP, or in a version of TLS that is not spoken here.
 _NO_TLS = frozenset(
@@ -78,20 +77,25 @@ class Web:
         return page
 
     def _links(self, path: str) -> set[str] | None:
-        """The targets of the links of a page that lists a folder; None for any other page."""
+        """The targets of the links of a page that lists a folder, by its title; None for any other page."""
+        from lxml import html  # noqa: PLC0415 (only for pages that may list a folder)
+
+        octets = bytearray()
+        view = memoryview(bytearray(_BLOCK))
         page = self.open(path, 0)
         try:
-            links = _Links()
-            view = memoryview(bytearray(_PASSED))
             while got := page.read_at(page.at, view):
+                octets += view[:got]
+                if not _INDEX.search(octets, 0, _BLOCK):
+                    return None
                 if page.at > _LARGEST_INDEX:
                     raise Trouble(f"lists more than {_LARGEST_INDEX:,} octets of names", passing=False)
-                links.feed(str(view[:got], "latin-1"))
-                if links.is_index is False:
-                    return None
         finally:
             page.close()
-        return {urljoin(path, link).partition("#")[0] for link in links.found} if links.is_index else None
+        if not octets:
+            return None
+        links = (link.get("href") for link in html.document_fromstring(bytes(octets)).iter("a"))
+        return {urljoin(path, link).partition("#")[0] for link in links if link}
 
     def _page(self, path: str, octets: str | None) -> "_Page":
         """The answer to a request for a page or a range of it."""
@@ -139,7 +143,7 @@ class _Page:
 
     def read_at(self, position: int, view: memoryview) -> int:
         while self.at < position:  # the server gives all of the page, whatever range it is asked for
-            if not self._read(min(position - self.at, _PASSED)):
+            if not self._read(min(position - self.at, _BLOCK)):
                 raise Trouble(f"the connection broke off at octet {self.at}", passing=True)
         filled = 0
         try:
@@ -165,28 +169,6 @@ class _Page:
 
     def close(self) -> None:
         self._response.close()
-
-
-class _Links(HTMLParser):
-    """The links of a page, and whether its title says that it lists a folder."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self.is_index: bool | None = None
-        """None: there was no title yet."""
-        self._in_title = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._in_title = tag == "title"
-        if tag == "a":
-            self.found += [value for name, value in attrs if name == "href" and value]
-        elif tag == "body" and self.is_index is None:
-            self.is_index = False
-
-    def handle_data(self, data: str) -> None:
-        if self._in_title and self.is_index is None:
-            self.is_index = _INDEX.match(data) is not None
 
 
 def _of_status(status: int) -> Exception:
