@@ -43,7 +43,7 @@ class TestSameOctets:
             assert groups == [min(group, total - start) for start in range(0, total, group)]
 
     def test_dictionaries_that_came_with_other_values_in_another_order(self, tmp_path):
-        """Of the dictionary of a batch only the values that its rows use are written, in the order of the rows."""
+        """Only the values of a dictionary that rows use are written, in the order of the rows."""
         written = []
         for number, names in enumerate((["x", "y"], ["unused", "y", "also not", "x"])):
             indices = pa.array([names.index(name) for name in "yxxy"], pa.int32())
@@ -57,7 +57,7 @@ class TestSameOctets:
 
     @pytest.mark.parametrize("values", [[None, "y", None, "x"], [None] * 4, [None, "y", "y", "y"]])
     def test_nulls_among_them(self, tmp_path, values):
-        """As `via` and `resolver` have them, in all batches or in some."""
+        """Columns such as `via` and `resolver` have nulls in all batches or in some."""
         schema = pa.schema([pa.field("kind", pa.dictionary(pa.int32(), pa.string()))])
         written = []
         for number, parts in enumerate(([values], [[value] for value in values], [values[:1], values[1:]])):
@@ -72,7 +72,7 @@ class TestSameOctets:
         assert len(set(written)) == 1
 
     def test_default_row_group(self, tmp_path):
-        """Groups of a fixed size, and pages too, also where many batches come."""
+        """Groups and pages have a fixed size, however many batches there are."""
         total = 300_000
         schema = pa.schema([pa.field("number", pa.int64()), pa.field("text", pa.string())])
         numbers = np.arange(total)
@@ -99,7 +99,7 @@ class TestMetadata:
         assert json.loads(pq.read_metadata(path).metadata[b"urnscan"]) == METADATA
 
     def test_statistics(self, tmp_path):
-        """Of the columns by which a reader selects, or of all."""
+        """Statistics of the columns by which a reader selects, or of all."""
         leaves = {"key", "kind", "number", "member", "parts.list.element.text", "parts.list.element.count"}
         for statistics, expected in ((["key", "number"], {"key", "number"}), (True, leaves)):
             path = tmp_path / f"{len(expected)}.parquet"

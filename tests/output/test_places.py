@@ -66,7 +66,7 @@ class TestWholeOrNotAtAll:
         assert list(tmp_path.iterdir()) == [path]
 
     def test_reader_of_the_old_file_is_not_disturbed(self, tmp_path):
-        """Replaced by rename: who has the old one open reads it to its end."""
+        """The new file replaces the old one by rename: a process that has the old one open reads it to its end."""
         path = tmp_path / "out.parquet"
         path.write_bytes(b"old")
         with path.open("rb") as reader:
@@ -81,7 +81,7 @@ class TestWholeOrNotAtAll:
         assert pq.read_schema(path).names == SCHEMA.names
 
     def test_permissions_are_those_of_other_files(self, tmp_path):
-        """Not those of the work folder, which is for its owner alone."""
+        """The work folder is for its owner alone; the file is not."""
         (tmp_path / "other").touch()
         write(tmp_path / "out.parquet", [rows_of(range(3))])
         modes = {stat.S_IMODE(entry.stat().st_mode) for entry in tmp_path.iterdir()}
@@ -99,11 +99,11 @@ class TestWholeOrNotAtAll:
 
 
 class TestPlace:
-    """Contract: "an existing output is an error without" --force; what is no place for a file is one always."""
+    """Contract: "an existing output is an error without" --force; a folder, a device and the like are an error always."""
 
     @pytest.mark.parametrize("name", ["urns.csv", "urns.JSON", "urns.parquet.gz"])
     def test_name_of_another_form(self, tmp_path, name):
-        """Parquet in a file that is called .csv would look damaged to whoever opens it."""
+        """Parquet in a file that is called .csv would look damaged to a program that opens it."""
         with pytest.raises(FatalError, match=r"not as \.\w+: let its name end in \.parquet") as caught:
             ParquetOutput(tmp_path / name, SCHEMA)
         one_line(caught, tmp_path / name)
@@ -181,7 +181,7 @@ class TestPlace:
 
 
 class TestLink:
-    """A symbolic link as output stays one; what it leads to is replaced."""
+    """A symbolic link as output stays one; its target is replaced."""
 
     def test_leads_to_a_file(self, tmp_path):
         (tmp_path / "data").mkdir()
@@ -212,7 +212,7 @@ class TestLink:
 
 
 class TestWorkFolder:
-    """A dead run's folder is removed by who writes the same file later; that of a living one stays."""
+    """A run removes the folder of a dead run for the same output; that of a living one stays."""
 
     def stale(self, tmp_path, name="out.parquet", *, locked=True, age=0.0):
         folder = tmp_path / f".{name}.abc123{TEMPORARY_SUFFIX}"
@@ -225,7 +225,7 @@ class TestWorkFolder:
         return folder
 
     def test_name(self, tmp_path):
-        """Hidden, and known to the walk, which passes it over."""
+        """The name is hidden, and a walk passes it over."""
         with work_folder(tmp_path / "out.parquet") as folder:
             assert folder.name.startswith(".out.parquet.")
             (folder / "output.parquet").touch()
@@ -282,13 +282,13 @@ class TestWorkFolder:
 
     @pytest.mark.parametrize(("age", "stays"), [(0, True), (3_600, False)])
     def test_without_a_lock(self, tmp_path, age, stays):
-        """It may be being made this moment; an hour later it is not."""
+        """Without a lock a young folder may be one that is being made; an old one is not."""
         folder = self.stale(tmp_path, locked=False, age=age)
         write(tmp_path / "out.parquet", [rows_of(range(3))])
         assert folder.exists() is stays
 
     def test_what_is_kept_for_resuming_stays(self, tmp_path):
-        """However old it is: whoever goes on with the output wants it, and its lock has another name."""
+        """The folder for `--resume` stays however old it is; its lock has another name."""
         folder = self.stale(tmp_path, locked=False, age=3_600).rename(tmp_path / f".out.parquet{SHARDS_SUFFIX}")
         write(tmp_path / "out.parquet", [rows_of(range(3))])
         assert folder.is_dir()
@@ -311,7 +311,7 @@ class TestWorkFolder:
         assert list(tmp_path.iterdir()) == []
 
     def test_that_is_none(self, tmp_path):
-        """Whatever else has such a name is left alone and disturbs nobody."""
+        """Files and links of such a name stay and cause no error."""
         name = tmp_path / f".out.parquet.abc123{TEMPORARY_SUFFIX}"
         name.write_bytes(b"a file")
         write(tmp_path / "out.parquet", [rows_of(range(3))])
@@ -340,7 +340,7 @@ class TestDiskFull:
 
     @pytest.mark.parametrize("rows", [20_000, 4_000])
     def test_file_may_not_grow(self, tmp_path, rows):
-        """The same from another limit of the system, which is met while groups are written, or only at the end."""
+        """A limit of the size of files is met while groups are written, or only at the end."""
         path = tmp_path / "out.parquet"
         path.write_bytes(b"old")
         before = resource.getrlimit(resource.RLIMIT_FSIZE)

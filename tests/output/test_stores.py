@@ -132,7 +132,7 @@ class TestRemote:
 
     @pytest.mark.parametrize("key", ["enc/a%20b", "enc/a b", "ü ä#?", "a+b", "100%", "[1]*"])
     def test_the_path_is_the_key_as_it_is(self, s3, key):
-        """As it is for inputs: `a%20b` and `a b` are two objects."""
+        """Outputs `a%20b` and `a b` are two objects, as inputs are."""
         write(f"s3://bucket/{key}", [rows_of(range(3))])
         assert self.keys(s3) == [key]
         assert self.table(s3, key).num_rows == 3
@@ -179,7 +179,7 @@ class TestRemote:
 
 @contextlib.contextmanager
 def breaking_proxy(target, most):
-    """The address of one that passes on what it gets, but of all connections together no more than so many octets."""
+    """The address of a proxy that passes on `most` octets in all, then closes its connections."""
     host, port = target.removeprefix("http://").split(":")
     left = [most]
     listening = socket.create_server(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""Remote inputs: what a URL names, and reading it whole over a network that fails, from real servers on loopback."""
+"""Remote inputs: finding and reading them over a network that fails, from servers on this machine."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ TEXT = b"".join(b"%07d urn:example:%d\n" % (n, n) for n in range(40_000))  # no 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
-    """The same tries, sooner after each other."""
+    """Short pauses between the tries."""
     monkeypatch.setattr(store, "PAUSES", (0.01, 0.02, 0.03))
 
 
 @pytest.fixture(autouse=True)
 def _no_credentials(monkeypatch, tmp_path):
-    """Nothing of who runs the tests, and no pyarrow file system of another test."""
+    """No settings of the machine, and no pyarrow file system of another test."""
     import os
 
     for name in [name for name in os.environ if name.startswith("AWS_")]:
@@ -62,7 +62,7 @@ def only(url):
 
 
 def read(source, size=65_536):
-    """All octets of an input, and that the end stays the end."""
+    """All octets of an input; a reader at its end gives no more."""
     view = memoryview(bytearray(size))
     octets = bytearray()
     with open_file(source) as reader:
@@ -159,7 +159,7 @@ def web():
 
 
 def times(*answers):
-    """A page that answers first so, then so, and from then on like the last."""
+    """A page that gives one answer after the other, and the last one from then on."""
     waiting = list(answers)
 
     def page(handler):
@@ -188,7 +188,7 @@ class TestPages:
         assert read(only(f"{web.url}/a"), size) == TEXT[:5000]
 
     def test_an_empty_page(self, web):
-        """Of which no octet can be asked for: a server says 416."""
+        """A server answers 416 to a request for any octet of it."""
         web.pages["/empty"] = b""
         source = only(f"{web.url}/empty")
         assert source.size == 0
@@ -220,12 +220,12 @@ class TestPages:
         assert web.asked == [("GET", "/a", "bytes=0-")]
 
     def test_it_is_never_split(self, web):
-        """There is no path on which parts could be opened, however large it is."""
+        """However large it is, it has no path on which ranges could be opened."""
         web.pages["/a"] = TEXT
         assert not is_splittable(only(f"{web.url}/a"), Reading())
 
     def test_documents(self, web):
-        """The way of a run: the form is told by the first octets, progress counts."""
+        """Documents are found in it as in a run, and its octets are counted for the progress."""
         web.pages["/a"] = TEXT
         counted = []
         view = memoryview(bytearray(1 << 20))
@@ -274,7 +274,7 @@ class TestPages:
         assert [("Authorization" in headers) for headers in web.headers] == [True, False] * 2
 
     def test_octets_are_as_they_are(self, web):
-        """Nothing is unpacked on the way: what is packed is told by its own octets."""
+        """Nothing is unpacked by HTTP; urnscan recognises packed forms by their octets."""
         web.pages["/a.gz"] = lambda handler: handler.give(b"\x1f\x8b...", Content_Encoding="gzip")
         assert read(only(f"{web.url}/a.gz")) == b"\x1f\x8b..."
         assert web.headers[-1]["Accept-Encoding"] == "identity"
@@ -321,7 +321,7 @@ class TestIndexes:
         assert found(f"{web.url}/d/a%20*") == found(f"{web.url}/d/a%20b") == [f"{web.url}/d/a%20b"]
 
     def test_half_a_list_is_no_list(self, web):
-        """What a list that broke off would have named is not left out in silence."""
+        """Inputs that the lost part of a list would name are not left out in silence."""
         body = self.INDEX.encode() + b"<a href='b.txt'>" + b" " * 100_000
 
         def half(handler):
@@ -349,7 +349,7 @@ class TestIndexes:
 
 
 class TestFailing:
-    """What may pass is tried again, from the octet reached; all else is one line at once."""
+    """Failures that may pass are tried again, from the octet that was reached; all others are one line at once."""
 
     def test_connections_that_break_are_taken_up_where_they_broke(self, web):
         breaks = [lambda handler, stop=stop: handler.give(TEXT, stop=stop) for stop in (1000, 300_000, 300_001)]
@@ -452,7 +452,7 @@ class TestFailing:
         assert caught.value.reason == f"the connection broke off at octet 10000 of {len(TEXT)}; tried 4 times"
 
     def test_plain_http_behind_https(self, web):
-        """It will not learn TLS by the fourth try."""
+        """It is tried once: the fourth try would fail, too."""
         url = web.url.replace("http", "https")
         (line,) = found(f"{url}/a")
         assert re.fullmatch(
@@ -478,7 +478,7 @@ class TestFailing:
                 file.read(10)
 
     def test_another_part_than_was_asked_for(self, web):
-        """Its octets would stand in the wrong place."""
+        """A server that gives it is not believed: the octets would be in the wrong place."""
 
         def later(handler):
             handler.headers.replace_header("Range", "bytes=700000-")
@@ -567,7 +567,7 @@ class TestSecrets:
         assert "secret" not in urls.without_secrets(f"Cannot open '{url}' for reading")
 
     def test_pages_that_differ_in_what_is_not_shown_are_two(self, web):
-        """ "key" is what some call a secret, and others a path."""
+        """The parameter `key` is left out of the name, but not out of the identity."""
         web.pages["/a"] = b"x"
         one, other = find_inputs([f"{web.url}/a?key=1", f"{web.url}/a?key=2"])
         assert one.name == other.name == f"{web.url}/a"
@@ -593,7 +593,7 @@ class TestSecrets:
         st.sampled_from(sorted(urls.ARROW)),
     )
     def test_a_key_is_written_as_it_is(self, key, scheme):
-        """As other tools read and write it: its name can be given as an argument again, and theirs to us."""
+        """Other tools write keys in this way: their URLs can be given to urnscan, and its names to them."""
         url = urls.parse_url(f"{scheme}://b/{key}")
         assert url.path == "/" + key
         assert url.name == f"{scheme}://b/{key}"
@@ -651,7 +651,7 @@ class TestBuckets:
         assert found("s3://bucket/d") == found("s3://bucket/d/") == [f"s3://bucket/{name}" for name in names[1:5]]
 
     def test_an_object_has_one_key_whichever_argument_led_to_it(self):
-        """And another where it is another, though the names be the same."""
+        """Another object has another key, even if the names are equal."""
         arguments = ("s3://bucket", "s3://bucket/d/", "s3://bucket/*/x.txt", "s3://bucket/d/x.txt")
         keys = [source.key for source in find_inputs(arguments) if source.name == "s3://bucket/d/x.txt"]
         assert len(keys) == 4
@@ -695,7 +695,7 @@ class TestBuckets:
 
     @pytest.mark.parametrize("url", ["s3://bucket/d//x.txt", "s3://bucket//a.txt", "s3://bucket/d//*.txt"])
     def test_an_empty_part_of_a_key_is_not_left_out(self, url):
-        """That would be another object."""
+        """The key without it would be another object."""
         assert found(url) == [f'{url}: an object with "//" in its name cannot be reached']
 
     def test_own_outputs_are_passed_over(self):
@@ -709,11 +709,11 @@ class TestBuckets:
 
     @pytest.mark.parametrize("url", ["s3://nobodys/x", "s3://nobodys", "s3://nobodys/*.txt"])
     def test_a_bucket_that_is_not_there(self, url):
-        """It is the first part that is wrong, and nobody need look for the key."""
+        """The line says that the bucket is wrong, not the key."""
         assert found(url) == [f"{url}: there is no such bucket"]
 
     def test_a_bucket_that_may_not_be_asked_for(self, monkeypatch):
-        """Who may read objects need not be allowed to see the bucket: then only the key is known to be missing."""
+        """Users may have access to objects but not to the bucket: then the line says that the key is missing."""
         from pyarrow.fs import S3FileSystem
 
         real = S3FileSystem.get_file_info
@@ -750,7 +750,7 @@ class TestBuckets:
         assert only("s3://bucket/a.txt").path == "s3://bucket/a.txt"
 
     def test_options_in_the_url(self, s3_server, monkeypatch):
-        """pyarrow's own: scheme, endpoint_override, region; the user is an access key."""
+        """Options of pyarrow: scheme, endpoint_override, region; the user is an access key."""
         for name in ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
             monkeypatch.delenv(name)
         address = s3_server.removeprefix("http://")
@@ -760,14 +760,14 @@ class TestBuckets:
         assert "unknown option 'reigon'" in found("s3://bucket/a?reigon=eu")[0]
 
     def test_a_key_that_ends_like_options(self, s3):
-        """The line of the one way to name it says the other, which works."""
+        """The error line says how to write such a key."""
         put(s3, "a?b=c")
         (line,) = found("s3://bucket/a?b=c")
         assert line.endswith("a question mark of a key is written [?]")
         assert found("s3://bucket/a[?]b=c") == ["s3://bucket/a?b=c"]
 
     def test_a_large_object(self, s3, monkeypatch):
-        """Blocks are fetched ahead; the pieces make the whole, and the file once more too."""
+        """Blocks are fetched ahead, and together they are the object; a second file can be read from any octet."""
         monkeypatch.setattr(objects, "_BLOCK", 100_000)
         put(s3, "large", octets=TEXT)
         source = only("s3://bucket/large")
@@ -783,7 +783,7 @@ class TestBuckets:
             assert read(only("s3://bucket/sized")) == TEXT[:size]
 
     def test_changed_between_two_blocks(self, s3, monkeypatch):
-        """Another object of the same size under the same name: its second half does not belong to the first."""
+        """Two halves of two objects of the same name and size are not read as one."""
         monkeypatch.setattr(objects, "_BLOCK", 10_000)
         put(s3, "changing", octets=TEXT[:30_000])
         view = memoryview(bytearray(5_000))
@@ -862,7 +862,7 @@ class TestKeys:
 
 
 class TestS3Failing:
-    """The errors of S3, from a server that gives them."""
+    """Errors of S3, from a server that gives them."""
 
     @pytest.fixture(autouse=True)
     def _endpoint(self, web, monkeypatch):
@@ -909,7 +909,7 @@ class TestS3Failing:
         assert len(web.asked) == 4
 
     def test_access_denied(self, web):
-        """Without credentials it is asked for without: a public bucket needs none. The line says what to set."""
+        """Without credentials the request has none: a public bucket needs none. The line says what to set."""
         web.pages["/bucket/a"] = status(403)
         (line,) = found("s3://bucket/a")
         assert line.startswith("s3://bucket/a: access denied: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
@@ -930,7 +930,7 @@ class TestS3Failing:
         ],
     )
     def test_keys_that_are_refused(self, web, monkeypatch, user, environment, reason):
-        """Who has set them need not be told to set them, but what to check."""
+        """The line says what to check, not what to set."""
         for name in environment:
             monkeypatch.setenv(name, "hidden")
         web.pages["/bucket/a"] = status(403)
@@ -940,7 +940,7 @@ class TestS3Failing:
         assert "hidden" not in line
 
     def test_anonymous_is_not_called_refused(self, web, monkeypatch):
-        """The keys that are set were not asked with."""
+        """The keys that are set were not used."""
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
         web.pages["/bucket/a"] = status(403)
@@ -966,7 +966,7 @@ class TestS3Failing:
             assert time.monotonic() - began < 5
 
     def test_a_metadata_service_that_never_answers_holds_nothing_up(self, web, monkeypatch):
-        """A laptop whose network swallows 169.254.169.254: the SDK alone waits for seconds, at each request."""
+        """On a laptop whose network swallows requests to 169.254.169.254 the SDK alone waits for seconds, at each request."""
         web.pages["/bucket/a"] = TEXT
         monkeypatch.delenv("AWS_EC2_METADATA_DISABLED")
         with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -978,7 +978,7 @@ class TestS3Failing:
 
 
 def test_what_was_put_in_part_is_never_let_go_of(tmp_path):
-    """pyarrow completes a stream that nobody holds any more, and half an object would appear."""
+    """An unfinished stream must not be garbage: pyarrow would complete it, and half an object would appear."""
     ended = []
 
     class Stream:
@@ -1004,7 +1004,7 @@ def test_what_was_put_in_part_is_never_let_go_of(tmp_path):
 
 
 def test_what_does_not_arrive_whole_is_an_error(monkeypatch, tmp_path):
-    """A store may say that all is well, and have less: an output is there whole or not at all."""
+    """An output is compared by size with the object that arrived: a store may report success and have less."""
     arrived = []
 
     class Lossy:
@@ -1025,7 +1025,7 @@ def test_what_does_not_arrive_whole_is_an_error(monkeypatch, tmp_path):
 
 
 class TestOthers:
-    """What pyarrow and Python do not know is fsspec's."""
+    """Stores that only fsspec reaches."""
 
     @pytest.fixture
     def memory(self):

@@ -47,7 +47,7 @@ def write(path, batches, schema=SCHEMA, **options):
 
 
 def fail(path, error, **options):
-    """Write, and be interrupted by an error; nothing has happened to the file until then."""
+    """Write a file until an error ends the writing; the file has not changed until then."""
     before = path.read_bytes() if path.exists() else None
     with mock.patch.object(parquet, "_ROW_GROUP", 4), ParquetOutput(path, SCHEMA, **options) as file:
         file.write(rows_of(range(10)))
@@ -66,7 +66,7 @@ def one_line(caught, path):
 
 @contextlib.contextmanager
 def incompressible(rows=20_000):
-    """Batches of a schema of their own whose octets zstd cannot make fewer."""
+    """A schema and a batch of it that no compression makes smaller."""
     schema = pa.schema([pa.field("octets", pa.binary())])
     noise = np.random.default_rng(1).bytes(rows * 64)
     batch = pa.RecordBatch.from_arrays([pa.array([noise[i : i + 64] for i in range(0, len(noise), 64)])], schema=schema)

@@ -1,4 +1,4 @@
-"""What is odd in the characters that a name stands for: UTS #39 on words."""
+"""Lookalikes: the rules of UTS #39, word by word."""
 
 # ruff: noqa: RUF001 - look-alikes are what this is about
 
@@ -136,7 +136,7 @@ class TestNames:
 
     @given(words(ALPHABETS, 2), st.sampled_from(["", "lex:ru:", "nbn-1.", "vol 2, "]), st.sampled_from(["NFC", "NFD"]))
     def test_a_text_of_one_script_has_none(self, name, scaffolding, form):
-        """Nor with the ASCII of its namespace before it."""
+        """The ASCII letters of its namespace before it do not matter."""
         assert lookalikes(quote(scaffolding + unicodedata.normalize(form, name))) == ()
 
     @given(st.from_regex("[A-Za-z0-9]*[A-Za-z][A-Za-z0-9]*", fullmatch=True), st.sampled_from("асеорхіј"), st.data())
@@ -150,7 +150,7 @@ class TestNames:
 
     @given(st.binary())
     def test_any_octets(self, octets):
-        """What is not UTF-8 is not looked at, and nothing raises."""
+        """Octets that are not UTF-8 have no problems, and nothing raises."""
         found = lookalikes(quote(octets))
         assert set(found) <= {MIXED, CONFUSABLE, INVISIBLE}
         try:
@@ -167,7 +167,7 @@ class TestWhere:
         assert explain("urn:example:stra%c3%9fe").problems == ()
 
     def test_the_canonical_form_is_judged(self):
-        """What a level drops is no part of the name; what it keeps is."""
+        """Parts of a URN that a level drops are not judged; parts that it keeps are."""
         text = "urn:example:book?s=%d0%b0bc"
         assert explain(text, syntax="rfc2141bis-03").problems == ()
         assert explain(text, syntax="rfc2141bis-03", equivalence="resolution").problems == (MIXED, CONFUSABLE)
