@@ -1,16 +1,16 @@
 """The commands: arguments -> options -> run -> exit status. Only this package prints.
 
-arguments: the options of all commands, and the way from words to records of options.
-scan_command: `urnscan INPUT...`: print URNs, or write Parquet.
+arguments: arguments that commands share, the parser, and records of options.
+scan_command: `urnscan INPUT...`: find URNs, and print them or write them to Parquet.
 dedup_command: `urnscan dedup DUMP...`.
 explain_command: `urnscan explain URN...`.
 report_command: `urnscan report CLASSES.parquet`.
 spark_command: `urnscan --engine spark INPUT...`.
-outputs: the files of a command, all or none.
+outputs: files that a command writes: all appear, or none.
 heavy: heavy imports, loaded without garbage collection.
-completion: the scripts with which shells complete the command.
-signals: what the command does when it is asked to stop.
-terminal: lines on standard error, and the bar.
+completion: the option that prints completions for a shell.
+signals: signals that stop the command.
+terminal: lines and the progress bar on standard error.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ DONE, SOME_FAILED, NOTHING_DONE, INTERRUPTED = 0, 1, USAGE, 130
 
 
 class Command(NamedTuple):
-    """What can be done, as two functions."""
+    """A command: its parser, and the function that runs it."""
 
     parser: Callable[[], Parser]
-    """What reads its arguments, and tells of them; made without loading what is heavy."""
+    """Makes the parser; loads no heavy library."""
     run: Callable[[Namespace], bool]
-    """Does it, and gives whether nothing failed."""
+    """Runs the command with parsed arguments; returns whether nothing failed."""
 
 
 COMMANDS: Mapping[str, Command] = MappingProxyType(
@@ -53,7 +53,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         "urnscan report": Command(report_parser, report),
     }
 )
-"""By the words that they begin with. What begins with any other word is to be scanned."""
+"""Commands by their first words. Any other first word is an input of a scan."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UrnscanError, ValueError) as error:
         say(error)
         return NOTHING_DONE
-    except OSError as error:  # of what has no words of its own; without a name it is the standard output
+    except OSError as error:  # one that no module has turned into a message; without a file name it is standard output
         _drop_standard_output()
         say(f"{error.filename or 'standard output'}: {error.strerror}" if error.strerror else error)
         return NOTHING_DONE
@@ -108,5 +108,5 @@ def _leave(status: int) -> None:
 
 
 def _drop_standard_output() -> None:
-    """What the interpreter would flush at its end goes nowhere, quietly."""
+    """Send to /dev/null what the interpreter flushes when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The options of the commands, and the way from what was given to records of options."""
+"""Arguments that commands share, the parser, and how parsed arguments become records of options."""
 
 from __future__ import annotations
 
@@ -38,51 +38,51 @@ __all__ = [
 ]
 
 USAGE = 2
-"""The exit status where nothing could be done."""
+"""Exit status for wrong usage, and for a run that could do nothing."""
 
 SUMMARIES: Mapping[str, str] = MappingProxyType(
     {
-        "urnscan": "find URNs in text, tell which are the same, and write them to Parquet",
-        "urnscan dedup": "take the duplicates out of bibliographic dumps",
-        "urnscan explain": "take URNs apart, or say where and why a text is none",
-        "urnscan report": "make a page (HTML) of what a scan found",
+        "urnscan": "find URNs in text, group those that are the same, and write them to Parquet",
+        "urnscan dedup": "remove the duplicates from bibliographic dumps",
+        "urnscan explain": "show the parts of URNs, or why a text is no URN",
+        "urnscan report": "make an HTML page from the result of a scan",
     }
 )
-"""What each command does, in a line."""
+"""Summary of each command, one line."""
 
 _WIDTH = 78
-"""Columns of what is told before and behind the options, which are as wide as the terminal."""
-_BEHIND = "\0"  # marks the words behind "--": no word has one
+"""Width of the help before and after the options; the options are as wide as the terminal."""
+_BEHIND = "\0"  # prefix of the words behind "--": no argument of a process contains NUL
 _Record = TypeVar("_Record")
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is told of a command beside its options."""
+    """Help of a command, except its options."""
 
     name: str
-    """One of SUMMARIES."""
+    """Name of the command, a key of SUMMARIES."""
     usages: tuple[str, ...]
     description: str
     examples: tuple[tuple[str, str], ...]
-    """What is done, and the command that does it."""
+    """Pairs: the purpose, and the command line for it."""
     statuses: Mapping[int, str]
-    """What each exit status says."""
+    """Meaning of each exit status."""
     commands: tuple[str, ...] = ()
-    """The commands whose names may come first, each one of SUMMARIES."""
+    """Commands that the help lists, keys of SUMMARIES."""
     notes: tuple[str, ...] = ()
-    """What has to be known beside."""
+    """Paragraphs at the end of the help."""
 
 
 class Parser(argparse.ArgumentParser):
-    """One that tells what can be done and how, says what is wrong in one line, and lets no argument command the terminal."""
+    """Parser of a command: help with examples and exit statuses, errors in one line without control characters."""
 
     def __init__(self, about: About) -> None:
         self.about = about
-        description = [textwrap.fill(about.description, _WIDTH)]
+        description = [textwrap.fill(about.description, _WIDTH, break_on_hyphens=False)]
         if about.commands:
             rows = [(name, SUMMARIES[name]) for name in about.commands]
-            rows.append(("urnscan COMMAND --help", "tell more of one"))
+            rows.append(("urnscan COMMAND --help", "show the help of one"))
             description.append("commands:\n" + _table(rows))
         examples = "".join(f"\n  {done}:\n    {command}" for done, command in about.examples)
         statuses = _table([(str(status), meaning) for status, meaning in about.statuses.items()])
@@ -99,13 +99,13 @@ class Parser(argparse.ArgumentParser):
             ),
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
-            add_help=False,  # add_help does, as the last group
+            add_help=False,  # the function add_help adds it as the last group
         )
-        self.register("type", None, lambda word: word.removeprefix(_BEHIND))  # of all that say no other
+        self.register("type", None, lambda word: word.removeprefix(_BEHIND))  # for all arguments without a type
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
-        """What these arguments give, options in whatever order among the others; behind -- there are none."""
-        # Where options stand anywhere, argparse takes the -- out before it has looked for options behind it.
+        """Parse the words of a command. Options may stand anywhere before `--`, and none stands behind it."""
+        # With intermixed arguments argparse drops the "--" first, and then takes words behind it for options.
         end = words.index("--") if "--" in words else len(words)
         marked = [*words[:end], *(_BEHIND + word for word in words[end + 1 :])]
         arguments, unknown = self.parse_known_intermixed_args(marked)
@@ -117,21 +117,21 @@ class Parser(argparse.ArgumentParser):
         return arguments
 
     def _nearest(self, word: str) -> str | None:
-        """The option that may be meant: the only one that begins so, or else one that is written nearly so."""
-        import difflib  # noqa: PLC0415 (for those who mistype)
+        """Option that may be meant: the only one with this beginning, or else one with similar spelling."""
+        import difflib  # noqa: PLC0415 (only after a typing error)
 
         begun = [name for name in self._option_string_actions if name.startswith(word)]
         near = begun if len(begun) == 1 else difflib.get_close_matches(word, self._option_string_actions, 1)
         return next(iter(near), None)
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and end."""
+        """Print the error and exit."""
         say(f"{message} ({self.prog} --help tells more)")
         sys.exit(USAGE)
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> str:
-    """Names and what is said of them, side by side."""
+    """Two columns of text: names, and their descriptions."""
     width = max(len(name) for name, _ in rows)
     return "\n".join(
         textwrap.fill(text, _WIDTH, initial_indent=f"  {name:<{width}}  ", subsequent_indent=" " * (width + 4))
@@ -141,36 +141,36 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """How an option is read that takes words side by side, as in percent,wraps; `words` are those that it knows."""
+    """Type of an option whose value is a list, as in `percent,wraps`; `words` are the values it knows, if they are known."""
 
     words: tuple[str, ...] = ()
 
     def __call__(self, text: str) -> tuple[str, ...]:
-        """The words; the options themselves say which of them are wrong."""
+        """Split the value. The records of options check the words."""
         return tuple(word.strip() for word in text.split(","))
 
 
 def add_inputs(parser: argparse.ArgumentParser, name: str) -> None:
-    """The arguments: what is read."""
+    """Add the inputs of a command, called `name` in its help."""
     group = parser.add_argument_group("input")
     group.add_argument(
         "inputs",
         metavar=name,
         nargs="*",
-        help="a file, a folder (walked, sorted, links not followed), a glob, a URL, or - for standard input, "
-        f"which is also what is read when there is no {name} and it is no terminal",
+        help="a file, a folder with all files below it (sorted, links not followed), a glob, a URL, or - for standard "
+        "input; if none is named, standard input is read, unless it is a terminal",
     )
     group.add_argument(
         "--files-from",
         metavar="FILE",
-        help="read also what this list names (- for standard input): paths and URLs, never globs, one a line, or each with "
-        "a NUL behind it, as find -print0 writes them",
+        help="also read the inputs that this file lists (- for standard input): paths and URLs, not globs, one on each "
+        "line, or each ended by NUL as find -print0 writes them",
     )
 
 
 def add_meaning(parser: argparse.ArgumentParser, *, scan: bool, level: str = "lexical") -> None:
-    """What is a URN, and which are the same, by default at that level; `scan`: in a text."""
-    group = parser.add_argument_group("what counts as a URN, and which are the same")
+    """Add what counts as a URN, and which URNs are the same (by default at `level`); `scan`: also options of a scan."""
+    group = parser.add_argument_group("what counts as a URN, and which URNs are the same")
     group.add_argument(
         "--syntax",
         metavar="NAME",
@@ -183,8 +183,8 @@ def add_meaning(parser: argparse.ArgumentParser, *, scan: bool, level: str = "le
         metavar="LEVEL",
         choices=list(LEVELS),
         default=level,
-        help="what makes two the same: lexical, the rule for all URNs; resolution, which keeps the query (rfc2141bis-03 "
-        f"only); namespace, also what the namespaces have registered (default: {level})",
+        help="which URNs are the same: lexical, by the rule for all URNs; resolution, also by the query (rfc2141bis-03 "
+        f"only); namespace, also by the rules that namespaces have registered (default: {level})",
     )
     if scan:
         group.add_argument(
@@ -195,15 +195,15 @@ def add_meaning(parser: argparse.ArgumentParser, *, scan: bool, level: str = "le
             metavar="WHAT",
             choices=["keep", "cut"],
             default="keep",
-            help="keep or cut what follows a URN in a URL and belongs to the URL: its query, its next parameter, its "
-            "fragment (default: keep)",
+            help="for a URN in a URL: keep or cut the part of the URL that follows it, which is the query, the next "
+            "parameter or the fragment (default: keep)",
         )
         group.add_argument(
             "--recover",
             metavar="KIND[,KIND...]",
             type=Listed((*KINDS, "all")),
             default=(),
-            help=f"also find URNs that do not stand there literally: {', '.join(KINDS)}, or all",
+            help=f"also find URNs that are written in another form: {', '.join(KINDS)}, or all",
         )
         group.add_argument(
             "--max-length", metavar="N", type=int, default=65_536, help="cut longer matches (default: 65,536 octets)"
@@ -211,74 +211,83 @@ def add_meaning(parser: argparse.ArgumentParser, *, scan: bool, level: str = "le
 
 
 def add_reading(parser: argparse.ArgumentParser, *, columns: bool) -> None:
-    """Which files are read, and what inside of them; `columns`: also which fields of tables."""
+    """Add which files are read, and how; `columns`: also which columns of tables."""
     which = parser.add_argument_group("which files of a folder")
     which.add_argument(
         "--include",
         metavar="GLOB",
         action="append",
         default=[],
-        help="only files that match; a GLOB with a / is matched against the path below the folder (repeatable)",
+        help="read only files that match; a GLOB with a / is matched against the path below the folder (repeatable)",
     )
     which.add_argument(
-        "--exclude", metavar="GLOB", action="append", default=[], help="no files or folders that match (repeatable)"
+        "--exclude", metavar="GLOB", action="append", default=[], help="skip files and folders that match (repeatable)"
     )
-    which.add_argument("--follow", action="store_true", help="follow symbolic links; loops are noticed")
-    inside = parser.add_argument_group("what is inside of files, and how far they may unfold")
+    which.add_argument("--follow", action="store_true", help="follow symbolic links; loops are detected")
+    inside = parser.add_argument_group("how files are read, and how much may come out of them")
     if columns:
         inside.add_argument(
             "--column",
             metavar="NAME",
             action="append",
             default=[],
-            help="read only this column of tables (a dotted path in nested ones, table.column in SQLite), and this field "
-            "of CSV, TSV and JSON, which else are scanned as text (repeatable)",
+            help="read only this column of tables (nested: a dotted path; SQLite: table.column), and only this field of "
+            "CSV, TSV and JSON, which are otherwise scanned as text (repeatable)",
         )
     inside.add_argument(
-        "--encoding", metavar="NAME", help="what inputs are in that have no byte order mark (default: read as octets)"
+        "--encoding", metavar="NAME", help="encoding of inputs without a byte order mark (default: read as octets)"
     )
     limits = (
-        ("ratio", int, "N", "unfold an input to no more than N times its size, from 256 MiB on (default: 1000)"),
-        ("size", _size, "SIZE", "unfold an input to no more than this (default: 10TB)"),
-        ("depth", int, "N", "no more archives, tables and compressions in each other (default: 8)"),
-        ("members", int, "N", "read no more members of an input's archives (default: 10,000,000)"),
+        (
+            "ratio",
+            int,
+            "N",
+            "end an input that unpacks to more than N times its size, and more than 256 MiB (default: 1000)",
+        ),
+        ("size", _size, "SIZE", "end an input that unpacks to more than this (default: 10TB)"),
+        ("depth", int, "N", "most archives, tables and compressions inside each other (default: 8)"),
+        ("members", int, "N", "most members in the archives of an input (default: 10,000,000)"),
     )
     for name, kind, shown, text in limits:
         inside.add_argument(f"--max-{name}", metavar=shown, type=kind, help=text)
 
 
 def add_running(parser: argparse.ArgumentParser, *, threads: bool) -> None:
-    """How it runs; `threads`: with as many and as much memory as are asked for."""
+    """Add how the command runs; `threads`: also the number of threads, and the memory."""
     running = parser.add_argument_group("running")
     if threads:
-        running.add_argument("-j", dest="jobs", metavar="N", type=int, help="threads (default: the cores)")
+        running.add_argument("-j", dest="jobs", metavar="N", type=int, help="number of threads (default: the cores)")
         running.add_argument(
             "--memory",
             metavar="SIZE",
             type=_size,
-            help="what grouping may take before it spills to disk (default: 1GB)",
+            help="memory for grouping; what needs more goes to disk (default: 1GB)",
         )
     running.add_argument("--strict", action="store_true", help="end the run at the first input that fails")
-    running.add_argument("--quiet", action="store_true", help="no summary and no bar; failures are still named")
+    running.add_argument(
+        "--quiet", action="store_true", help="no summary and no progress bar; failures are still named"
+    )
     running.add_argument("--no-progress", action="store_true", help="no progress bar")
 
 
 def add_help(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """What tells of the command; the last of its groups."""
+    """Add the options that show something and exit; the last group of the help."""
     group = parser.add_argument_group("help")
-    group.add_argument("-h", "--help", action="help", help="show this and end")
-    group.add_argument("--version", action="version", version=f"urnscan {__version__}", help="show the version and end")
+    group.add_argument("-h", "--help", action="help", help="show this help and exit")
+    group.add_argument(
+        "--version", action="version", version=f"urnscan {__version__}", help="show the version and exit"
+    )
     return group
 
 
 def _either(names: Mapping[str, object]) -> str:
-    """Names, as in a, b or c."""
+    """Names in one phrase: `a, b or c`."""
     *others, last = names
     return f"{', '.join(others)} or {last}"
 
 
 def _size(text: str) -> int:
-    """A number of octets, as in 500MB or 2GiB."""
+    """Number of octets in a size such as 500MB or 2GiB."""
     try:
         return octets_of(text)
     except ValueError as error:
@@ -286,15 +295,17 @@ def _size(text: str) -> int:
 
 
 def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
-    """A record whose fields are options; those that are not given, or that this command has not, are as by default."""
+    """Make a record of options. A field keeps its default if the option was not given, or the command does not have it."""
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)  # type: ignore[arg-type]
     given = {each.name: value for each in fields if (value := getattr(arguments, each.name, None)) is not None}
     return kind(**given)
 
 
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
-    """What names the inputs: standard input where nothing does. Raises FatalError where that is a terminal, or named twice,
-    and for an empty name.
+    """Inputs that the arguments name; standard input if they name none.
+
+    Raises FatalError for an empty name, for standard input named twice, and if there is no input and standard input is a
+    terminal.
     """
     from urnscan.sources import PathList  # noqa: PLC0415
 

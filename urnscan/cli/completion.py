@@ -1,7 +1,7 @@
-"""`urnscan --print-completion SHELL`: the script with which a shell completes commands, options, values and files.
+"""`urnscan --print-completion SHELL`: print the script that completes commands, options, values and files in a shell.
 
-shtab writes the script from the parsers. It takes the first word for a command, but `urnscan INPUT...` has none, and it
-knows no lists (`--recover percent,wraps`). Both are added here.
+shtab makes the script from the parsers. Two things that shtab does not know are added: the first word may be a file, too,
+as in `urnscan INPUT...`, and a value may be a list, as in `--recover percent,wraps`.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ _REPLACED: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
 
 
 class PrintCompletion(argparse.Action):
-    """The option: print the script, and end."""
+    """Action of the option: print the script, and exit."""
 
     SHELLS = tuple(_ADDED)
 
     def __call__(
         self, parser: argparse.ArgumentParser, _namespace: object, values: object, _option: object = None
     ) -> None:
-        """Print it for the shell of this name."""
+        """Print the script for the shell that `values` names."""
         import shtab  # noqa: PLC0415 (a normal start does without)
 
         shell = str(values)
@@ -94,7 +94,7 @@ class PrintCompletion(argparse.Action):
 
 
 def _all_commands() -> Parser:
-    """One parser with the others as subcommands, as shtab wants it."""
+    """Parser of a scan with the other commands as subcommands, the form that shtab takes."""
     from urnscan.cli import COMMANDS  # noqa: PLC0415 (it loads this module)
 
     first, *others = COMMANDS
@@ -102,7 +102,7 @@ def _all_commands() -> Parser:
     commands = parser.add_subparsers(
         parser_class=lambda command, **_: _for_shells(COMMANDS[command].parser())  # type: ignore[call-overload]
     )
-    commands.nargs = None  # so that files follow: the name of a command is one word
+    commands.nargs = None  # the name of a command is one word; files follow it
     for name in others:
         commands.add_parser(name.split()[-1], command=name, help=SUMMARIES[name])
     parser._actions.insert(0, parser._actions.pop())  # noqa: SLF001 (the name of a command is the first argument)
@@ -110,7 +110,7 @@ def _all_commands() -> Parser:
 
 
 def _for_shells(parser: Parser) -> Parser:
-    """The parser with short help, and with what completes the value of each option."""
+    """Shorten the help of each argument, and set the attribute `complete`, which tells shtab how to complete its value."""
     import shtab  # noqa: PLC0415 (as above)
 
     parser.description = SUMMARIES[parser.prog]

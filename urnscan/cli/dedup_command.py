@@ -1,4 +1,4 @@
-"""`urnscan dedup DUMP...`: clusters of the records of dumps, and dumps without duplicates."""
+"""`urnscan dedup DUMP...`: find clusters of records that share a URN, and write dumps without duplicates."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 __all__ = ["dedup", "dedup_parser"]
 
-# The names of `records.formats.FORMATS` and `dedup.policy.KEEP`, which are slow to load.
+# Keys of `records.formats.FORMATS` and of `dedup.policy.KEEP`, repeated here because these modules load slowly.
 _FORMATS = (
     *("marc", "marcxml", "mods", "dc", "oai", "sru", "onix", "json", "jsonl", "pica", "pica-plain", "ntriples"),
     *("ris", "bibtex", "csv", "line"),
 )
 _KEEP = ("first", "last", "longest", "most-identifiers")
 
-_TOLD = 5  # classes that are too common, and dumps without URNs
+_TOLD = 5  # most URNs that are too common, and most dumps without URNs, that are printed
 
 
 _ABOUT = About(
@@ -49,16 +49,16 @@ _ABOUT = About(
         "urnscan dedup DUMP... -o CLUSTERS.parquet [--report FILE] [options]",
         "urnscan dedup DUMP... --deduplicated FILE [--report FILE] [options]",
     ),
-    description="Find the records of bibliographic dumps that name the same thing by their URNs, and write the "
-    "dumps without the duplicates, octet for octet as they came. Formats, known by what is in the dump: "
-    f"{', '.join(_FORMATS)}. Dumps are read as they are kept: compressed, in archives, behind URLs.",
+    description="Find records of bibliographic dumps that share a URN, and write the dumps without the duplicates; the "
+    "records that stay keep every octet. A dump may be plain, compressed, in an archive, or behind a URL. Its format is "
+    f"known by its content: {', '.join(_FORMATS)}.",
     examples=(
         (
-            "a catalogue without its duplicates",
+            "write a catalogue without its duplicates",
             "urnscan dedup dump.mrc.gz --fields --deduplicated unique.mrc.gz",
         ),
         (
-            "which records are the same, as a table and as a page",
+            "show which records are the same, as a table and as an HTML page",
             "urnscan dedup a.xml b.bib -o clusters.parquet --report clusters.html",
         ),
     ),
@@ -77,35 +77,35 @@ def dedup_parser() -> Parser:
     add_inputs(parser, "DUMP")
     output = parser.add_argument_group("output (at least one)")
     output.add_argument(
-        "-o", dest="clusters", metavar="FILE", help="write the clusters to Parquet, a row for each record"
+        "-o", dest="clusters", metavar="FILE", help="write to Parquet the cluster of each record, a row for each"
     )
     output.add_argument(
         "--deduplicated",
         metavar="FILE",
-        help="write the records that are kept, octet for octet as they came, with all that stands around them; a folder "
-        "gets a file for each DUMP; compressed if the name ends in .gz, .bz2, .zst or .lz4",
+        help="write the records that are kept, and all that stands around them, octet for octet; in a folder, write a file "
+        "for each DUMP; compress if the name ends in .gz, .bz2, .zst or .lz4",
     )
-    output.add_argument("--report", metavar="FILE", help="write a page (HTML) of what was found, with examples")
+    output.add_argument("--report", metavar="FILE", help="write an HTML page about the clusters, with examples")
     output.add_argument("--force", action="store_true", help="replace outputs that exist")
-    joining = parser.add_argument_group("what joins records, and which are kept")
+    joining = parser.add_argument_group("which records are joined, and which are kept")
     joining.add_argument(
         "--fields",
         action="store_true",
-        help="only the identifiers of the records themselves (MARC 020, 022, 024, 856; MODS and DC identifier; ...), and "
-        "there ISBN, ISSN, DOI, UUID count as their URNs (default: every URN that stands in a record)",
+        help="use only the fields with identifiers of the record itself (MARC 020, 022, 024, 856; MODS and DC identifier; "
+        "...), where ISBN, ISSN, DOI and UUID count as URNs, too (default: every URN that stands in a record)",
     )
     joining.add_argument(
         "--weak",
         metavar="NID[,NID...]",
         type=Listed(),
-        help="URNs that are listed and join nothing: namespaces, or the beginnings of names in them "
+        help="URNs that are listed but join no records: namespaces, or beginnings of names in them "
         "(default: issn,schemas-*,ietf:params:xml,oasis)",
     )
     joining.add_argument(
         "--max-class",
         metavar="N",
         type=int,
-        help="a URN of more records than this joins nothing, and is told (default: 100)",
+        help="a URN in more records than this joins none of them, and is reported (default: 100)",
     )
     joining.add_argument(
         "--keep",
@@ -117,7 +117,7 @@ def dedup_parser() -> Parser:
         "--record",
         metavar="FORMAT",
         choices=_FORMATS,
-        help="the format of the dumps, one of those above; line: each line is a record (default: each dump tells)",
+        help="the format of the dumps, one of those above; line: each line is a record (default: known by content)",
     )
     add_meaning(parser, scan=True, level="namespace")
     add_reading(parser, columns=False)
@@ -183,7 +183,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
 
 
 def _tell_common(report: DedupReport, policy: Policy) -> None:
-    """A line for each of the classes that are too common, up to a few."""
+    """Print the URNs that are too common to join records, up to a few."""
     for urn, records in report.common[:_TOLD]:
         say(f"{urn}: stands in {records:,} records, so it joins none of them (--max-class {policy.max_class})")
     if len(report.common) > _TOLD:
@@ -193,24 +193,24 @@ def _tell_common(report: DedupReport, policy: Policy) -> None:
 
 
 def _tell_cut(report: DedupReport) -> None:
-    """A line about URNs that are too long, if there are any: two of them may have their beginning in common and no more."""
+    """Print how many URNs are too long. They join nothing: two of them may differ behind the cut."""
     if report.cut:
-        say(f"{counted(report.cut, 'URN')} longer than --max-length: left out, as nobody looked at their ends")
+        say(f"{counted(report.cut, 'URN')} longer than --max-length: left out, as they were not read to the end")
 
 
 def _tell_silent(report: DedupReport, policy: Policy) -> None:
-    """A line for each of the dumps in which nothing was found that could join records, up to a few."""
+    """Print the dumps in which nothing was found that could join records, up to a few."""
     reason = (
         "has an identifier of its own" if policy.fields else "holds a URN; --fields counts ISBN, DOI and their like"
     )
     for name, records in report.silent[:_TOLD]:
         say(f"{name}: none of its {counted(records, 'record')} {reason}")
     if len(report.silent) > _TOLD:
-        say(f"the same is so of {counted(len(report.silent) - _TOLD, 'more dump')}")
+        say(f"the same holds for {counted(len(report.silent) - _TOLD, 'more dump')}")
 
 
 def _summarise(report: DedupReport) -> None:
-    """One line of what was done."""
+    """Print one line with the counts of the run."""
     parts = [
         counted(report.inputs, "dump"),
         counted(report.records, "record"),

@@ -1,4 +1,4 @@
-"""`urnscan explain URN...`: what URNs are made of, or why texts are none."""
+"""`urnscan explain URN...`: show the parts of URNs, or why a text is no URN."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ __all__ = ["explain", "explain_parser"]
 
 
 def explain_parser() -> Parser:
-    """Its options."""
+    """The parser of `urnscan explain`."""
     parser = Parser(
         About(
             "urnscan explain",
             usages=("urnscan explain URN... [--syntax NAME] [--equivalence LEVEL] [--json]",),
-            description="Take URNs apart, or say where and why a text is none: canonical form, namespace, the rule and the "
-            "verdict of that, components, and a link to a public resolver where there is one.",
+            description="Show the parts of URNs: canonical form, namespace with its rule and verdict, components, and a "
+            "link to a public resolver if there is one. For a text that is no URN, show where and why.",
             examples=(
-                ("what is wrong with this ISBN", "urnscan explain urn:isbn:0-395-36341-6"),
-                ("the components of RFC 8141", "urnscan explain --syntax rfc8141 'urn:example:a?=b#c'"),
+                ("show what is wrong with an ISBN", "urnscan explain urn:isbn:0-395-36341-6"),
+                ("show the components of RFC 8141", "urnscan explain --syntax rfc8141 'urn:example:a?=b#c'"),
             ),
             statuses={0: "all are URNs", 1: "some are not", USAGE: "wrong usage, or nothing could be done"},
         )
     )
     parser.add_argument_group("input").add_argument("texts", metavar="URN", nargs="+", help="a text that may be a URN")
-    parser.add_argument_group("output").add_argument("--json", action="store_true", help="print a JSON object a line")
+    parser.add_argument_group("output").add_argument(
+        "--json", action="store_true", help="print a JSON object for each, one on each line"
+    )
     add_meaning(parser, scan=False)
     add_help(parser)
     return parser
 
 
 def explain(arguments: argparse.Namespace) -> bool:
-    """Run it with what its parser gave; whether all are URNs."""
+    """Explain the texts; returns whether all are URNs."""
     from urnscan.urn import explanation  # noqa: PLC0415
 
     all_are = True

@@ -1,4 +1,4 @@
-"""Loading of what is heavy, without what Python would do meanwhile for nothing."""
+"""Load heavy libraries, without garbage collection."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from urnscan.errors import FatalError
 
 __all__ = ["loading"]
 
-_LEAST = 1 << 30  # octets of addresses, with which the libraries are loaded and little is read
+_LEAST = 1 << 30  # octets of address space that the libraries and a small scan need
 
 
 @contextlib.contextmanager
 def loading() -> Iterator[None]:
-    """What is loaded in this context stays to the end: nobody looks for garbage in it, then or later.
+    """Load modules in this context: garbage collection is off, and later skips what was loaded.
 
-    Python would, again and again as objects become more; that is a twelfth of a start. Raises FatalError where the
-    process may have so little memory that LLVM, which loads what is compiled, would end it without a word of ours.
+    Collections while loading take a twelfth of the start. Raises FatalError if the memory limit of the process is so low
+    that LLVM, which loads the compiled code, would abort the process without a message.
     """
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most != resource.RLIM_INFINITY and most < _LEAST:

@@ -1,4 +1,4 @@
-"""`urnscan report CLASSES.parquet`: a page of what a scan found."""
+"""`urnscan report CLASSES.parquet`: make an HTML page from the result of a scan."""
 
 from __future__ import annotations
 
@@ -17,24 +17,26 @@ __all__ = ["report", "report_parser"]
 
 
 def report_parser() -> Parser:
-    """Its options."""
+    """The parser of `urnscan report`."""
     parser = Parser(
         About(
             "urnscan report",
             usages=("urnscan report CLASSES.parquet -o FILE.html [options]",),
-            description="Make a page (HTML, one file) of what a scan found: namespaces, how often names occur, how their "
-            "spellings differ, sources, problems, and a table of the classes to search and sort: up to 100,000 of them, of "
-            "more the most frequent.",
-            examples=(("a page of a scan", "urnscan report urns.parquet --occurrences places.parquet -o urns.html"),),
+            description="Make a page (one HTML file) from the result of a scan: namespaces, frequencies, differences of "
+            "spelling, sources, problems, and a table of the classes to search and sort. The table has at most "
+            "100,000 classes, the most frequent.",
+            examples=(
+                ("make a page from a scan", "urnscan report urns.parquet --occurrences places.parquet -o urns.html"),
+            ),
             statuses={0: "done", USAGE: "wrong usage, or nothing could be done", 130: "interrupted"},
         )
     )
     source = parser.add_argument_group("input")
-    source.add_argument("classes", metavar="CLASSES.parquet", help="what urnscan -o wrote")
+    source.add_argument("classes", metavar="CLASSES.parquet", help="classes that urnscan -o wrote")
     source.add_argument(
         "--occurrences",
         metavar="OCCURRENCES.parquet",
-        help="what urnscan --occurrences wrote in the same run: tells how much is in each source, and what ended the names",
+        help="occurrences that urnscan --occurrences wrote in the same run, for the numbers of each source and what ended the names",
     )
     output = parser.add_argument_group("output")
     output.add_argument("-o", dest="output", metavar="FILE.html", required=True, help="write the page here")
@@ -45,7 +47,7 @@ def report_parser() -> Parser:
 
 
 def report(arguments: argparse.Namespace) -> bool:
-    """Run it with what its parser gave; True, as it fails as a whole or not at all. Raises UrnscanError."""
+    """Make the report; returns True, as nothing can fail in part. Raises UrnscanError."""
     start = time.perf_counter()
     with loading():
         from urnscan.output.octets import OctetOutput  # noqa: PLC0415 (heavy: --help does without)
@@ -58,7 +60,7 @@ def report(arguments: argparse.Namespace) -> bool:
         if is_remote(path):
             raise FatalError(f"{without_secrets(path)}: copy it here first; a report is made of files on this machine")
         if real_place(path) == real_place(output):
-            raise FatalError(f"{output}: is what the report is made of; name another output")
+            raise FatalError(f"{output}: is an input of the report; name another output")
     with OctetOutput(output, force=arguments.force) as page:
         occurrences = None if arguments.occurrences is None else local_path(arguments.occurrences)
         summary = summarise(local_path(arguments.classes), occurrences, version=__version__)

@@ -1,4 +1,4 @@
-"""`urnscan INPUT...`: URNs found and printed, or written to Parquet."""
+"""`urnscan INPUT...`: find URNs, and print them or write them to Parquet."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ _ABOUT = About(
         "urnscan INPUT... [-o CLASSES.parquet] [--occurrences FILE] [options]",
         "urnscan COMMAND ...",
     ),
-    description="Find URNs in text, tell which are the same, and write them to Parquet. Text is read as it is kept: "
-    "compressed, in archives (tar, zip, WARC), in tables (Parquet, Arrow, SQLite), behind URLs. Without an "
-    "output, each occurrence is printed as source:line:text.",
+    description="Find URNs in text, group those that are the same, and write them to Parquet. Text may be plain, "
+    "compressed, in archives (tar, zip, WARC), in tables (Parquet, Arrow, SQLite), and behind URLs. Without an output, "
+    "each occurrence is printed as source:line:text.",
     commands=tuple(SUMMARIES)[1:],
     examples=(
-        ("print what is found, as grep -on does", "urnscan dump.xml.gz --trim"),
+        ("print each URN with its line, as grep -on does", "urnscan dump.xml.gz --trim"),
         (
-            "write a row for each name, and one for each place",
+            "write a row for each class, and a row for each occurrence",
             "urnscan texts/ -o urns.parquet --occurrences places.parquet",
         ),
         (
-            "one book is one name, by ISBN-10 and by ISBN-13",
+            "make one class of the ISBN-10 and the ISBN-13 of a book",
             "urnscan texts/ -o books.parquet --equivalence namespace",
         ),
     ),
@@ -70,7 +70,7 @@ _ABOUT = About(
         USAGE: "wrong usage, or nothing could be done",
         130: "interrupted",
     },
-    notes=("An INPUT that has the name of a command is written ./dedup and so on.",),
+    notes=("To read an INPUT that has the name of a command, write ./dedup and so on.",),
 )
 
 
@@ -80,19 +80,19 @@ def scan_parser() -> Parser:
     add_inputs(parser, "INPUT")
     output = parser.add_argument_group("output")
     output.add_argument(
-        "-o", dest="classes", metavar="FILE", help="write the equivalence classes to Parquet, one row each"
+        "-o", dest="classes", metavar="FILE", help="write the equivalence classes to Parquet, a row for each"
     )
-    output.add_argument("--occurrences", metavar="FILE", help="write every occurrence to Parquet, one row each")
+    output.add_argument("--occurrences", metavar="FILE", help="write the occurrences to Parquet, a row for each")
     output.add_argument(
-        "--rejects", metavar="FILE", help="write what begins like a URN and is none to Parquet, with the reason"
+        "--rejects", metavar="FILE", help="write texts that begin like a URN, but are none, to Parquet, with the reason"
     )
-    output.add_argument("--json", action="store_true", help="print occurrences as JSON objects, one a line")
+    output.add_argument("--json", action="store_true", help="print the occurrences as JSON objects, one on each line")
     output.add_argument("--force", action="store_true", help="replace outputs that exist")
     output.add_argument(
         "--resume",
         action="store_true",
-        help="go on where a run with the same outputs and options was cut off: what it finished is kept beside the first output "
-        "(of inputs that are files, and from the tenth second on, or from the first with this option)",
+        help="continue a run with the same outputs and options that did not end: what it finished is kept beside the first "
+        "output (for inputs that are files; after ten seconds, or from the start with this option)",
     )
     add_meaning(parser, scan=True)
     add_reading(parser, columns=True)
@@ -103,14 +103,15 @@ def scan_parser() -> Parser:
         metavar="SHELL",
         action=PrintCompletion,
         choices=PrintCompletion.SHELLS,
-        help=f"print a script by which a shell completes these options: {', '.join(PrintCompletion.SHELLS)}",
+        help=f"print the completions for a shell and exit: {', '.join(PrintCompletion.SHELLS)}",
     )
     return parser
 
 
 def scan(arguments: argparse.Namespace) -> bool:
-    """Run it with what its parser gave; whether nothing failed. Raises UrnscanError, ValueError, and OSError where nothing can
-    be printed.
+    """Scan as the arguments say; returns whether nothing failed.
+
+    Raises UrnscanError, ValueError, and OSError if standard output cannot be written.
     """
     if arguments.engine == "spark":
         return spark_command(arguments)
@@ -194,7 +195,7 @@ def _open_shards(
 
 
 def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
-    """A sink that prints occurrences, as `source:line:text` or as JSON."""
+    """Sink that prints occurrences, as `source:line:text` or as JSON."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -204,19 +205,19 @@ def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
     out = sys.stdout.buffer
 
     def write(*parts: pa.StringArray | str) -> None:
-        """Print the lines that these columns make side by side; a string stands in each of them."""
+        """Print the columns side by side, a line for each row; a string is the same in each row."""
         columns = [text_array([part])[0] if isinstance(part, str) else part for part in parts]
         octets, _ = octet_strings(pc.binary_join_element_wise(*columns, text_array([""])[0]))
         out.write(octets.data)
         out.flush()
 
     def each(column: pa.Array, change: Callable[[str], str]) -> pa.StringArray:
-        """A column of few different strings, each of them changed."""
+        """Apply the function to each string of a column, once for each different string."""
         column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         return text_array([change(text) for text in column.dictionary.to_pylist()]).take(column.indices)
 
     def as_json_string(text: str) -> str:
-        # JSON itself escapes C0 alone; the others command terminals, too, or end lines for some.
+        # json.dumps escapes only C0. The other control characters can also change a terminal, or end a line.
         return CONTROL.sub(lambda match: json.dumps(match[0])[1:-1], json.dumps(text, ensure_ascii=False))
 
     def print_json(rows: pa.RecordBatch) -> None:
@@ -226,14 +227,14 @@ def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
             if name in ("source", "member", "via", "resolver"):
                 column = each(column, as_json_string)
             parts += [f'{", " if parts else "{"}"{name}": ']
-            if name in ("text", "urn", "nid"):  # no URN holds what would have to be escaped
+            if name in ("text", "urn", "nid"):  # a URN contains nothing that JSON escapes
                 parts += ['"', column.cast(pa.string()), '"']
             else:
                 parts += [column.cast(pa.string()).fill_null(text_array(["null"])[0])]
         write(*parts, "}\n")
 
     def print_lines(rows: pa.RecordBatch) -> None:
-        # Names of files and members are what somebody else wrote: they must neither end the line nor command a terminal.
+        # Others chose the names of files and members: these must neither end the line nor change the terminal.
         member = each(rows.column("member"), lambda text: INSIDE + printable(text)).fill_null(text_array([""])[0])
         write(
             each(rows.column("source"), printable),
@@ -249,6 +250,6 @@ def _printer(as_json: bool) -> Callable[[pa.RecordBatch], None]:
 
 
 def _tell_kept(shards: Shards) -> None:
-    """Say so where a run ends early and not in vain."""
+    """Print how to continue, if the run ends early and its finished work is kept."""
     if shards.are_kept:
         say("what was finished is kept beside the output: the same command with --resume goes on from there")

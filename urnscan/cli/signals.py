@@ -1,4 +1,4 @@
-"""What happens when somebody asks the command to stop."""
+"""Signals that stop the command: Ctrl-C, SIGTERM and SIGHUP."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def heed() -> None:
-    """From now on whoever asks to stop is heard, but for what the caller of the command wants to be ignored."""
+    """Handle the signals from now on, except those that the caller ignores, as nohup does."""
     for number in _SIGNALS:
-        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup wants it
+        if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _interrupt)
 
 
 def _interrupt(number: int, _frame: object) -> NoReturn:
-    """Stop and clean up; whoever asks again while that is done has to wait for it."""
+    """Stop: raise, so that everything is cleaned up. Further signals are ignored until that is done."""
     for each in _SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     if number == signal.SIGINT:
@@ -30,9 +30,9 @@ def _interrupt(number: int, _frame: object) -> NoReturn:
 
 @contextlib.contextmanager
 def uninterrupted(outputs: Iterable[str]) -> Iterator[None]:
-    """Who asks to stop meanwhile is heard at the end: between making a file and knowing of it nothing may come.
+    """Delay signals to the end of the context, so that none comes between making a file and registering it for removal.
 
-    With an output in a store it is heard at once: those may take long, and whoever waits for them may want to stop.
+    If an output is in a store, signals are not delayed: an upload may take long, and the user must be able to stop it.
     """
     from urnscan.sources import is_remote  # noqa: PLC0415 (heavy: --help does without)
 

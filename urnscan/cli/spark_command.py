@@ -1,4 +1,4 @@
-"""`urnscan --engine spark INPUT...`: the same command on a cluster."""
+"""`urnscan --engine spark INPUT...`: scan on a cluster of Apache Spark."""
 
 from __future__ import annotations
 
@@ -14,28 +14,30 @@ __all__ = ["add_engine", "spark_command"]
 
 _REFUSED = {
     "json": "--json is for printing, which --engine spark does not do",
-    "resume": "--resume is for one machine: Spark does again what an executor lost, and no more",
+    "resume": "--resume is for one machine: Spark repeats only what an executor lost",
     "jobs": "-j is for one machine: Spark has the executors that its master gives, as in --master 'local[4]'",
     "memory": "--memory is for one machine: Spark groups in what its executors have, spark.executor.memory",
 }
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
-    """What runs it."""
+    """Add the options of Apache Spark."""
     group = parser.add_argument_group("Apache Spark")
     group.add_argument(
         "--engine",
         metavar="NAME",
         choices=["here", "spark"],
         default="here",
-        help="what runs it: here, this machine, or spark, whose outputs are folders of Parquet (default: here)",
+        help="where the scan runs: here, on this machine, or spark, on a cluster; the outputs of spark are folders of Parquet (default: here)",
     )
     group.add_argument("--master", metavar="URL", help="the cluster (default: what spark-submit says, or local[*])")
-    group.add_argument("--errors", metavar="FOLDER", help="write what could not be read to Parquet, one row each")
+    group.add_argument(
+        "--errors", metavar="FOLDER", help="write what could not be read to Parquet, a row for each failure"
+    )
 
 
 def spark_command(arguments: argparse.Namespace) -> bool:
-    """Run the command of these arguments on Spark; whether nothing failed. Raises FatalError and ValueError."""
+    """Scan on Spark as the arguments say; returns whether nothing failed. Raises FatalError and ValueError."""
     for name, reason in _REFUSED.items():
         if getattr(arguments, name):
             raise FatalError(reason)

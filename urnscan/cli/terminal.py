@@ -1,4 +1,4 @@
-"""What is said to whoever runs the command: lines on standard error, and a bar that shows how far it is."""
+"""Lines and the progress bar on standard error."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ __all__ = ["say", "say_trimmable", "show_progress", "summarise"]
 
 
 def say(message: object) -> None:
-    """One line on standard error."""
-    if sys.stderr is not None:  # closed: print would take standard output instead
+    """Print one line on standard error."""
+    if sys.stderr is not None:  # None if closed: print would use standard output instead
         try:
             print(f"urnscan: {printable(str(message))}", file=sys.stderr)
-        except OSError:  # a full disk behind it: nobody can be told, the rest is done all the same
+        except OSError:  # for example a full disk: the run goes on without messages
             sys.stderr = None
 
 
 def say_trimmable(count: int, options: Options) -> None:
-    """A line about what trimming would have changed, if it would have, and was not done."""
+    """Print how many occurrences `--trim` would change, if it was not given and would change some."""
     if count and not options.trim:
         say(trimming(count, "--trim"))
 
@@ -46,9 +46,9 @@ def show_progress(
 
 
 def summarise(report: Report, options: Options, kept: int = 0) -> None:
-    """One line of what was done, and one about trimming where it would have changed something.
+    """Print one line with the counts of the run, and one about trimming if it would change something.
 
-    `kept` octets did not have to be scanned again.
+    `kept` is the number of octets whose result was taken from an earlier run.
     """
     parts = [
         counted(report.inputs, "input"),

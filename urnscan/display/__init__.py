@@ -1,6 +1,6 @@
-"""What people are shown.
+"""Text, tables and progress bars for people.
 
-text: texts escaped and counted; tables for a terminal and as HTML.
+text: texts escaped for a terminal; numbers in words; HTML tables.
 sizes: numbers of octets as people write them, `500MB`.
-progress: the bar that shows how far a run is.
+progress: the progress bar of a run.
 """

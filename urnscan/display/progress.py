@@ -1,6 +1,6 @@
-"""A bar that shows how far a run is: octets, rate, the time that is left where the size is known, and the stage.
+"""Progress bar of a run: stage, octets, rate, and the time left if the size is known.
 
-The command has one on its terminal, the library in a notebook and in an interactive session.
+The command shows it on a terminal, the library in a notebook and in an interactive session.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, TextIO
 
 __all__ = ["Progress", "open_bar", "show_if_wanted"]
 
-_DELAY = 0.5  # seconds: what is done sooner shows no bar
+_DELAY = 0.5  # seconds: a shorter run of the library shows no bar
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a run is to call: of each failure, of how many octets were read, of what comes now."""
+    """Functions that a run calls: for each failure, after reading with the number of octets, and at each stage with its name."""
 
     on_failure: Callable[[object], None] = lambda _: None
     on_progress: Callable[[int], object] = lambda _: None
@@ -31,10 +31,10 @@ class Progress:
 def show_if_wanted(
     wanted: bool | None, stage: str, total: Callable[[], int | None], stack: contextlib.ExitStack
 ) -> Progress:
-    """A bar until the stack is closed, if the run takes a while; `wanted` is None: in a notebook, and in an interactive
-    session on a terminal.
+    """Show a bar until the stack is closed, if it is wanted and the run takes longer than half a second.
 
-    `stage` is what comes first, `total` gives how many octets will be read, None where nobody knows.
+    `wanted` None means: in a notebook, and in an interactive session on a terminal. `stage` is the name of the first stage.
+    `total` returns the octets that will be read, or None if unknown.
     """
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     in_notebook = getattr(shell, "kernel", None) is not None
@@ -57,11 +57,11 @@ def open_bar(
     file: TextIO | None = None,
     delay: float = 0,
 ) -> Progress:
-    """A bar made of text until the stack is closed, on standard error or on `file`, from so many seconds on.
+    """Show a bar made of text until the stack is closed, on standard error or on `file`, after `delay` seconds.
 
-    What `on_failure` writes there stands above it.
+    Lines that `on_failure` writes there stand above the bar.
     """
-    from tqdm import tqdm  # noqa: PLC0415 (it is loaded where there is a bar)
+    from tqdm import tqdm  # noqa: PLC0415 (only a run with a bar needs it)
 
     bar = tqdm(
         desc=stage, total=total, unit="B", unit_scale=True, leave=False, dynamic_ncols=True, file=file, delay=delay
@@ -80,35 +80,35 @@ def open_bar(
 
 
 class _Widget:
-    """A bar in the output of a cell, from the moment on at which the run turns out to take a while."""
+    """Bar in the output of a notebook cell; it appears after half a second."""
 
     def __init__(self, stage: str, total: int | None) -> None:
         from tqdm.notebook import tqdm  # noqa: PLC0415 (as above)
 
         self._bar = tqdm(desc=stage, total=total, unit="B", unit_scale=True, leave=False, display=False)
         self._began = time.monotonic()
-        self._cell = contextvars.copy_context()  # by which a kernel knows the cell whose output it is, in any thread
+        self._cell = contextvars.copy_context()  # from it the kernel knows the cell, in any thread
         self._shown: Any = None
 
     def update(self, octets: int) -> None:
-        """So many more were read."""
+        """Add octets that were read."""
         self._bar.update(octets)
         self._show()
 
     def tell(self, stage: str) -> None:
-        """What comes now."""
+        """Show the name of the stage that begins."""
         self._bar.set_description(stage)
         self._show()
 
     def close(self) -> None:
-        """Take it away: what is kept of a notebook should not have it."""
+        """Remove the bar, so that a saved notebook does not contain it."""
         self._bar.close()
         self._bar.container.close()
         if self._shown is not None:
             self._shown.update({"text/plain": ""}, raw=True)
 
     def _show(self) -> None:
-        from IPython.display import display  # noqa: PLC0415 (it is there where a notebook is)
+        from IPython.display import display  # noqa: PLC0415 (installed wherever a notebook runs)
 
         if self._shown is None and time.monotonic() - self._began >= _DELAY:
             self._shown = self._cell.run(display, self._bar.container, display_id=True)

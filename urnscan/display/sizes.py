@@ -1,4 +1,4 @@
-"""Numbers of octets as people write them."""
+"""Sizes as people write them: `500MB`, `2GiB`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _SIZE = regex.compile(r"([0-9]{1,20})(?:\.([0-9]{1,20}))?\s*(|[kmgt]i?)b?", rege
 
 
 def octets_of(text: str) -> int:
-    """The octets that a size stands for: k, M, G, T are powers of 1000, Ki, Mi, Gi, Ti those of 1024, in any case.
+    """Number of octets in a size: k, M, G, T are powers of 1000, and Ki, Mi, Gi, Ti powers of 1024, in any case.
 
-    Raises ValueError for what is no size.
+    Raises ValueError if the text is no size.
 
     >>> octets_of("500MB"), octets_of("2 GiB"), octets_of("1.5k"), octets_of("7")
     (500000000, 2147483648, 1500, 7)

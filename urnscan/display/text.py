@@ -1,7 +1,7 @@
-"""What people are shown of texts and tables: escaped, counted, in columns of a terminal or as HTML.
+"""Texts and tables for people: escaped for a terminal, in columns, or as HTML.
 
-The text of corpora is data: it neither commands a terminal nor becomes markup. HTML has no colours and no fonts of its
-own, so that it looks as the notebook does, in the light and in the dark.
+Text from inputs must neither change the terminal nor become markup. The HTML sets no colours and no fonts, so that it
+follows the light or dark theme of the notebook.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ __all__ = [
 
 CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
 _BLANK = regex.compile(r"[\s\p{Cc}]")
-_BEFORE, _BEHIND = 60, 20  # characters of a text that is no URN, around the place where it stops being one
-_FAILURES = 20  # that are listed
-_LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right"'  # notebooks set all cells right
+_BEFORE, _BEHIND = 60, 20  # characters shown around the position of an error
+_FAILURES = 20  # most failures that are listed
+_LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right"'  # notebooks align all cells right
 
 
 def printable(text: str) -> str:
-    """The text with control characters escaped: names of files and what they hold must not command a terminal."""
+    """Escape control characters, so that names of files and their content cannot change the terminal."""
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def in_line(text: str) -> str:
-    """The same for a part of a running text: white space and control characters are a space each, so it is one line."""
+    """Make the text one line: each white space or control character becomes a space; others are escaped as in `printable`."""
     return printable(_BLANK.sub(" ", text))
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """The number and what is counted, in the plural where it is not one.
+    """Number with a noun, in the plural unless it is 1.
 
     >>> counted(1, "record"), counted(1234, "class", "classes")
     ('1 record', '1,234 classes')
@@ -55,7 +55,7 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def width_of(text: str) -> int:
-    """The columns that a text takes in a terminal: wide characters of East Asia take two, combining marks none."""
+    """Columns of a text in a terminal: wide East Asian characters take two, combining marks none."""
     if text.isascii():
         return len(text)
     return sum(
@@ -65,13 +65,13 @@ def width_of(text: str) -> int:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """The text filled up with spaces to so many columns of a terminal; `right`: it stands at the end of them."""
+    """Fill up the text with spaces to `width` columns of a terminal; `right` aligns it right."""
     space = " " * (width - width_of(text))
     return space + text if right else text + space
 
 
 def pointed(text: str, position: int) -> tuple[str, str]:
-    r"""A line with the text, or of a long one what is around a position in it, and a line with a caret below that place.
+    r"""Two lines: the text (of a long one, the part around the position), and a caret below the position.
 
     >>> print(*pointed("urn:a b", 5), sep="\n")
     urn:a b
@@ -83,14 +83,14 @@ def pointed(text: str, position: int) -> tuple[str, str]:
 
 
 def html_text(text: str) -> str:
-    """A text as HTML."""
-    import html  # noqa: PLC0415 (slow to load: the command does without)
+    """Escape a text for HTML."""
+    import html  # noqa: PLC0415 (loads slowly, and the command does not need it)
 
     return html.escape(printable(text))
 
 
 def trimming(count: int, remedy: str) -> str:
-    """What is told of so many occurrences that trimming would have changed; nothing where there are none."""
+    """Sentence about occurrences that trimming would change; empty if there are none. `remedy` names the option."""
     if not count:
         return ""
     many = f"{count:,} occurrences end in punctuation or run into the next"
@@ -99,7 +99,7 @@ def trimming(count: int, remedy: str) -> str:
 
 
 def html_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Rows of values under names: numbers to the right, with separators of thousands; None is an empty cell."""
+    """HTML table of rows under column names: numbers right, with separators of thousands; None is an empty cell."""
     rows = [list(row) for row in rows]
     ends = [rows and _is_number(rows[0][column]) for column in range(len(names))]
     head = "".join(
@@ -110,7 +110,7 @@ def html_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def html_fields(fields: Iterable[tuple[str, object]]) -> str:
-    """Names and values, a row each; those that are None or empty are left out."""
+    """HTML table with a row for each name and value; values that are None or empty are left out."""
     rows = (
         f"<tr><th {_LEFT}>{html_text(name)}</th>{_cell(value)}</tr>"
         for name, value in fields
@@ -120,18 +120,18 @@ def html_fields(fields: Iterable[tuple[str, object]]) -> str:
 
 
 def html_counts(*counts: str) -> str:
-    """What was counted, as the line above a table."""
+    """HTML line with counts, to stand above a table."""
     return f"<p><b>{html_text(', '.join(counts))}</b></p>"
 
 
 def html_trimming(count: int) -> str:
-    """What is told of trimming, as the line below a table."""
+    """HTML line about trimming, to stand below a table; empty if trimming would change nothing."""
     said = trimming(count, "trim=True")
     return f"<p>{html_text(said)}</p>" if said else ""
 
 
 def html_failures(failures: Sequence[Exception]) -> str:
-    """The first of the failures, a line each, and how many more there are; nothing where there are none."""
+    """HTML list of the first failures, and the number of the others; empty if there are none."""
     if not failures:
         return ""
     more = f"<p>and {len(failures) - _FAILURES:,} more</p>" if len(failures) > _FAILURES else ""
