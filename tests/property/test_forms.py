@@ -222,6 +222,7 @@ def test_long_text_in_several_members(kind):
     check(Compressed(kind, Text(LONG), (300_003, 700_000)), as_file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tar", "stored", "deflated", "warc"])
 def test_long_and_short_members(kind):
     """One that is scanned on its own between many that are scanned together."""
@@ -233,6 +234,7 @@ def test_long_and_short_members(kind):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "sqlite"])
 def test_many_values(kind):
     check(Table(kind, tuple(b"urn:a:%d\nurn:b:c" % number for number in range(40_000))))

@@ -170,9 +170,10 @@ class TestPromises:
         every = "".join(map(chr, range(33, 127)))
         for nss in [*long, every, "%D9%A0%D9%A1%D9%A2", "%00", "..", *string.punctuation]:
             urn = f"urn:{nid}:{nss}"
-            assert namespace_form(urn) == f"urn:{nid}:{judge(urn).nss}"
-            assert judge(urn).problem in (None, *PROBLEMS)
-            assert judge(urn).reason
+            found = judge(urn)
+            assert namespace_form(urn) == f"urn:{nid}:{found.nss}"
+            assert found.problem in (None, *PROBLEMS)
+            assert found.reason
 
     @each_namespace
     def test_what_no_urn_holds(self, nid):
