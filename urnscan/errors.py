@@ -66,14 +66,7 @@ class SourceError(UrnscanError):
 
 
 class DamageError(SourceError):
-    """A damaged part of an input: who reads on gets what follows it, which is not next to what came before.
-
-    But where `is_whole` nothing is missing: all of it was given, and only its checksum is wrong.
-    """
-
-    def __init__(self, source: str, reason: str, *, is_whole: bool = False) -> None:
-        super().__init__(source, reason)
-        self.is_whole = is_whole
+    """A damaged part of an input: who reads on gets what follows it, which is not next to what came before."""
 
 
 class LimitError(SourceError):

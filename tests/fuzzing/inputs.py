@@ -22,7 +22,7 @@ from tests.support.packed import zipped
 from urnscan.errors import DamageError, FatalError, LimitError, SourceError
 from urnscan.report.figures import summarise
 from urnscan.report.scan import render
-from urnscan.sources import Checks, Document, Input, Limits, PathList, Reading, Values, lists, open_documents
+from urnscan.sources import Document, Input, Limits, PathList, Reading, Values, lists, open_documents
 from urnscan.sources.remote.urls import is_remote, is_url, local_path, parse_url, without_secrets
 
 __all__ = ["HEAD", "files_from", "form", "report", "tables", "urls"]
@@ -72,7 +72,6 @@ def _contents(found: list[tuple[Any, ...]]) -> list[tuple[str, bytes]]:
 def _read(path: Path, reading: Reading, size: int) -> list[tuple[Any, ...]]:
     """All that is in a file, as a run would read it, and what could not be read."""
     found: list[tuple[Any, ...]] = []
-    checks = Checks()
     view = memoryview(bytearray(size))
 
     def failed(error: SourceError) -> None:
@@ -81,7 +80,7 @@ def _read(path: Path, reading: Reading, size: int) -> list[tuple[Any, ...]]:
         found.append(("error", type(error), error.reason))
 
     try:
-        with contextlib.closing(open_documents(Input(str(path), str(path), None), reading, checks)) as documents:
+        with contextlib.closing(open_documents(Input(str(path), str(path), None), reading)) as documents:
             for each in documents:
                 match each:
                     case SourceError():
@@ -96,7 +95,6 @@ def _read(path: Path, reading: Reading, size: int) -> list[tuple[Any, ...]]:
                             for at, value in enumerate(each.values)
                             if value.is_valid
                         ]
-        assert not checks._open, "each unit is settled at the end"
     except SourceError as error:
         failed(error)
     return found

@@ -17,13 +17,12 @@ from hypothesis import strategies as st
 
 from urnscan.errors import FatalError, SourceError
 from urnscan.run import resume as module
-from urnscan.run.pieces import Piece
+from urnscan.run.pieces import Begun, Counts, Done, Failed, Rows
 from urnscan.run.resume import Shards, stamp
 from urnscan.run.tasks import Files, Part
 from urnscan.sources import Input, Listed
 
 MEANING = {"syntax": "rfc2141", "version": "1"}
-NUMBERS = ("found", "inputs", "octets", "trimmable", "part_of", "part_lines")
 TABLES = ("partial", "occurrences", "rejects")
 
 
@@ -46,33 +45,39 @@ def name(number):
 
 TASKS = {
     name(0): [
-        Piece(found=2, partial=rows("a", "b"), occurrences=rows("a", "ü"), names={0: "a", 7: "ü\n"}, trimmable=1),
-        Piece(rejects=rows("urn:")),
-        Piece(inputs=2, octets=100),
+        Rows(
+            Counts(occurrences=2, trimmable=1),
+            partial=rows("a", "b"),
+            occurrences=rows("a", "ü"),
+            names={0: "a", 7: "ü\n"},
+        ),
+        Rows(Counts(rejects=1), rejects=rows("urn:")),
+        Done(Counts(inputs=2, octets=100)),
     ],
-    name(1): [Piece(inputs=1, octets=10, part_of=3, part_lines=4)],
-    name(2): [],
+    name(1): [Done(Counts(inputs=1, octets=10), lines=4)],
+    name(2): [Done()],
     name(3): [
-        Piece(found=3, partial=rows("c", "d", "c"), part_of=3),
-        Piece(inputs=1, octets=20, part_of=3, part_lines=5),
+        Rows(Counts(occurrences=3), partial=rows("c", "d", "c")),
+        Done(Counts(inputs=1, octets=20), lines=5),
     ],
 }
 
 
 def said(piece):
     """All that a piece tells, with its rows as they are."""
+    if isinstance(piece, Done):
+        return piece
     tables = [None if (table := getattr(piece, each)) is None else table.to_pydict() for each in TABLES]
-    return [*(getattr(piece, each) for each in NUMBERS), dict(piece.names), piece.failure, *tables]
+    return [piece.counts, dict(piece.names), *tables]
 
 
 EXPECTED = {task: [said(piece) for piece in pieces] for task, pieces in TASKS.items()}
 
 
 def add(shards, task, *pieces, is_kept=False):
-    shards.add(Piece(begins=task, is_kept=is_kept))
+    shards.add(Begun(stamp=task, is_kept=is_kept))
     for piece in pieces:
         shards.add(piece)
-    shards.add(Piece(ends=True))
 
 
 def keep(shards, tasks=tuple(TASKS)):
@@ -147,7 +152,6 @@ class TestKept:
             with resumed(left) as shards:
                 assert shards.are_some
                 assert kept(shards) == EXPECTED
-                assert all(piece.is_kept for piece in shards.pieces(shards.find(name(0))))
 
     def test_rows_come_back_with_their_schema(self, left):
         with resumed(left) as shards:
@@ -167,7 +171,7 @@ class TestKept:
     def test_a_task_in_which_something_failed_is_not_kept(self, tmp_path):
         """Neither what came before it nor what comes behind it in the task; the next task is."""
         with resumed(tmp_path) as shards:
-            failure = Piece(failure=(0, "a", SourceError("a", "broken")))
+            failure = Failed(0, "a", SourceError("a", "broken"))
             add(shards, name(0), TASKS[name(0)][0], failure, TASKS[name(0)][1])
             keep(shards, [name(1), name(3)])
         with resumed(tmp_path) as shards:
@@ -231,7 +235,7 @@ class TestKept:
         names = {number: f"folder/{number:040d}" for number in range(100)}
         with resumed(tmp_path) as shards:
             for number in range(2000):
-                add(shards, name(number), Piece(octets=1, names=names))
+                add(shards, name(number), Rows(names=names), Done(Counts(octets=1)))
         with resumed(tmp_path) as shards:
             found = shards._found
             assert len(found) == 2000
@@ -261,12 +265,11 @@ class TestWhen:
     def test_a_long_run_keeps_what_was_kept_at_once_and_what_came_late(self, tmp_path):
         with self.plain(tmp_path) as shards:
             keep(shards, [name(1), name(2)])
-            shards.add(Piece(begins=name(0)))
+            shards.add(Begun(stamp=name(0)))
             shards.add(TASKS[name(0)][0])  # more than is kept at once
             shards.add(TASKS[name(0)][1])
             self.now += 11  # in the middle of the task
             shards.add(TASKS[name(0)][2])
-            shards.add(Piece(ends=True))
             keep(shards, [name(3)])
             assert shards.are_kept
         with resumed(tmp_path) as shards:

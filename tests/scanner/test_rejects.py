@@ -23,7 +23,6 @@ from tests.support.oracle import SYNTAXES, rejects
 from tests.support.results import rows_of
 from urnscan.errors import InvalidURN
 from urnscan.output.parquet import ParquetOutput
-from urnscan.run import pieces as holding
 from urnscan.run import pipeline, worker
 from urnscan.run.options import Options
 from urnscan.run.pipeline import run
@@ -167,7 +166,7 @@ class TestEverywhere:
 
 
 class TestInside:
-    """In what is packed, `member` tells where, and what a checksum condemns is left out."""
+    """In what is packed, `member` tells where."""
 
     def test_values_of_a_table(self, tmp_path):
         values = ["urn:a:b", "x\nurn:a.b:c", None, "urn:isbn", "ends in urn:", "urn:c%"]
@@ -180,26 +179,29 @@ class TestInside:
         ]
         assert report.occurrences == 1
 
-    @pytest.mark.parametrize("in_memory", [1 << 26, 1])
-    def test_wrong_checksum(self, tmp_path, in_memory):
-        """Of two members the second is damaged: neither its hits nor its rejects count; waiting in memory and on disk."""
+    def test_wrong_checksum(self, tmp_path):
+        """What decodes counts: hits and rejects."""
         bad = gzip.compress(b" urn:a:2 urn:bad \n")
         bad = bad[:-8] + struct.pack("<I", zlib.crc32(b"else")) + bad[-4:]
         octets = gzip.compress(b"urn:a:1 urn:good:\n") + bad + gzip.compress(b"urn:a:3 urn:best\n")
         (tmp_path / "x.gz").write_bytes(octets)
         occurrences, batches, classes = [], [], []
-        with mock.patch.object(holding, "_IN_MEMORY", in_memory):
-            report = run(
-                [str(tmp_path / "x.gz")],
-                Options(),
-                occurrences=occurrences.append,
-                classes=classes.append,
-                rejects=batches.append,
-            )
+        report = run(
+            [str(tmp_path / "x.gz")],
+            Options(),
+            occurrences=occurrences.append,
+            classes=classes.append,
+            rejects=batches.append,
+        )
         rows = rows_of(batches, REJECTS)
-        assert [row["text"] for row in rows] == ["urn:good:", "urn:best"]
-        assert [text for batch in occurrences for text in batch.column("text").to_pylist()] == ["urn:a:1", "urn:a:3"]
-        assert (report.occurrences, report.rejects, report.classes) == (2, 2, 2)
+        assert [row["text"] for row in rows] == ["urn:good:", "urn:bad", "urn:best"]
+        assert [text for batch in occurrences for text in batch.column("text").to_pylist()] == [
+            "urn:a:1",
+            "urn:a:2",
+            "urn:a:3",
+        ]
+        assert (report.occurrences, report.rejects, report.classes) == (3, 3, 3)
+        assert len(report.failures) == 1
 
 
 class TestPython:

@@ -14,7 +14,7 @@ from tests.support.examples import FEW
 from tests.support.tabular import gzipped, is_text, read_values, zipped
 from urnscan.errors import LimitError
 from urnscan.sources import Limits
-from urnscan.sources.layers import Budget, Checks, Layer, Reading
+from urnscan.sources.layers import Budget, Layer, Reading
 from urnscan.sources.tables import arrow, leaves, parquet, values
 
 TEXTS = st.one_of(st.none(), st.text(max_size=8), st.just("urn:example:a"))
@@ -79,7 +79,7 @@ def naive(value, place):
 
 
 def read_array(array, limits=None):
-    layer = Layer("in", "in", Reading(), Checks(), Budget("in", limits or Limits()))
+    layer = Layer("in", "in", Reading(), Budget("in", limits or Limits()))
     found = leaves.read_column(array, "a", ("",), 0, layer)
     pairs = [(read.place(at), value.as_py()) for read in found for at, value in enumerate(read.values)]
     return sorted((place, value) for place, value in pairs if value)
@@ -159,7 +159,7 @@ def test_what_comes_out_is_what_python_sees(tmp_path_factory, name, table):
 @given(table=tables(), cuts=st.lists(st.integers(0, 7), max_size=2))
 def test_slices_are_read_as_what_they_are(table, cuts):
     """Offsets, null bitmaps and children of a slice begin before it."""
-    layer = Layer("in", "in", Reading(), Checks(), Budget("in", Limits()))
+    layer = Layer("in", "in", Reading(), Budget("in", Limits()))
     for start in cuts:
         part = table.slice(start)
         found = []
@@ -358,7 +358,7 @@ def test_text_that_begins_as_a_stream_would_is_text(tmp_path):
 
 
 def test_a_slow_pipe_is_not_asked_for_more_than_tells():
-    layer = Layer("in", "in", Reading(), Checks(), Budget("in", Limits()))
+    layer = Layer("in", "in", Reading(), Budget("in", Limits()))
     for recognise in (parquet.is_parquet, arrow.is_arrow_file, arrow.is_arrow_stream):
         assert recognise(b"u", layer) is False
     assert parquet.is_parquet(b"PAR", layer) is None

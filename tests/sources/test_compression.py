@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from tests.support.examples import FEW
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources import Checks, Input, Limits, Reading, open_documents
+from urnscan.sources import Input, Limits, Reading, open_documents
 from urnscan.sources.compression import decoders, tape
 from urnscan.sources.compression.members import CODINGS, Unpacked
 from urnscan.sources.layers import Budget, Layer
@@ -77,34 +77,29 @@ class Octets(Reader):
 def layer_of(name="file", limits=NO_LIMITS):
     budget = Budget(name, limits)
     budget.took(1 << 20)
-    return Layer(name, name, Reading(limits=limits), Checks(), budget)
+    return Layer(name, name, Reading(limits=limits), budget)
 
 
 class Read:
-    """All that the reader of a compressed file gives: `text`, `trusted` text, `errors`, the text of each call."""
+    """All that the reader of a compressed file gives: `text`, `errors`, wrong checksums."""
 
     def __init__(self, form, octets, size=1 << 20, **options):
         layer = layer_of()
         source = octets if isinstance(octets, Octets) else Octets(octets, **options)
         view = memoryview(bytearray(size))
-        self.calls, self.errors, dates = [], [], []
+        self.text, self.errors = b"", []
         with Unpacked(CODING[form], source, layer) as reader:
             while True:
                 try:
                     got = reader.read_into(view)
                 except DamageError as error:
-                    self.errors.append((sum(map(len, self.calls)), error.reason))
+                    self.errors.append((len(self.text), error.reason))
                     continue
                 if not got:
                     break
-                self.calls.append(bytes(view[:got]))
-                dates.append(layer.checks.now)
+                self.text += view[:got]
             assert reader.read_into(view) == 0
-        assert layer.checks.settled > layer.checks.now
-        self.refused = layer.checks.refused
-        self.text = b"".join(self.calls)
-        trusted = (not any(first <= date <= last for first, last in self.refused) for date in dates)
-        self.trusted = b"".join(call for call, good in zip(self.calls, trusted, strict=True) if good)
+        self.wrong = [error.reason for error in layer.budget.failed_checksums()]
         self.reasons = [reason for _, reason in self.errors]
 
 
@@ -118,12 +113,11 @@ class Read:
     seekable=st.booleans(),
 )
 def test_members_are_one_text(form, sizes, size, most, zeros, seekable):
-    """Empty ones too, read in any pieces into views of any size, with padding behind each; no call mixes two of them."""
+    """Empty ones too, read in any pieces into views of any size, with padding behind each."""
     texts = [bytes([65 + number]) * size for number, size in enumerate(sizes)]
     octets = b"".join(COMPRESS[form](text) + bytes(zeros) for text in texts)
     read = Read(form, octets, size, most=most, seekable=seekable)
-    assert (read.text, read.errors, read.refused) == (b"".join(texts), [], [])
-    assert all(len(set(call)) == 1 for call in read.calls)
+    assert (read.text, read.errors, read.wrong) == (b"".join(texts), [], [])
 
 
 @FORMS
@@ -177,10 +171,10 @@ def test_damage_costs_one_member_at_most(form, data, flip, seekable):
     octets = b"".join([*members[:number], bytes(damaged), *members[number + 1 :]])
     read = Read(form, octets, data.draw(st.integers(100, 300_000)), seekable=seekable)
     before, behind = b"".join(texts[:number]), b"".join(texts[number + 1 :])
-    assert read.trusted.startswith(before)
-    assert read.trusted.endswith(behind)
+    assert read.text.startswith(before)
+    assert read.text.endswith(behind)
     assert len(read.errors) <= 2
-    given = read.trusted[len(before) : len(read.trusted) - len(behind)]
+    given = read.text[len(before) : len(read.text) - len(behind)]
     if form == "bzip2":
         assert texts[number].startswith(given)
     if not flip and number == len(members) - 1:
@@ -193,18 +187,16 @@ def test_damage_costs_one_member_at_most(form, data, flip, seekable):
 @FORMS
 @FEW
 @given(data=st.data())
-def test_what_is_not_refused_and_ends_well_is_what_was_encoded(form, data):
-    """Any octets changed behind the header: without an error or a refusal the text is the one that was encoded."""
+def test_what_is_told_of_nothing_is_what_was_encoded(form, data):
+    """Any octets changed behind the header: without an error the text is the one that was encoded."""
     text = text_of(7, 20_000)
     octets = bytearray(COMPRESS[form](text))
     at = data.draw(st.integers(20, len(octets) - 1))
     change = data.draw(st.binary(min_size=1, max_size=8))
     octets[at : at + len(change)] = change[: len(octets) - at]
     read = Read(form, bytes(octets))
-    if not read.errors:
-        assert read.trusted == text
-    elif "checksum" in read.reasons[0]:
-        assert read.trusted == b""
+    if not read.errors and not read.wrong:
+        assert read.text == text
 
 
 def decoded_by_octet(form, octets):
@@ -265,18 +257,18 @@ def test_the_blocks_before_a_damaged_one_are_given(form, block, blocks):
 
 
 @pytest.mark.parametrize(("form", "from_end"), [("gzip", 8), ("gzip", 4), ("xz", 30), ("zstd", 4), ("LZ4", 4)])
-def test_a_wrong_checksum_refuses_what_was_given(form, from_end):
-    """All is decoded and given, but with a date that is refused; the next member is trusted."""
+def test_a_wrong_checksum_is_told_and_costs_nothing(form, from_end):
+    """All is decoded and given, and the member is named."""
     text, behind = text_of(1, 30_000), text_of(2, 100)
     damaged = bytearray(COMPRESS[form](text))
     damaged[-from_end] ^= 1
     read = Read(form, COMPRESS[form](behind) + damaged + COMPRESS[form](behind))
     assert read.text == behind + text + behind
-    assert read.trusted == behind + behind
     at = len(COMPRESS[form](behind))
     unit = CODING[form].unit
-    assert read.reasons == [
-        f"the checksum of the {form} {unit} at octet {at} is wrong: what was found in it is left out"
+    assert read.errors == []
+    assert read.wrong == [
+        f"the checksum of the {form} {unit} at octet {at} is wrong: what was read of it may be damaged"
     ]
 
 
@@ -291,10 +283,25 @@ def test_the_checks_of_xz_are_told_from_damage():
             damaged[at] ^= 1
             read = Read("xz", bytes(damaged))
             in_check = index_at - size <= at < index_at
-            assert len(read.errors) == 1
-            assert bool(read.refused) == in_check, (check, at)
-            if at >= index_at:
-                assert read.trusted == text
+            assert len(read.errors) + len(read.wrong) == 1
+            assert bool(read.wrong) == in_check, (check, at)
+            if at >= index_at - size:
+                assert read.text == text
+
+
+def test_a_block_of_xz_with_a_wrong_check_ends_its_stream():
+    """The library decodes no block behind it: what is lost is said."""
+    text = text_of(1, 300_000)
+    blocks = subprocess.run(["xz", "-c", "--block-size=100000"], input=text, check=True, capture_output=True).stdout
+    first = 12 + 4 * (blocks[12] + 1)
+    while blocks[first]:
+        first += 6 + (blocks[first] >= 0xC0) + int.from_bytes(blocks[first + 3 : first + 5], "big")
+    at = -(-first // 4) * 4
+    damaged = blocks[:at] + bytes([blocks[at] ^ 1]) + blocks[at + 1 :]
+    read = Read("xz", damaged + lzma.compress(b"behind"))
+    assert read.text == text[:100_000] + b"behind"
+    reason = f"the xz stream at octet 0 has a wrong checksum before octet {at + 8}: what follows in it is lost"
+    assert (read.reasons, read.wrong) == ([reason], [])
 
 
 def test_a_block_of_lz4_with_a_wrong_checksum_is_not_given():
@@ -303,8 +310,8 @@ def test_a_block_of_lz4_with_a_wrong_checksum_is_not_given():
     octets = bytearray(lz4.frame.compress(text, block_checksum=True, block_size=lz4.frame.BLOCKSIZE_MAX64KB))
     octets[len(octets) // 2] ^= 1
     read = Read("LZ4", bytes(octets))
-    assert read.trusted == text[: len(read.trusted)]
-    assert len(read.trusted) in (1 << 16, 2 << 16, 3 << 16)
+    assert read.text == text[: len(read.text)]
+    assert len(read.text) in (1 << 16, 2 << 16, 3 << 16)
 
 
 @FORMS
@@ -317,7 +324,7 @@ def test_a_member_that_is_cut_off(form):
     for end in range(1, len(octets)):
         read = Read(form, first + octets[:end])
         assert read.reasons == [reason], end
-        assert read.trusted == read.text
+        assert read.text == read.text
         assert (text + text_of(2, 3000)).startswith(read.text)
         assert len(read.text) >= len(text)
 
@@ -375,7 +382,7 @@ def test_gzip_without_isal(monkeypatch):
     assert read.text == expected + b"".join(texts[1:])
     wrong = bytearray(gzip.compress(texts[0]))
     wrong[-8] ^= 1
-    assert Read("gzip", bytes(wrong)).trusted == b""
+    assert len(Read("gzip", bytes(wrong)).wrong) == 1
 
 
 def test_skippable_frames_are_passed_over():
@@ -479,7 +486,6 @@ def test_the_limits_end_it(form):
         with pytest.raises(LimitError):
             reader.read_into(memoryview(bytearray(100)))
         assert reader.read_into(memoryview(bytearray(100))) == 0
-        assert layer.checks.settled > layer.checks.now
 
 
 def test_an_xz_chunk_of_each_kind_is_as_long_as_it_is():
@@ -497,7 +503,7 @@ def test_an_xz_chunk_of_each_kind_is_as_long_as_it_is():
     index = 4 * (int.from_bytes(octets[-8:-4], "little") + 1)
     wrong = bytearray(octets)
     wrong[-12 - index - 1] ^= 1  # the check of the block, which is told from its chunks
-    assert Read("xz", bytes(wrong)).trusted == b""
+    assert len(Read("xz", bytes(wrong)).wrong) == 1
 
 
 @pytest.mark.parametrize(("window", "is_read"), [(0x88, True), (0x89, False)])
@@ -584,14 +590,11 @@ def test_what_a_slow_pipe_says_is_not_held_back():
         assert reader.read_into(view) == 0
 
 
-def test_a_reader_that_is_closed_early_settles_its_unit_and_its_file():
+def test_a_reader_that_is_closed_early_closes_its_file():
     layer = layer_of()
     source = Octets(gzip.compress(text_of(1, 500_000)))
     with Unpacked(CODING["gzip"], source, layer) as reader:
         assert reader.read_into(memoryview(bytearray(10))) == 10
-        assert layer.checks.settled <= layer.checks.now
-    assert layer.checks.settled > layer.checks.now
-    assert layer.checks.refused == []
     assert source.second.closed
     reader.close()
 
@@ -659,7 +662,7 @@ def documents(path):
     """The text of the documents in a file, and the errors."""
     text, errors = b"", []
     view = memoryview(bytearray(100_000))
-    for found in open_documents(Input(str(path), str(path), None), Reading(), Checks()):
+    for found in open_documents(Input(str(path), str(path), None), Reading()):
         if isinstance(found, SourceError):
             errors.append(str(found))
             continue

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.support.examples import FEW
 from tests.support.packed import Given
 from urnscan.errors import DamageError, FatalError, SourceError
-from urnscan.sources import Checks, Input, Reader, Reading, check_encoding, open_documents
+from urnscan.sources import Input, Reader, Reading, check_encoding, open_documents
 from urnscan.sources.encodings import Transcoder
 
 NO_TEXT = {"base64_codec", "bz2_codec", "hex_codec", "mbcs", "quopri_codec", "rot_13", "uu_codec", "zlib_codec"}
@@ -223,7 +223,7 @@ def test_blocks_larger_than_those_of_the_transcoder(tmp_path):
         (tmp_path / "file").write_bytes(("x" + text).encode(codec))
         view = memoryview(bytearray(1_000_003))
         out = b""
-        for document in open_documents(Input("file", str(tmp_path / "file"), None), Reading(codec), Checks()):
+        for document in open_documents(Input("file", str(tmp_path / "file"), None), Reading(codec)):
             while got := document.reader.read_into(view):
                 out += view[:got]
         assert out.decode() == "x" + text

@@ -1,6 +1,7 @@
 """CSV, JSON and JSON Lines by named fields: the values that others read there, and no text that ends the run."""
 
 import csv
+import gzip
 import io
 import itertools
 import json
@@ -9,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import urnscan
 from tests.support.tabular import gzipped, is_text, read_values, zipped
 from urnscan.errors import DamageError, SourceError
-from urnscan.sources.layers import Budget, Checks, Layer, Limits, Reading
+from urnscan.sources.layers import Budget, Layer, Limits, Reading
 from urnscan.sources.reader import Reader
 from urnscan.sources.tables import fields, records, text
 
@@ -57,7 +59,7 @@ class Pieces(Reader):
 
 
 def read_pieces(function, columns, *pieces):
-    layer = Layer("in", "in", Reading(columns=columns), Checks(), Budget("in", Limits()))
+    layer = Layer("in", "in", Reading(columns=columns), Budget("in", Limits()))
     values, errors = [], []
     try:
         for found in function(Pieces(*pieces), layer):
@@ -167,12 +169,12 @@ def test_what_has_no_name_is_known_by_its_beginning(tmp_path):
 
 
 def test_a_slow_pipe_is_not_asked_for_more_than_tells():
-    layer = Layer("in", "in", Reading(columns=("a",)), Checks(), Budget("in", Limits()))
+    layer = Layer("in", "in", Reading(columns=("a",)), Budget("in", Limits()))
     assert fields.is_json(b"x", layer) is False
     assert fields.is_json(b" [ ", layer) is None
     assert fields.is_csv(b"x,a", layer) is None
     assert fields.is_csv(b"x,b\n", layer) is False
-    bare = Layer("in", "a.csv", Reading(), Checks(), Budget("in", Limits()))
+    bare = Layer("in", "a.csv", Reading(), Budget("in", Limits()))
     assert fields.is_csv(b"", bare) is fields.is_json(b"", bare) is False
 
 
@@ -366,7 +368,7 @@ def test_blank_lines_before_a_header_are_passed_over(before, most, monkeypatch):
     monkeypatch.setattr(text, "_BLOCK", most)
     octets = f"{before}\tu,v\nurn:a:1,2\n".encode()
     assert read_pieces(fields.read_csv, ("u",), octets) == ([("0/u", b"urn:a:1")], [])
-    layer = Layer("in", "in", Reading(columns=("u",)), Checks(), Budget("in", Limits()))
+    layer = Layer("in", "in", Reading(columns=("u",)), Budget("in", Limits()))
     assert fields.is_csv(octets, layer)
     assert fields.is_csv(before.encode(), layer) is None
     assert read_pieces(fields.read_csv, ("u",), before.encode()) == ([], [])
@@ -392,7 +394,7 @@ def test_a_header_that_is_never_closed_is_not_looked_for_to_the_end(monkeypatch)
     _, errors = read_pieces(fields.read_csv, ("u",), b'"a\n' * 1000)
     assert errors == ["no column 'u': it has \""]
     assert max(seen) <= 250
-    layer = Layer("in", "in", Reading(columns=("u",)), Checks(), Budget("in", Limits()))
+    layer = Layer("in", "in", Reading(columns=("u",)), Budget("in", Limits()))
     assert fields.is_csv(b'"a\n' * 10, layer) is None
     assert fields.is_csv(b'"a\n' * 1000, layer) is False
 
@@ -451,6 +453,19 @@ def test_an_error_that_ends_the_reading_comes_behind_what_was_read():
     ended = SourceError("in", "ended")
     assert read_pieces(fields.read_json, ("a",), b'{"a": "1"}\n{"a": "', ended) == ([("0/a", b"1")], ["ended"])
     assert read_pieces(fields.read_csv, ("b",), b"a,b\n1,x\n", ended) == ([("0/b", b"x")], ["ended"])
+
+
+@pytest.mark.parametrize(("name", "line"), [("a.csv.gz", b"%b\n"), ("a.jsonl.gz", b'{"a": "%b"}\n')])
+def test_a_wrong_checksum_costs_no_other_line(tmp_path, name, line):
+    """Nothing is missing of such a member: all is read, also the line that it does not end."""
+    octets = b"".join(line % text for text in (b"a", b"urn:a:1", b"urn:b:1", b"urn:b:2", b"urn:c:1"))
+    members = [bytearray(gzip.compress(octets[at : at + 30])) for at in range(0, len(octets), 30)]
+    for member in members[1:]:
+        member[-8] ^= 1
+    (tmp_path / name).write_bytes(b"".join(members))
+    found = urnscan.scan(tmp_path / name, column="a")
+    assert found.occurrences.column("text").to_pylist() == ["urn:a:1", "urn:b:1", "urn:b:2", "urn:c:1"]
+    assert len(found.report.failures) == len(members) - 1
 
 
 @given(

@@ -14,23 +14,24 @@ from hypothesis import strategies as st
 from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.http import Body
-from urnscan.sources.layers import Budget, Checks, Layer, Limits, Reading
+from urnscan.sources.layers import Budget, Layer, Limits, Reading
 
 TEXT = b"".join(b"<p>urn:isbn:%d and some more</p>\r\n" % (number * 7919) for number in range(3000))
 
 
-def layer(limits=None, checks=None):
+def layer(limits=None):
     limits = limits or Limits()
     budget = Budget("record", limits)
     budget.took(1)
-    return Layer("record", "record", Reading(limits=limits), checks or Checks(), budget)
+    return Layer("record", "record", Reading(limits=limits), budget)
 
 
 def read(*parts, size=1 << 16, most=1 << 20, **shared):
     """The body and the errors on the way; a reader that has ended stays at the end."""
     view = memoryview(bytearray(size))
     out, errors = bytearray(), []
-    with Body(Given(*parts, most=most), layer(**shared)) as body:
+    shared_by_all = layer(**shared)
+    with Body(Given(*parts, most=most), shared_by_all) as body:
         while True:
             try:
                 got = body.read_into(view)
@@ -45,7 +46,7 @@ def read(*parts, size=1 << 16, most=1 << 20, **shared):
                 assert body.read_into(view) == 0
                 break
             out += view[:got]
-    return bytes(out), errors
+    return bytes(out), [*errors, *shared_by_all.budget.failed_checksums()]
 
 
 def message(body, *fields):
@@ -324,8 +325,7 @@ def test_a_coding_with_a_wrong_octet(token, where, change, data):
     coded = bytearray(CODE[token](text))
     at = min(int(where * len(coded)), len(coded) - 1)
     coded[at] ^= change
-    checks = Checks()
-    out, errors = read(message(bytes(coded), b"Content-Encoding: " + token), checks=checks)
+    out, errors = read(message(bytes(coded), b"Content-Encoding: " + token))
     assert len(errors) <= 1
     if out != coded:  # its beginning was not that of the coding any more
         decode = {
@@ -340,61 +340,19 @@ def test_a_coding_with_a_wrong_octet(token, where, change, data):
             for octet in coded:
                 want += decode(bytes([octet]))
         assert out == want or (token == b"deflate" and not want)  # it is tried without its header then
-    assert checks.settled == checks.now + 1
 
 
 @pytest.mark.parametrize("token", [b"gzip", b"deflate", b"zstd"])
 @pytest.mark.parametrize("text", [b"urn:a:1 \xe9\x01", TEXT])
-def test_a_checksum_that_fails_refuses_what_was_given(token, text):
-    """All of it is given first: only the end tells."""
+def test_a_checksum_that_fails_is_told(token, text):
+    """All is given."""
     coded = bytearray(CODE[token](text))
     coded[-5 if token == b"gzip" else -1] ^= 1
-    checks = Checks()
-    begun = checks.now
-    out, (error,) = read(message(bytes(coded), b"Content-Encoding: " + token), checks=checks)
+    out, (error,) = read(message(bytes(coded), b"Content-Encoding: " + token))
     if token != b"zstd" or len(coded) < 1 << 16:
         assert out == text
-    assert "checksum" in str(error)
-    ((first, last),) = checks.refused
-    assert begun < first <= last
-    assert checks.settled > last
-
-
-def test_a_body_that_is_closed_early_leaves_no_unit_open():
-    checks = Checks()
-    given = Given(message(gzip.compress(TEXT), b"Content-Encoding: gzip"))
-    with Body(given, layer(checks=checks)) as body:
-        assert body.read_into(memoryview(bytearray(10))) == 10
-        assert checks.settled <= checks.now
-    assert checks.settled > checks.now
-    assert not checks.refused
-    assert given.closed
-
-
-def test_what_was_held_is_dated_when_it_was_read():
-    """The octets of a coding may have been read before a checksum of what is around it failed."""
-    checks = Checks()
-
-    class Outer(Given):
-        def read_into(self, view):
-            if self.parts:
-                self.unit = checks.begin()
-                return super().read_into(view)
-            checks.refuse(self.unit)
-            return 0
-
-    outer = Outer(message(gzip.compress(b"urn:a:1 \0" * 1000), b"Content-Encoding: gzip"))
-    view = memoryview(bytearray(100))
-    given = []
-    with Body(outer, layer(checks=checks)) as body:
-        while True:
-            checks.since = checks.now
-            if not body.read_into(view):
-                break
-            given.append((checks.since, checks.now))
-    ((first, last),) = checks.refused
-    assert given
-    assert all(since <= last and now >= first for since, now in given)
+    name = "gzip" if token == b"gzip" else token.decode()
+    assert str(error) == f"record: the checksum of its {name} coding is wrong: what was read of it may be damaged"
 
 
 @pytest.mark.parametrize("token", [b"gzip", b"deflate", b"DEFLATE", b"br", b"zstd"])
@@ -467,9 +425,7 @@ def test_an_error_in_the_headers_is_raised():
 )
 def test_whatever_it_is_it_ends_with_one_error_at_most_of_each_kind(parts, size):
     """No crash, and no loop; a coding that is damaged ends the body, chunks that are do not."""
-    checks = Checks()
-    out, errors = read(b"".join(parts), size=size, checks=checks)
+    out, errors = read(b"".join(parts), size=size)
     assert len(errors) <= 2
-    assert checks.settled > checks.now
     if not any(b"ncoding" in part for part in parts):
         assert b"".join(parts).endswith(out)

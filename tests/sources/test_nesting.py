@@ -3,68 +3,13 @@
 from contextlib import closing
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources import Checks, Document, Input, Limits, Reading, is_splittable
+from urnscan.sources import Document, Input, Limits, Reading, is_splittable, layers
 from urnscan.sources import texts as opening
 from urnscan.sources.forms import Archive, Compression, Registry, Table
 from urnscan.sources.layers import Budget, Layer
-
-
-class TestChecks:
-    """A unit is settled when its checksum is known; what was read for it counts, or not."""
-
-    def test_nothing_to_wait_for(self):
-        checks = Checks()
-        assert checks.settled > checks.now
-
-    def test_nothing_is_forgotten_while_a_unit_is_open(self):
-        """What is still to be given of it may be from a unit within that was refused."""
-        checks = Checks()
-        outer, inner = checks.begin(), checks.begin()
-        checks.refuse(inner)
-        checks.forget()
-        assert checks.refused == [(2, 2)]
-        checks.confirm(outer)
-        checks.forget()
-        assert checks.refused == []
-
-    def test_unit_after_unit(self):
-        checks = Checks()
-        first = checks.begin()
-        assert checks.settled <= checks.now
-        checks.confirm(first)
-        assert checks.settled > checks.now
-        second = checks.begin()
-        assert first < checks.settled <= second
-        checks.refuse(second)
-        assert checks.refused == [(second, second)]
-        assert checks.settled > checks.now > second
-
-    @given(st.lists(st.sampled_from(["begin", "confirm", "refuse", "read"]), max_size=30))
-    def test_nested_units(self, deeds):
-        """What is read while a unit is open is of a date within it, and settled when all units around it are."""
-        checks = Checks()
-        open_units, reads, refused = [], [], set()
-        for deed in deeds:
-            if deed == "begin":
-                open_units.append((checks.begin(), []))
-            elif deed == "read":
-                reads.append(checks.now)
-                for _, inside in open_units:
-                    inside.append(len(reads) - 1)
-            elif open_units:
-                unit, inside = open_units.pop()
-                getattr(checks, deed)(unit)
-                if deed == "refuse":
-                    refused |= set(inside)
-            unsettled = {read for _, inside in open_units for read in inside}
-            assert {number for number, date in enumerate(reads) if date >= checks.settled} == unsettled
-        hit = {n for n, date in enumerate(reads) if any(begin <= date <= end for begin, end in checks.refused)}
-        assert hit == refused
 
 
 class TestBudget:
@@ -103,10 +48,20 @@ class TestBudget:
         Budget("x", Limits(), told.append).took(7)
         assert told == [7]
 
+    def test_wrong_checksums_are_told_once_and_summed_up(self, monkeypatch):
+        """An input made to harm has millions of them."""
+        monkeypatch.setattr(layers, "_MOST_WRONG", 2)
+        budget = Budget("x", Limits())
+        for number in range(5):
+            budget.failed_checksum(SourceError("x", str(number)))
+        told = [str(error) for error in budget.failed_checksums()]
+        assert told == ["x: 0", "x: 1", "x: 3 more checksums in it are wrong"]
+        assert list(budget.failed_checksums()) == []
+
 
 class TestLayer:
     def layer(self, **limits):
-        return Layer("a.tar", "a.tar", Reading(limits=Limits(**limits)), Checks(), Budget("a.tar", Limits()))
+        return Layer("a.tar", "a.tar", Reading(limits=Limits(**limits)), Budget("a.tar", Limits()))
 
     def test_names(self):
         """`member` is the way to it, by "!/" where archives lie in archives."""
@@ -140,7 +95,7 @@ class TestRegistry:
             path.write_bytes(octets)
             out = []
             reading = Reading(limits=limits or Limits())
-            for document in opening.open_documents(Input("file", str(path), None), reading, Checks()):
+            for document in opening.open_documents(Input("file", str(path), None), reading):
                 if isinstance(document, Document):
                     out.append((document.member, read(document.reader)))
                 else:
@@ -267,7 +222,7 @@ class TestRegistry:
         forms = (self.compression(inner), self.archive(("x", member)))
         monkeypatch.setattr(opening, "FORMS", Registry(forms))
         (tmp_path / "file").write_bytes(b"C")
-        with closing(opening.open_documents(Input("f", str(tmp_path / "file"), None), Reading(), Checks())) as found:
+        with closing(opening.open_documents(Input("f", str(tmp_path / "file"), None), Reading())) as found:
             next(found)
             assert not inner.closed
         assert inner.closed

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.errors import SourceError
-from urnscan.sources import Checks, Document, Input, Reading, Selection, find_inputs, is_splittable, open_documents
+from urnscan.sources import Document, Input, Reading, Selection, find_inputs, is_splittable, open_documents
 from urnscan.sources.files import open_file
 from urnscan.sources.reader import read_up_to
 from urnscan.sources.remote import filesystems, objects, places, store, urls
@@ -229,7 +229,7 @@ class TestPages:
         web.pages["/a"] = TEXT
         counted = []
         view = memoryview(bytearray(1 << 20))
-        for document in open_documents(only(f"{web.url}/a"), Reading(), Checks(), counted.append):
+        for document in open_documents(only(f"{web.url}/a"), Reading(), counted.append):
             assert isinstance(document, Document)
             while document.reader.read_into(view):
                 pass
@@ -1093,10 +1093,10 @@ def audit(event, arguments):
     if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "urllib.Request"):
         raise AssertionError(event)
 sys.addaudithook(audit)
-from urnscan.sources import Checks, Reading, find_inputs, open_documents
+from urnscan.sources import Reading, find_inputs, open_documents
 for source in find_inputs([{str(tmp_path)!r}, {str(tmp_path / "*")!r}, "file://{tmp_path}", "nope"]):
     if hasattr(source, "path"):
-        for document in open_documents(source, Reading(), Checks()):
+        for document in open_documents(source, Reading()):
             while document.reader.read_into(memoryview(bytearray(1 << 20))):
                 pass
 remote = {{"urnscan.sources.remote." + name for name in ("filesystems", "objects", "places", "web")}}

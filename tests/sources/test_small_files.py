@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import urnscan
 from tests.support.examples import FEW
 from urnscan.run.tasks import Sizes
-from urnscan.sources import Checks, Input, Listed, Reading, doubts, is_plain, read_together
+from urnscan.sources import Input, Listed, Reading, doubts, is_plain, read_together
 from urnscan.sources import small_files as together
 from urnscan.sources.forms import FORMS
 
@@ -120,7 +120,7 @@ def test_what_is_read_together_is_plain(tmp_path, name, octets):
     assert text in (..., octets)
     if text is not ...:
         source = Input(name, str(path), len(octets))
-        assert is_plain(source, head, is_whole=len(head) == len(octets), reading=Reading(), checks=Checks())
+        assert is_plain(source, head, is_whole=len(head) == len(octets), reading=Reading())
     path.unlink()
 
 

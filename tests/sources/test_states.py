@@ -10,7 +10,7 @@ import pytest
 from urnscan.sources import Selection, find_inputs
 from urnscan.sources import states as sizes
 from urnscan.sources import walk as walking
-from urnscan.sources.states import UNKNOWN, file_sizes, file_states
+from urnscan.sources.states import UNKNOWN, file_sizes, states_of_files
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Python asks one by one")
 
@@ -55,7 +55,7 @@ def test_states(tree, monkeypatch, can_ask):
     ]
     octets = [os.fsencode(path) + b"\0" for path in paths]
     monkeypatch.setattr(sizes, "_CAN_ASK", can_ask)
-    found = file_states(b"".join(octets), np.cumsum([len(path) for path in octets]))
+    found = states_of_files(b"".join(octets), np.cumsum([len(path) for path in octets]))
     assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
 
 

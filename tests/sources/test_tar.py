@@ -13,20 +13,20 @@ from hypothesis import strategies as st
 
 from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources import Checks, Limits, Reading
+from urnscan.sources import Limits, Reading
 from urnscan.sources.archives.tar import is_tar, open_tar
 from urnscan.sources.files import File
 from urnscan.sources.layers import Budget, Layer
 
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
 TEXT = b"".join(b"urn:isbn:%d and some words\n" % (number * 7919) for number in range(3000))
-LAYER = Layer("x", "x", Reading(), Checks(), Budget("x", Limits()))
+LAYER = Layer("x", "x", Reading(), Budget("x", Limits()))
 
 
 def read(reader, view=5000, upto=None, limits=None):
     """The members and the errors of an archive."""
     reader = Given(reader) if isinstance(reader, bytes) else reader
-    layer = Layer("x", "x", Reading(), Checks(), Budget("x", limits or Limits()))
+    layer = Layer("x", "x", Reading(), Budget("x", limits or Limits()))
     layer.budget.took(1)
     members, errors = [], []
     block = memoryview(bytearray(view))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.errors import FatalError, SourceError
-from urnscan.sources import Checks, Input, Reading, is_splittable, open_documents
+from urnscan.sources import Input, Reading, is_splittable, open_documents
 from urnscan.sources.encodings import Transcoder
 
 MARKS = {
@@ -23,7 +23,7 @@ def text_of(path, encoding=None, size=5):
     """The only text in a file, read in pieces of `size` octets, and its reader."""
     view = memoryview(bytearray(size))
     out = b""
-    for document in open_documents(Input("file", str(path), None), Reading(encoding), Checks()):
+    for document in open_documents(Input("file", str(path), None), Reading(encoding)):
         assert document.member is None
         while got := document.reader.read_into(view):
             out += view[:got]

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from urnscan.errors import SourceError
-from urnscan.sources import Checks, Document, Input, Reading, open_documents
+from urnscan.sources import Document, Input, Reading, open_documents
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def opened(tmp_path):
         view = memoryview(bytearray(1000))
         out = []
         try:
-            for found in open_documents(Input(name, str(path), len(octets)), Reading(), Checks()):
+            for found in open_documents(Input(name, str(path), len(octets)), Reading()):
                 if isinstance(found, Document):
                     text = b""
                     while got := found.reader.read_into(view):

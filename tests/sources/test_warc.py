@@ -16,22 +16,22 @@ from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources import Input, open_documents
 from urnscan.sources.archives.warc import is_warc, open_warc
-from urnscan.sources.layers import Budget, Checks, Layer, Limits, Reading
+from urnscan.sources.layers import Budget, Layer, Limits, Reading
 from urnscan.sources.reader import Reader
 
 BODY = b"".join(b"<p>urn:isbn:%d and some more</p>\r\n" % (number * 7919) for number in range(300))
 
 
-def layer(checks=None, limits=None):
+def layer(limits=None):
     limits = limits or Limits()
     budget = Budget("x.warc", limits)
     budget.took(1 << 20)
-    return Layer("x.warc", "x.warc", Reading(limits=limits), checks or Checks(), budget)
+    return Layer("x.warc", "x.warc", Reading(limits=limits), budget)
 
 
-def read(*parts, size=1 << 16, most=1 << 20, checks=None, limits=None):
+def read(*parts, size=1 << 16, most=1 << 20, limits=None):
     """The members, in order: (name, octets), and the texts of errors where they came."""
-    return read_all(Given(*parts, most=most), layer(checks, limits), size=size)
+    return read_all(Given(*parts, most=most), layer(limits), size=size)
 
 
 def read_all(reader, layer, out=None, size=1 << 16):
@@ -118,7 +118,7 @@ def test_the_records_of_a_file_are_documents(tmp_path, suffix):
     path.write_bytes(b"".join(map(gzip.compress, records)) if suffix else b"".join(records))
     view = memoryview(bytearray(100))
     found = []
-    for document in open_documents(Input("x", str(path), path.stat().st_size), Reading(), Checks()):
+    for document in open_documents(Input("x", str(path), path.stat().st_size), Reading()):
         assert not isinstance(document, SourceError), document
         if suffix and document.member is None:
             pytest.skip("gzip is not read yet")
@@ -385,27 +385,6 @@ class Seekable(Given):
         return io.BytesIO(self.octets)
 
 
-def units(checks, *members, most=1 << 20):
-    """A reader that gives each member as a unit of what a checksum covers, as one of gzip does."""
-
-    class Units(Given):
-        unit = None
-
-        def __init__(self):
-            super().__init__(most=most)
-            self.left = list(members)
-
-        def read_into(self, view):
-            if not self.parts and self.left:
-                if self.unit is not None:
-                    checks.confirm(self.unit)
-                self.unit = checks.begin()
-                self.parts = [self.left.pop(0)]
-            return super().read_into(view)
-
-    return Units()
-
-
 @pytest.mark.parametrize(  # whose names hold no octets: gzip's tell the time, and each of many processes has its own
     ("block", "text"), [(CODED, b"urn:a:coded "), (CHUNKED, b"urn:a:1")], ids=["coded", "chunked"]
 )
@@ -429,14 +408,11 @@ def test_a_length_that_is_too_large_hides_no_record_behind_the_end_of_a_coding(b
 
 
 @pytest.mark.parametrize("more", [5, 10**9])
-@pytest.mark.parametrize("how", ["ahead", "units"])
 @pytest.mark.parametrize("most", [1, 60, 1 << 20])
-def test_a_length_that_is_too_large_ends_where_that_is_proven(more, how, most):
-    """By looking ahead to where the record should end, or by a member of the compressed file that begins there."""
+def test_a_length_that_is_too_large_ends_where_that_is_proven(more, most):
+    """By looking ahead to where the record should end."""
     records = [record(PAGE, 1, HTTP, kind="response", length=len(PAGE) + more), record(b"urn:c:3", 2), record(b"x", 3)]
-    checks = Checks()
-    reader = Seekable(b"".join(records), most) if how == "ahead" else units(checks, *records, most=most)
-    out = read_all(reader, layer(checks))
+    out = read_all(Seekable(b"".join(records), most), layer())
     assert out == [
         (urn(1), b"urn:b:2\r\n\r\n"),
         f"x.warc!/{urn(1)}: {LONG.format(len(PAGE) + more, len(PAGE) + 4)}",
@@ -507,67 +483,10 @@ def test_what_fails_behind_the_end_of_a_coding_is_told(error):
     ]
 
 
-def test_records_behind_the_end_of_a_coding_are_dated_when_they_were_read():
-    """They were read ahead, before the checksum of what is around them failed; what came after it is not theirs."""
-    checks = Checks()
-
-    class Members(Given):
-        def read_into(self, view):
-            if len(self.parts) == 2:
-                self.unit = checks.begin()
-            elif self.parts and isinstance(self.parts[0], Exception):
-                checks.refuse(self.unit)
-            return super().read_into(view)
-
-    long = record(CODED, 1, HTTP, kind="response", length=10**6) + record(b"urn:a:2", 2)
-    reader = Members(long, DamageError("x.warc.gz", "has a wrong checksum"))
-    reader.parts.append(record(b"urn:a:3", 3))
-    reader.parts, rest = reader.parts[:2], reader.parts[2:]
-    view = memoryview(bytearray(100))
-    dates = []
-    for found in open_warc(reader, layer(checks)):
-        if isinstance(found, DamageError):
-            reader.parts = rest
-        elif isinstance(found, tuple):
-            checks.since = checks.now
-            while found[1].read_into(view):
-                dates.append((checks.since, checks.now))
-    ((first, last),) = checks.refused
-    assert [since <= last and first <= now for since, now in dates] == [True, True, False]
-
-
 def test_records_that_are_too_deep_are_told():
     assert read(record(b"urn:a:1", 1), limits=Limits(depth=0)) == [
         "x.warc: nested more than 0 deep: not read; --max-depth allows more"
     ]
-
-
-def test_what_was_held_is_dated_when_it_was_read():
-    """A record that is held while the checksum of the gzip member around it fails is from before that."""
-    checks = Checks()
-
-    class Members(Given):
-        unit = None
-
-        def read_into(self, view):
-            if self.unit is not None:
-                (checks.refuse if len(self.parts) == 1 else checks.confirm)(self.unit)
-                self.unit = None
-            if self.parts:
-                self.unit = checks.begin()
-            return super().read_into(view)
-
-    # The second member ends within a header: what it held of it is given with the third.
-    members = [record(b"urn:a:1", 1), record(b"urn:b:2", 2)[:20], record(b"urn:b:2", 2)[20:]]
-    view = memoryview(bytearray(100))
-    dates = []
-    for _, reader in open_warc(Members(*members), layer(checks)):
-        checks.since = checks.now
-        assert reader.read_into(view) == 7
-        dates.append((checks.since, checks.now))
-    ((first, last),) = checks.refused
-    assert dates[0][1] < first <= last
-    assert dates[1][0] <= last
 
 
 def test_memory_is_bounded():

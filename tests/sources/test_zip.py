@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources import Checks, Limits, Reading
+from urnscan.sources import Limits, Reading
 from urnscan.sources.archives.zip import is_zip, open_zip
 from urnscan.sources.files import File
 from urnscan.sources.layers import Budget, Layer
@@ -28,11 +28,10 @@ TEXT = b"".join(b"urn:isbn:%d and some words\n" % (number * 7919) for number in 
 class Read:
     """All that is read of an archive."""
 
-    def __init__(self, reader, view=5000, limits=None, upto=None, checks=None):
-        self.checks = checks or Checks()
-        self.layer = Layer("x", "x", Reading(), self.checks, Budget("x", limits or Limits(ratio=10**9)))
+    def __init__(self, reader, view=5000, limits=None, upto=None):
+        self.layer = Layer("x", "x", Reading(), Budget("x", limits or Limits(ratio=10**9)))
         self.layer.budget.took(1)
-        self.members, self.errors, self.dates = [], [], {}
+        self.members, self.errors = [], []
         block = memoryview(bytearray(view))
         for found in open_zip(reader, self.layer):
             if isinstance(found, SourceError):
@@ -40,16 +39,13 @@ class Read:
                 continue
             name, member = found
             text = bytearray()
-            dates = []
             try:
                 with member:
                     while upto is None or len(text) < upto:
-                        self.checks.since = self.checks.now
                         got = member.read_into(block)
                         if not got:
                             assert member.read_into(block) == 0
                             break
-                        dates.append((self.checks.since, self.checks.now))
                         text += block[:got]
             except LimitError:
                 raise
@@ -57,14 +53,7 @@ class Read:
                 self.errors.append(str(error))
                 assert member.read_into(block) == 0
             self.members.append((name, bytes(text)))
-            self.dates[name] = dates
-        assert self.checks.settled > self.checks.now
-
-    @property
-    def refused(self):
-        """The members of which an octet is not to be trusted."""
-        refused = self.checks.refused
-        return {n for n, dates in self.dates.items() for a, b in dates for c, d in refused if a <= d and c <= b}
+        self.wrong = [str(error) for error in self.layer.budget.failed_checksums()]
 
 
 def read(octets, **options):
@@ -201,8 +190,8 @@ def test_deflated_with_a_descriptor(signature, layout, crc_off):
     one = header(b"a", TEXT, method=8, flags=8, crc=0, compressed=0, size=0) + packed + tail
     found = read(one + zipped([("b", b"b")]))
     assert found.members == [("a", TEXT), ("b", b"b")]
-    assert len(found.errors) == crc_off
-    assert found.refused == ({"a"} if crc_off else set())
+    assert len(found.wrong) == crc_off
+    assert found.errors == []
 
 
 def test_zip64():
@@ -257,11 +246,12 @@ def test_a_header_that_denies_its_data_is_told(method, zeros):
     octets[zeros] = bytes(zeros.stop - zeros.start)
     found = read(bytes(octets))
     assert found.members[-1] == ("b", b"b")
-    assert all(name in found.refused or not text for name, text in found.members[:-1])
-    assert 1 <= len(found.errors) <= 2
-    refused = "x!/a: its checksum or size is wrong: what was found in it is left out"
+    assert found.wrong or not any(text for _, text in found.members[:-1])
+    told = found.wrong + found.errors
+    assert 1 <= len(told) <= 2
+    wrong = "x!/a: its checksum or size is wrong: what was read of it may be damaged"
     lost = "x: no zip record at octet 31: passed over what stands there, up to the next one"
-    assert found.errors[-1] == (lost if zeros.start == 14 or (zeros.start, method) == (18, 0) else refused)
+    assert told[-1] == (lost if zeros.start == 14 or (zeros.start, method) == (18, 0) else wrong)
 
 
 def test_an_empty_archive_and_its_comment():
@@ -383,20 +373,20 @@ def test_behind_a_hole_below_there_is_a_way_back():
 
 
 @pytest.mark.parametrize("method", [0, 8])
-def test_a_wrong_size_refuses_as_a_wrong_checksum_does(method):
-    """What says of itself what is not so is not to be trusted, though its CRC is right."""
+def test_a_wrong_size_is_told_as_a_wrong_checksum_is(method):
+    """All is given, though its CRC is right."""
     octets = bytearray(zipped([("a", TEXT), ("b", b"b" * 99)], method))
     octets[22] += 1  # of its size
     found = read(bytes(octets))
     assert found.members == [("a", TEXT), ("b", b"b" * 99)]
-    assert found.errors == ["x!/a: its checksum or size is wrong: what was found in it is left out"]
-    assert found.refused == {"a"}
+    assert found.wrong == ["x!/a: its checksum or size is wrong: what was read of it may be damaged"]
+    assert found.errors == []
 
 
 @pytest.mark.parametrize("method", METHODS.values())
 @pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
-def test_a_wrong_checksum_refuses_its_member_alone(method, writer):
-    """The octets are given, and told not to be trusted."""
+def test_a_wrong_checksum_is_told_and_costs_nothing(method, writer):
+    """The octets of all members are given, and the one is named."""
     octets = bytearray(zipped([("a", b"a" * 99), ("b", TEXT), ("c", b"c" * 99)], method, writer))
     at = octets.index(b"PK\x03\x04", 1) + 14
     if writer is Unseekable:
@@ -404,29 +394,19 @@ def test_a_wrong_checksum_refuses_its_member_alone(method, writer):
     octets[at] ^= 1
     found = read(bytes(octets))
     assert found.members == [("a", b"a" * 99), ("b", TEXT), ("c", b"c" * 99)]
-    assert found.errors == ["x!/b: its checksum or size is wrong: what was found in it is left out"]
-    assert found.refused == {"b"}
-
-
-def test_a_form_around_that_is_refused():
-    """All that came of it is not to be trusted, and nothing else, whatever the members' own checksums say."""
-    octets = zipped([(name, name.encode() * 300) for name in "abc"], 0)
-    at = octets.index(b"PK\x03\x04", 400)
-    checks = Checks()
-    unit = checks.begin()
-    found = Read(Given(octets[:at], lambda: checks.refuse(unit), octets[at:]), checks=checks)
-    assert found.refused == {"a", "b"}
+    assert found.wrong == ["x!/b: its checksum or size is wrong: what was read of it may be damaged"]
+    assert found.errors == []
 
 
 @pytest.mark.parametrize("method", METHODS.values())
 @pytest.mark.parametrize("upto", [0, 10, 10_000])
 @pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
 def test_a_member_that_is_not_read_on(method, upto, writer):
-    """Closed early, it is passed over, and its octets count."""
+    """Closed early, it is passed over."""
     members = [("a", TEXT * 5), ("b", TEXT * 5), ("c", TEXT)]
     found = read(zipped(members, method, writer), upto=upto)
     assert [name for name, _ in found.members] == ["a", "b", "c"]
-    assert (found.errors, found.checks.refused) == ([], [])
+    assert (found.errors, found.wrong) == ([], [])
 
 
 def undamaged_front(packed):
@@ -502,7 +482,7 @@ def test_flipped_bits(method, writer):
         whole = [name for name, text in found.members if texts.get(name) == text]
         assert len(whole) >= (6 if at < directory else 8), (at, found.errors)
         for name, text in found.members:
-            assert found.errors or text in texts.values(), (at, name)
+            assert found.errors or found.wrong or text in texts.values(), (at, name)
 
 
 @given(st.data())
@@ -575,7 +555,7 @@ def test_a_failure_below_is_the_end():
         Read(Given(octets[:20], SourceError("below", "gone")))
 
 
-LAYER = Layer("x", "x", Reading(), Checks(), Budget("x", Limits()))
+LAYER = Layer("x", "x", Reading(), Budget("x", Limits()))
 
 
 @pytest.mark.parametrize("octets", [zipped([("a", b"a")]), END, b"PK\x07\x08PK\x03\x04", b"PK00PK\x03\x04"])
@@ -594,15 +574,15 @@ def test_not_recognised(octets):
 @pytest.mark.parametrize("method", METHODS.values())
 @pytest.mark.parametrize("upto", [10, 10_000])
 def test_a_wrong_checksum_of_a_member_that_was_not_read_on_is_told(writer, method, upto):
-    """What was given of it before is left out, too; the members around it are good."""
+    """Its end is read for the checksum alone."""
     octets = bytearray(zipped([("a", TEXT), ("b", TEXT * 5), ("c", TEXT)], method, writer))
     right = struct.pack("<I", zlib.crc32(TEXT * 5))
     for at in [at for at in range(len(octets)) if octets.startswith(right, at)]:
         octets[at] ^= 1
     found = read(bytes(octets), upto=upto)
     assert [name for name, _ in found.members] == ["a", "b", "c"]
-    assert found.errors == ["x!/b: its checksum or size is wrong: what was found in it is left out"]
-    assert found.refused == {"b"}
+    assert found.wrong == ["x!/b: its checksum or size is wrong: what was read of it may be damaged"]
+    assert found.errors == []
 
 
 @pytest.mark.parametrize("kind", ["empty", "folder", "encrypted"])

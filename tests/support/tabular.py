@@ -5,7 +5,7 @@ import io
 import zipfile
 
 from urnscan.errors import SourceError
-from urnscan.sources import Checks, Document, Input, Limits, Reading, Values, open_documents
+from urnscan.sources import Document, Input, Limits, Reading, Values, open_documents
 
 
 def read_values(path, *columns, encoding=None, limits=None, on_read=lambda _: None):
@@ -13,7 +13,7 @@ def read_values(path, *columns, encoding=None, limits=None, on_read=lambda _: No
     reading = Reading(encoding, columns, limits or Limits())
     values, errors = [], []
     try:
-        for found in open_documents(Input(path.name, str(path), None), reading, Checks(), on_read):
+        for found in open_documents(Input(path.name, str(path), None), reading, on_read):
             if isinstance(found, SourceError):
                 errors.append(found)
             else:
@@ -30,7 +30,7 @@ def read_values(path, *columns, encoding=None, limits=None, on_read=lambda _: No
 def is_text(path, *columns):
     """Whether a file is taken for text."""
     reading = Reading(None, columns)
-    found = open_documents(Input(path.name, str(path), None), reading, Checks())
+    found = open_documents(Input(path.name, str(path), None), reading)
     return any(isinstance(document, Document) for document in found)
 
 

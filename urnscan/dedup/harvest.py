@@ -25,7 +25,7 @@ from urnscan.records.formats import FORMATS, recognise
 from urnscan.records.record import Damaged
 from urnscan.run.failures import NO_PLACE, Failures
 from urnscan.run.options import Options
-from urnscan.sources import INSIDE, Checks, Document, Input, Reading, Values, is_binary, open_documents
+from urnscan.sources import INSIDE, Document, Input, Reading, Values, is_binary, open_documents
 
 __all__ = ["Harvest"]
 
@@ -114,7 +114,7 @@ class Harvest:
                 self._failures.add(NO_PLACE, source.source, source)
                 continue
             try:
-                with closing(open_documents(source, self._reading, Checks(), self._on_read)) as documents:
+                with closing(open_documents(source, self._reading, self._on_read)) as documents:
                     for number, document in enumerate(documents):
                         self._document(place, source, number, document)
             except SourceError as error:

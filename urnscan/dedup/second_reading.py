@@ -17,7 +17,7 @@ from typing import IO
 from urnscan.errors import FatalError, SourceError
 from urnscan.records.buffer import Buffer
 from urnscan.records.formats import Format
-from urnscan.sources import Checks, Document, Input, Reading, open_documents, past_damage
+from urnscan.sources import Document, Input, Reading, open_documents, past_damage
 
 __all__ = ["Again", "Dump", "Place", "ReadInto", "Spool", "Summed"]
 
@@ -159,7 +159,7 @@ class Again:
             if not waiting:
                 continue
             try:
-                with closing(open_documents(source, self._reading, Checks(), self._on_read)) as documents:
+                with closing(open_documents(source, self._reading, self._on_read)) as documents:
                     for number, document in enumerate(documents):
                         if number == waiting[0].number and isinstance(document, Document):
                             yield waiting.popleft(), Summed(document.reader.read_into)

@@ -18,7 +18,7 @@ from urnscan.display.text import counted, html_counts, html_failures, html_text,
 from urnscan.errors import ArgumentError, SourceError
 from urnscan.records.buffer import MARK, Buffer
 from urnscan.run.options import Options
-from urnscan.sources import INSIDE, Checks, Document, Input, Listed, Values, find_listed, open_documents, past_damage
+from urnscan.sources import INSIDE, Document, Input, Listed, Values, find_listed, open_documents, past_damage
 from urnscan.urn.syntax import URN, parse
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ class _Again:
 
     def _input(self, source: Input, ways: _Ways) -> None:
         """Find in an input what is wanted of it. Raises SourceError."""
-        with closing(open_documents(source, self._options.reading, Checks())) as documents:
+        with closing(open_documents(source, self._options.reading)) as documents:
             for document in documents:
                 if isinstance(document, Document):
                     if ways.get(document.member):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,9 @@ from urnscan.errors import FatalError, SourceError
 from urnscan.grouping.external import Grouping
 from urnscan.run.failures import Failures, SpillFolder
 from urnscan.run.options import Options
-from urnscan.run.pieces import Piece
+from urnscan.run.pieces import Begun, Counts, Done, Failed, Piece, Rows
 from urnscan.run.resume import Shards, stamp
-from urnscan.run.tasks import Argument, Sizes, Task, tasks
+from urnscan.run.tasks import Argument, Part, Sizes, Task, tasks
 from urnscan.run.threads import in_order
 from urnscan.run.worker import Work, Worker
 from urnscan.tables.rows import class_rows
@@ -100,10 +100,12 @@ def run(
     what a sink raises.
     """
     began = time.monotonic()
-    report = Report(rejects=None if rejects is None else 0)
+    report = Report()
+    counts = Counts()
     failures = Failures(report.failures, on_failure, strict=options.strict)
     names: dict[int, str] = {}
-    part_of, lines, part_counted = None, 0, False
+    part_of: int | None = None
+    lines, is_counted = 0, False  # of the parts of the huge file before this one
     with ExitStack() as stack:
         folder = SpillFolder(spill_folder)
         stack.callback(folder.remove)
@@ -118,7 +120,6 @@ def run(
             want_partial=classes is not None,
             want_rejects=rejects is not None,
             on_read=_one_at_a_time(on_progress),
-            spill_folder=folder.get,
         )
         planned = tasks(inputs, options, outputs, _SIZES)
         pieces = in_order(planned, lambda: _work(work, shards), options.jobs)
@@ -126,28 +127,29 @@ def run(
         for piece in pieces:
             if shards is not None:
                 shards.add(piece)
-            if piece.begins is not None or piece.ends:
-                continue
-            if piece.part_of != part_of:
-                part_of, lines, part_counted = piece.part_of, 0, False
-            if piece.inputs and not part_counted:
-                report.inputs += piece.inputs
-                part_counted = part_of is not None  # its other parts are the same input
-            report.octets += piece.octets
-            report.occurrences += piece.found
-            report.trimmable += piece.trimmable
-            if piece.failure:
-                failures.add(*piece.failure, is_part=piece.part_of is not None)
-            if piece.occurrences is not None and occurrences is not None:
-                occurrences(_add_lines(piece.occurrences, lines) if lines else piece.occurrences)
-            if piece.rejects is not None and rejects is not None:
-                report.rejects = (report.rejects or 0) + piece.rejects.num_rows
-                rejects(_add_lines(piece.rejects, lines) if lines else piece.rejects)
-            if piece.partial is not None:
-                grouping.add(piece.partial)
-                names.update(piece.names)
-            lines += piece.part_lines
+            match piece:
+                case Begun():
+                    if part_of is None or piece.part_of != part_of:
+                        part_of, lines, is_counted = piece.part_of, 0, False
+                case Failed():
+                    failures.add(piece.place, piece.name, piece.error, is_part=part_of is not None)
+                case Rows():
+                    counts += piece.counts
+                    if piece.occurrences is not None and occurrences is not None:
+                        occurrences(_add_lines(piece.occurrences, lines))
+                    if piece.rejects is not None and rejects is not None:
+                        rejects(_add_lines(piece.rejects, lines))
+                    if piece.partial is not None:
+                        grouping.add(piece.partial)
+                        names.update(piece.names)
+                case Done():
+                    counts += replace(piece.counts, inputs=0) if is_counted else piece.counts
+                    is_counted = part_of is not None and bool(is_counted or piece.counts.inputs)
+                    lines += piece.lines
         failures.finish()
+        report.inputs, report.octets = counts.inputs, counts.octets
+        report.occurrences, report.trimmable = counts.occurrences, counts.trimmable
+        report.rejects = None if rejects is None else counts.rejects
         if report.failures and not report.inputs:
             raise FatalError("no input could be read")
         if classes is not None:
@@ -163,21 +165,23 @@ def run(
 def _work(work: Work, shards: Shards | None) -> Callable[[Task], Iterator[Piece]]:
     """The work of a thread: all tasks, but for those that an earlier run finished."""
     worker = Worker(work)
-    if shards is None:
-        return worker.work
 
-    def resumed(task: Task) -> Iterator[Piece]:
+    def pieces(task: Task) -> Iterator[Piece]:
+        part_of = task.place if isinstance(task, Part) else None
+        if shards is None:
+            yield Begun(part_of)
+            yield from worker.work(task)
+            return
         before = stamp(task)  # it is read: what changes meanwhile is not what was read
         kept = shards.find(before.text)
-        yield Piece(begins=before.text, is_kept=kept is not None)
+        yield Begun(part_of, before.text, is_kept=kept is not None)
         if kept is None:
             yield from worker.work(task)
         else:
             work.on_read(before.octets)
             yield from shards.pieces(kept)
-        yield Piece(ends=True)
 
-    return resumed
+    return pieces
 
 
 def _one_at_a_time(on_progress: Callable[[int], object]) -> Callable[[int], None]:
@@ -192,5 +196,7 @@ def _one_at_a_time(on_progress: Callable[[int], object]) -> Callable[[int], None
 
 
 def _add_lines(rows: pa.RecordBatch, lines: int) -> pa.RecordBatch:
+    if not lines:
+        return rows
     number = rows.schema.get_field_index("line")
     return rows.set_column(number, rows.schema.field(number), pc.add(rows.column(number), lines))

@@ -21,6 +21,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
@@ -29,21 +30,20 @@ import pyarrow as pa
 
 from urnscan.errors import FatalError
 from urnscan.output.places import SHARDS_SUFFIX
-from urnscan.run.pieces import Piece
+from urnscan.run.pieces import Begun, Counts, Done, Failed, Piece, Rows
 from urnscan.run.tasks import Files, Part, Task
-from urnscan.sources import UNKNOWN, Input, Listed, file_states
+from urnscan.sources import UNKNOWN, Input, Listed, states_of_files
 
 __all__ = ["Shards", "Stamp", "stamp"]
 
 _TABLES = ("partial", "occurrences", "rejects")
-_NUMBERS = ("found", "inputs", "octets", "trimmable", "part_of", "part_lines")
 _AT_ONCE = 16 << 20  # octets of rows that are kept from the beginning on
 _SHORT = 10  # seconds: a run that does not last longer keeps no more than that, and is as soon done again
 _LINES, _ROWS = "shards", "rows.arrows"
 _CHECKSUM, _STAMP = 9, 33  # octets at the beginning of a line, each with a space behind it
 
-_Pieces = Sequence[Mapping[str, Any]]
-"""What a line says of the pieces of a task."""
+_Shard = Mapping[str, Any]
+"""A line of JSON: `end` (octets of rows up to here), `pieces` (the rows of the task), `counts` and `lines` (its end)."""
 
 
 class Stamp(NamedTuple):
@@ -73,7 +73,7 @@ def stamp(task: Task) -> Stamp:
         if isinstance(each, Input) and each.path is None:
             return _UNKNOWN
         files = each if isinstance(each, Listed) else Listed.of([each])
-        sizes, times = file_states(files.paths, files.ends)
+        sizes, times = states_of_files(files.paths, files.ends)
         if (sizes == UNKNOWN).any():  # what comes out of a pipe or a device may differ each time
             return _UNKNOWN
         known.update(b"\0".join((sizes.tobytes(), times.tobytes(), files.paths)))
@@ -108,6 +108,7 @@ class Shards:
         self._kept = 0
         self._written = 0  # octets of rows
         self._task = ""  # the stamp of the task at hand
+        self._is_kept = False  # whether an earlier run kept it
         self._pieces: list[Mapping[str, Any]] | None = None  # of the task at hand; None where it gets no shard
         self._files: contextlib.ExitStack | None = None
         self._is_off = False
@@ -145,40 +146,41 @@ class Shards:
         """Whether there are some, and more than what is as soon done again."""
         return bool(self._found or self._kept) and time.monotonic() > self._keeps_all_from
 
-    def find(self, task: str) -> _Pieces | None:
-        """What an earlier run kept of a task, for `pieces`; None where it has no shard that is whole."""
+    def find(self, task: str) -> _Shard | None:
+        """The shard of a task that an earlier run kept, for `pieces`; None if it is not there or not whole."""
         if task not in self._found:
             return None
         start, size = self._found[task]
         try:
-            pieces: _Pieces = json.loads(os.pread(self._lines.fileno(), size, start)[_CHECKSUM + _STAMP :])["pieces"]
-            return pieces if all(map(self._is_whole, pieces)) else None
+            shard: _Shard = json.loads(os.pread(self._lines.fileno(), size, start)[_CHECKSUM + _STAMP :])
+            return shard if all(map(self._is_whole, shard["pieces"])) else None
         except OSError:
             return None
 
-    def pieces(self, found: _Pieces) -> Iterator[Piece]:
+    def pieces(self, found: _Shard) -> Iterator[Piece]:
         """The pieces of the task."""
-        for piece in found:
-            numbers = {name: piece[name] for name in _NUMBERS}
+        for piece in found["pieces"]:
             rows = {table: _batch(self._octets(start, size)) for table, (start, size, _) in piece["rows"].items()}
             names = {int(place): name for place, name in piece["names"].items()}
-            yield Piece(**numbers, **rows, names=names, is_kept=True)
+            yield Rows(Counts(*piece["counts"]), **rows, names=names)
+        yield Done(Counts(*found["counts"]), found["lines"])
 
     def add(self, piece: Piece) -> None:
-        """Keep a piece of the task at hand: the one that begins it, those that come out of it, and the one that ends it."""
-        if piece.begins is not None:
-            self._task, self._pieces = piece.begins, [] if piece.begins and not piece.is_kept else None
+        """Keep a piece of the task at hand."""
+        if isinstance(piece, Begun):
+            self._task, self._is_kept = piece.stamp, piece.is_kept
+            self._pieces = [] if piece.stamp and not piece.is_kept else None
             return
-        if piece.is_kept:
-            self.octets += piece.octets
-        if piece.failure is not None or self._is_off or not self._is_time():
+        if isinstance(piece, Done) and self._is_kept:
+            self.octets += piece.counts.octets
+        if isinstance(piece, Failed) or self._is_off or not self._is_time():
             self._pieces = None
         if self._pieces is None:
             return
         try:
-            if piece.ends:
-                self._append(self._pieces)
-            else:
+            if isinstance(piece, Done):
+                self._append(self._pieces, piece)
+            elif isinstance(piece, Rows):
                 self._pieces.append(self._keep(piece))
         except OSError:  # the disk is full, say: then what was kept so far is what helps
             self._is_off = True
@@ -236,7 +238,7 @@ class Shards:
         self._end = json.loads(last[_CHECKSUM + _STAMP :])["end"] if last else 0
         self._rows.truncate(self._end)
 
-    def _keep(self, piece: Piece) -> Mapping[str, Any]:
+    def _keep(self, piece: Rows) -> Mapping[str, Any]:
         """Write the rows of a piece; what its line says of it."""
         self._open_once()
         rows = {}
@@ -248,12 +250,13 @@ class Shards:
                 rows[table] = (self._end, octets.size, zlib.crc32(octets))
                 self._end += octets.size
                 self._written += octets.size
-        return {name: getattr(piece, name) for name in _NUMBERS} | {"names": dict(piece.names), "rows": rows}
+        return {"counts": astuple(piece.counts), "names": dict(piece.names), "rows": rows}
 
-    def _append(self, pieces: _Pieces) -> None:
+    def _append(self, pieces: Sequence[Mapping[str, Any]], done: Done) -> None:
         """Append the line of the task at hand."""
         self._open_once()
-        shard = json.dumps({"end": self._end, "pieces": pieces})
+        counts = astuple(done.counts)
+        shard = json.dumps({"end": self._end, "pieces": pieces, "counts": counts, "lines": done.lines})
         _write(self._lines, _line(f"{self._task} {shard}".encode()))
         self._kept += 1
 

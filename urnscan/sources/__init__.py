@@ -15,7 +15,7 @@ archives: tar, zip, WARC -> members.
 tables: Parquet, Arrow, SQLite, CSV, JSON -> values.
 encodings: UTF-16 and other encodings -> UTF-8.
 reader: the protocol of all that gives octets.
-layers: limits, checksums and names that the nested readers of one input share.
+layers: limits, failed checksums and names that the nested readers of one input share.
 documents: what comes out: texts, and columns of values.
 
 Memory holds blocks of octets and the entries of one folder, never a whole input.
@@ -25,13 +25,13 @@ from urnscan.sources.documents import Document, Values
 from urnscan.sources.encodings import check_encoding, is_binary
 from urnscan.sources.files import Range, open_range
 from urnscan.sources.inputs import Input, Listed, one_by_one
-from urnscan.sources.layers import INSIDE, Checks, Limits, Reading
+from urnscan.sources.layers import INSIDE, Limits, Reading
 from urnscan.sources.lists import PathList
 from urnscan.sources.reader import Reader, past_damage
 from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
 from urnscan.sources.seen_inputs import Seen
 from urnscan.sources.small_files import HEAD, Doubts, Read, read_together
-from urnscan.sources.states import UNKNOWN, file_states
+from urnscan.sources.states import UNKNOWN, states_of_files
 from urnscan.sources.texts import doubts, is_plain, is_splittable, open_documents
 from urnscan.sources.walk import TEMPORARY_SUFFIX, Selection, find_inputs, find_listed
 
@@ -40,7 +40,6 @@ __all__ = [
     "INSIDE",
     "TEMPORARY_SUFFIX",
     "UNKNOWN",
-    "Checks",
     "Document",
     "Doubts",
     "Input",
@@ -56,7 +55,6 @@ __all__ = [
     "Values",
     "check_encoding",
     "doubts",
-    "file_states",
     "find_inputs",
     "find_listed",
     "is_binary",
@@ -70,5 +68,6 @@ __all__ = [
     "past_damage",
     "read_together",
     "real_place",
+    "states_of_files",
     "without_secrets",
 ]

@@ -1,6 +1,6 @@
 """What an input holds, whatever its form: texts to be scanned, and columns of values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -29,5 +29,3 @@ class Values:
     """Of text or octets; null holds nothing."""
     place: Callable[[int], str]
     """From an index in `values` to where the value stands: `row/column`."""
-    dates: Sequence[tuple[int, int, int]] = ()
-    """Indices, and the first and last date (see Checks) of the values from each on; none: those of what was given last."""

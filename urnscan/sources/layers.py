@@ -1,16 +1,17 @@
-"""What the readers of one input share, however deep they are nested: limits, checksums, and what errors call them."""
+"""Limits, failed checksums and names that the nested readers of one input share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
 from urnscan.errors import LimitError, SourceError
 
-__all__ = ["INSIDE", "Budget", "Checks", "Layer", "Limits", "Reading"]
+__all__ = ["INSIDE", "Budget", "Layer", "Limits", "Reading"]
 
 INSIDE = "!/"
 """Stands between an input and its member, and between that and a member of its own."""
 _LONGEST_NAME = 2_000  # characters: it stands beside every hit
+_MOST_WRONG = 10_000  # failed checksums that are told one by one: an input made to harm has millions
 _FREE = 1 << 28  # octets that anything may unfold to, whatever its ratio
 
 
@@ -39,62 +40,11 @@ class Reading:
     limits: Limits = field(default_factory=Limits)
 
 
-class Checks:
-    """Which octets a checksum vouches for, which are not to be trusted, and for which it is still to come.
-
-    A unit is what one checksum covers: a gzip member, a file in a zip archive. It holds the octets that are given from
-    its beginning until it is settled, at any depth below it. Who reads dates them: he sets `since` to `now` before each
-    read, and the octets that it gives are from `since` to `now` then. One thread's own; it serves one input after another.
-    """
-
-    def __init__(self) -> None:
-        self.now = 0
-        """Counts the units that have begun or were settled."""
-        self.since = 0
-        """The first date of the octets that were given last; a reader that had them in store sets it back."""
-        self.until: int | None = None
-        """Their last date, where they were in store; else it is `now`."""
-        self.refused: list[tuple[int, int]] = []
-        """The first and the last date of each unit whose checksum failed and that is in no other such; in their order."""
-        self._open: list[int] = []
-
-    @property
-    def settled(self) -> int:
-        """Octets of an earlier date than this are settled: refused, or good."""
-        return min(self._open, default=self.now + 1)
-
-    def read(self, read_into: Callable[[memoryview], int], view: memoryview) -> tuple[int, int, int]:
-        """Read: how many octets there were, and their first and last date. Raises what `read_into` raises."""
-        self.since, self.until = self.now, None
-        octets = read_into(view)
-        return octets, self.since, self.now if self.until is None else self.until
-
-    def forget(self) -> None:
-        """Nothing that was read until now is of interest any more."""
-        if not self._open:
-            self.refused.clear()
-
-    def begin(self) -> int:
-        """A unit begins; gives its handle."""
-        self.now += 1
-        self._open.append(self.now)
-        return self.now
-
-    def confirm(self, unit: int) -> None:
-        """The unit is good, or ended without a checksum that could tell."""
-        self._open.remove(unit)
-        self.now += 1
-
-    def refuse(self, unit: int) -> None:
-        """The checksum of the unit failed."""
-        while self.refused and self.refused[-1][0] >= unit:  # it was inside of this one
-            self.refused.pop()
-        self.refused.append((unit, self.now))
-        self.confirm(unit)
-
-
 class Budget:
-    """Counts what was read of an input and what came out of it, and ends it at the limits."""
+    """Counts what was read of an input and what came out of it, and ends it at the limits.
+
+    It also collects the units of the input whose checksums failed. Their octets are given like all others.
+    """
 
     def __init__(self, name: str, limits: Limits, on_read: Callable[[int], object] = lambda _: None) -> None:
         """`name` is the input's; `on_read` is told how many octets of the input itself were read, for progress."""
@@ -102,6 +52,8 @@ class Budget:
         self._limits = limits
         self._on_read = on_read
         self._read = self._unfolded = self._members = 0
+        self._wrong: list[SourceError] = []
+        self._more_wrong = 0
 
     def took(self, octets: int) -> None:
         """So many octets of the input as it is were read."""
@@ -132,6 +84,21 @@ class Budget:
             reason = f"has more than {self._limits.members:,} members: read no further; --max-members allows more"
             raise LimitError(self._name, reason)
 
+    def failed_checksum(self, error: SourceError) -> None:
+        """Collect the error for a unit whose checksum failed."""
+        if len(self._wrong) < _MOST_WRONG:
+            self._wrong.append(error)
+        else:
+            self._more_wrong += 1
+
+    def failed_checksums(self) -> Iterator[SourceError]:
+        """Errors collected since the last call."""
+        wrong, more = self._wrong, self._more_wrong
+        self._wrong, self._more_wrong = [], 0
+        yield from wrong
+        if more:
+            yield SourceError(self._name, f"{more:,} more checksums in it are wrong")
+
 
 @dataclass(frozen=True, slots=True)
 class Layer:
@@ -142,7 +109,6 @@ class Layer:
     file_name: str
     """What tells its form where its octets do not: the name of the file or member, without the suffix of a compression."""
     reading: Reading
-    checks: Checks
     budget: Budget
     member: str | None = None
     """The way from the input to here, by the names of members; None where it leads into none."""

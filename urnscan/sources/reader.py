@@ -1,12 +1,10 @@
 """What gives octets, front to back: the protocol that all readers of inputs and of what is inside them follow."""
 
 import io
-from collections import deque
 from collections.abc import Callable
 from typing import Protocol, Self
 
 from urnscan.errors import DamageError, SourceError
-from urnscan.sources.layers import Checks
 
 __all__ = ["Peeked", "Reader", "begins", "past_damage", "read_up_to", "skip"]
 
@@ -22,9 +20,6 @@ class Reader(Protocol):
 
         Raises DamageError where a part of the input is lost, after all octets before it were given: the next call
         gives what follows the damage, or 0. Any other SourceError is the end.
-
-        A reader of what another gives does not ask that for more while it still holds octets of before: by the time of
-        their reading octets are told to be good or not (see Checks).
         """
         ...
 
@@ -49,12 +44,10 @@ class Reader(Protocol):
 class Peeked(Reader):
     """Another reader whose next octets can be looked at before they are read."""
 
-    def __init__(self, reader: Reader, checks: Checks) -> None:
-        """`reader` is closed with this one; `checks` is that of the input."""
+    def __init__(self, reader: Reader) -> None:
+        """`reader` is closed with this one."""
         self._reader = reader
-        self._checks = checks
         self._head = b""  # octets that were looked at and are still to be given
-        self._reads: deque[tuple[int, int, int]] = deque()  # how many of them came in each read, and its dates
         self._after: SourceError | None = None  # what reading raised behind the head
         self._ended = False
 
@@ -67,37 +60,27 @@ class Peeked(Reader):
             buffer = memoryview(bytearray(max(2 * count, _HEAD)))  # who asks for a little more will ask again
             filled = len(self._head)
             buffer[:filled] = self._head
-            since = self._checks.since
             try:
                 while filled < count and not self._ended:
-                    got, first, _ = self._checks.read(self._reader.read_into, buffer[filled:])
+                    got = self._reader.read_into(buffer[filled:])
                     self._ended = got == 0
                     filled += got
-                    self._reads.append((got, first, self._checks.now))  # not the last date below: as in read_into
             except SourceError as error:
                 self._after = error
             self._head = bytes(buffer[:filled])
-            self._checks.since = since
         return self._head
 
     def read_into(self, view: memoryview) -> int:
         """Fill the front of the view, with what was looked at first."""
-        checks = self._checks
         if self._head:
-            count, since, until = self._reads.popleft()
-            got = min(count, len(view))
+            got = min(len(self._head), len(view))
             view[:got] = self._head[:got]
             self._head = self._head[got:]
-            if got < count:
-                self._reads.appendleft((count - got, since, until))
-            checks.since, checks.until = min(checks.since, since), until
             return got
         if self._after is not None:
             error, self._after = self._after, None
             raise error
-        got = 0 if self._ended else self._reader.read_into(view)
-        checks.until = None  # what a reader below says of what it had in store need not be so of what became of it
-        return got
+        return 0 if self._ended else self._reader.read_into(view)
 
     def reopen(self) -> io.BufferedIOBase | None:
         """A second file with the same octets, if the reader below has one."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from urnscan.arrays.jit import IS_COMPILED, compiled, from_c
 
-__all__ = ["UNKNOWN", "file_sizes", "file_states"]
+__all__ = ["UNKNOWN", "file_sizes", "states_of_files"]
 
 UNKNOWN = -1
 """In the place of a size: of what is no regular file, or is not there, or on a system where this cannot be asked."""
@@ -35,7 +35,7 @@ def file_sizes(paths: bytes, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int6
     return sizes
 
 
-def file_states(paths: bytes, ends: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def states_of_files(paths: bytes, ends: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The octets of the regular file to which each path leads, or UNKNOWN, and the time of its last change in nanoseconds
     since 1970; the paths as in `file_sizes`, at least one.
     """

@@ -11,7 +11,7 @@ from urnscan.sources.encodings import MARKS_BEGIN, Transcoder, find_codec
 from urnscan.sources.files import open_file
 from urnscan.sources.forms import FORMS, Archive, Compression, Table
 from urnscan.sources.inputs import Input
-from urnscan.sources.layers import Budget, Checks, Layer, Reading
+from urnscan.sources.layers import Budget, Layer, Reading
 from urnscan.sources.reader import Peeked, Reader
 from urnscan.sources.small_files import Doubts
 
@@ -19,18 +19,25 @@ __all__ = ["doubts", "is_plain", "is_splittable", "open_documents"]
 
 
 def open_documents(
-    source: Input, reading: Reading, checks: Checks, on_read: Callable[[int], object] = lambda _: None
+    source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None
 ) -> Generator[Document | Values | SourceError, None, None]:
     """The texts and values in an input; in place of a member that cannot be read, its error.
 
-    `checks` tells which of the octets that are read are vouched for; `on_read` is told how many octets of the input
-    itself were read. Waits for the first octet of a pipe.
+    A unit whose checksum fails is read like any other; its error comes behind the text in which the unit ends.
+    `on_read` is told how many octets of the input itself were read. Waits for the first octet of a pipe.
     Raises SourceError where the input cannot be read or not to its end, LimitError where it unfolds to too much,
     FatalError for an unknown encoding.
     """
-    layer = _bottom(source, reading, checks, on_read)
-    with Peeked(_Counted(open_file(source), layer.budget), checks) as reader:
-        yield from _unfold(reader, layer)
+    layer = _bottom(source, reading, on_read)
+    with Peeked(_Counted(open_file(source), layer.budget)) as reader:
+        try:
+            for found in _unfold(reader, layer):
+                yield found
+                yield from layer.budget.failed_checksums()
+        except SourceError:
+            yield from layer.budget.failed_checksums()
+            raise
+        yield from layer.budget.failed_checksums()
 
 
 def is_splittable(source: Input, reading: Reading) -> bool:
@@ -40,16 +47,16 @@ def is_splittable(source: Input, reading: Reading) -> bool:
     """
     if source.path is None or source.size is None:
         return False
-    layer = _bottom(source, reading, Checks())
-    with Peeked(open_file(source), layer.checks) as reader:
+    layer = _bottom(source, reading)
+    with Peeked(open_file(source)) as reader:
         return FORMS.recognise(reader, layer) is None and find_codec(reader.peek, reading.encoding)[0] is None
 
 
-def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading, checks: Checks) -> bool:
+def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
     """Whether the text of an input that begins with these octets is surely its octets as they are; `is_whole`: they are
     all that it has. Else `open_documents` tells what it is. Raises FatalError for an unknown encoding.
     """
-    layer = _bottom(source, reading, checks)
+    layer = _bottom(source, reading)
     return not FORMS.may_be(head, layer, is_whole=is_whole) and find_codec(lambda _: head, reading.encoding)[0] is None
 
 
@@ -62,11 +69,9 @@ def doubts(reading: Reading) -> Doubts:
     return Doubts(begins, np.frombuffer(b"".join(suffixes), np.uint8), np.cumsum([len(suffix) for suffix in suffixes]))
 
 
-def _bottom(
-    source: Input, reading: Reading, checks: Checks, on_read: Callable[[int], object] = lambda _: None
-) -> Layer:
+def _bottom(source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None) -> Layer:
     """The layer of an input itself."""
-    return Layer(source.name, source.file_name, reading, checks, Budget(source.name, reading.limits, on_read))
+    return Layer(source.name, source.file_name, reading, Budget(source.name, reading.limits, on_read))
 
 
 class _Counted(Reader):
@@ -95,7 +100,7 @@ def _unfold(reader: Peeked, layer: Layer) -> Iterator[Document | Values | Source
             yield _text(reader, layer)
         case Compression():
             inner = layer.unpacked(form.suffixes)
-            with Peeked(form.open(reader, layer), layer.checks) as unpacked:
+            with Peeked(form.open(reader, layer)) as unpacked:
                 yield from _unfold(unpacked, inner)
                 # A tar archive ends before the gzip file around it: what is left may still fail its checksum.
                 yield from _drain(unpacked)
@@ -114,7 +119,7 @@ def _member(name: str, reader: Reader, layer: Layer) -> Iterator[Document | Valu
     """What a member of an archive holds; what goes wrong with it alone is given and not raised."""
     layer.budget.member()
     try:
-        with Peeked(reader, layer.checks) as peeked:
+        with Peeked(reader) as peeked:
             yield from _unfold(peeked, layer.inside(name))
             yield from _drain(peeked)  # a reader of tables may not have come to the checksum
     except LimitError:

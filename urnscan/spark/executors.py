@@ -8,10 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +20,7 @@ from urnscan.errors import SourceError
 from urnscan.grouping.classes import add_up, group
 from urnscan.run.failures import Failures
 from urnscan.run.options import Options
+from urnscan.run.pieces import Counts, Done, Failed, Rows
 from urnscan.run.tasks import Part, Sizes, Task
 from urnscan.run.worker import Work, Worker
 from urnscan.scanner.views import make_scanner
@@ -73,7 +72,6 @@ def _worker(wanted: Wanted) -> Iterator[Worker]:
             want_partial=True,  # it has the places
             want_rejects=wanted.rejects,
             on_read=lambda _: None,
-            spill_folder=lambda: Path(tempfile.gettempdir()),
         )
     )
     yield worker
@@ -98,29 +96,28 @@ def _scanned(first: int, some: Sequence[Task], worker: Worker, wanted: Wanted) -
         raw = _Raw(number)
         told: list[SourceError] = []
         failures = Failures(told, lambda _: None, strict=False)
-        inputs = octets = found = rejects = trimmable = lines = 0
-        for piece in worker.work(task):
-            inputs += piece.inputs
-            octets += piece.octets
-            found += piece.found
-            trimmable += piece.trimmable
-            lines += piece.part_lines
-            if piece.failure:
-                failures.add(*piece.failure, is_part=piece.part_of is not None)
-            if piece.occurrences is not None and piece.partial is not None:
-                more = {"input": piece.partial.column("first_source")}
-                yield raw.rows("occurrence", plain(piece.occurrences, PLACED, more))
-            if piece.rejects is not None:
-                rejects += piece.rejects.num_rows
-                yield raw.rows("reject", plain(piece.rejects, REJECTED))
-            if piece.partial is not None and wanted.classes:
-                for rows in sums.add(piece.partial, piece.names, (number, raw.count)):
-                    yield raw.rows("partial", rows)
-        failures.finish()
         place = task.place if isinstance(task, Part) else None
+        counts, lines = Counts(), 0
+        for piece in worker.work(task):
+            match piece:
+                case Failed():
+                    failures.add(piece.place, piece.name, piece.error, is_part=place is not None)
+                case Done():
+                    counts, lines = counts + piece.counts, piece.lines
+                case Rows():
+                    counts += piece.counts
+                    if piece.occurrences is not None and piece.partial is not None:
+                        more = {"input": piece.partial.column("first_source")}
+                        yield raw.rows("occurrence", plain(piece.occurrences, PLACED, more))
+                    if piece.rejects is not None:
+                        yield raw.rows("reject", plain(piece.rejects, REJECTED))
+                    if piece.partial is not None and wanted.classes:
+                        for rows in sums.add(piece.partial, piece.names, (number, raw.count)):
+                            yield raw.rows("partial", rows)
+        failures.finish()
         if told:
             yield raw.rows("failure", _batch(((place, each.source, each.reason) for each in told), FAILURE))
-        yield raw.rows("done", _batch([(place, inputs, octets, found, rejects, trimmable, lines)], DONE))
+        yield raw.rows("done", _batch([(place, *astuple(counts), lines)], DONE))
     for rows in sums.end():
         yield raw.rows("partial", rows)
 

@@ -259,8 +259,6 @@ class Decoded(Reader):
         self._layer = layer
         self._coding = coding
         self._out = memoryview(b"")  # what came out and is still to be given
-        self._since = 0  # the date of the octets that it came out of
-        self._unit: int | None = None
         self._decoder: _Decoder | None = None
         self._flushed = False
         self._ended = False
@@ -272,33 +270,26 @@ class Decoded(Reader):
         got = min(len(self._out), len(view))
         view[:got] = self._out[:got]
         self._out = self._out[got:]
-        if got:
-            self._layer.checks.since = min(self._layer.checks.since, self._since)
         return got
 
     def close(self) -> None:
-        """Close the reader below; a checksum that was not come to counts as good."""
-        self._settle()
+        """Close the reader below."""
         self._reader.close()
 
     def _advance(self) -> None:
         """Decode some more, once all that came out was given; raises what is wrong."""
         decoder = self._decoder
         if decoder is None:
-            self._unit = self._layer.checks.begin()
             self._decoder = decoder = self._coding.new()
         elif decoder.error:
-            good = "check" not in decoder.error  # so all three libraries call a checksum that fails
-            self._settle(good=good)
             self._ended = True
-            reason = (
-                f"its {self._coding.name} coding is damaged ({decoder.error}): read up to there"
-                if good
-                else f"the checksum of its {self._coding.name} coding is wrong: what was found in it is left out"
-            )
-            raise SourceError(self._layer.name, reason)
+            if "check" not in decoder.error:  # all three libraries say this of a checksum that fails
+                reason = f"its {self._coding.name} coding is damaged ({decoder.error}): read up to there"
+                raise SourceError(self._layer.name, reason)
+            reason = f"the checksum of its {self._coding.name} coding is wrong: what was read of it may be damaged"
+            self._layer.budget.failed_checksum(SourceError(self._layer.name, reason))
+            return
         elif decoder.ended:
-            self._settle()
             self._decoder = None
             self._ended = self._coding.magic is None or self._coding.magic.match(self._reader.peek(4)) is None
             return
@@ -312,19 +303,9 @@ class Decoded(Reader):
             self._flushed = True
             return decoder.decode(b"")  # brotli may still hold something
         if not octets:
-            self._settle()
             self._ended = True
             skip(self._reader, 1)  # raises what ended it
             raise SourceError(self._layer.name, f"its {self._coding.name} coding ends too early: what is there is read")
         out = decoder.decode(octets)
-        checks, since = self._layer.checks, self._layer.checks.since
-        checks.since = checks.now
         skip(self._reader, len(octets) - decoder.unused)
-        self._since = checks.since
-        checks.since = min(since, checks.since)
         return out
-
-    def _settle(self, *, good: bool = True) -> None:
-        if self._unit is not None:
-            (self._layer.checks.confirm if good else self._layer.checks.refuse)(self._unit)
-            self._unit = None

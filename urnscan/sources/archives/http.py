@@ -42,7 +42,7 @@ class Body(Reader):
 
     def __init__(self, message: Reader, layer: Layer) -> None:
         """`message` gives start line, headers and body, and is closed with this one; `layer` is the body's."""
-        self._message = Peeked(message, layer.checks)
+        self._message = Peeked(message)
         self._layer = layer
         self._body: Reader | None = None
 
@@ -57,7 +57,7 @@ class Body(Reader):
         (self._body or self._message).close()
 
     def unused(self) -> bytes:
-        """What was read of the message beyond the end of its body; dated as what is read is."""
+        """What was read of the message beyond the end of its body."""
         return read_up_to(self._message, len(self._message.peek(0)))
 
     def _open(self) -> Reader:
@@ -82,7 +82,7 @@ class Body(Reader):
                 coding = next((coding for coding in CODINGS[token] if coding.fits(head)), None)
                 coded = Decoded(reader, self._layer, coding) if coding else None
             if coded is not None:
-                reader = Peeked(coded, self._layer.checks)
+                reader = Peeked(coded)
         return reader
 
     def _head(self) -> bytes:

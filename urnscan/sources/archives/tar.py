@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from urnscan.errors import DamageError, SourceError
 from urnscan.sources.archives.pax import decimal, pax_records
-from urnscan.sources.layers import Checks, Layer
+from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Peeked, Reader, read_up_to, skip
 
 __all__ = ["is_tar", "open_tar"]
@@ -47,14 +47,14 @@ def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar arc
 
 def open_tar(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | SourceError]:
     """The files in a tar archive, and in those that follow it; each is to be read before the next is asked for."""
-    return _Archive(_Input(reader, layer.checks), layer).members()
+    return _Archive(_Input(reader), layer).members()
 
 
 class _Input(Reader):
     """The octets of the archive: knows where they stand, and whether their order can be relied on."""
 
-    def __init__(self, reader: Reader, checks: Checks) -> None:
-        self._peeked = Peeked(reader, checks)
+    def __init__(self, reader: Reader) -> None:
+        self._peeked = Peeked(reader)
         self.at = 0
         """How many octets were read."""
         self.damage = False

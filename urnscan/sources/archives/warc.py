@@ -9,7 +9,6 @@ A record is as long as its header says, unless that is proven wrong. It is too s
 record, nor the end follows: then it is read on to the next record. It is too long where, before its end, the whole
 header of a record stands
 
-* at the beginning of a member of the compressed file around the archive: each record has one of its own,
 * in a file in which one can look ahead, and neither an empty line, nor a record, nor the end is where it should end,
 * or behind the end of the chunks or the coding of an HTTP message, where nothing of it is read any more.
 
@@ -47,7 +46,7 @@ def is_warc(head: bytes, _: Layer) -> bool | None:
 
 def open_warc(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | SourceError]:
     """The records, each by its name and with a reader of its text; in place of what is none or damaged, an error."""
-    window = Window(reader, layer.checks)
+    window = Window(reader)
     try:
         yield from _records(window, layer)
     finally:
@@ -106,7 +105,7 @@ def _record(
         yield name, text
         if body is not None and text.is_ended:
             block.is_read = True
-            _give_back(body, block, layer)
+            _give_back(body, block)
     view = memoryview(bytearray(min(length, _PASSED) + 1))
     with contextlib.suppress(SourceError):
         while block.read_into(view):
@@ -121,14 +120,11 @@ def _record(
     return block.is_broken
 
 
-def _give_back(body: Body, block: "_Block", layer: Layer) -> None:
+def _give_back(body: Body, block: "_Block") -> None:
     """What was read ahead of the end of a body is still to be looked at: it may be another record."""
-    checks, since = layer.checks, layer.checks.since
-    checks.since = checks.now
     unused = body.unused()
     if unused:
-        block.give_back(unused, checks.since)
-    checks.since = since
+        block.give_back(unused)
 
 
 def _name(fields: Fields) -> str:
@@ -220,9 +216,9 @@ class _Block(Reader):
             raise self.error
         return got
 
-    def give_back(self, octets: bytes, since: int) -> None:
-        """These were read of it last and not used; the oldest is from that date."""
-        self._window.give_back(octets, since)
+    def give_back(self, octets: bytes) -> None:
+        """These were read of it last and not used."""
+        self._window.give_back(octets)
         if self._failure is not None:
             self._window.fail(self._failure)
         self._given -= len(octets)
@@ -249,7 +245,7 @@ class _Block(Reader):
     def _ends_here(self) -> bool:
         """Whether the record that seems to begin here proves that the length is wrong."""
         window = self._window
-        if self._is_beyond or self.is_read or window.is_at_unit:
+        if self._is_beyond or self.is_read:
             return True
         if self._fits is None:
             self._fits = window.has_behind(self._length - self._given)

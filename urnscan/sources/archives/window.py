@@ -2,10 +2,8 @@
 
 import io
 import re
-import sys
 
 from urnscan.errors import DamageError, SourceError
-from urnscan.sources.layers import Checks
 from urnscan.sources.reader import Reader
 
 __all__ = ["Fields", "Window"]
@@ -15,7 +13,6 @@ Fields = dict[bytes, bytes]
 
 _WINDOW = 1 << 17
 _HEADER = 1 << 16  # octets that the header of a record may have
-_ANY_DATE = sys.maxsize  # of octets that no checksum covers that began or ended while they were held
 
 _BLANK = re.compile(rb"[\r\n]*")
 _BEGIN = re.compile(rb"WARC/[0-9]")
@@ -41,9 +38,8 @@ _CUT_OFF = "a header is cut off"
 class Window:
     """The next octets of the file; what its reader raises is raised once those before were read."""
 
-    def __init__(self, reader: Reader, checks: Checks) -> None:
+    def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._checks = checks
         self._second: io.BufferedIOBase | None = None  # to look ahead in
         self._buffer = bytearray(_WINDOW)
         self._view = memoryview(self._buffer)
@@ -52,20 +48,11 @@ class Window:
         self._after: SourceError | None = None  # what the reader raised behind them
         self._ended = False
         self._at_line = True  # whether a line begins at the next octet
-        self._unit = -1  # the position where the last unit of what a checksum covers began
-        # The dates of what is in the window: up to an index, and from there on.
-        self._turn = 0
-        self._old = self._new = _ANY_DATE
 
     @property
     def position(self) -> int:
         """Of the next octet in the file."""
         return self._base + self._start
-
-    @property
-    def is_at_unit(self) -> bool:
-        """Whether a member of the compressed file around this one begins at the next octet."""
-        return self.position == self._unit
 
     def drop(self) -> None:
         """Pass over what is in the window."""
@@ -114,8 +101,8 @@ class Window:
         return fields
 
     def begins_record(self, *, surely: bool = True) -> bool:
-        """Whether what comes next, where a line or a unit begins, looks like a record: by its whole header, or its first line."""
-        if not (self._at_line or self.is_at_unit):
+        """Whether what comes next, where a line begins, looks like a record: by its whole header, or its first line."""
+        if not self._at_line:
             return False
         while _LINE[1:].startswith(self._buffer[self._start : min(self._end, self._start + _UNDECIDED - 1)]):
             if self._end - self._start >= _UNDECIDED or not self._fill():
@@ -171,17 +158,12 @@ class Window:
         view[: stop - start] = self._view[start:stop]
         self._start = stop
         self._at_line = self._buffer[stop - 1] == _LINE[0]
-        self._checks.since = min(self._checks.since, self._new if start >= self._turn else self._old)
         return stop - start
 
-    def give_back(self, octets: bytes, since: int) -> None:
-        """These were read last, and are to be read again; the oldest of them is from that date."""
+    def give_back(self, octets: bytes) -> None:
+        """These were read last, and are to be read again."""
         held = bytes(self._view[self._start : self._end])
         self._base = self.position - len(octets)
-        if self._start >= self._turn:
-            self._turn, self._old = len(octets), since
-        else:
-            self._turn, self._old = len(octets) + self._turn - self._start, min(self._old, since)
         self._start, self._end = 0, len(octets) + len(held)
         self._buffer = bytearray(octets + held).ljust(_WINDOW, b"\0")
         self._view = memoryview(self._buffer)
@@ -241,10 +223,7 @@ class Window:
         if start:
             self._view[:held] = self._view[start : self._end]
             self._base += start
-            self._old = self._new if start >= self._turn else min(self._old, self._new)
-            self._start, self._end, self._turn = 0, held, held
-            self._new = _ANY_DATE
-        before = self._checks.now
+            self._start, self._end = 0, held
         got = 0
         try:
             got = self._reader.read_into(self._view[held:_WINDOW])
@@ -253,12 +232,5 @@ class Window:
             self._after = error
         except SourceError as error:
             self._after, self._ended = error, True
-        if self._checks.now != before:
-            # Something that a checksum covers began or ended: what is held may be older than what is read next.
-            if held:
-                self._old = min(self._old, before)
-            if got or held > self._turn:
-                self._new = min(self._new, before)
-            self._unit = self._base + self._end
         self._end += got
         return got > 0

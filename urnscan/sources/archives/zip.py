@@ -65,14 +65,12 @@ class _Member(Reader):
         self._crc32 = crc32
         self._texts: Generator[bytes | memoryview] = texts(header, tape)
         self._text = memoryview(b"")  # still to be given
-        self._unit: int | None = None
+        self.is_begun = False
+        """Whether some of it was read."""
         self._size = self._crc = 0
 
     def read_into(self, view: memoryview) -> int:
-        if self._unit is None:
-            if not self.is_open:
-                return 0
-            self._unit = self._layer.checks.begin()
+        self.is_begun = True
         while not self._text:
             if not self.is_open:
                 return 0
@@ -85,15 +83,6 @@ class _Member(Reader):
     def close(self) -> None:
         """What was not read is read, or passed over, when the next member is asked for: its checksum may still fail."""
 
-    @property
-    def is_begun(self) -> bool:
-        """Whether some of it was given, and not yet its end."""
-        return self._unit is not None
-
-    def settle(self) -> None:
-        """Nothing more is read of it: no checksum spoke against what was given."""
-        self._settle(good=True)
-
     def error(self, reason: str) -> SourceError:
         return SourceError(self._layer.name_of(self.header.name), reason)
 
@@ -104,10 +93,13 @@ class _Member(Reader):
             if text is None:
                 self._finish()
                 return
-        except (CutError, BrokenError, ChecksumError) as failure:
+        except ChecksumError:
+            self.is_open = False
+            self._failed_checksum("checksum")
+            return
+        except (CutError, BrokenError) as failure:
             self.is_open = False
             self.is_cut_off = isinstance(failure, CutError)
-            self._settle(good=not isinstance(failure, ChecksumError))
             raise self._failed(failure) from failure
         if self.header.method:
             self._layer.budget.gave(len(text))
@@ -122,12 +114,10 @@ class _Member(Reader):
                 return self._tape.error
             of = "" if self.header.compressed is None else f" of {self.header.compressed:,}"
             return self.error(f"cut off: {there:,}{of} octets of it are there")
-        if isinstance(failure, ChecksumError):
-            return self.error("its checksum is wrong: what was found in it is left out")
         return self.error(str(failure) or f"is damaged at about octet {self._tape.position}: the rest of it is lost")
 
     def _finish(self) -> None:
-        """Compare what was read with what the archive says of it. Raises SourceError, CutError."""
+        """Compare what was read with what the archive says of it. Raises CutError."""
         self.is_open = False
         compressed = self._tape.position - self.start
         self.is_decoded = True
@@ -138,14 +128,11 @@ class _Member(Reader):
         else:
             good = (self.header.crc, self.header.size) == (self._crc, self._size)
             self.is_whole = self.header.compressed == compressed
-        self._settle(good=good)
         if not good:
-            raise self.error("its checksum or size is wrong: what was found in it is left out")
+            self._failed_checksum("checksum or size")
 
-    def _settle(self, *, good: bool) -> None:
-        if self._unit is not None:
-            (self._layer.checks.confirm if good else self._layer.checks.refuse)(self._unit)
-            self._unit = None
+    def _failed_checksum(self, what: str) -> None:
+        self._layer.budget.failed_checksum(self.error(f"its {what} is wrong: what was read of it may be damaged"))
 
 
 class _Archive:
@@ -175,8 +162,6 @@ class _Archive:
                 if found is not None:
                     yield found
         finally:
-            if self._member is not None:
-                self._member.settle()
             self._tape.close()
 
     def _next(self) -> tuple[str, Reader] | SourceError | None:

@@ -305,6 +305,9 @@ def _xz_stream(tape: Tape) -> Iterator[bytes]:
         try:
             decoding.decompressor.decompress(value, _STEP)
         except lzma.LZMAError as error:
+            if look(tape, 1)[0]:  # the library decodes no block behind it
+                reason = f"has a wrong checksum before octet {tape.position}: what follows in it is lost"
+                raise BrokenError(reason) from error
             raise ChecksumError from error
     yield from decoding.finish()
 

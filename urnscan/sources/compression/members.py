@@ -123,7 +123,7 @@ CODINGS = (
 class Unpacked(Reader):
     """The text of a compressed file: its members after each other, and what is left of it where it is damaged.
 
-    A call gives octets of one member only. Behind damaged octets the next member is searched for.
+    Behind damaged octets the next member is searched for.
     """
 
     def __init__(self, coding: Coding, reader: Reader, layer: Layer) -> None:
@@ -137,22 +137,22 @@ class Unpacked(Reader):
         self._passed: int | None = None  # where octets begin that are no member, if that is still to be said
         self._text = memoryview(b"")  # still to be given
         self._parts = self._read()
-        self._limit: LimitError | None = None  # that was hit behind the text that was given last
+        self._error: SourceError | None = None  # behind the text that was given last
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the view as far as the member goes, and as far as that can be done without waiting for a pipe."""
+        """Fill the view, as far as that can be done without waiting for a pipe."""
         filled = 0
         while filled < len(view):
             if not self._text:
                 if filled and not self._tape.buffered:
                     break
                 part = self._next_part()
-                if isinstance(part, LimitError) and filled:
-                    self._limit = part  # what was decoded before counts
-                    break
-                if isinstance(part, SourceError):
+                if isinstance(part, SourceError) and not filled:
                     raise part
-                if part is None or (not part and filled):
+                if isinstance(part, SourceError):
+                    self._error = part  # first what was decoded before it
+                    break
+                if part is None:
                     break
                 self._text = memoryview(part)
             octets = min(len(self._text), len(view) - filled)
@@ -162,21 +162,22 @@ class Unpacked(Reader):
         return filled
 
     def close(self) -> None:
-        """Settle what is open; the reader of the compressed octets stays open."""
+        """Close the second file; the reader of the compressed octets stays open."""
         self._parts.close()
         self._tape.close()
 
     def _next_part(self) -> bytes | SourceError | None:
         """What comes next, and None at the end."""
-        if self._limit is not None:
-            return self._limit
+        if self._error is not None:
+            error, self._error = self._error, None
+            return error
         try:
             return next(self._parts, None)
         except LimitError as error:
             return error
 
     def _read(self) -> Generator[bytes | SourceError, None, None]:
-        """Steps of text, nothing at the end of each member, and errors in their place."""
+        """Steps of text, and errors in their place."""
         tape = self._tape
         while True:
             tape.forget()
@@ -200,64 +201,62 @@ class Unpacked(Reader):
 
     def _member(self) -> Iterator[bytes | SourceError]:
         """What the member at the position gives. One that was searched for is first held back, and may prove to be none."""
-        tape, checks = self._tape, self._layer.checks
+        tape = self._tape
         start = tape.position
-        unit: int | None = None
         held: list[bytes] = []
+        is_proven = not self._searching
         failure: Exception | None = None
         try:
-            try:
-                for text in self._decode(tape):
-                    self._layer.budget.gave(len(text))
-                    held.append(text)
-                    if unit is None and not (self._searching and sum(map(len, held)) < _PROOF):
-                        yield from self._report_passed(start)
-                        unit = checks.begin()
-                    if unit is not None:
-                        yield from held
-                        held.clear()
-            except (CutError, BrokenError, ChecksumError) as error:
-                failure = error
-                self._failures += not isinstance(error, ChecksumError)  # which needs no second look
-            if unit is None:
-                if failure is not None and self._searching:
-                    tape.back(start + 1)
-                    return
-                yield from self._report_passed(start)
-                unit = checks.begin()
-                yield from held
-            yield b""
-            if isinstance(failure, ChecksumError):
-                checks.refuse(unit)
-                unit = None
-        finally:
-            if unit is not None:
-                checks.confirm(unit)
+            for text in self._decode(tape):
+                self._layer.budget.gave(len(text))
+                held.append(text)
+                is_proven = is_proven or sum(map(len, held)) >= _PROOF
+                if is_proven:
+                    yield from self._report_passed(start)
+                    yield from held
+                    held.clear()
+        except (CutError, BrokenError, ChecksumError) as error:
+            failure = error
+            self._failures += not isinstance(error, ChecksumError)  # which needs no second look
+        if failure is not None and not is_proven:
+            tape.back(start + 1)
+            return
+        yield from self._report_passed(start)
+        yield from held
         self._searching = False
-        if failure is not None:
+        if isinstance(failure, ChecksumError):
+            self._failed_checksum(start)
+        elif failure is not None:
             yield from self._fail(start, failure)
+
+    def _failed_checksum(self, start: int) -> None:
+        """Tell of the member that began at `start`; the next is here, or is searched for."""
+        reason = f"the checksum of {self._named(start)} is wrong: what was read of it may be damaged"
+        self._layer.budget.failed_checksum(SourceError(self._layer.name, reason))
+        if self._tape.peek() and not self._is_at_member():
+            self._search_from(start)
 
     def _fail(self, start: int, failure: Exception) -> Iterator[SourceError]:
         """Say what is wrong with the member that began at `start`, and go to where the next is to be searched for."""
         tape = self._tape
-        member = f"the {self._coding.name} {self._coding.unit} at octet {start}"
-        end = tape.position
-        match failure:
-            case CutError() if tape.error is not None:
-                self._searching = True
-                return  # the error below says it
-            case CutError():
-                reason = f"ends in the middle of {member}: the file is cut off"
-            case ChecksumError():
-                reason = f"the checksum of {member} is wrong: what was found in it is left out"
-            case _:
-                why = str(failure) or f"is damaged at about octet {end}: what follows in it is lost"
-                reason = f"{member} {why}"
-        is_whole = isinstance(failure, ChecksumError)
-        yield DamageError(self._layer.name, reason, is_whole=is_whole)
-        if not is_whole or not (self._is_at_member() or not tape.buffered):
+        if isinstance(failure, CutError) and tape.error is not None:
             self._searching = True
-            tape.back(max(start + 1, end - self._coding.overrun))
+            return  # the error below says it
+        if isinstance(failure, CutError):
+            reason = f"ends in the middle of {self._named(start)}: the file is cut off"
+        else:
+            why = str(failure) or f"is damaged at about octet {tape.position}: what follows in it is lost"
+            reason = f"{self._named(start)} {why}"
+        yield DamageError(self._layer.name, reason)
+        self._search_from(start)
+
+    def _named(self, start: int) -> str:
+        return f"the {self._coding.name} {self._coding.unit} at octet {start}"
+
+    def _search_from(self, start: int) -> None:
+        """Search for the next member behind the one that began at `start` and could not be read to its end."""
+        self._searching = True
+        self._tape.back(max(start + 1, self._tape.position - self._coding.overrun))
 
     def _is_at_member(self) -> bool:
         """Whether a member begins here, behind octets of padding if it is not the first."""

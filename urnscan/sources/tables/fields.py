@@ -7,7 +7,6 @@ import csv
 import io
 import itertools
 import re
-from collections import deque
 from collections.abc import Iterator
 
 from urnscan.errors import DamageError, SourceError
@@ -73,7 +72,7 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
     """
     # It is one for all of Python, and fields that are longer than it allows are an error.
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
-    text = Text(_decoded(reader, layer), layer)
+    text = Text(_decoded(reader, layer))
     lines = _Lines(text)
     delimiter, fields, found = lines.header(layer)
     if not found:
@@ -95,8 +94,7 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
         except DamageError as error:
             yield from gathered.take()
             yield error
-            if not (error.is_whole and lines.are_all_read):
-                text.skip_line()
+            text.skip_line()
             rows = csv.reader(lines.follow(), delimiter=delimiter)
         except (csv.Error, OverflowError, MemoryError) as error:
             yield from failures.one(f"row {number} before octet {text.octet(text.at)} damaged: {in_words(error)}")
@@ -124,8 +122,7 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
 
 def _decoded(reader: Reader, layer: Layer) -> Reader:
     """What a reader gives, in UTF-8 or the octets as they are."""
-    # Two of them, one above the other, would not know the last dates of what was looked at.
-    peeked = reader if isinstance(reader, Peeked) else Peeked(reader, layer.checks)
+    peeked = reader if isinstance(reader, Peeked) else Peeked(reader)
     codec, mark = find_codec(peeked.peek, layer.reading.encoding)
     if mark:
         peeked.read_into(memoryview(bytearray(mark)))
@@ -172,10 +169,6 @@ class _Lines:
         """Whether one more line was asked for than there are."""
         self._text = text
         self._row = 0  # characters read for the row, and more
-        self._held = io.StringIO()  # lines that are given
-        self._end = 0  # of these
-        self._dates: deque[tuple[int, int, int]] = deque()  # theirs, as Text.dates has them
-        self._first: int | None = None  # date of the row
 
     def header(self, layer: Layer) -> tuple[str, list[str], int]:
         """What `_split` says of the header, still to be read; what stands before it is passed over.
@@ -198,37 +191,15 @@ class _Lines:
     def begin_row(self) -> None:
         """A row begins: with a line that is there, or with the next that is read."""
         self._row = 0
-        at = self._held.tell()
-        self._first = self._read_at(at)[1] if at < self._end else None
-
-    @property
-    def are_all_read(self) -> bool:
-        """Whether no row is begun and no part of a line is left."""
-        return self._first is None and self._text.at == len(self._text.text)
-
-    def dates(self) -> tuple[int, int]:
-        """The first and the last date (see Checks) of the row that was read."""
-        last = self._read_at(self._held.tell() - 1)[2]
-        return last if self._first is None else self._first, last
-
-    def _read_at(self, place: int) -> tuple[int, int, int]:
-        """The dates of the read by which that came which stands there in the lines, at no earlier place than before."""
-        while len(self._dates) > 1 and self._dates[0][0] <= place:
-            self._dates.popleft()
-        return self._dates[0]
 
     def follow(self) -> Iterator[str]:
         """The lines from here on. Raises DamageError behind the last whole one before it, OverflowError for a long row."""
         while lines := self._whole():
-            self._dates = deque(self._text.dates(len(lines)))
-            if self._first is None:
-                self._first = self._dates[0][1]
             self._text.at += len(lines)
             self._row += len(lines)
             if self._row > LONGEST:
                 raise OverflowError(f"it has more than {LONGEST:,} characters: is a quotation mark missing?")
-            self._held, self._end = io.StringIO(lines, newline=""), len(lines)
-            yield from self._held
+            yield from io.StringIO(lines, newline="")
         if self._text.damage is not None:
             raise self._text.end_damage()
         self.ended = self._text.error is None

@@ -50,14 +50,14 @@ def read_records(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
 
     Raises SourceError where it cannot be read to its end.
     """
-    text = Text(reader, layer)
+    text = Text(reader)
     gathered = Gathered(layer)
     failures = Failures(layer.name, "records")
     fields: dict[str, None] = {}
     found: set[str] = set()
     columns = layer.reading.columns
     names = {column: in_place(column) for column in columns}
-    in_array = failed = is_cut = False
+    in_array = failed = False
     number = 0
     window = _WINDOW
     patience = _PATIENCE
@@ -68,11 +68,8 @@ def read_records(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
             if text.damage is None:
                 break
             yield from gathered.take()
-            error = text.end_damage()
-            yield error
-            if is_cut or not error.is_whole:
-                text.skip_line()
-            is_cut = False
+            yield text.end_damage()
+            text.skip_line()
             continue
         if text.text[text.at] == "[]"[in_array]:
             in_array = not in_array
@@ -92,7 +89,6 @@ def read_records(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
                 continue
             if (text.damage is not None or text.error is not None) and held:
                 text.at = len(text.text)
-                is_cut = True
                 continue
             reason = f"more than {LONGEST:,} characters" if too_long else _reason(error)
             where = text.octet(text.at)

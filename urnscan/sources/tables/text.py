@@ -2,10 +2,8 @@
 
 import codecs
 import re
-from collections import deque
 
 from urnscan.errors import DamageError, SourceError
-from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader
 
 __all__ = ["Text"]
@@ -16,7 +14,7 @@ _BLOCK = 1 << 20  # octets read at a time
 class Text:
     """A text in UTF-8, of which a part is held; octets that are not UTF-8 are escaped as Python does it."""
 
-    def __init__(self, reader: Reader, layer: Layer) -> None:
+    def __init__(self, reader: Reader) -> None:
         self.text = ""
         self.at = 0
         """Where in `text` that begins which is still to be looked at."""
@@ -26,13 +24,10 @@ class Text:
         self.plain = True
         """Whether all octets are UTF-8."""
         self._reader = reader
-        self._checks = layer.checks
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._block = memoryview(bytearray(_BLOCK))
         self._octets = 0  # before `_counted`
         self._counted = 0  # a place in `text`
-        self._read = [layer.checks.now] * 2  # the first and last date of what was read last
-        self._dates: deque[tuple[int, int, int]] = deque()  # where reads end, and these
         self._ended = False
 
     def is_at_end(self, between: re.Pattern[str]) -> bool:
@@ -45,14 +40,13 @@ class Text:
         """Let go of what is behind, and read as much again as there is, or a block; whether there was any."""
         self.octet(self.at)
         self._counted = 0
-        self._dates = deque((end - self.at, first, last) for end, first, last in self._dates if end > self.at)
         parts = [self.text[self.at :]]
         self.at = 0
         length = before = len(parts[0])
         while not self._ended and self.damage is None and length < max(2 * before, before + 1):
             got = 0
             try:
-                got, *self._read = self._checks.read(self._reader.read_into, self._block)
+                got = self._reader.read_into(self._block)
             except DamageError as error:
                 self.damage = error
             except SourceError as error:
@@ -61,21 +55,8 @@ class Text:
                 self._ended = True
             parts.append(self._decode(self._block[:got], final=not got))
             length += len(parts[-1])
-            first, last = self._read  # at the end and before a damage those of what the decoder still held
-            self._dates.append((length, first, last))
         self.text = "".join(parts)
         return length > before
-
-    def dates(self, length: int) -> list[tuple[int, int, int]]:
-        """The first and the last dates (see Checks) of the next so many characters: up to which, and these."""
-        while len(self._dates) > 1 and self._dates[0][0] <= self.at:
-            self._dates.popleft()
-        dates = []
-        for end, first, last in self._dates:
-            dates.append((end - self.at, first, last))
-            if end - self.at >= length:
-                break
-        return dates
 
     def octet(self, at: int) -> int:
         """How many octets stand before a place in `text`, which is not before the one that this was asked for last."""

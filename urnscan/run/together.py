@@ -1,0 +1,107 @@
+"""Small texts that are scanned as one, which takes less time than to scan each alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.run.tasks import Sizes
+from urnscan.sources import Doubts, Listed, Read, read_together
+
+__all__ = ["Together", "Where"]
+
+_TEXTS = 1 << 14  # texts that are scanned as one, at most
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where a text stands: place and name of its input, and its member."""
+
+    place: int
+    name: str
+    member: str | None = None
+
+
+class Together:
+    """Small texts end to end, each followed by an octet that no URN and no URL holds."""
+
+    def __init__(self, sizes: Sizes, separator: int) -> None:
+        self.text = np.empty(sizes.together + sizes.part, np.uint8)
+        self._full = sizes.together
+        self._view = self.text.data
+        self._separator = separator
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all texts."""
+        self.filled = 0
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.inputs: list[int] = []
+        """The input of each text, as an index in `places` and `names`."""
+        self.members: list[str | None] = []
+        self.has_members = False
+        self.places: list[int] = []
+        self.names: list[str] = []
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time to scan them."""
+        return self.filled > self._full or len(self.starts) == _TEXTS
+
+    def add(self, read_into: Callable[[memoryview], int], where: Where) -> bool:
+        """Read a text to its end; False if there is no room for it. Then, and after an error, `take_open` has its front.
+
+        Raises SourceError like `read_into`.
+        """
+        self._open = self.filled
+        while self.filled < len(self.text) - 1:
+            octets = read_into(self._view[self.filled : -1])
+            self.filled += octets
+            if not octets:
+                self._close(where)
+                return True
+        return False
+
+    def read(self, files: Listed, first: int, last: int, doubts: Doubts) -> Read:
+        """Read files from the first one up to the last, as far as there is room. `add_read` then adds them."""
+        last = min(last, first + _TEXTS - len(self.starts))
+        full = self._full + 1 - self.filled
+        room = self.text[self.filled : -1]
+        return read_together(files, first, last, room, separator=self._separator, full=full, doubts=doubts)
+
+    def following(self, start: int, count: int) -> bytes:
+        """Octets behind the texts: `count` of them, from `start` on."""
+        return self.text[self.filled + start : self.filled + start + count].tobytes()
+
+    def add_read(self, lengths: npt.NDArray[np.int64], place: int, names: Sequence[str]) -> None:
+        """Add files that were read, at least one; `place` is that of the first."""
+        ends = self.filled + np.cumsum(lengths + 1)
+        self.filled = int(ends[-1])
+        self.inputs.extend(range(len(self.places), len(self.places) + len(names)))
+        self.places.extend(range(place, place + len(names)))
+        self.names.extend(names)
+        self.ends.extend((ends - 1).tolist())
+        self.starts.extend((ends - 1 - lengths).tolist())
+        self.members.extend([None] * len(names))
+
+    def take_open(self) -> bytes:
+        """Take away the front of a text that was not added."""
+        head = self.text[self._open : self.filled].tobytes()
+        self.filled = self._open
+        return head
+
+    def _close(self, where: Where) -> None:
+        if not self.places or self.places[-1] != where.place:
+            self.places.append(where.place)
+            self.names.append(where.name)
+        self.starts.append(self._open)
+        self.ends.append(self.filled)
+        self.inputs.append(len(self.places) - 1)
+        self.members.append(where.member)
+        self.has_members |= where.member is not None
+        self.text[self.filled] = self._separator
+        self.filled += 1
