@@ -35,21 +35,21 @@ _ROFF = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~":
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of a command; without names, its arguments."""
+    """Option of a command, or, without names, its positional argument."""
 
     names: tuple[str, ...]
     value: str | None
-    """What its value is called; None: it takes none."""
+    """Name of the value in the help; None if there is no value."""
     meaning: str
     default: str | None
     is_repeatable: bool
     words: tuple[str, ...]
-    """What it may be, or may be a list of."""
+    """Values that the option knows; its value is one of them, or a list of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Options that stand together."""
+    """Group of options in the help."""
 
     title: str
     options: tuple[Option, ...]
@@ -57,19 +57,19 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command as its parser tells of it."""
+    """Command, read from its parser."""
 
     about: About
     groups: tuple[Group, ...]
 
     @property
     def name(self) -> str:
-        """As it is called: `urnscan dedup`."""
+        """Full name, as `urnscan dedup`."""
         return self.about.name
 
     @property
     def word(self) -> str:
-        """The word that is given for it; that of scanning is never written."""
+        """Last word of the name: `dedup`."""
         return self.name.split()[-1]
 
     @property
@@ -79,12 +79,12 @@ class Command:
 
     @property
     def summary(self) -> str:
-        """What it does, in a line."""
+        """Summary of the command, one line."""
         return SUMMARIES[self.name]
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """Those with a name."""
+        """Options with a name."""
         return tuple(option for group in self.groups for option in group.options if option.names)
 
 
@@ -119,7 +119,7 @@ def _option(action: argparse.Action) -> Option:
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Each file and what stands in it."""
+    """Path and text of each file."""
     environment = Environment(  # noqa: S701 (none of it is HTML)
         loader=FileSystemLoader(ROOT / "share" / "templates"),
         undefined=StrictUndefined,
@@ -142,12 +142,12 @@ def pages() -> Iterator[tuple[Path, str]]:
 
 
 def roff(text: str) -> str:
-    """The text for a man page, in which every character is what it is."""
+    """Escape a text for a man page, so that every character is printed as it is."""
     return re.sub(r"^(?=[.])", r"\\&", "".join(_ROFF.get(character, character) for character in text))
 
 
 def markdown(text: str, words: Iterable[str] = ()) -> str:
-    """The text with its options as code, and these words where they first stand in it.
+    """Mark options as code, and each of the words at its first place.
 
     >>> print(markdown("cut or keep what --trim cuts; - for standard input", ("cut", "keep")))
     `cut` or `keep` what `--trim` cuts; `-` for standard input
@@ -159,7 +159,7 @@ def markdown(text: str, words: Iterable[str] = ()) -> str:
 
 
 def sentence(text: str) -> str:
-    """The text with a capital and a full stop."""
+    """Begin the text with a capital, and end it with a full stop."""
     return text[:1].upper() + text[1:] + "."
 
 
