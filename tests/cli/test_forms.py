@@ -396,9 +396,9 @@ def test_same_rows_on_one_thread_and_two(urnscan):
 
 @pytest.mark.parametrize("way", ["standard input", "fifo"])
 def test_what_is_found_in_a_gzip_is_printed_before_it_ends(urnscan, way):
-    """No checksum holds results back: the member is still open when its first line is printed."""
+    """No checksum holds results back: the member is still open when its first line is printed (512 octets tell its form)."""
     packer = zlib.compressobj(wbits=31)
-    octets = packer.compress(b"urn:a:first\n") + packer.flush(zlib.Z_SYNC_FLUSH)
+    octets = packer.compress(b"urn:a:first\n" * 50) + packer.flush(zlib.Z_SYNC_FLUSH)
     if way == "fifo":
         os.mkfifo(urnscan.folder / "x.gz")
         with urnscan.start("x.gz") as process, (urnscan.folder / "x.gz").open("wb", buffering=0) as fifo:

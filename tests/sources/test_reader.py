@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from tests.support.packed import Given
 from urnscan.errors import DamageError, SourceError
-from urnscan.sources.reader import Peeked, read_up_to, skip
+from urnscan.sources.buffer import Buffer
+from urnscan.sources.reader import read_up_to, skip
 
 
 def read_all(reader, size=3):
@@ -25,7 +26,7 @@ PARTS = st.lists(st.binary(min_size=1, max_size=20), max_size=6)
 
 @given(parts=PARTS, peeks=st.lists(st.integers(1, 90), max_size=4), size=st.integers(1, 30))
 def test_what_was_looked_at_is_still_read(parts, peeks, size):
-    reader = Peeked(Given(*parts))
+    reader = Buffer(Given(*parts))
     text = b"".join(parts)
     for count in peeks:
         head = reader.peek(count)
@@ -38,7 +39,7 @@ def test_what_was_looked_at_is_still_read(parts, peeks, size):
 def test_looks_no_further_than_one_read_where_that_is_enough():
     """A slow pipe that has said one octet is not asked for a second."""
     script = Given(b"ab", b"cd")
-    reader = Peeked(script)
+    reader = Buffer(script)
     assert reader.peek(1) == reader.peek(2) == b"ab"
     assert script.reads == 1
     assert reader.peek(3) == b"abcd"
@@ -48,7 +49,7 @@ def test_looks_no_further_than_one_read_where_that_is_enough():
 def test_an_error_comes_behind_what_was_looked_at(before, after, count):
     """Reader: "Raises DamageError …, after all octets before it were given"; and once."""
     parts = [part for part in (before, DamageError("x", "broken"), after) if part]
-    reader = Peeked(Given(*parts))
+    reader = Buffer(Given(*parts))
     assert before.startswith(reader.peek(count))
     out, error = read_all(reader)
     assert (out, str(error)) == (before, "x: broken")
@@ -57,7 +58,7 @@ def test_an_error_comes_behind_what_was_looked_at(before, after, count):
 
 def test_closes_what_is_below():
     script = Given()
-    with Peeked(script):
+    with Buffer(script):
         assert not script.closed
     assert script.closed
 

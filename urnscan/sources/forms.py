@@ -28,10 +28,11 @@ from urnscan.sources.archives.unread import (
 )
 from urnscan.sources.archives.warc import is_warc, open_warc
 from urnscan.sources.archives.zip import is_zip, open_zip
+from urnscan.sources.buffer import Buffer
 from urnscan.sources.compression.members import CODINGS, Unpacked
 from urnscan.sources.documents import Document, Values
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Peeked, Reader
+from urnscan.sources.reader import Reader
 from urnscan.sources.tables.arrow import is_arrow_file, is_arrow_stream, read_arrow_file, read_arrow_stream
 from urnscan.sources.tables.fields import is_csv, is_json, read_csv, read_json
 from urnscan.sources.tables.parquet import is_parquet, read_parquet
@@ -121,9 +122,9 @@ class Registry:
         forms = (self._named if name.endswith(self._suffixes) else self._others)[head[0]]
         return (form for form in forms if not form.named or name.endswith(form.named))
 
-    def recognise(self, reader: Peeked, layer: Layer) -> Form | None:
+    def recognise(self, reader: Buffer, layer: Layer) -> Form | None:
         """The form of what a reader gives; None where it is text. Looks no further than it must: a pipe may be slow."""
-        head = reader.peek(_TELLING if layer.depth else 1)
+        head = reader.head(_TELLING if layer.depth else 1)
         if not head:
             return None
         name = layer.file_name.lower()
@@ -134,7 +135,7 @@ class Registry:
                 if known:
                     return form
                 unsure |= known is None
-            longer = reader.peek(len(head) + 1) if unsure else head
+            longer = reader.head(len(head) + 1) if unsure else head
             if len(longer) == len(head):
                 return None
             head = longer

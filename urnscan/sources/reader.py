@@ -6,9 +6,8 @@ from typing import Protocol, Self
 
 from urnscan.errors import DamageError, SourceError
 
-__all__ = ["Peeked", "Reader", "begins", "past_damage", "read_up_to", "skip"]
+__all__ = ["Reader", "begins", "past_damage", "read_up_to", "skip"]
 
-_HEAD = 1 << 12  # octets that are read to look at them, if they are there
 _SKIPPED = 1 << 16  # octets read at a time to pass over them
 
 
@@ -39,56 +38,6 @@ class Reader(Protocol):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class Peeked(Reader):
-    """Another reader whose next octets can be looked at before they are read."""
-
-    def __init__(self, reader: Reader) -> None:
-        """`reader` is closed with this one."""
-        self._reader = reader
-        self._head = b""  # octets that were looked at and are still to be given
-        self._after: SourceError | None = None  # what reading raised behind the head
-        self._ended = False
-
-    def peek(self, count: int) -> bytes:
-        """The next octets, at least `count` of them unless the end or a damage comes before; all still to be read.
-
-        There are more than `count` where one read gave them: who needs few does not wait for a slow pipe to say more.
-        """
-        if len(self._head) < count and not self._ended and self._after is None:
-            buffer = memoryview(bytearray(max(2 * count, _HEAD)))  # who asks for a little more will ask again
-            filled = len(self._head)
-            buffer[:filled] = self._head
-            try:
-                while filled < count and not self._ended:
-                    got = self._reader.read_into(buffer[filled:])
-                    self._ended = got == 0
-                    filled += got
-            except SourceError as error:
-                self._after = error
-            self._head = bytes(buffer[:filled])
-        return self._head
-
-    def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view, with what was looked at first."""
-        if self._head:
-            got = min(len(self._head), len(view))
-            view[:got] = self._head[:got]
-            self._head = self._head[got:]
-            return got
-        if self._after is not None:
-            error, self._after = self._after, None
-            raise error
-        return 0 if self._ended else self._reader.read_into(view)
-
-    def reopen(self) -> io.BufferedIOBase | None:
-        """A second file with the same octets, if the reader below has one."""
-        return self._reader.reopen()
-
-    def close(self) -> None:
-        """Close the reader below."""
-        self._reader.close()
 
 
 def begins(head: bytes, *signs: bytes) -> bool | None:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Generator, Iterator
 import numpy as np
 
 from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.sources.buffer import Buffer
 from urnscan.sources.documents import Document, Values
 from urnscan.sources.encodings import MARKS_BEGIN, Transcoder, find_codec
 from urnscan.sources.files import open_file
 from urnscan.sources.forms import FORMS, Archive, Compression, Table
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Budget, Layer, Reading
-from urnscan.sources.reader import Peeked, Reader
+from urnscan.sources.reader import Reader
 from urnscan.sources.small_files import Doubts
 
 __all__ = ["doubts", "is_plain", "is_splittable", "open_documents"]
@@ -29,7 +30,7 @@ def open_documents(
     FatalError for an unknown encoding.
     """
     layer = _bottom(source, reading, on_read)
-    with Peeked(_Counted(open_file(source), layer.budget)) as reader:
+    with Buffer(_Counted(open_file(source), layer.budget)) as reader:
         try:
             for found in _unfold(reader, layer):
                 yield found
@@ -48,8 +49,8 @@ def is_splittable(source: Input, reading: Reading) -> bool:
     if source.path is None or source.size is None:
         return False
     layer = _bottom(source, reading)
-    with Peeked(open_file(source)) as reader:
-        return FORMS.recognise(reader, layer) is None and find_codec(reader.peek, reading.encoding)[0] is None
+    with Buffer(open_file(source)) as reader:
+        return FORMS.recognise(reader, layer) is None and find_codec(reader.head, reading.encoding)[0] is None
 
 
 def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
@@ -93,14 +94,14 @@ class _Counted(Reader):
         self._reader.close()
 
 
-def _unfold(reader: Peeked, layer: Layer) -> Iterator[Document | Values | SourceError]:
+def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Values | SourceError]:
     """What the octets of a reader hold, whatever form they have."""
     match form := FORMS.recognise(reader, layer):
         case None:
             yield _text(reader, layer)
         case Compression():
             inner = layer.unpacked(form.suffixes)
-            with Peeked(form.open(reader, layer)) as unpacked:
+            with Buffer(form.open(reader, layer)) as unpacked:
                 yield from _unfold(unpacked, inner)
                 # A tar archive ends before the gzip file around it: what is left may still fail its checksum.
                 yield from _drain(unpacked)
@@ -119,9 +120,9 @@ def _member(name: str, reader: Reader, layer: Layer) -> Iterator[Document | Valu
     """What a member of an archive holds; what goes wrong with it alone is given and not raised."""
     layer.budget.member()
     try:
-        with Peeked(reader) as peeked:
-            yield from _unfold(peeked, layer.inside(name))
-            yield from _drain(peeked)  # a reader of tables may not have come to the checksum
+        with Buffer(reader) as buffer:
+            yield from _unfold(buffer, layer.inside(name))
+            yield from _drain(buffer)  # a reader of tables may not have come to the checksum
     except LimitError:
         raise
     except SourceError as error:
@@ -139,9 +140,9 @@ def _drain(reader: Reader) -> Iterator[SourceError]:
             yield error
 
 
-def _text(reader: Peeked, layer: Layer) -> Document:
+def _text(reader: Buffer, layer: Layer) -> Document:
     """The text that a reader gives: UTF-8, or the octets as they are."""
-    codec, mark = find_codec(reader.peek, layer.reading.encoding)
+    codec, mark = find_codec(reader.head, layer.reading.encoding)
     if mark:
         reader.read_into(memoryview(bytearray(mark)))
     if codec is None:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from urnscan.errors import SourceError
+from urnscan.sources.buffer import Buffer
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Peeked, Reader, skip
+from urnscan.sources.reader import Reader
 
 __all__ = ["CODINGS", "TRIED", "Decoded"]
 
@@ -254,7 +255,7 @@ CODINGS = {
 class Decoded(Reader):
     """What is in a content coding."""
 
-    def __init__(self, reader: Peeked, layer: Layer, coding: _Coding) -> None:
+    def __init__(self, reader: Buffer, layer: Layer, coding: _Coding) -> None:
         self._reader = reader
         self._layer = layer
         self._coding = coding
@@ -298,14 +299,14 @@ class Decoded(Reader):
         self._out = memoryview(out)
 
     def _decode_next(self, decoder: _Decoder) -> bytes:
-        octets = self._reader.peek(self._coding.step)[: self._coding.step]
+        octets = bytes(self._reader.peek(self._coding.step)[: self._coding.step])
         if not octets and not self._flushed:
             self._flushed = True
             return decoder.decode(b"")  # brotli may still hold something
         if not octets:
             self._ended = True
-            skip(self._reader, 1)  # raises what ended it
+            self._reader.read_into(memoryview(bytearray(1)))  # raises what ended it
             raise SourceError(self._layer.name, f"its {self._coding.name} coding ends too early: what is there is read")
         out = decoder.decode(octets)
-        skip(self._reader, len(octets) - decoder.unused)
+        self._reader.advance(len(octets) - decoder.unused)
         return out

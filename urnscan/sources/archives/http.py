@@ -9,11 +9,13 @@ Content-Length is not looked at: whoever archived the message knows better how l
 """
 
 import re
+import sys
 
 from urnscan.errors import DamageError, SourceError
 from urnscan.sources.archives.codings import CODINGS, TRIED, Decoded
+from urnscan.sources.buffer import Buffer
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Peeked, Reader, read_up_to, skip
+from urnscan.sources.reader import Reader, skip
 
 __all__ = ["Body"]
 
@@ -42,7 +44,7 @@ class Body(Reader):
 
     def __init__(self, message: Reader, layer: Layer) -> None:
         """`message` gives start line, headers and body, and is closed with this one; `layer` is the body's."""
-        self._message = Peeked(message)
+        self._message = Buffer(message)
         self._layer = layer
         self._body: Reader | None = None
 
@@ -50,25 +52,24 @@ class Body(Reader):
         """Fill the front of the view; the first time the headers are read."""
         if self._body is None:
             self._body = self._open()
-        return self._body.read_into(view)
+        got = self._body.read_into(view)
+        if not got:  # errors behind the end of a coding are told, too
+            skip(self._message, sys.maxsize)
+        return got
 
     def close(self) -> None:
         """Close the readers of the codings and the message."""
         (self._body or self._message).close()
 
-    def unused(self) -> bytes:
-        """What was read of the message beyond the end of its body."""
-        return read_up_to(self._message, len(self._message.peek(0)))
-
     def _open(self) -> Reader:
         """Pass over the headers; the reader of what follows, through all the codings that they announce."""
         codings: list[bytes] = []
         while found := _HEAD.match(self._head()):
-            skip(self._message, found.end())
+            self._message.advance(found.end())
             # Those of the transfer were applied after those of the content; what was applied last is taken off first.
             fields = sorted(_CODING.findall(found[0]), key=lambda field: field[0].lower())
             codings = [token.lower() for _, value in fields for token in _TOKEN.findall(value)]
-            if not (_INTERIM.match(found[1]) and self._message.peek(5).startswith(b"HTTP/")):
+            if not (_INTERIM.match(found[1]) and self._message.head(5).startswith(b"HTTP/")):
                 break
         codings = [token for token in codings if token == b"chunked" or token in CODINGS]
         if len(codings) > _MOST_CODINGS:
@@ -76,26 +77,20 @@ class Body(Reader):
         reader = self._message
         for token in reversed(codings):
             if token == b"chunked":
-                coded: Reader | None = _Chunked(reader, self._layer) if _is_chunked(reader.peek(_CHUNK_LINE)) else None
+                coded: Reader | None = _Chunked(reader, self._layer) if _is_chunked(reader.head(_CHUNK_LINE)) else None
             else:
-                head = reader.peek(TRIED)
+                head = reader.head(TRIED)
                 coding = next((coding for coding in CODINGS[token] if coding.fits(head)), None)
                 coded = Decoded(reader, self._layer, coding) if coding else None
             if coded is not None:
-                reader = Peeked(coded)
+                reader = Buffer(coded)
         return reader
 
     def _head(self) -> bytes:
         """What the headers are in: the octets up to their end, at most 64 KiB, and perhaps some of the body."""
-        head = self._message.peek(1)
-        while not _HEAD_END.search(head):
-            if len(head) >= _HEADERS:
-                return head[: head.rfind(b"\n", 0, _HEADERS) + 1]
-            longer = self._message.peek(min(2 * len(head), _HEADERS))
-            if len(longer) == len(head):
-                break
-            head = longer
-        return head
+        self._message.find_within(_HEAD_END, _HEADERS)
+        head = self._message.head(0)
+        return head if len(head) < _HEADERS else head[: head.rfind(b"\n", 0, _HEADERS) + 1]
 
 
 def _is_chunked(head: bytes) -> bool:
@@ -113,7 +108,7 @@ def _is_chunked(head: bytes) -> bool:
 class _Chunked(Reader):
     """The data of the chunks, without what stands between them (RFC 9112, section 7.1)."""
 
-    def __init__(self, reader: Peeked, layer: Layer) -> None:
+    def __init__(self, reader: Buffer, layer: Layer) -> None:
         self._reader = reader
         self._layer = layer
         self._left = 0  # octets of this chunk that are still to be given
@@ -145,17 +140,17 @@ class _Chunked(Reader):
 
     def _begin(self) -> None:
         """Read the line before a chunk."""
-        head = self._reader.peek(32)
+        head = self._reader.head(32)
         if b"\n" not in head[2:]:
-            head = self._reader.peek(_CHUNK_LINE)
+            head = self._reader.head(_CHUNK_LINE)
         size = _CHUNK.match(head)
         if size is not None:
-            skip(self._reader, size.end())
+            self._reader.advance(size.end())
             self._left = int(size[1], 16)
             # Trailers are headers; what follows them is nothing that anybody would be shown.
             self._ended = not self._left
         elif len(head) < _CHUNK_LINE and b"\n" not in head[2:]:
-            skip(self._reader, len(head) - len(head.lstrip(b"\r\n")))
+            self._reader.advance(len(head) - len(head.lstrip(b"\r\n")))
             self._as_it_is = True  # cut off between two chunks: nothing, or an error, follows
         else:
             self._as_it_is = True

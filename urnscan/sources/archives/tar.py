@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 
 from urnscan.errors import DamageError, SourceError
 from urnscan.sources.archives.pax import decimal, pax_records
+from urnscan.sources.buffer import Buffer
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Peeked, Reader, read_up_to, skip
+from urnscan.sources.reader import Reader, read_up_to, skip
 
 __all__ = ["is_tar", "open_tar"]
 
@@ -54,30 +55,31 @@ class _Input(Reader):
     """The octets of the archive: knows where they stand, and whether their order can be relied on."""
 
     def __init__(self, reader: Reader) -> None:
-        self._peeked = Peeked(reader)
-        self.at = 0
-        """How many octets were read."""
+        self._buffer = Buffer.of(reader)
         self.damage = False
         """Whether something was lost, so that what follows may stand anywhere."""
         self.failed = False
         """Whether reading ended with an error."""
 
+    @property
+    def at(self) -> int:
+        """How many octets were read."""
+        return self._buffer.position
+
     def peek(self, count: int) -> bytes:
-        return self._peeked.peek(count)
+        return self._buffer.head(count)
 
     def read_into(self, view: memoryview) -> int:
         if self.failed:
             return 0
         try:
-            got = self._peeked.read_into(view)
+            return self._buffer.read_into(view)
         except DamageError:
             self.damage = True
             raise
         except SourceError:
             self.failed = True
             raise
-        self.at += got
-        return got
 
     def close(self) -> None:
         """Whoever opened the reader below closes it."""

@@ -10,8 +10,8 @@ from collections.abc import Callable, Generator, Iterator
 
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.zip_entries import FIXED, Header, descriptor, refusal, texts
+from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression.decoders import BrokenError, ChecksumError
-from urnscan.sources.compression.tape import CutError, Tape
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins
 
@@ -32,6 +32,7 @@ _OTHERS = {
 }
 _SEARCHED = 1 << 16  # octets in which a record is searched at a time
 _PATIENCE = 1 << 28  # octets to go back in all to search them
+_BLOCK = 1 << 18  # octets read at a time
 _LARGEST_SIGNATURE = 1 << 18
 _APK_MAGIC = b"APK Sig Block 42"  # what Android has between the members and the directory
 
@@ -49,9 +50,9 @@ def open_zip(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | Sour
 class _Member(Reader):
     """What is in a member; its checksum and its size are looked at when it was read to its end."""
 
-    def __init__(self, header: Header, tape: Tape, layer: Layer, crc32: Callable[..., int]) -> None:
+    def __init__(self, header: Header, buffer: Buffer, layer: Layer, crc32: Callable[..., int]) -> None:
         self.header = header
-        self.start = tape.position
+        self.start = buffer.position
         self.is_open = True
         """Whether it may have more to give."""
         self.is_decoded = False
@@ -60,10 +61,10 @@ class _Member(Reader):
         """Whether it also ends there by what the archive says of it."""
         self.is_cut_off = False
         """Whether the octets end, or are interrupted, before it does."""
-        self._tape = tape
+        self._buffer = buffer
         self._layer = layer
         self._crc32 = crc32
-        self._texts: Generator[bytes | memoryview] = texts(header, tape)
+        self._texts: Generator[bytes | memoryview] = texts(header, buffer)
         self._text = memoryview(b"")  # still to be given
         self.is_begun = False
         """Whether some of it was read."""
@@ -108,22 +109,22 @@ class _Member(Reader):
         self._text = memoryview(text)
 
     def _failed(self, failure: Exception) -> SourceError:
-        there = self._tape.position - self.start
+        there = self._buffer.position - self.start
         if isinstance(failure, CutError):
-            if self._tape.error is not None:
-                return self._tape.error
+            if self._buffer.error is not None:
+                return self._buffer.error
             of = "" if self.header.compressed is None else f" of {self.header.compressed:,}"
             return self.error(f"cut off: {there:,}{of} octets of it are there")
-        return self.error(str(failure) or f"is damaged at about octet {self._tape.position}: the rest of it is lost")
+        return self.error(str(failure) or f"is damaged at about octet {self._buffer.position}: the rest of it is lost")
 
     def _finish(self) -> None:
         """Compare what was read with what the archive says of it. Raises CutError."""
         self.is_open = False
-        compressed = self._tape.position - self.start
+        compressed = self._buffer.position - self.start
         self.is_decoded = True
         if self.header.has_descriptor:
-            length, good = descriptor(self._tape, self._crc, compressed, self._size)
-            self._tape.advance(length)
+            length, good = descriptor(self._buffer, self._crc, compressed, self._size)
+            self._buffer.advance(length)
             self.is_whole = length > 0
         else:
             good = (self.header.crc, self.header.size) == (self._crc, self._size)
@@ -139,7 +140,8 @@ class _Archive:
     """Goes from record to record."""
 
     def __init__(self, reader: Reader, layer: Layer) -> None:
-        self._tape = Tape(reader)
+        self._buffer = Buffer.of(reader)
+        self._buffer.hold(_BLOCK)
         self._layer = layer
         self._crc32 = _fastest_crc32()
         self._member: _Member | None = None  # the last one
@@ -162,27 +164,27 @@ class _Archive:
                 if found is not None:
                     yield found
         finally:
-            self._tape.close()
+            self._buffer.release()
 
     def _next(self) -> tuple[str, Reader] | SourceError | None:
         """The next member or error; None where there is none yet. Raises CutError."""
-        tape = self._tape
+        buffer = self._buffer
         if self._member is not None:
             return self._leave(self._member)
         if self._rest:
             rest, self._rest = self._rest, 0
-            tape.skip(rest)
+            buffer.skip(rest)
         if self._searching:
             self._search()
             return None
         self._said = False
-        tape.forget()
-        at = tape.position
+        buffer.forget()
+        at = buffer.position
         self._behind_magic = at + 4
-        magic = bytes(tape.peek(4)[:4])
-        if not magic and tape.error is None and self._is_whole:
+        magic = bytes(buffer.peek(4)[:4])
+        if not magic and buffer.error is None and self._is_whole:
             self._ended = True
-        elif len(magic) < 4 and (tape.error is not None or not self._is_whole):
+        elif len(magic) < 4 and (buffer.error is not None or not self._is_whole):
             raise CutError
         elif magic == _MEMBER:
             self._is_whole = False
@@ -191,7 +193,7 @@ class _Archive:
             self._pass_over(*_OTHERS[magic])
             self._is_whole |= magic == _END
         elif at == 0 and magic in _SPLIT:
-            tape.skip(4)  # a mark in front
+            buffer.skip(4)  # a mark in front
         elif not self._pass_over_signature():
             self._searching = self._said = True
             reason = f"no zip record at octet {at}: passed over what stands there, up to the next one"
@@ -200,11 +202,11 @@ class _Archive:
 
     def _begin(self) -> tuple[str, Reader] | SourceError | None:
         """Read the header of a member."""
-        tape = self._tape
-        fixed = bytes(tape.take(FIXED))
+        buffer = self._buffer
+        fixed = bytes(buffer.take(FIXED))
         lengths = int.from_bytes(fixed[26:28], "little") + int.from_bytes(fixed[28:30], "little")
-        header = Header.parse(fixed, bytes(tape.take(lengths)))
-        member = _Member(header, tape, self._layer, self._crc32)
+        header = Header.parse(fixed, bytes(buffer.take(lengths)))
+        member = _Member(header, buffer, self._layer, self._crc32)
         reason = refusal(header)
         if reason:
             self._layer.budget.member()
@@ -222,15 +224,15 @@ class _Archive:
 
     def _leave(self, member: _Member) -> SourceError | None:
         """Go to the record behind a member, however far it was read and whatever it said of its size."""
-        tape, compressed = self._tape, member.header.compressed
+        buffer, compressed = self._buffer, member.header.compressed
         if member.is_open and (member.is_begun or compressed is None):
             return self._drain(member)
         self._member = None
         if not member.header.method:
-            self._behind_magic = tape.position  # records in it are those of an archive in this one
+            self._behind_magic = buffer.position  # records in it are those of an archive in this one
         self._said = not member.is_open
         if member.is_cut_off:
-            self._raised = tape.error
+            self._raised = buffer.error
             raise CutError
         if member.is_whole or (member.is_decoded and self._is_at_record()):
             return None
@@ -243,22 +245,22 @@ class _Archive:
 
     def _land(self, end: int, behind: int) -> None:
         """Go where a member ends by its header; if there is no record, look for the next one from `behind` on."""
-        tape = self._tape
-        if tape.position <= end:
-            tape.skip(end - tape.position)
+        buffer = self._buffer
+        if buffer.position <= end:
+            buffer.skip(end - buffer.position)
         else:
-            tape.back(end)
+            buffer.back(end)
         if not self._is_at_record():
             self._searching = True
             self._back(behind)
 
     def _back(self, position: int) -> bool:
         """Go back to where a search can begin, if that is possible, and not with every record of a hostile file."""
-        distance = self._tape.position - position
-        if distance <= 0 or distance > self._patience or not self._tape.holds(position):
+        distance = self._buffer.position - position
+        if distance <= 0 or distance > self._patience or not self._buffer.holds(position):
             return False
         self._patience -= distance
-        self._tape.back(position)
+        self._buffer.back(position)
         return True
 
     def _drain(self, member: _Member) -> SourceError | None:
@@ -274,55 +276,55 @@ class _Archive:
         return None
 
     def _is_at_record(self) -> bool:
-        magic = bytes(self._tape.peek(4)[:4])
+        magic = bytes(self._buffer.peek(4)[:4])
         return magic == _MEMBER or magic in _OTHERS
 
     def _search(self) -> None:
         """Go to the next record in what is at hand; where there is none, behind it. Raises CutError."""
-        tape = self._tape
-        tape.forget()
-        head = bytes(tape.peek(_SEARCHED)[:_SEARCHED])
+        buffer = self._buffer
+        buffer.forget()
+        head = bytes(buffer.peek(_SEARCHED)[:_SEARCHED])
         is_last = len(head) < _SEARCHED
         for record in _RECORD.finditer(head):
             at = record.start()
             if at + FIXED > len(head):
                 break
             if not head.startswith(_MEMBER, at) or Header.is_plausible(head[at : at + FIXED]):
-                tape.skip(at)
+                buffer.skip(at)
                 self._searching = False
                 return
-        tape.skip(len(head) if is_last else len(head) - FIXED)
+        buffer.skip(len(head) if is_last else len(head) - FIXED)
         if is_last:
             raise CutError
 
     def _pass_over(self, fixed: int, at: int, layout: str) -> None:
         """Pass over a record that is no member's."""
-        octets = bytes(self._tape.take(fixed))
-        self._tape.skip(sum(struct.unpack_from(layout, octets, at)) if layout else 0)
+        octets = bytes(self._buffer.take(fixed))
+        self._buffer.skip(sum(struct.unpack_from(layout, octets, at)) if layout else 0)
 
     def _pass_over_signature(self) -> bool:
         """Pass over the signature of an Android package, if there is one."""
-        size = 8 + int.from_bytes(self._tape.peek(8)[:8], "little")
-        if size > _LARGEST_SIGNATURE or not bytes(self._tape.peek(size)[:size]).endswith(_APK_MAGIC):
+        size = 8 + int.from_bytes(self._buffer.peek(8)[:8], "little")
+        if size > _LARGEST_SIGNATURE or not bytes(self._buffer.peek(size)[:size]).endswith(_APK_MAGIC):
             return False
-        self._tape.skip(size)
+        self._buffer.skip(size)
         return True
 
     def _cut_off(self) -> SourceError | None:
         """What to say where the octets end, or are interrupted. Raises what ended them."""
-        tape = self._tape
-        error = tape.error
+        buffer = self._buffer
+        error = buffer.error
         if error is not None:
             said = error is self._raised
             if isinstance(error, DamageError):
-                tape.resume()
+                buffer.resume()
                 self._searching = True
                 return None if said else error
             self._ended = True
             if said:
                 return None
             raise error
-        at, said = tape.position, self._said or self._searching
+        at, said = buffer.position, self._said or self._searching
         # What is there may lie about its size: then there may be more.
         self._ended = self._searching or not self._back(self._behind_magic)
         self._searching = self._said = True

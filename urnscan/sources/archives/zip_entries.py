@@ -10,9 +10,9 @@ import zlib
 from collections.abc import Generator
 from dataclasses import dataclass
 
+from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression import decoders, frames
 from urnscan.sources.compression.decoders import BrokenError, Decoding, inflater
-from urnscan.sources.compression.tape import CutError, Tape
 
 __all__ = ["FIXED", "Header", "descriptor", "refusal", "texts"]
 
@@ -119,38 +119,38 @@ def refusal(header: Header) -> str | None:
     return None
 
 
-def texts(header: Header, tape: Tape) -> Generator[bytes | memoryview]:
-    """What a member decodes to, which begins at the position of the tape; then that is behind it.
+def texts(header: Header, buffer: Buffer) -> Generator[bytes | memoryview]:
+    """What a member decodes to, which begins at the position of the buffer; then that is behind it.
 
     A piece is good until the next is asked for. Raises what decoders raise.
     """
     if header.method == _STORED:
         if header.compressed is None:
-            yield from _stored_up_to_descriptor(tape)
+            yield from _stored_up_to_descriptor(buffer)
         else:
             # They are the same, unless one is damaged.
             size = header.compressed if header.size is None else min(header.compressed, header.size)
-            yield from _stored(tape, size)
+            yield from _stored(buffer, size)
     elif header.method == _DEFLATE:
-        yield from _deflated(tape)
+        yield from _deflated(buffer)
     elif header.method == _LZMA:
-        yield from _lzma(tape, header)
+        yield from _lzma(buffer, header)
     else:
         decode = {_BZIP2: decoders.bzip2, _ZSTD: frames.zstandard, _XZ: decoders.xz}[header.method]()
-        end = 0 if header.compressed is None else tape.position + header.compressed
-        yield from decode(tape)
-        while tape.position < end:  # some write more than one frame
-            if not tape.peek():
+        end = 0 if header.compressed is None else buffer.position + header.compressed
+        yield from decode(buffer)
+        while buffer.position < end:  # some write more than one frame
+            if not buffer.peek():
                 raise CutError
-            yield from decode(tape)
+            yield from decode(buffer)
 
 
-def descriptor(tape: Tape, crc: int, compressed: int, size: int) -> tuple[int, bool]:
+def descriptor(buffer: Buffer, crc: int, compressed: int, size: int) -> tuple[int, bool]:
     """The length of the descriptor at the position, and whether it says the same; 0 where there seems to be none.
 
     Raises CutError.
     """
-    head = bytes(tape.peek(_LONGEST_DESCRIPTOR + 4)[: _LONGEST_DESCRIPTOR + 4])
+    head = bytes(buffer.peek(_LONGEST_DESCRIPTOR + 4)[: _LONGEST_DESCRIPTOR + 4])
     length = 0
     for layout in _DESCRIPTORS:
         if len(head) < layout.size:
@@ -168,22 +168,22 @@ def descriptor(tape: Tape, crc: int, compressed: int, size: int) -> tuple[int, b
     return length, False
 
 
-def _stored(tape: Tape, size: int) -> Generator[memoryview]:
+def _stored(buffer: Buffer, size: int) -> Generator[memoryview]:
     left = size
     while left:
-        octets = tape.peek()[:left]
+        octets = buffer.peek()[:left]
         if not octets:
             raise CutError
-        tape.advance(len(octets))
+        buffer.advance(len(octets))
         left -= len(octets)
         yield octets
 
 
-def _stored_up_to_descriptor(tape: Tape) -> Generator[memoryview]:
+def _stored_up_to_descriptor(buffer: Buffer) -> Generator[memoryview]:
     """What stands before the first descriptor whose sizes are how much that is."""
     given = 0
     while True:
-        head = tape.peek(_SEARCHED)
+        head = buffer.peek(_SEARCHED)
         is_last = len(head) < _SEARCHED
         # What may be the front of a descriptor and of the mark behind it is kept back.
         safe = len(head) if is_last else len(head) - _LONGEST_DESCRIPTOR - 4
@@ -194,10 +194,10 @@ def _stored_up_to_descriptor(tape: Tape) -> Generator[memoryview]:
                 break
             end = _before_descriptor(head, at, given)
             if end is not None:
-                tape.advance(end)
+                buffer.advance(end)
                 yield head[:end]
                 return
-        tape.advance(safe)
+        buffer.advance(safe)
         given += safe
         yield head[:safe]
         if is_last:
@@ -216,8 +216,8 @@ def _before_descriptor(head: memoryview, at: int, given: int) -> int | None:
     return None
 
 
-def _deflated(tape: Tape) -> Generator[bytes]:
-    yield from Decoding(tape, *inflater(counts=False)).finish()
+def _deflated(buffer: Buffer) -> Generator[bytes]:
+    yield from Decoding(buffer, *inflater(counts=False)).finish()
 
 
 class _Lzma:
@@ -258,19 +258,19 @@ class _Lzma:
         return text
 
 
-def _lzma(tape: Tape, header: Header) -> Generator[bytes]:
-    start = tape.position
-    length = struct.unpack("<2xH", tape.take(4))[0]  # a version of the SDK before it
-    properties = bytes(tape.take(length))
+def _lzma(buffer: Buffer, header: Header) -> Generator[bytes]:
+    start = buffer.position
+    length = struct.unpack("<2xH", buffer.take(4))[0]  # a version of the SDK before it
+    properties = bytes(buffer.take(length))
     if length != 5:
         raise BrokenError
     if header.flags & _END_MARKER:
-        yield from Decoding(tape, lambda: _Lzma(properties, None), lzma.LZMAError).finish()
+        yield from Decoding(buffer, lambda: _Lzma(properties, None), lzma.LZMAError).finish()
         return
     # The library decodes ahead: it must see nothing that is not the member's.
-    decoding = Decoding(tape, lambda: _Lzma(properties, header.size), lzma.LZMAError)
+    decoding = Decoding(buffer, lambda: _Lzma(properties, header.size), lzma.LZMAError)
     end = start + (header.compressed or 0)
-    yield from decoding.feed(end - tape.position)
+    yield from decoding.feed(end - buffer.position)
     if not decoding.decompressor.eof:
         raise BrokenError
-    tape.skip(end - tape.position)  # there may be a marker behind what has its size
+    buffer.skip(end - buffer.position)  # there may be a marker behind what has its size

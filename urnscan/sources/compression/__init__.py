@@ -3,5 +3,4 @@
 members: how each compression is recognised, and the reader of all its members.
 decoders: one member of gzip, bzip2, xz or LZMA.
 frames: one frame of Zstandard or LZ4.
-tape: compressed octets that can be read again from where a member begins.
 """

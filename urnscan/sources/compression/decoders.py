@@ -1,9 +1,9 @@
 """Decoders of one member of a compressed text: gzip, bzip2, xz and LZMA alone; frames.py has the others.
 
-A decoder takes its member from a tape that stands at the first octet of it, and gives the text in steps of bounded
+A decoder takes its member from a buffer that stands at the first octet of it, and gives the text in steps of bounded
 size. It gives all that can be decoded before it raises
 
-    CutError       the tape ends in the middle of the member
+    CutError       the buffer ends in the middle of the member
     BrokenError    the member cannot be decoded from here on
     ChecksumError  all of it was decoded, and its checksum says that it is not what was encoded
 
@@ -19,12 +19,12 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeAlias
 
-from urnscan.sources.compression.tape import CutError, Tape
+from urnscan.sources.buffer import Buffer, CutError
 
 __all__ = ["BrokenError", "ChecksumError", "Decode", "Decoding", "alone", "bzip2", "gzip", "inflater", "look", "xz"]
 
-Decode: TypeAlias = Callable[[Tape], Iterator[bytes]]
-"""Decodes the member at the position of a tape; used for one member after another."""
+Decode: TypeAlias = Callable[[Buffer], Iterator[bytes]]
+"""Decodes the member at the position of a buffer; used for one member after another."""
 
 _STEP = 1 << 18  # octets of text given at a time
 _STEP_WITHOUT_REPLAY = 1 << 16  # so many are lost in a large member of a pipe that is damaged
@@ -34,7 +34,7 @@ _LONGEST_NAME = 1 << 16  # octets of a file name or comment in a gzip header
 
 
 class BrokenError(Exception):
-    """A member that cannot be decoded from the position of the tape on; its text says why, where that helps."""
+    """A member that cannot be decoded from the position of the buffer on; its text says why, where that helps."""
 
 
 class ChecksumError(Exception):
@@ -58,33 +58,33 @@ class _Inflater(_Decompressor, Protocol):
 
 
 class Decoding:
-    """A decompressor that is fed from a tape, and is set up anew to give what it lost when it raises."""
+    """A decompressor that is fed from a buffer, and is set up anew to give what it lost when it raises."""
 
-    def __init__(self, tape: Tape, new: Callable[[], _Decompressor], error: type[Exception]) -> None:
+    def __init__(self, buffer: Buffer, new: Callable[[], _Decompressor], error: type[Exception]) -> None:
         self.decompressor = new()
         self.given = 0  # octets of text
-        self._tape = tape
+        self._buffer = buffer
         self._new = new
         self._error = error
-        self._origin = tape.position
+        self._origin = buffer.position
 
     def feed(self, count: int) -> Iterator[bytes]:
         """What the next `count` octets decode to, or those up to the end of the stream."""
-        end = self._tape.position + count
-        while self._tape.position < end and not self.decompressor.eof:
-            piece = self._next_piece(self._tape, end)
+        end = self._buffer.position + count
+        while self._buffer.position < end and not self.decompressor.eof:
+            piece = self._next_piece(self._buffer, end)
             if not piece:
                 raise CutError
-            step = _STEP if self._tape.holds(self._origin) else _STEP_WITHOUT_REPLAY
+            step = _STEP if self._buffer.holds(self._origin) else _STEP_WITHOUT_REPLAY
             try:
                 for text in _drain(self.decompressor, piece, step):
                     if self.decompressor.eof or self.decompressor.needs_input:
-                        self._tape.advance(len(piece) - len(self.decompressor.unused_data))
+                        self._buffer.advance(len(piece) - len(self.decompressor.unused_data))
                     self.given += len(text)
                     if text:
                         yield text
             except self._error as error:
-                if self._tape.holds(self._origin):
+                if self._buffer.holds(self._origin):
                     yield from self._replay()
                 raise BrokenError(_memory(error)) from error
 
@@ -93,28 +93,28 @@ class Decoding:
         while not self.decompressor.eof:
             yield from self.feed(_PIECE)
 
-    def _next_piece(self, tape: Tape, end: int) -> memoryview:
-        fed = tape.position - self._origin
+    def _next_piece(self, buffer: Buffer, end: int) -> memoryview:
+        fed = buffer.position - self._origin
         size = _FIRST if fed < _FIRST else _SECOND if fed < _SECOND else _PIECE
-        return tape.peek()[: min(size, end - tape.position)]
+        return buffer.peek()[: min(size, end - buffer.position)]
 
     def _replay(self) -> Iterator[bytes]:
         """Decode again from the beginning, the last piece octet by octet; give what was not given."""
-        until = self._tape.position
-        self._tape.back(self._origin)
+        until = self._buffer.position
+        self._buffer.back(self._origin)
         yield from _without(self.given, self._again(until))
 
     def _again(self, until: int) -> Iterator[bytes]:
         again = self._new()
         while not again.eof:
-            piece = self._next_piece(self._tape, max(until, self._tape.position + 1))
+            piece = self._next_piece(self._buffer, max(until, self._buffer.position + 1))
             if not piece:
                 return
             try:
                 yield from _drain(again, piece, _STEP)
             except self._error:
                 return
-            self._tape.advance(len(piece))
+            self._buffer.advance(len(piece))
 
 
 def _drain(decompressor: _Decompressor, piece: memoryview, step: int) -> Iterator[bytes]:
@@ -137,11 +137,11 @@ def _memory(error: Exception) -> str:
     return "needs more than 128 MiB of memory: decompress it first" if "emory" in str(error) else ""
 
 
-def look(tape: Tape, count: int) -> bytes:
+def look(buffer: Buffer, count: int) -> bytes:
     """The next `count` octets, which are not taken. Raises CutError where there are fewer."""
-    octets = bytes(tape.peek(count)[:count])
+    octets = bytes(buffer.peek(count)[:count])
     if len(octets) < count:
-        tape.advance(len(octets))
+        buffer.advance(len(octets))
         raise CutError
     return octets
 
@@ -186,36 +186,36 @@ def inflater(*, counts: bool) -> tuple[Callable[[], _Inflater], type[Exception]]
 def gzip() -> Decode:
     """Decodes members of gzip files."""
     new, error = inflater(counts=True)
-    return lambda tape: _gzip_member(tape, new, error)
+    return lambda buffer: _gzip_member(buffer, new, error)
 
 
-def _gzip_member(tape: Tape, new: Callable[[], _Inflater], error: type[Exception]) -> Iterator[bytes]:
-    magic, flags = struct.unpack("<3sB6x", tape.take(10))
+def _gzip_member(buffer: Buffer, new: Callable[[], _Inflater], error: type[Exception]) -> Iterator[bytes]:
+    magic, flags = struct.unpack("<3sB6x", buffer.take(10))
     if magic != b"\x1f\x8b\x08" or flags & 0xE0:
         raise BrokenError
     if flags & 4:  # FEXTRA
-        tape.skip(int.from_bytes(tape.take(2), "little"))
+        buffer.skip(int.from_bytes(buffer.take(2), "little"))
     for flag in (8, 16):  # FNAME, FCOMMENT
         if flags & flag:
-            _skip_name(tape)
+            _skip_name(buffer)
     if flags & 2:  # FHCRC: of the header, of which nothing is used
-        tape.skip(2)
-    decoding = Decoding(tape, new, error)
+        buffer.skip(2)
+    decoding = Decoding(buffer, new, error)
     yield from decoding.finish()
     inflater = decoding.decompressor
-    crc, size = struct.unpack("<II", tape.take(8))
+    crc, size = struct.unpack("<II", buffer.take(8))
     if crc != inflater.crc or size != decoding.given & 0xFFFFFFFF:  # type: ignore[attr-defined]
         raise ChecksumError
 
 
-def _skip_name(tape: Tape) -> None:
+def _skip_name(buffer: Buffer) -> None:
     left = _LONGEST_NAME
     while left > 0:
-        octets = bytes(tape.peek()[:4096])
+        octets = bytes(buffer.peek()[:4096])
         if not octets:
             raise CutError
         end = octets.find(0) + 1
-        tape.advance(end or len(octets))
+        buffer.advance(end or len(octets))
         if end:
             return
         left -= len(octets)
@@ -232,34 +232,34 @@ def bzip2() -> Decode:
     return _bzip2_stream
 
 
-def _bzip2_stream(tape: Tape) -> Iterator[bytes]:
-    origin = tape.position
+def _bzip2_stream(buffer: Buffer) -> Iterator[bytes]:
+    origin = buffer.position
     given = 0
     try:
-        for text in _bzip2_blocks(tape, None):
+        for text in _bzip2_blocks(buffer, None):
             given += len(text)
             yield text
     except OSError as error:
-        if tape.holds(origin):
-            until = tape.position
-            tape.back(origin)
+        if buffer.holds(origin):
+            until = buffer.position
+            buffer.back(origin)
             with contextlib.suppress(OSError):
-                yield from _without(given, _bzip2_blocks(tape, until))
+                yield from _without(given, _bzip2_blocks(buffer, until))
         raise BrokenError from error
 
 
-def _bzip2_blocks(tape: Tape, until: int | None) -> Iterator[bytes]:
+def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
     """The blocks of a stream, fed octet by octet from the position `until` on. Raises OSError, where not all may be given."""
     decompressor = bz2.BZ2Decompressor()
     decompress = decompressor.decompress
     while not decompressor.eof:
-        octets = tape.peek()
+        octets = buffer.peek()
         if not octets:
             raise CutError
         size = _BZIP2_PIECE
         if until is not None:
-            octets = octets[: max(1, until - tape.position)]
-            size = size if tape.position < until else 1
+            octets = octets[: max(1, until - buffer.position)]
+            size = size if buffer.position < until else 1
         fed = 0
         try:
             for fed in range(0, len(octets), size):
@@ -272,9 +272,9 @@ def _bzip2_blocks(tape: Tape, until: int | None) -> Iterator[bytes]:
                 texts.append(decompress(b""))
             text = b"".join(texts)
         except OSError:
-            tape.advance(fed)
+            buffer.advance(fed)
             raise
-        tape.advance(min(fed + size, len(octets)) - len(decompressor.unused_data))
+        buffer.advance(min(fed + size, len(octets)) - len(decompressor.unused_data))
         if text:
             yield text
 
@@ -289,32 +289,32 @@ def xz() -> Decode:
     return _xz_stream
 
 
-def _xz_stream(tape: Tape) -> Iterator[bytes]:
-    start = tape.position
-    header = look(tape, 12)
-    decoding = Decoding(tape, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY), lzma.LZMAError)
+def _xz_stream(buffer: Buffer) -> Iterator[bytes]:
+    start = buffer.position
+    header = look(buffer, 12)
+    decoding = Decoding(buffer, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY), lzma.LZMAError)
     check = _CHECK_SIZES[header[7] & 15]
     ahead = len(header)
-    while size := look(tape, ahead + 1)[ahead]:
+    while size := look(buffer, ahead + 1)[ahead]:
         yield from decoding.feed(ahead + 4 * (size + 1))
-        while look(tape, 1)[0]:
-            yield from decoding.feed(_lzma2_chunk(tape))
-        yield from decoding.feed(1 + (start - tape.position - 1) % 4)
+        while look(buffer, 1)[0]:
+            yield from decoding.feed(_lzma2_chunk(buffer))
+        yield from decoding.feed(1 + (start - buffer.position - 1) % 4)
         ahead = 0
-        value = bytes(tape.take(check))
+        value = bytes(buffer.take(check))
         try:
             decoding.decompressor.decompress(value, _STEP)
         except lzma.LZMAError as error:
-            if look(tape, 1)[0]:  # the library decodes no block behind it
-                reason = f"has a wrong checksum before octet {tape.position}: what follows in it is lost"
+            if look(buffer, 1)[0]:  # the library decodes no block behind it
+                reason = f"has a wrong checksum before octet {buffer.position}: what follows in it is lost"
                 raise BrokenError(reason) from error
             raise ChecksumError from error
     yield from decoding.finish()
 
 
-def _lzma2_chunk(tape: Tape) -> int:
-    """How many octets the LZMA2 chunk has at which the tape stands."""
-    head = tape.peek(6)
+def _lzma2_chunk(buffer: Buffer) -> int:
+    """How many octets the LZMA2 chunk has at which the buffer stands."""
+    head = buffer.peek(6)
     if len(head) < 6:
         return 6  # it is cut off: no chunk is shorter and followed by less
     if head[0] >= 0x80:
@@ -327,6 +327,6 @@ def alone() -> Decode:
     return _alone
 
 
-def _alone(tape: Tape) -> Iterator[bytes]:
+def _alone(buffer: Buffer) -> Iterator[bytes]:
     new = lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=_MEMORY)  # noqa: E731
-    yield from Decoding(tape, new, lzma.LZMAError).finish()
+    yield from Decoding(buffer, new, lzma.LZMAError).finish()

@@ -7,8 +7,8 @@ given. Both have skippable frames, in which there is no text.
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeAlias
 
+from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression.decoders import BrokenError, ChecksumError, Decode, look
-from urnscan.sources.compression.tape import CutError, Tape
 
 __all__ = ["lz4", "zstandard"]
 
@@ -23,7 +23,7 @@ def zstandard() -> Decode:
     import zstandard as library  # noqa: PLC0415 (only for such files)
 
     decompressor = library.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
-    return lambda tape: _zstandard_frame(tape, decompressor.decompressobj, library.ZstdError)
+    return lambda buffer: _zstandard_frame(buffer, decompressor.decompressobj, library.ZstdError)
 
 
 class _Frame(Protocol):
@@ -32,32 +32,32 @@ class _Frame(Protocol):
     def decompress(self, data: memoryview, /) -> bytes: ...
 
 
-def _zstandard_frame(tape: Tape, new: Callable[[], _Frame], error: type[Exception]) -> Iterator[bytes]:
-    if _skip_frame(tape):
+def _zstandard_frame(buffer: Buffer, new: Callable[[], _Frame], error: type[Exception]) -> Iterator[bytes]:
+    if _skip_frame(buffer):
         return
-    descriptor = look(tape, 5)[4]
+    descriptor = look(buffer, 5)[4]
     single = descriptor >> 5 & 1
     id_size = (0, 1, 2, 4)[descriptor & 3]
     content_size = (single, 2, 4, 8)[descriptor >> 6]
     begin = 6 - single
-    header = look(tape, begin + id_size + content_size)
+    header = look(buffer, begin + id_size + content_size)
     if any(header[begin : begin + id_size]):
         raise BrokenError("needs a dictionary: decompress it first")
     window = int.from_bytes(header[begin + id_size :], "little") if single else _window(header[5])
     if window > _LARGEST_WINDOW:
         raise BrokenError("needs a window of more than 128 MiB: decompress it first")
     decompress = new().decompress
-    yield from _push(decompress, tape, len(header), error)
+    yield from _push(decompress, buffer, len(header), error)
     last = 0
     while not last:
-        block = int.from_bytes(look(tape, 3), "little")
+        block = int.from_bytes(look(buffer, 3), "little")
         last = block & 1
         size = 1 if block >> 1 & 3 == 1 else block >> 3  # a run is one octet
         if size > _LARGEST_ZSTANDARD_BLOCK:
             raise BrokenError
-        yield from _push(decompress, tape, 3 + size, error)
+        yield from _push(decompress, buffer, 3 + size, error)
     if descriptor & 4:
-        _verify(decompress, tape, error)
+        _verify(decompress, buffer, error)
 
 
 def _window(octet: int) -> int:
@@ -69,7 +69,7 @@ def lz4() -> Decode:
     """Decodes frames of LZ4 files, and passes over skippable ones."""
     from lz4.frame import LZ4FrameDecompressor  # noqa: PLC0415 (only for such files)
 
-    return lambda tape: _lz4_frame(tape, LZ4FrameDecompressor())
+    return lambda buffer: _lz4_frame(buffer, LZ4FrameDecompressor())
 
 
 class _LZ4Frame(Protocol):
@@ -78,10 +78,10 @@ class _LZ4Frame(Protocol):
     def decompress(self, data: memoryview, max_length: int) -> bytes: ...
 
 
-def _lz4_frame(tape: Tape, frame: _LZ4Frame) -> Iterator[bytes]:
-    if _skip_frame(tape):
+def _lz4_frame(buffer: Buffer, frame: _LZ4Frame) -> Iterator[bytes]:
+    if _skip_frame(buffer):
         return
-    head = look(tape, 6)
+    head = look(buffer, 6)
     flags = head[4]
     largest = _LZ4_BLOCKS.get(head[5] >> 4, 0)
     block_check = flags >> 2 & 4
@@ -91,47 +91,47 @@ def _lz4_frame(tape: Tape, frame: _LZ4Frame) -> Iterator[bytes]:
     def decompress(octets: memoryview) -> bytes:
         return frame.decompress(octets, min(largest, _LZ4_RATIO * len(octets)))
 
-    yield from _push(decompress, tape, 7 + (flags & 8), RuntimeError)
-    while size := int.from_bytes(look(tape, 4), "little") & 0x7FFFFFFF:
+    yield from _push(decompress, buffer, 7 + (flags & 8), RuntimeError)
+    while size := int.from_bytes(look(buffer, 4), "little") & 0x7FFFFFFF:
         if size > largest:
             raise BrokenError
-        yield from _push(decompress, tape, 4 + size + block_check, RuntimeError)
-    yield from _push(decompress, tape, 4, RuntimeError)
+        yield from _push(decompress, buffer, 4 + size + block_check, RuntimeError)
+    yield from _push(decompress, buffer, 4, RuntimeError)
     if flags & 4:
-        _verify(decompress, tape, RuntimeError)
+        _verify(decompress, buffer, RuntimeError)
 
 
 _Push: TypeAlias = Callable[[memoryview], bytes]
 
 
-def _push(decompress: _Push, tape: Tape, count: int, error: type[Exception]) -> Iterator[bytes]:
-    """What the next `count` octets decode to, which are whole blocks unless the tape ends."""
-    octets = tape.peek(count)[:count]
+def _push(decompress: _Push, buffer: Buffer, count: int, error: type[Exception]) -> Iterator[bytes]:
+    """What the next `count` octets decode to, which are whole blocks unless the buffer ends."""
+    octets = buffer.peek(count)[:count]
     try:
         text = decompress(octets)
     except error as reason:
         raise BrokenError from reason
-    tape.advance(len(octets))
+    buffer.advance(len(octets))
     if text:
         yield text
     if len(octets) < count:
         raise CutError
 
 
-def _verify(decompress: _Push, tape: Tape, error: type[Exception]) -> None:
+def _verify(decompress: _Push, buffer: Buffer, error: type[Exception]) -> None:
     """Take the checksum of the text at the end of a frame."""
-    value = tape.take(4)
+    value = buffer.take(4)
     try:
         decompress(value)
     except error as reason:
         raise ChecksumError from reason
 
 
-def _skip_frame(tape: Tape) -> bool:
+def _skip_frame(buffer: Buffer) -> bool:
     """Pass over a skippable frame, if there is one."""
-    magic = bytes(tape.peek(4)[:4])
+    magic = bytes(buffer.peek(4)[:4])
     if len(magic) < 4 or magic[0] >> 4 != 5 or magic[1:] != b"\x2a\x4d\x18":
         return False
-    tape.skip(4)
-    tape.skip(int.from_bytes(tape.take(4), "little"))
+    buffer.skip(4)
+    buffer.skip(int.from_bytes(buffer.take(4), "little"))
     return True

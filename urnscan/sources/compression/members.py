@@ -9,9 +9,9 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression import decoders, frames
 from urnscan.sources.compression.decoders import BrokenError, ChecksumError, Decode
-from urnscan.sources.compression.tape import CutError, Tape
 from urnscan.sources.encodings import is_binary
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins
@@ -25,6 +25,7 @@ _BZIP2_FOLLOWS = (b"1AY&SY", b"\x17rE8P\x90")  # a block, or the end of an empty
 _NEVER = re.compile(b"(?!)")
 _LONGEST_MAGIC = 6
 _WINDOW = 16  # octets; no less than what any header is searched by
+_BLOCK = 1 << 18  # octets read at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,8 @@ class Unpacked(Reader):
         """`reader` stays open when this one is closed; `layer` is the compressed file's."""
         self._coding = coding
         self._layer = layer
-        self._tape = Tape(reader)
+        self._buffer = Buffer.of(reader)
+        self._buffer.hold(_BLOCK)
         self._decode = coding.decoder()
         self._searching = False
         self._failures = 0  # members that could not be decoded, and what only looked like one
@@ -144,7 +146,7 @@ class Unpacked(Reader):
         filled = 0
         while filled < len(view):
             if not self._text:
-                if filled and not self._tape.buffered:
+                if filled and not self._buffer.buffered:
                     break
                 part = self._next_part()
                 if isinstance(part, SourceError) and not filled:
@@ -164,7 +166,7 @@ class Unpacked(Reader):
     def close(self) -> None:
         """Close the second file; the reader of the compressed octets stays open."""
         self._parts.close()
-        self._tape.close()
+        self._buffer.release()
 
     def _next_part(self) -> bytes | SourceError | None:
         """What comes next, and None at the end."""
@@ -178,36 +180,36 @@ class Unpacked(Reader):
 
     def _read(self) -> Generator[bytes | SourceError, None, None]:
         """Steps of text, and errors in their place."""
-        tape = self._tape
+        buffer = self._buffer
         while True:
-            tape.forget()
-            if self._find() if self._searching else self._is_at_member():
+            buffer.forget()
+            if buffer.find(self._coding.header, _WINDOW) if self._searching else self._is_at_member():
                 yield from self._member()
                 if self._failures > _MOST_FAILURES:
                     reason = f"is damaged in more than {_MOST_FAILURES:,} places: read no further"
                     yield SourceError(self._layer.name, reason)
                     return
-            elif tape.buffered:
-                self._passed, self._searching = tape.position, True
+            elif buffer.buffered:
+                self._passed, self._searching = buffer.position, True
             else:
-                yield from self._report_passed(tape.position)
-                if tape.error is None:
+                yield from self._report_passed(buffer.position)
+                if buffer.error is None:
                     return
-                yield tape.error
-                if not isinstance(tape.error, DamageError):
+                yield buffer.error
+                if not isinstance(buffer.error, DamageError):
                     return
-                tape.resume()
+                buffer.resume()
                 self._searching = True
 
     def _member(self) -> Iterator[bytes | SourceError]:
         """What the member at the position gives. One that was searched for is first held back, and may prove to be none."""
-        tape = self._tape
-        start = tape.position
+        buffer = self._buffer
+        start = buffer.position
         held: list[bytes] = []
         is_proven = not self._searching
         failure: Exception | None = None
         try:
-            for text in self._decode(tape):
+            for text in self._decode(buffer):
                 self._layer.budget.gave(len(text))
                 held.append(text)
                 is_proven = is_proven or sum(map(len, held)) >= _PROOF
@@ -219,7 +221,7 @@ class Unpacked(Reader):
             failure = error
             self._failures += not isinstance(error, ChecksumError)  # which needs no second look
         if failure is not None and not is_proven:
-            tape.back(start + 1)
+            buffer.back(start + 1)
             return
         yield from self._report_passed(start)
         yield from held
@@ -233,19 +235,19 @@ class Unpacked(Reader):
         """Tell of the member that began at `start`; the next is here, or is searched for."""
         reason = f"the checksum of {self._named(start)} is wrong: what was read of it may be damaged"
         self._layer.budget.failed_checksum(SourceError(self._layer.name, reason))
-        if self._tape.peek() and not self._is_at_member():
+        if self._buffer.peek() and not self._is_at_member():
             self._search_from(start)
 
     def _fail(self, start: int, failure: Exception) -> Iterator[SourceError]:
         """Say what is wrong with the member that began at `start`, and go to where the next is to be searched for."""
-        tape = self._tape
-        if isinstance(failure, CutError) and tape.error is not None:
+        buffer = self._buffer
+        if isinstance(failure, CutError) and buffer.error is not None:
             self._searching = True
             return  # the error below says it
         if isinstance(failure, CutError):
             reason = f"ends in the middle of {self._named(start)}: the file is cut off"
         else:
-            why = str(failure) or f"is damaged at about octet {tape.position}: what follows in it is lost"
+            why = str(failure) or f"is damaged at about octet {buffer.position}: what follows in it is lost"
             reason = f"{self._named(start)} {why}"
         yield DamageError(self._layer.name, reason)
         self._search_from(start)
@@ -256,25 +258,15 @@ class Unpacked(Reader):
     def _search_from(self, start: int) -> None:
         """Search for the next member behind the one that began at `start` and could not be read to its end."""
         self._searching = True
-        self._tape.back(max(start + 1, self._tape.position - self._coding.overrun))
+        self._buffer.back(max(start + 1, self._buffer.position - self._coding.overrun))
 
     def _is_at_member(self) -> bool:
         """Whether a member begins here, behind octets of padding if it is not the first."""
-        tape = self._tape
-        while tape.position and (block := tape.peek()) and block[0] == 0:
-            tape.advance(len(block) - len(bytes(block).lstrip(b"\0")))
-        head = bytes(tape.peek(_LONGEST_MAGIC)[:_LONGEST_MAGIC])
+        buffer = self._buffer
+        while buffer.position and (block := buffer.peek()) and block[0] == 0:
+            buffer.advance(len(block) - len(bytes(block).lstrip(b"\0")))
+        head = bytes(buffer.peek(_LONGEST_MAGIC)[:_LONGEST_MAGIC])
         return head != b"" and any(magic.startswith(head[: len(magic)]) for magic in self._coding.magics)
-
-    def _find(self) -> bool:
-        """Go to the next octets that look like the beginning of a member, or to the end."""
-        tape = self._tape
-        while block := tape.peek(_WINDOW):
-            if header := self._coding.header.search(block):
-                tape.advance(header.start())
-                return True
-            tape.advance(len(block) - (_WINDOW - 1) if len(block) >= _WINDOW else len(block))
-        return False
 
     def _report_passed(self, end: int) -> Iterator[SourceError]:
         """Say once how many octets before `end` are no member."""

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator
 
 from urnscan.errors import DamageError, SourceError
+from urnscan.sources.buffer import Buffer
 from urnscan.sources.documents import Values
 from urnscan.sources.encodings import Transcoder, find_codec
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Peeked, Reader
+from urnscan.sources.reader import Reader
 from urnscan.sources.tables.records import read_records
 from urnscan.sources.tables.text import Text
 from urnscan.sources.tables.values import LONGEST, Failures, Gathered, in_place, in_words, no_column
@@ -122,11 +123,11 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
 
 def _decoded(reader: Reader, layer: Layer) -> Reader:
     """What a reader gives, in UTF-8 or the octets as they are."""
-    peeked = reader if isinstance(reader, Peeked) else Peeked(reader)
-    codec, mark = find_codec(peeked.peek, layer.reading.encoding)
+    buffer = Buffer.of(reader)
+    codec, mark = find_codec(buffer.head, layer.reading.encoding)
     if mark:
-        peeked.read_into(memoryview(bytearray(mark)))
-    return peeked if codec is None else Transcoder(peeked, layer.name, codec, mark)
+        buffer.read_into(memoryview(bytearray(mark)))
+    return buffer if codec is None else Transcoder(buffer, layer.name, codec, mark)
 
 
 def _before(lines: str, said: str | None) -> tuple[int, str | None]:
