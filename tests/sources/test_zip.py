@@ -21,7 +21,7 @@ from urnscan.sources.archives.zip import is_zip, open_zip
 from urnscan.sources.files import File
 from urnscan.sources.layers import Budget, Layer
 
-METHODS = {"stored": 0, "deflate": 8, "bzip2": 12, "lzma": 14}
+METHODS = {"stored": 0, "deflate": 8, "bzip2": 12}
 TEXT = b"".join(b"urn:isbn:%d and some words\n" % (number * 7919) for number in range(3000))
 
 
@@ -136,34 +136,6 @@ def test_xz():
     packed = lzma.compress(TEXT)
     one = header(b"a", TEXT, method=95, compressed=len(packed)) + packed
     assert read(one + one + END).members == [("a", TEXT)] * 2
-
-
-def lzma_data(text, *, marker):
-    """Raw LZMA as in method 14, with a marker at its end or without."""
-    import lzma
-
-    filters = [{"id": lzma.FILTER_LZMA1, "dict_size": 1 << 16}]
-    alone = lzma.compress(text, lzma.FORMAT_ALONE, filters=filters)
-    raw = lzma.compress(text, lzma.FORMAT_RAW, filters=filters)
-    assert alone[13:] == raw
-    return b"\x09\x14\x05\x00" + alone[:5] + (raw if marker else raw[:-6])
-
-
-@pytest.mark.parametrize("marker", [True, False])
-def test_lzma_ends_at_its_size_or_at_its_marker(marker):
-    packed = lzma_data(TEXT, marker=marker)
-    one = header(b"a", TEXT, method=14, flags=2 * marker, compressed=len(packed)) + packed
-    found = read(one + one + END)
-    assert (found.members, found.errors) == ([("a", TEXT)] * 2, [])
-
-
-def test_lzma_that_asks_for_gigabytes():
-    """Hostile: memory is bounded whatever the header says."""
-    packed = b"\x09\x14\x05\x00" + b"\x5d\xff\xff\xff\xff" + bytes(50)
-    octets = header(b"a", TEXT, method=14, flags=2, compressed=len(packed), size=0xFFFFFFF0) + packed
-    found = read(octets + zipped([("b", b"b")]))
-    assert found.members == [("a", b""), ("b", b"b")]
-    assert found.errors == ["x!/a: needs more than 128 MiB of memory: unpack it first"]
 
 
 @pytest.mark.parametrize("signature", [b"PK\x07\x08", b""])

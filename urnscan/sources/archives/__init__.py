@@ -1,8 +1,8 @@
 """Archives and web archives -> the members in them, in one pass.
 
-tar, pax: tar archives; their extended headers.
+tar: tar archives.
 zip, zip_entries: zip archives; headers of members, and how members are decoded.
-warc, window: web archives; the octets that are looked at before a record is read.
+warc: web archives.
 http, codings: bodies of archived HTTP messages; their content codings.
 unread: files that are refused or read as text, and why.
 """

@@ -1,7 +1,7 @@
 """Tar archives, read front to back in one pass: V7, ustar, GNU and pax.
 
-The standard library takes each header apart. What ties headers together (long names, pax records, sparse maps) is read
-here: there it is as large as a header says it is, and is lost with the rest at the first damaged header. Links, devices,
+The standard library takes each header apart. What ties headers together (long names, pax records) is read here: there
+it is as large as a header says it is, and is lost with the rest at the first damaged header. Links, devices,
 folders and empty files are counted and passed over; the end marker may be missing, as many writers leave it out.
 """
 
@@ -10,7 +10,6 @@ import tarfile
 from collections.abc import Iterable, Iterator
 
 from urnscan.errors import DamageError, SourceError
-from urnscan.sources.archives.pax import decimal, pax_records
 from urnscan.sources.buffer import Buffer
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, read_up_to, skip
@@ -18,9 +17,8 @@ from urnscan.sources.reader import Reader, read_up_to, skip
 __all__ = ["is_tar", "open_tar"]
 
 _BLOCK = 512
-_HOLE = bytes(1 << 16)
 _SEARCHED = 1 << 16  # octets in which a header is searched at a time
-_LONGEST_EXTENSION = 1 << 20  # octets of a long name, of pax records, of a sparse map
+_LONGEST_EXTENSION = 1 << 20  # octets of a long name, of pax records
 _LARGEST = 1 << 63
 
 # A name, and nothing but NULs behind it: what UTF-16 is not.
@@ -35,7 +33,8 @@ _EXTENSIONS = (_LONG_NAME, _LONG_LINK, _PAX_GLOBAL, b"x", b"X")
 _WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")
 _FOLDER_LIST = b"D"  # GNU, incremental: which names a folder held
 
-Segments = list[tuple[int, int]]  # where each stretch of data stands in a sparse file, and how many octets it has
+_SPARSE = (b"GNU.sparse.size", b"GNU.sparse.major")  # one of them stands in each sparse file of pax
+_KEYWORDS = (b"path", b"size", b"GNU.sparse.name", *_SPARSE)
 
 
 def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar archive is known by its octets)
@@ -119,42 +118,6 @@ class _Stored(Reader):
         there, self.left, self.is_cut = self._size - self.left, 0, True
         reason = f"cut off: {there:,} of {self._size:,} octets are there"
         return SourceError(self._layer.name_of(self._name), reason)
-
-
-class _Sparse(Reader):
-    """A sparse file: data, and holes that are read as NULs."""
-
-    def __init__(self, stored: _Stored, layer: Layer, segments: Segments, size: int) -> None:
-        self._stored = stored
-        self._budget = layer.budget
-        self._segments = iter([*segments, (size, 0)])
-        self._at = 0
-        self._hole = self._data = 0  # octets still to be given of either, the hole first
-
-    def read_into(self, view: memoryview) -> int:
-        while not self._hole and not self._data:
-            segment = next(self._segments, None)
-            if segment is None:
-                return 0
-            start, self._data = segment
-            self._hole = start - self._at
-            self._at = start + self._data
-        if self._hole:
-            got = min(self._hole, len(view), len(_HOLE))
-            view[:got] = _HOLE[:got]
-            self._hole -= got
-            self._budget.gave(got)
-            return got
-        try:
-            got = self._stored.read_into(view[: self._data])
-        except SourceError:
-            self._data, self._segments = 0, iter(())
-            raise
-        self._data -= got
-        return got
-
-    def close(self) -> None:
-        self._stored.close()
 
 
 class _Archive:
@@ -267,7 +230,7 @@ class _Archive:
             self._extended[b"path"] = data.split(b"\0", 1)[0]
         elif header.type != _LONG_LINK:
             try:
-                records = pax_records(data)
+                records = _pax_records(data)
             except ValueError:
                 return SourceError(name, f"a damaged extension header at octet {at}: passed over")
             (self._global if header.type == _PAX_GLOBAL else self._extended).update(records)
@@ -278,78 +241,30 @@ class _Archive:
         records, self._extended = self._global | self._extended, {}
         if header.type in _WITHOUT_DATA:
             return None
+        is_sparse = header.type == tarfile.GNUTYPE_SPARSE or any(keyword in records for keyword in _SPARSE)
         try:
-            stored = decimal(records[b"size"]) if b"size" in records else header.size
-            path = records.get(b"GNU.sparse.name", records.get(b"path"))
-            name = header.name if path is None else path.decode(errors="backslashreplace")
-            self._member = member = _Stored(self._source, self._layer, name, stored)
-            self._padding = -stored % _BLOCK
-            segments, size = self._sparse_map(header, block, records, member)
+            stored = _decimal(records[b"size"]) if b"size" in records else header.size
         except ValueError as error:
-            self._searching = self._member is None  # where it ends is not known
+            self._searching = True  # where it ends is not known
             return SourceError(self._layer.name, f"a damaged header at octet {at}: {error}; the member is passed over")
-        if not stored or not member.left or header.type == _FOLDER_LIST:
-            return None
-        return name, member if segments is None else _Sparse(member, self._layer, segments, size)
-
-    def _sparse_map(
-        self, header: tarfile.TarInfo, block: bytes, records: dict[bytes, bytes], member: _Stored
-    ) -> tuple[Segments | None, int]:
-        """Where in a sparse file its data stands, and the size of the file; None for any other. Raises ValueError."""
+        path = records.get(b"GNU.sparse.name", records.get(b"path"))
+        name = header.name if path is None else path.decode(errors="backslashreplace")
         if header.type == tarfile.GNUTYPE_SPARSE:
-            numbers = self._gnu_map(block)
-            size = _number(block[483:495])
-        elif b"GNU.sparse.map" in records:
-            numbers = [decimal(number) for number in records[b"GNU.sparse.map"].split(b",")]
-            size = decimal(records.get(b"GNU.sparse.size", b""))
-        elif records.get(b"GNU.sparse.major") == b"1":
-            numbers = self._map_in_data(member)
-            size = decimal(records.get(b"GNU.sparse.realsize", b""))
-        else:
-            return None, 0
-        segments = list(zip(numbers[::2], numbers[1::2], strict=True))
-        at = 0
-        for start, length in segments:
-            if start < at or length < 0:
-                raise ValueError("its sparse map goes backwards")
-            at = start + length
-        if at > size or sum(numbers[1::2]) > member.left:
-            raise ValueError("its sparse map is larger than the file")
-        return segments, size
+            self._skip_map(block)
+        self._member = member = _Stored(self._source, self._layer, name, stored)
+        self._padding = -stored % _BLOCK
+        if is_sparse:
+            self._layer.budget.member()
+            reason = "a sparse file, which is not read: unpack it, and pack it without --sparse"
+            return SourceError(self._layer.name_of(name), reason)
+        return (name, member) if stored and header.type != _FOLDER_LIST else None
 
-    def _gnu_map(self, block: bytes) -> list[int]:
-        """The map of a GNU sparse file: four segments in the header, 21 in each block that follows."""
-        table, more = bytearray(block[386:482]), block[482]
-        blocks = 0
+    def _skip_map(self, block: bytes) -> None:
+        """Pass over the blocks behind a header of GNU that hold the rest of a sparse map."""
+        more = block[482]
         while more:
             block = read_up_to(self._source, _BLOCK)
-            blocks += 1
-            if len(block) < _BLOCK or blocks * _BLOCK > _LONGEST_EXTENSION:
-                raise ValueError("its sparse map is cut off or too large")
-            table += block[:504]
-            more = block[504]
-        pairs = (table[at : at + 24] for at in range(0, len(table), 24))
-        used = (pair for pair in pairs if pair.strip(b"\0"))
-        return [_number(bytes(field)) for pair in used for field in (pair[:12], pair[12:])]
-
-    def _map_in_data(self, member: _Stored) -> list[int]:
-        """The map of a sparse file of pax, version 1.0: lines in front of its data, in whole blocks."""
-        count: int | None = None
-        numbers: list[int] = []
-        rest = b""
-        for _ in range(_LONGEST_EXTENSION // _BLOCK):
-            block = read_up_to(member, min(_BLOCK, member.left))
-            *lines, rest = (rest + block).split(b"\n")
-            for line in lines:
-                if count is None:
-                    count = 2 * decimal(line)
-                elif len(numbers) < count:
-                    numbers.append(decimal(line))
-            if count is not None and len(numbers) == count:
-                return numbers
-            if len(block) < _BLOCK or len(rest) > _BLOCK:
-                break
-        raise ValueError("its sparse map is cut off or too large")
+            more = len(block) == _BLOCK and block[504]
 
 
 def _parse(block: bytes) -> tarfile.TarInfo | None:
@@ -375,8 +290,25 @@ def _find_header(head: bytes, *, anywhere: bool) -> int | None:
     return next((at for at in starts if _parse(head[at : at + _BLOCK])), None)
 
 
-def _number(field: bytes) -> int:
-    """The number in a field of a header. Raises ValueError."""
-    if field[:1] == b"\x80":
-        return int.from_bytes(field[1:], "big")
-    return int(field.strip(b"\0 ") or b"0", 8)
+def _decimal(digits: bytes) -> int:
+    """A number in pax records. Raises ValueError."""
+    if not re.fullmatch(rb"[0-9]{1,18}", digits):
+        raise ValueError("it has no number where one must be")
+    return int(digits)
+
+
+def _pax_records(data: bytes) -> dict[bytes, bytes]:
+    """The records of a pax header that say where a member ends and how it is called. Raises ValueError."""
+    records = {}
+    at = 0
+    while at < len(data):
+        digits, space, _ = data[at : at + 20].partition(b" ")
+        length = _decimal(digits)
+        record = data[at + len(digits) + 1 : at + length]
+        keyword, equals, value = record[:-1].partition(b"=")
+        if not (space and equals and record.endswith(b"\n") and at + length <= len(data)):
+            raise ValueError("not a record")
+        if keyword in _KEYWORDS:
+            records[keyword] = value
+        at += length
+    return records

@@ -3,7 +3,6 @@
 The names are those of APPNOTE.TXT 6.3.10.
 """
 
-import lzma
 import re
 import struct
 import zlib
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 
 from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression import decoders, frames
-from urnscan.sources.compression.decoders import BrokenError, Decoding, inflater
+from urnscan.sources.compression.decoders import Decoding, inflater
 
 __all__ = ["FIXED", "Header", "descriptor", "refusal", "texts"]
 
@@ -23,14 +22,15 @@ _HEADER = struct.Struct("<4x5H3I2H")
 _LATEST_VERSION = 99
 _IN_EXTRA = 0xFFFFFFFF
 
-_STORED, _DEFLATE, _DEFLATE64, _BZIP2, _LZMA, _ZSTD, _XZ, _AES = 0, 8, 9, 12, 14, 93, 95, 99
-_READ = (_STORED, _DEFLATE, _BZIP2, _LZMA, _ZSTD, _XZ)
+_STORED, _DEFLATE, _DEFLATE64, _BZIP2, _ZSTD, _XZ, _AES = 0, 8, 9, 12, 93, 95, 99
+_READ = (_STORED, _DEFLATE, _BZIP2, _ZSTD, _XZ)
 _NAMES = {
     **dict.fromkeys((2, 3, 4, 5), "Reduce"),
     1: "Shrink",
     6: "Implode",
     _DEFLATE64: "Deflate64",
     10: "PKWARE Implode",
+    14: "LZMA",
     16: "IBM CMPSC",
     18: "IBM Terse",
     19: "IBM LZ77",
@@ -42,7 +42,6 @@ _NAMES = {
     _AES: "AES",
 }
 _ENCRYPTED, _DESCRIPTOR, _STRONGLY, _UTF8, _MASKED = 1 << 0, 1 << 3, 1 << 6, 1 << 11, 1 << 13
-_END_MARKER = 1 << 1  # LZMA only
 
 # What descriptors look like: with a signature or without, with sizes of 64 bits or of 32. The longer first: with an
 # empty member the front of the longer ones is one of the shorter.
@@ -52,7 +51,6 @@ _LONGEST_DESCRIPTOR = 24
 _BEHIND = (b"PK\x03\x04", b"PK\x01\x02")
 _MARK = re.compile(rb"PK(?:\x07\x08|\x03\x04|\x01\x02)")
 _SEARCHED = 1 << 12  # octets in which a descriptor is searched at a time
-_LARGEST_DICTIONARY = 1 << 27  # as for xz
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +112,6 @@ def refusal(header: Header) -> str | None:
     if header.method not in _READ:
         name = _NAMES.get(header.method, "unknown")
         return f"compressed by method {header.method} ({name}), which is not read: unpack it and compress it by another"
-    if header.method == _LZMA and None in (header.size, header.compressed) and not header.flags & _END_MARKER:
-        return "compressed by LZMA with nothing that tells its end, which is not read: unpack it first"
     return None
 
 
@@ -133,8 +129,6 @@ def texts(header: Header, buffer: Buffer) -> Generator[bytes | memoryview]:
             yield from _stored(buffer, size)
     elif header.method == _DEFLATE:
         yield from _deflated(buffer)
-    elif header.method == _LZMA:
-        yield from _lzma(buffer, header)
     else:
         decode = {_BZIP2: decoders.bzip2, _ZSTD: frames.zstandard, _XZ: decoders.xz}[header.method]()
         end = 0 if header.compressed is None else buffer.position + header.compressed
@@ -218,59 +212,3 @@ def _before_descriptor(head: memoryview, at: int, given: int) -> int | None:
 
 def _deflated(buffer: Buffer) -> Generator[bytes]:
     yield from Decoding(buffer, *inflater(counts=False)).finish()
-
-
-class _Lzma:
-    """A decoder of raw LZMA, which ends at a marker or at a size."""
-
-    needs_input = True
-
-    def __init__(self, properties: bytes, size: int | None) -> None:
-        """Raises BrokenError."""
-        octet, dictionary = struct.unpack("<BI", properties)
-        if octet >= 225:
-            raise BrokenError
-        if size is not None:
-            dictionary = max(1 << 12, min(dictionary, size))
-        if dictionary > _LARGEST_DICTIONARY:
-            raise BrokenError("needs more than 128 MiB of memory: unpack it first")
-        model = {"lc": octet % 9, "lp": octet // 9 % 5, "pb": octet // 45}
-        try:
-            filters = [{"id": lzma.FILTER_LZMA1, "dict_size": dictionary, **model}]
-            self._inner = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=filters)
-        except lzma.LZMAError as error:
-            raise BrokenError from error
-        self._left = size
-
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof or self._left == 0
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inner.unused_data
-
-    def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
-        text = self._inner.decompress(data, max_length if self._left is None else min(max_length, self._left))
-        self.needs_input = self._inner.needs_input
-        if self._left is not None:
-            self._left -= len(text)
-        return text
-
-
-def _lzma(buffer: Buffer, header: Header) -> Generator[bytes]:
-    start = buffer.position
-    length = struct.unpack("<2xH", buffer.take(4))[0]  # a version of the SDK before it
-    properties = bytes(buffer.take(length))
-    if length != 5:
-        raise BrokenError
-    if header.flags & _END_MARKER:
-        yield from Decoding(buffer, lambda: _Lzma(properties, None), lzma.LZMAError).finish()
-        return
-    # The library decodes ahead: it must see nothing that is not the member's.
-    decoding = Decoding(buffer, lambda: _Lzma(properties, header.size), lzma.LZMAError)
-    end = start + (header.compressed or 0)
-    yield from decoding.feed(end - buffer.position)
-    if not decoding.decompressor.eof:
-        raise BrokenError
-    buffer.skip(end - buffer.position)  # there may be a marker behind what has its size
