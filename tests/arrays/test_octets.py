@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from urnscan.arrays.ascii import lower
 from urnscan.arrays.jit import compiled
-from urnscan.arrays.octets import copy, count_lf, hunt, lower, may_hold
+from urnscan.arrays.octets import copy, count_lf, hunt, may_hold
 
 # Long enough for several blocks, of octets that are near to those that are sought.
 TEXTS = st.lists(

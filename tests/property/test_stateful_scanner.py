@@ -9,7 +9,7 @@ from tests.support.examples import FEW
 from tests.support.oracle import SYNTAXES, Record, oracle, records_of
 from tests.support.strategies import near_urns, octets
 from urnscan.scanner.blocks import MAX_LENGTH, Grammar, Scanner
-from urnscan.scanner.kernel import LOOKAHEAD
+from urnscan.scanner.grammar import LOOKAHEAD
 from urnscan.urn.syntax import get_syntax
 
 _BLOCK = 64

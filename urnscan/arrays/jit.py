@@ -20,14 +20,19 @@ IS_COMPILED = not vars(numba.config)["DISABLE_JIT"]
 """Whether functions are compiled at all, and can call others that are."""
 
 SOURCES = (
+    "arrays/ascii.py",
     "arrays/jit.py",
     "arrays/octets.py",
     "arrays/strings.py",
     "dedup/components.py",
     "grouping/classes.py",
     "grouping/ranges.py",
+    "scanner/columns.py",
+    "scanner/grammar.py",
     "scanner/kernel.py",
+    "scanner/trim.py",
     "scanner/url_context.py",
+    "scanner/views/candidates.py",
     "scanner/views/steps.py",
     "scanner/views/windows.py",
     "sources/states.py",

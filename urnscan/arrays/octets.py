@@ -1,7 +1,7 @@
-"""Loops over octets that are vectorised: the hunt for `urn:`, what may stand in a text, counting, copying.
+"""Vectorised loops over octets: find `urn:`, find one of two octets, count lines, copy.
 
-Such a loop stays in single octets and has no exit. What an octet has in common with the one that is sought, XOR makes 0;
-so the least of all tells whether it is among them. That is several times as fast as comparing and collecting truths.
+A loop is vectorised if it works on single octets and has no early exit. So the search is for the least XOR of octets:
+XOR is 0 where two octets are equal. That is several times as fast as to compare and to collect booleans.
 """
 
 from __future__ import annotations
@@ -9,26 +9,27 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from urnscan.arrays.ascii import CASE, COLON, LF
 from urnscan.arrays.jit import IS_COMPILED, from_c, inlined, lean
 
-__all__ = ["Integers", "Octets", "copy", "count_lf", "hunt", "is_scheme", "lower", "may_hold"]
+__all__ = ["Integers", "Octets", "copy", "count_lf", "hunt", "is_scheme", "is_urn", "may_hold"]
 
 Octets = npt.NDArray[np.uint8]
 Integers = npt.NDArray[np.int64]
 
-_HUNT = 64  # octets that are searched for "urn:" at once
-_COUNTED = 224  # octets of which an octet holds the count
-_CASE = np.uint8(32)  # the bit in which upper and lower case differ
+_HUNT = 64  # octets that are searched for `urn:` at once
+_COUNTED = 224  # octets whose count fits into one octet
+_CASE = np.uint8(CASE)
 _U, _R, _N, _COLON = np.frombuffer(b"urn:", np.uint8)
-_FAR = np.uint8(255)  # from what is sought
+_MOST = np.uint8(255)
 _memcpy = from_c("memcpy", "uintp", "uintp", "uintp", "uintp")
 
 
 @inlined
 def hunt(octets: Octets, at: int, filled: int, dense_until: int) -> int:
-    """Where `urn:` first stands from `at` on, in any case; where it does not, the first place that is still undecided.
+    """First place of `urn:` from `at` on, in any case; if there is none, the first place where it may still begin.
 
-    Before `dense_until` it is expected in every block.
+    Blocks that begin before `dense_until` are searched at once: there another `urn:` is likely.
     """
     while at + 4 <= filled:
         if at >= dense_until:
@@ -42,10 +43,10 @@ def hunt(octets: Octets, at: int, filled: int, dense_until: int) -> int:
 
 @inlined
 def _pass_over(octets: Octets, at: int, filled: int) -> int:
-    """The first block of _HUNT octets from `at` on in which an "n:" ends that can be one of "urn:", or the last whole one."""
+    """First block of _HUNT octets from `at` on in which a `urn:` can begin, by its "n:"; else the end of the last block."""
     while at + _HUNT + 3 <= filled:
         block = octets[at + 2 : at + _HUNT + 3]
-        least = _FAR
+        least = _MOST
         for i in range(_HUNT):
             least = min(least, np.uint8((block[i] | _CASE) ^ _N | (block[i + 1] ^ _COLON)))
         if not least:
@@ -56,7 +57,7 @@ def _pass_over(octets: Octets, at: int, filled: int) -> int:
 
 @inlined
 def _first_scheme(octets: Octets) -> int:
-    """Where `urn:` first stands in up to _HUNT + 3 octets, in any case, or -1."""
+    """First place of `urn:` in up to _HUNT + 3 octets, in any case, or -1."""
     if len(octets) < _HUNT + 3:
         for i in range(len(octets) - 3):
             if is_scheme(octets, i):
@@ -75,18 +76,22 @@ def _first_scheme(octets: Octets) -> int:
 
 
 @inlined
+def is_urn(octets: Octets, at: int) -> bool:
+    """Whether the letters `urn` stand at `at`, in any case."""
+    return bool(octets[at + 2] | CASE == _N and octets[at + 1] | CASE == _R and octets[at] | CASE == _U)
+
+
+@inlined
 def is_scheme(octets: Octets, at: int) -> bool:
     """Whether `urn:` stands at `at`, in any case."""
-    return bool(
-        octets[at + 3] == 58 and octets[at + 2] | 32 == 110 and octets[at + 1] | 32 == 114 and octets[at] | 32 == 117
-    )
+    return octets[at + 3] == COLON and is_urn(octets, at)
 
 
 @inlined
 def may_hold(octets: Octets, at: int, end: int, one: np.uint8, other: np.uint8) -> bool:
-    """Whether `one` octet or the `other` stands from `at` to `end`, or just behind: only whole blocks of 16 are fast."""
+    """Whether `one` octet or the `other` stands in `octets[at:end]`, or up to 15 octets behind: whole blocks are faster."""
     block = octets[at : max(at, at + (end - at | 15) + 1)]
-    least = _FAR
+    least = _MOST
     for i in range(len(block)):
         least = min(least, np.uint8(block[i] ^ one), np.uint8(block[i] ^ other))
     return bool(least == 0)
@@ -94,27 +99,21 @@ def may_hold(octets: Octets, at: int, end: int, one: np.uint8, other: np.uint8) 
 
 @lean
 def count_lf(octets: Octets, start: int, end: int) -> int:
-    """The LF octets in `octets[start:end]`."""
+    """Number of LF octets in `octets[start:end]`."""
     count = 0
     while start < end:
         part = octets[start : min(end, start + _COUNTED)]
         few = np.uint8(0)
         for i in range(len(part)):
-            few = np.uint8(few + np.uint8(part[i] == 10))
+            few = np.uint8(few + np.uint8(part[i] == LF))
         count += int(few)
         start += _COUNTED
     return count
 
 
 @inlined
-def lower(octet: np.uint8) -> np.uint8:
-    """A letter in lower case, any other octet as it is."""
-    return np.uint8(octet | (_CASE * np.uint8(65 <= octet <= 90)))
-
-
-@inlined
 def copy(octets: Octets, start: int, end: int, into: Octets, at: int) -> int:
-    """Copy `octets[start:end]` to `into[at:]`, where there must be room; where the copy ends."""
+    """Copy `octets[start:end]` to `into[at:]` and return where the copy ends; there must be room for it."""
     if IS_COMPILED:  # for short strings, too, several times as fast as a loop
         _memcpy(into.ctypes.data + np.uintp(at), octets.ctypes.data + np.uintp(start), np.uintp(end - start))
     else:

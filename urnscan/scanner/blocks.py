@@ -1,7 +1,7 @@
-"""The scanner: octets in, columns of matches out.
+"""The scanner of a stream: octets in, columns of matches out.
 
-It knows no files, no lines of text and no Arrow. The result does not depend on how the input is cut into blocks: what a
-block cannot decide is carried over to the next. What is done with a block is the kernel's (`kernel.py`).
+It knows no files, no lines of text and no Arrow. The result does not depend on how the input is cut into blocks: octets
+that a block cannot decide are carried over to the next. The kernel (`kernel.py`) scans a single block.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from urnscan.arrays.jit import read_only
-from urnscan.arrays.octets import count_lf
-from urnscan.scanner.kernel import (
+from urnscan.arrays.octets import Integers, Octets, count_lf
+from urnscan.scanner.columns import (
     AT,
     CANONICAL_USED,
     COUNTED,
@@ -25,21 +25,18 @@ from urnscan.scanner.kernel import (
     FOUND,
     HOST_USED,
     LINE,
-    LOOKAHEAD,
     REJECT,
     REJECT_TEXT_USED,
     REJECTED,
     SLOTS,
     TEXT_USED,
+    Block,
     Columns,
-    Integers,
-    Octets,
     RejectColumns,
-    Rules,
-    kernel,
 )
-from urnscan.scanner.url_context import LOOK_BACK, URL_OCTETS
-from urnscan.urn.syntax import TAIL_COMPONENTS, Syntax
+from urnscan.scanner.grammar import LOOKAHEAD, MAX_LENGTH, REJECT_ENDS, Grammar, ResolverTail, Rules
+from urnscan.scanner.kernel import kernel
+from urnscan.scanner.url_context import LOOK_BACK
 
 __all__ = [
     "CUT",
@@ -54,52 +51,8 @@ __all__ = [
     "Sight",
 ]
 
-MAX_LENGTH = 65_536
-"""The default of `max_length`: the most octets of a match."""
-_LONGEST = 1 << 28  # octets of a match: buffers hold two of them
-
-REJECT_ENDS = bytes((*range(33), *b'"<>', *range(127, 256)))
-"""The octets that end the text of a reject, and no URN of any syntax holds: white space, controls, `"<>`, non-ASCII."""
-
-ResolverTail = Literal["keep", "cut"]
-
 _BLOCK = 1 << 20  # octets read at a time: small enough to stay in the processor's cache
 _ROWS = 1 << 16  # matches in one Matches at most
-
-
-@dataclass(frozen=True, slots=True)
-class Grammar:
-    """What a scan goes by: a syntax and the options that change what is found."""
-
-    syntax: Syntax
-    max_length: int = MAX_LENGTH
-    trim: bool = False
-    resolver_tail: ResolverTail = "keep"
-    """Cut: of a URL in which a URN stands, what follows the URN does not count as the URN's."""
-    keep_query: bool = False
-    """Canonical forms keep the query of rfc2141bis-03 (§5, step 5b, before its directives are sorted)."""
-    count_lines: bool = True
-    """Off, `Matches.line` is 0 throughout: counting costs a pass over all octets."""
-    rejects: bool = False
-    """Also give what begins like a URN and is none: `Matches.rejects`."""
-
-    def __post_init__(self) -> None:
-        if self.trim not in (True, False):  # "no" would be a yes
-            raise TypeError(f"trim must be True or False, not {self.trim!r}")
-        if not isinstance(self.max_length, int | np.integer):
-            raise TypeError(f"max_length must be a whole number, not {self.max_length!r}")
-        if self.max_length < 1:
-            raise ValueError("max_length must be at least 1")
-        if self.max_length > _LONGEST:
-            raise ValueError(f"max_length must be at most {_LONGEST:,}")
-        if self.resolver_tail not in get_args(ResolverTail):
-            raise ValueError(f"resolver_tail must be {' or '.join(get_args(ResolverTail))}, not {self.resolver_tail!r}")
-
-    @property
-    def separators(self) -> bytes:
-        """The octets that no URN, no URL and, if they are wanted, no text of a reject holds: a text can be cut there."""
-        separators = bytes(octet for octet in self.syntax.separators if octet not in URL_OCTETS)
-        return bytes(octet for octet in separators if octet in REJECT_ENDS) if self.rejects else separators
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,21 +157,7 @@ class Scanner:
         self.octets = self.lines = 0
         self.sight = Sight(_NOTHING, 0, 0, 0)
         self.kept = sys.maxsize
-        syntax = grammar.syntax
-        self.rules = Rules(
-            np.frombuffer(syntax.octets, np.uint8),
-            syntax.nid_min,
-            syntax.nid_may_end_in_hyphen,
-            syntax.tail,
-            grammar.max_length,
-            grammar.trim,
-            grammar.resolver_tail == "cut",
-            # In RFC 8141 what "?" begins in a URN is certainly the URN's own: "?+" or "?=" (§2.3).
-            ord("#" if syntax.tail == TAIL_COMPONENTS else "?"),
-            grammar.keep_query,
-            grammar.count_lines,
-            grammar.rejects,
-        )
+        self.rules = grammar.rules
         self._block = block
         self._buffer = np.empty(0, np.uint8)  # only streams need it
         text_size = max(grammar.max_length, 64 * rows)
@@ -250,7 +189,8 @@ class Scanner:
         """The matches of a text that is in memory."""
         self._begin()
         octets = read_only(octets)
-        while not kernel(octets, len(octets), True, self._state, self.rules, self._columns, self._rejects):
+        block = Block(octets, len(octets), True)
+        while not kernel(block, self._state, self.rules, self._columns, self._rejects):
             yield self._take()
         self._finish(len(octets))
         if self._holds_some():
@@ -321,7 +261,7 @@ class Scanner:
         """Run the kernel on what begins at the octet `base` of the stream; whether the block is done."""
         state = self._state
         found, rejected = int(state[FOUND]), int(state[REJECTED])
-        done = bool(kernel(octets, filled, final, state, rules, self._columns, self._rejects))
+        done = bool(kernel(Block(octets, filled, final), state, rules, self._columns, self._rejects))
         self._columns.start[found : state[FOUND]] += base
         self._rejects.start[rejected : state[REJECTED]] += base
         return done

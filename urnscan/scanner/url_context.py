@@ -11,9 +11,10 @@ from __future__ import annotations
 import string
 
 import numpy as np
-import numpy.typing as npt
 
+from urnscan.arrays.ascii import COLON, HASH, QUESTION_MARK, SLASH, is_digit
 from urnscan.arrays.jit import lean
+from urnscan.arrays.octets import Octets
 
 __all__ = ["LOOK_BACK", "URL_OCTETS", "find_host", "find_mark", "may_stand_in_url"]
 
@@ -22,9 +23,9 @@ LOOK_BACK = 1024
 URL_OCTETS = (string.ascii_letters + string.digits + "-._~:/?#[]@!$&()*+,;=%").encode()
 """What may stand in a URL before a URN. A "%" does also where no hex digits follow; brackets only around an address."""
 
-Octets = npt.NDArray[np.uint8]
-
+_AT, _OPENING_BRACKET, _CLOSING_BRACKET = b"@[]"
 _URL, _BEFORE, _SCHEME, _LETTER = 1, 2, 4, 8  # what an octet may be: in a URL, right before the URN, in a scheme, …
+_AUTHORITY_ENDS = (SLASH, QUESTION_MARK, HASH)
 _ALNUM = string.ascii_letters + string.digits
 _ROLES = np.array(
     [
@@ -57,7 +58,7 @@ def find_host(octets: Octets, start: int) -> tuple[int, int, bool]:
     for at in range(start - 1, floor - 1, -1):
         if not _ROLES[octets[at]] & _URL:
             break
-        if octets[at] == 47 and at - 2 >= floor and octets[at - 1] == 47 and octets[at - 2] == 58:
+        if octets[at] == SLASH and at - 2 >= floor and octets[at - 1] == SLASH and octets[at - 2] == COLON:
             if _ends_scheme(octets, floor, at - 2):
                 begin = at + 1
                 break
@@ -81,8 +82,8 @@ def _ends_scheme(octets: Octets, floor: int, end: int) -> bool:
 def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
     """What `find_host` gives, of a URL whose authority begins at `begin`."""
     host = end = begin
-    while end < start and octets[end] != 47 and octets[end] != 63 and octets[end] != 35:
-        if octets[end] == 64:
+    while end < start and octets[end] not in _AUTHORITY_ENDS:
+        if octets[end] == _AT:
             host = end + 1
         end += 1
     if end == start:  # the URN would stand in the authority
@@ -90,23 +91,23 @@ def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
     in_path = True
     brackets = 0
     for at in range(begin, start):
-        in_path = in_path and octets[at] != 63 and octets[at] != 35
-        brackets += (octets[at] == 91) + (octets[at] == 93)
+        in_path = in_path and octets[at] != QUESTION_MARK and octets[at] != HASH
+        brackets += (octets[at] == _OPENING_BRACKET) + (octets[at] == _CLOSING_BRACKET)
     host_end = host
-    if octets[host] == 91:
-        while host_end < end and octets[host_end] != 93:
+    if octets[host] == _OPENING_BRACKET:
+        while host_end < end and octets[host_end] != _CLOSING_BRACKET:
             host_end += 1
         brackets -= 2
         if host_end == end or host_end == host + 1:
             return start, start, False
         host_end += 1
     else:
-        while host_end < end and octets[host_end] != 58:
+        while host_end < end and octets[host_end] != COLON:
             host_end += 1
-    if brackets or (host_end < end and octets[host_end] != 58):
+    if brackets or (host_end < end and octets[host_end] != COLON):
         return start, start, False
     for at in range(host_end + 1, end):  # the port
-        if not 48 <= octets[at] <= 57:
+        if not is_digit(octets[at]):
             return start, start, False
     return host, host_end, in_path
 
@@ -115,6 +116,6 @@ def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
 def find_mark(octets: Octets, at: int, end: int, mark: int) -> int:
     """Where the first `mark` or "#" stands from `at` on, or -1 where none does before `end`."""
     for i in range(at, end):
-        if octets[i] == mark or octets[i] == 35:
+        if octets[i] == mark or octets[i] == HASH:
             return i
     return -1

@@ -1,9 +1,10 @@
 """Views: other readings of a text, in which a scan finds URNs that are encoded, escaped or broken over lines.
 
-A view maps what it finds back to its place in the document. Grammar and kernel are those of the literal scan.
+Grammar and kernel are those of the literal scan. Matches have their places in the document.
 
-steps: one step of each view: which octet stands at a place, and where the next one begins.
-windows: where a hidden URN can begin, and how far each view reads from there.
+steps: one step of each view: the octet at a place, and the place of the next one.
+candidates: places where a hidden URN may begin.
+windows: how far each view reads from there.
 wraps: whether a URN goes on behind a line end.
 recovery: the scanner that finds literal and hidden URNs in their order.
 """
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "make_scanner", "separators"]
 
 KINDS = ("percent", "entities", "escapes", "wraps", "labels")
-"""The views, in the order in which `Matches.via` counts them from 1."""
+"""The views; `Matches.via` numbers them in this order, from 1."""
 
 
 def separators(recover: Collection[str]) -> bytes | None:
-    """Octets at which a text can be cut without cutting what these views read; None: at none.
+    """Octets at which a text can be cut for these views; None: the text must not be cut.
 
-    What is broken over lines may go on behind any octet that a mark, a quoted mail or a comment begins with.
+    A URN that is broken over lines may go on behind the mark of a quoted mail or a comment, so no octet ends it.
     """
     if "wraps" in recover:
         return None
@@ -34,11 +35,11 @@ def separators(recover: Collection[str]) -> bytes | None:
 
 
 def make_scanner(grammar: Grammar, recover: Collection[str] = ()) -> Scanner | RecoveringScanner:
-    """What scans by a grammar and finds besides what the views in `recover`, names of KINDS, show."""
+    """A scanner for a grammar and the views `recover`, names of KINDS."""
     if not recover:
-        from urnscan.scanner.blocks import Scanner  # noqa: PLC0415 (heavy: the names of the views are wanted without)
+        from urnscan.scanner.blocks import Scanner  # noqa: PLC0415 (heavy, and the names of the views are needed without it)
 
         return Scanner(grammar)
-    from urnscan.scanner.views.recovery import RecoveringScanner  # noqa: PLC0415 (its compiled code is loaded when it is needed)
+    from urnscan.scanner.views.recovery import RecoveringScanner  # noqa: PLC0415 (its compiled code is loaded only if needed)
 
     return RecoveringScanner(grammar, recover)

@@ -13,29 +13,31 @@ from typing import Any
 import numpy as np
 
 from urnscan.arrays.jit import read_only
-from urnscan.arrays.octets import count_lf
+from urnscan.arrays.octets import Integers, Octets, count_lf
 from urnscan.arrays.strings import cut
 from urnscan.scanner.blocks import Grammar, Matches, Rejects, Scanner, Sight
-from urnscan.scanner.kernel import CUT, END, Integers, Octets
+from urnscan.scanner.columns import CUT, END, Block
 from urnscan.scanner.views import KINDS
+from urnscan.scanner.views.candidates import (
+    ENTITIES,
+    ESCAPES,
+    LABELS,
+    PERCENT_ONCE,
+    PERCENT_TWICE,
+    READINGS,
+    WRAPS,
+)
 from urnscan.scanner.views.steps import ENTITY_NAMES, ENTITY_OCTETS, STOP
 from urnscan.scanner.views.windows import (
     ANSWERED,
     ASK,
     AT,
     COUNT,
-    ENTITIES,
-    ESCAPES,
     FULL,
-    LABELS,
     LITERAL,
     OPEN,
-    PERCENT,
-    PERCENT_TWICE,
-    READINGS,
     SLOTS,
     USED,
-    WRAPS,
     Plan,
     Windows,
     hosts,
@@ -47,7 +49,7 @@ from urnscan.urn.namespaces.columns import registered_nids
 __all__ = ["RecoveringScanner"]
 
 _READINGS_OF = {
-    "percent": (PERCENT, PERCENT_TWICE),
+    "percent": (PERCENT_ONCE, PERCENT_TWICE),
     "entities": (ENTITIES,),
     "escapes": (ESCAPES,),
     "wraps": (WRAPS,),
@@ -143,11 +145,10 @@ class RecoveringScanner:
         starts, ends = (places - base for places in merging.extents())
         state = np.zeros(SLOTS, np.int64)
         state[AT] = merging.hunted - base
+        block, literal_places = Block(octets, len(octets), final), (starts, ends)
         goes_on = merging.hunted < sight.decided
         while goes_on:
-            ended = hunt(
-                octets, sight.decided - base, len(octets), final, starts, ends, state, self._plan, self._windows
-            )
+            ended = hunt(block, sight.decided - base, literal_places, state, self._plan, self._windows)
             goes_on = ended == FULL
             if ended == ASK:
                 literal = int(state[LITERAL])

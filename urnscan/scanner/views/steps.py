@@ -8,7 +8,22 @@ from __future__ import annotations
 
 from html.entities import html5
 
-from urnscan.arrays.jit import compiled
+from urnscan.arrays.ascii import (
+    AMPERSAND,
+    BACKSLASH,
+    CASE,
+    CR,
+    HASH,
+    LF,
+    PERCENT,
+    SEMICOLON,
+    SPACE,
+    TAB,
+    hex_digit,
+    is_alnum,
+)
+from urnscan.arrays.jit import lean
+from urnscan.arrays.octets import is_scheme
 from urnscan.arrays.strings import Octets, Vocabulary, index_words, word_number
 
 __all__ = [
@@ -19,14 +34,16 @@ __all__ = [
     "STOP",
     "entity",
     "escape",
-    "hex_digit",
-    "is_alnum",
     "label",
     "percent",
     "percent_twice",
 ]
 
 NOTHING, MORE, STOP = -1, -2, 0
+
+_URL_DELIMITERS = tuple(b"&#?;,+=$@")
+_LETTER_U, _CAPITAL_U, _LETTER_X, _DIGIT_0, _DIGIT_3, _DELETE = b"uUx03\x7f"
+_NO_BREAK_SPACE = 0xC2, 0xA0  # in UTF-8
 
 _LONGEST_ENTITY = 34  # octets of "&CounterClockwiseContourIntegral;"
 _NAMES = sorted(name.removesuffix(";") for name in html5 if name.endswith(";"))
@@ -36,17 +53,7 @@ ENTITY_OCTETS = bytes(ord(text) if len(text := html5[f"{name};"]) == 1 and text.
 """The octet that each of them stands for; STOP for all beyond ASCII."""
 
 
-@compiled
-def hex_digit(octet: int) -> int:
-    """The value of a hex digit, -1 for any other octet."""
-    if 48 <= octet <= 57:
-        return octet - 48
-    if 97 <= octet | 32 <= 102:
-        return (octet | 32) - 87
-    return -1
-
-
-@compiled
+@lean
 def _number(octets: Octets, start: int, end: int, base: int) -> int:
     """The number that digits make, at most 0x110000; -1 where they are none."""
     value = 0
@@ -58,30 +65,24 @@ def _number(octets: Octets, start: int, end: int, base: int) -> int:
     return value if end > start else -1
 
 
-@compiled
+@lean
 def _ascii(value: int) -> int:
     return value if 0 < value < 128 else STOP
 
 
-@compiled
+@lean
 def _is_own(octet: int) -> bool:
-    """Whether an octet is one of `& # ? ; , + = $ @`: bare, it belongs to the URL, for in a value it would be encoded."""
-    return octet in (38, 35, 63, 59, 44, 43, 61, 36, 64)
+    """Whether an octet is a delimiter of the URL around a value: in the value it would be encoded."""
+    return octet in _URL_DELIMITERS
 
 
-@compiled
-def is_alnum(octet: int) -> bool:
-    """Whether an octet is a letter or digit of ASCII."""
-    return 48 <= octet <= 57 or 97 <= octet | 32 <= 122
-
-
-@compiled
+@lean
 def percent(octets: Octets, at: int, filled: int) -> tuple[int, int]:
     """Percent-encoded once (RFC 3986 §2.1), as a value inside of a URL."""
     octet = int(octets[at])
     if _is_own(octet):
         return STOP, at + 1
-    if octet != 37:
+    if octet != PERCENT:
         return octet, at + 1
     if at + 2 >= filled:
         return octet, MORE
@@ -91,13 +92,13 @@ def percent(octets: Octets, at: int, filled: int) -> tuple[int, int]:
     return 16 * high + low, at + 3
 
 
-@compiled
+@lean
 def percent_twice(octets: Octets, at: int, filled: int) -> tuple[int, int]:
     """Percent-encoded twice: a value inside of a URL that is a value inside of another."""
     octet, after = percent(octets, at, filled)
     if after == MORE or after == at + 1:
         return octet, after
-    if octet != 37:
+    if octet != PERCENT:
         return (STOP if _is_own(octet) else octet), after
     if after + 1 >= filled:
         return octet, MORE
@@ -105,79 +106,79 @@ def percent_twice(octets: Octets, at: int, filled: int) -> tuple[int, int]:
     return (STOP, after) if high == -1 or low == -1 else (16 * high + low, after + 2)
 
 
-@compiled
+@lean
 def entity(octets: Octets, at: int, filled: int, names: Vocabulary, values: Octets) -> tuple[int, int]:
     """A character reference of XML or HTML (`&#58;`, `&#x3a;`, `&colon;`); what is none stands for itself."""
     octet = int(octets[at])
-    if octet != 38:
+    if octet != AMPERSAND:
         return octet, at + 1
     end = at + 1
     last = min(filled, at + _LONGEST_ENTITY)
-    if end < last and octets[end] == 35:
+    if end < last and octets[end] == HASH:
         end += 1
     while end < last and is_alnum(octets[end]):
         end += 1
     if end == filled and end < at + _LONGEST_ENTITY:
         return octet, MORE
-    if end == last or octets[end] != 59:
+    if end == last or octets[end] != SEMICOLON:
         return octet, at + 1
-    if octets[at + 1] != 35:
+    if octets[at + 1] != HASH:
         number = word_number(octets, at + 1, end, names)
         return (octet, at + 1) if number == -1 else (int(values[number]), end + 1)
-    is_hex = octets[at + 2] | 32 == 120
+    is_hex = octets[at + 2] | CASE == _LETTER_X
     value = _number(octets, at + 3 if is_hex else at + 2, end, 16 if is_hex else 10)
     return (octet, at + 1) if value == -1 else (_ascii(value), end + 1)
 
 
-@compiled
+@lean
 def escape(octets: Octets, at: int, filled: int) -> tuple[int, int]:
     """An escape of JSON, C, N-Triples or Python behind a backslash; a backslash at the line end is nothing."""
     octet = int(octets[at])
-    if octet != 92:
+    if octet != BACKSLASH:
         return octet, at + 1
     if at + 1 >= filled:
         return octet, MORE
     kind = int(octets[at + 1])
-    if kind == 10:
+    if kind == LF:
         return NOTHING, at + 2
-    if kind == 13:
+    if kind == CR:
         if at + 2 >= filled:
             return octet, MORE
-        return (NOTHING, at + 3) if octets[at + 2] == 10 else (STOP, at + 1)
+        return (NOTHING, at + 3) if octets[at + 2] == LF else (STOP, at + 1)
     digits, base, first = 0, 16, at + 2
-    if kind == 117:
+    if kind == _LETTER_U:
         digits = 4
-    elif kind == 85:
+    elif kind == _CAPITAL_U:
         digits = 8
-    elif kind == 120:
+    elif kind == _LETTER_X:
         digits = 2
-    elif 48 <= kind <= 51:
+    elif _DIGIT_0 <= kind <= _DIGIT_3:
         digits, base, first = 3, 8, at + 1
     if digits:
         if first + digits > filled:
             return octet, MORE
         value = _number(octets, first, first + digits, base)
         return (STOP, at + 1) if value == -1 else (_ascii(value), first + digits)
-    return (STOP, at + 1) if is_alnum(kind) or kind >= 127 or kind <= 32 else (kind, at + 2)
+    return (STOP, at + 1) if is_alnum(kind) or kind >= _DELETE or kind <= SPACE else (kind, at + 2)
 
 
-@compiled
+@lean
 def label(octets: Octets, at: int, filled: int, is_prefix: bool) -> tuple[int, int]:
     """One or two blanks behind `urn:` or `urn:NID:`, which is what `is_prefix` says; else what stands there."""
     octet = int(octets[at])
-    if not is_prefix or not (octet == 32 or octet == 9 or octet == 0xC2):
+    if not is_prefix or not (octet == SPACE or octet == TAB or octet == _NO_BREAK_SPACE[0]):
         return octet, at + 1
     end = at
     for _ in range(2):
-        if end < filled and (octets[end] == 32 or octets[end] == 9):
+        if end < filled and (octets[end] == SPACE or octets[end] == TAB):
             end += 1
-        elif end + 1 < filled and octets[end] == 0xC2 and octets[end + 1] == 0xA0:
+        elif end + 1 < filled and octets[end] == _NO_BREAK_SPACE[0] and octets[end + 1] == _NO_BREAK_SPACE[1]:
             end += 2
     if end + 1 >= filled:
         return octet, MORE
-    if octets[end] | 32 == 117:  # another "urn:" is no part of this one
+    if octets[end] | CASE == _LETTER_U:  # another "urn:" is no part of this one
         if end + 3 >= filled:
             return octet, MORE
-        if octets[end + 1] | 32 == 114 and octets[end + 2] | 32 == 110 and octets[end + 3] == 58:
+        if is_scheme(octets, end):
             return STOP, at + 1
     return (NOTHING, end) if is_alnum(octets[end]) and end > at else (STOP, at + 1)

@@ -1,0 +1,85 @@
+"""ASCII by name, for compiled code: characters, and tests of single octets.
+
+A name is a constant there: `octets[at] == COLON` costs no more than `octets[at] == 58`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from urnscan.arrays.jit import inlined
+
+__all__ = [
+    "AMPERSAND",
+    "BACKSLASH",
+    "CASE",
+    "COLON",
+    "COMMA",
+    "CR",
+    "EQUALS",
+    "HASH",
+    "HYPHEN",
+    "LF",
+    "PERCENT",
+    "PLUS",
+    "QUESTION_MARK",
+    "SEMICOLON",
+    "SLASH",
+    "SPACE",
+    "TAB",
+    "UNIT_SEPARATOR",
+    "hex_digit",
+    "is_alnum",
+    "is_digit",
+    "is_letter",
+    "lower",
+    "upper",
+]
+
+TAB, LF, CR, UNIT_SEPARATOR, SPACE = b"\t\n\r\x1f "
+HASH, PERCENT, AMPERSAND, PLUS, COMMA, HYPHEN, SLASH = b"#%&+,-/"
+COLON, SEMICOLON, EQUALS, QUESTION_MARK, BACKSLASH = b":;=?\\"
+CASE = 32
+"""The bit in which upper and lower case of a letter differ."""
+
+_DIGIT_0, _DIGIT_9, _CAPITAL_A, _CAPITAL_Z, _A, _F, _Z = b"09AZafz"
+
+
+@inlined
+def lower(octet: np.uint8) -> np.uint8:
+    """A letter in lower case, any other octet unchanged."""
+    return np.uint8(octet | np.uint8(CASE * (_CAPITAL_A <= octet <= _CAPITAL_Z)))
+
+
+@inlined
+def upper(octet: np.uint8) -> np.uint8:
+    """A letter in upper case, any other octet unchanged."""
+    return np.uint8(octet ^ np.uint8(CASE * (_A <= octet <= _Z)))
+
+
+@inlined
+def is_digit(octet: int) -> bool:
+    """Whether an octet is a digit."""
+    return _DIGIT_0 <= octet <= _DIGIT_9
+
+
+@inlined
+def is_letter(octet: int) -> bool:
+    """Whether an octet is a letter."""
+    return _A <= octet | CASE <= _Z
+
+
+@inlined
+def is_alnum(octet: int) -> bool:
+    """Whether an octet is a letter or digit."""
+    return is_digit(octet) or is_letter(octet)
+
+
+@inlined
+def hex_digit(octet: int) -> int:
+    """The value of a hex digit, -1 for any other octet."""
+    if is_digit(octet):
+        return int(np.int64(octet)) - _DIGIT_0
+    if _A <= octet | CASE <= _F:
+        return int(np.int64(octet | CASE)) - _A + 10
+    return -1

@@ -1,0 +1,245 @@
+"""The grammar of a scan: its options, and the longest URN at a place, compiled.
+
+One function serves all syntaxes. It follows the tables of octet roles in `urn/syntax.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from urnscan.arrays.ascii import AMPERSAND, COLON, EQUALS, HASH, HYPHEN, PERCENT, PLUS, QUESTION_MARK, is_letter
+from urnscan.arrays.jit import inlined, lean
+from urnscan.arrays.octets import Octets, is_urn
+from urnscan.scanner.url_context import URL_OCTETS
+from urnscan.urn.syntax import (
+    ALNUM,
+    COMPONENT,
+    HEX,
+    LDH,
+    NSS,
+    NSS_FIRST,
+    QUERY,
+    TAIL_COMPONENTS,
+    TAIL_NONE,
+    VALUE,
+    Syntax,
+)
+
+__all__ = ["LOOKAHEAD", "MAX_LENGTH", "REJECT_ENDS", "Grammar", "ResolverTail", "Rules", "match"]
+
+MAX_LENGTH = 65_536
+"""Default of `max_length`: the most octets of a match."""
+_LONGEST = 1 << 28  # octets of a match: buffers hold two of them
+
+REJECT_ENDS = bytes((*range(33), *b'"<>', *range(127, 256)))
+"""The octets that end the text of a reject: white space, controls, `"<>`, non-ASCII. No URN of any syntax holds them."""
+
+LOOKAHEAD = 5
+"""Octets of "?+%HH". Whether a URN ends before a "%" or "?" depends on no more octets than that."""
+
+ResolverTail = Literal["keep", "cut"]
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A syntax and the options that change what a scan finds."""
+
+    syntax: Syntax
+    max_length: int = MAX_LENGTH
+    trim: bool = False
+    resolver_tail: ResolverTail = "keep"
+    """With "cut", a match inside a URL ends where the rest of that URL begins."""
+    keep_query: bool = False
+    """Canonical forms keep the query of rfc2141bis-03 (§5, step 5b, before its directives are sorted)."""
+    count_lines: bool = True
+    """If off, `Matches.line` is 0 throughout. Counting costs a pass over all octets."""
+    rejects: bool = False
+    """Also give what begins like a URN and is none: `Matches.rejects`."""
+
+    def __post_init__(self) -> None:
+        if self.trim not in (True, False):  # "no" would be a yes
+            raise TypeError(f"trim must be True or False, not {self.trim!r}")
+        if not isinstance(self.max_length, int | np.integer):
+            raise TypeError(f"max_length must be a whole number, not {self.max_length!r}")
+        if self.max_length < 1:
+            raise ValueError("max_length must be at least 1")
+        if self.max_length > _LONGEST:
+            raise ValueError(f"max_length must be at most {_LONGEST:,}")
+        if self.resolver_tail not in get_args(ResolverTail):
+            raise ValueError(f"resolver_tail must be {' or '.join(get_args(ResolverTail))}, not {self.resolver_tail!r}")
+
+    @property
+    def separators(self) -> bytes:
+        """Octets at which a text can be cut: no URN, no URL and, if rejects are wanted, no text of a reject holds them."""
+        separators = bytes(octet for octet in self.syntax.separators if octet not in URL_OCTETS)
+        return bytes(octet for octet in separators if octet in REJECT_ENDS) if self.rejects else separators
+
+    @property
+    def rules(self) -> Rules:
+        """The grammar as compiled code takes it."""
+        syntax = self.syntax
+        return Rules(
+            np.frombuffer(syntax.octets, np.uint8),
+            syntax.nid_min,
+            syntax.nid_may_end_in_hyphen,
+            syntax.tail,
+            self.max_length,
+            self.trim,
+            self.resolver_tail == "cut",
+            # In RFC 8141 a "?" in a URN begins a component ("?+" or "?="), so it belongs to the URN (§2.3).
+            ord("#" if syntax.tail == TAIL_COMPONENTS else "?"),
+            self.keep_query,
+            self.count_lines,
+            self.rejects,
+        )
+
+
+class Rules(NamedTuple):
+    """A Grammar as compiled code takes it."""
+
+    roles: Octets
+    nid_min: int
+    hyphen_ends_nid: bool
+    tail: int
+    max_length: int
+    trim: bool
+    cut_tail: bool
+    path_mark: int
+    """The octet that ends a URN in the path of a URL if `cut_tail`; "#" ends it in any case."""
+    keep_query: bool
+    count_lines: bool
+    rejects: bool
+
+
+@lean
+def match(octets: Octets, start: int, limit: int, rules: Rules) -> tuple[int, int, int, bool]:
+    """Find the longest URN that begins at `start`, where `urn:` stands, in a text that ends at `limit`.
+
+    Returns the place of the colon behind the NID, the end of the NSS, the end of the URN (-1: there is none), and
+    whether octets from `limit` on could change the result.
+    """
+    roles = rules.roles
+    colon = start + 4
+    nid = octets[colon : min(limit, colon + 32)]
+    for i in range(len(nid)):
+        if not roles[nid[i]] & LDH:
+            colon += i
+            break
+    else:
+        colon += len(nid)
+    if colon >= limit:
+        return colon, colon, -1, True
+    if octets[colon] != COLON or not _is_nid(octets, start + 4, colon, rules):
+        return colon, colon, -1, False
+    at = colon + 1
+    if at >= limit:
+        return colon, at, -1, True
+    if not _may_begin(octets[at], roles):
+        return colon, at, -1, False
+    nss_end = _run(octets, at, limit, roles, NSS)
+    undecided = _may_go_on(octets, nss_end, limit)
+    if nss_end == at:
+        return colon, nss_end, -1, undecided
+    if rules.tail == TAIL_NONE:
+        return colon, nss_end, nss_end, undecided
+
+    if rules.tail == TAIL_COMPONENTS:
+        end = _component(octets, nss_end, limit, roles, PLUS)
+        end = _component(octets, end, limit, roles, EQUALS)
+    else:
+        end, reached = _directives(octets, nss_end, limit, roles)
+        undecided = undecided or reached
+    if end < limit and octets[end] == HASH:
+        end = _run(octets, end + 1, limit, roles, QUERY)
+    return colon, nss_end, end, undecided or _may_go_on(octets, end, limit)
+
+
+@inlined
+def _is_nid(octets: Octets, start: int, end: int, rules: Rules) -> bool:
+    """Whether letters, digits and hyphens make up a NID; "urn" is reserved."""
+    if end - start < rules.nid_min or octets[start] == HYPHEN:
+        return False
+    if octets[end - 1] == HYPHEN and not rules.hyphen_ends_nid:
+        return False
+    return end - start != 3 or not is_urn(octets, start)
+
+
+@inlined
+def _may_begin(octet: int, roles: Octets) -> bool:
+    """Whether an octet may begin an NSS or a component: a pchar, or the "%" of a %HH."""
+    return octet == PERCENT or roles[octet] & NSS_FIRST != 0
+
+
+@lean
+def _run(octets: Octets, at: int, limit: int, roles: Octets, role: int) -> int:
+    """The end of the run of characters with that role; a well-formed %HH is one of them."""
+    rest = octets[at:limit]
+    for i in range(len(rest)):
+        octet = rest[i]
+        # Hex digits have every role, so of a %HH only the "%" needs a look ahead.
+        if not roles[octet] & role and not (
+            octet == PERCENT and i + 2 < len(rest) and roles[rest[i + 1]] & HEX and roles[rest[i + 2]] & HEX
+        ):
+            return at + i
+    return limit
+
+
+@lean
+def _may_go_on(octets: Octets, end: int, limit: int) -> bool:
+    """Whether octets from `limit` on could lengthen a URN that ends at `end`."""
+    return end == limit or (end + LOOKAHEAD > limit and (octets[end] == PERCENT or octets[end] == QUESTION_MARK))
+
+
+@lean
+def _component(octets: Octets, start: int, limit: int, roles: Octets, kind: int) -> int:
+    """The end of the r-component ("?+") or q-component ("?=") that begins at `start`, or `start` if there is none."""
+    first = start + 2
+    if first >= limit or octets[start] != QUESTION_MARK or octets[start + 1] != kind:
+        return start
+    if not _may_begin(octets[first], roles):
+        return start
+    role = COMPONENT if kind == PLUS else QUERY
+    end = _run(octets, first, limit, roles, role)
+    if end == first:
+        return start
+    if kind == PLUS:  # a "?" belongs to an r-component, unless it is that of "?="
+        while end < limit and octets[end] == QUESTION_MARK and not (end + 1 < limit and octets[end + 1] == EQUALS):
+            end = _run(octets, end + 1, limit, roles, role)
+    return end
+
+
+@lean
+def _directives(octets: Octets, start: int, limit: int, roles: Octets) -> tuple[int, bool]:
+    """The end of the query that begins at `start`, or `start` if there is none, and whether `limit` cut it short."""
+    undecided = False
+    end = start
+    mark = QUESTION_MARK
+    while end < limit and octets[end] == mark:
+        at, reached = _directive(octets, end + 1, limit, roles)
+        undecided = undecided or reached
+        if at == -1:
+            break
+        end, mark = at, AMPERSAND
+    return end, undecided
+
+
+@lean
+def _directive(octets: Octets, at: int, limit: int, roles: Octets) -> tuple[int, bool]:
+    """The end of a directive that begins at `at`, or -1, and whether `limit` cut it short."""
+    if at >= limit:
+        return -1, True
+    if not is_letter(octets[at]):
+        return -1, False
+    at += 1
+    while at < limit and (
+        roles[octets[at]] & ALNUM or (octets[at] == HYPHEN and at + 1 < limit and roles[octets[at + 1]] & ALNUM)
+    ):
+        at += 1
+    if at + 1 >= limit:
+        return (at + 1 if at < limit and octets[at] == EQUALS else -1), True
+    if octets[at] != EQUALS:
+        return -1, False
+    return _run(octets, at + 1, limit, roles, VALUE), False
