@@ -1,12 +1,12 @@
-"""Measure urnscan side by side with what people use instead, in one run, as ratios, with the counts beside the times.
+"""Measure urnscan and other tools on the same texts, in one run: times, ratios, memory, and the counts found.
 
     python benchmarks/bench.py FOLDER [--texts FOLDER] [--only KIND,...] [--sizes SIZE,...] [--files N] [--runs N]
                                       [--peers NAME,...] [--patience SECONDS] [--save NAME]
 
 FOLDER keeps the generated texts between runs. Commands are timed as whole processes, from start to exit, in turn
-(A B C, A B C, ...), on a warm page cache; the median counts. The whole takes half an hour on two cores, and 7 GB.
-Tables, the raw numbers and pictures go to benchmarks/runs/DATE-MACHINE/; those of a part of the suite, unless --save
-names it, to FOLDER/results. What is fair and what is not: benchmarks/README.md.
+(A B C, A B C, ...), on a warm page cache; the median counts. All texts take half an hour on two cores, and 7 GB.
+Tables, numbers and charts go to benchmarks/runs/DATE-MACHINE/; those of a part of the texts go to FOLDER/results,
+unless --save gives a name. What is fair and what is not: benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from corpora import DENSITIES, Corpus, describe, generate, generate_many, warm
-from measuring import Result, measure
+from measurement import Result, measure
 from peers import TOOLS, WHOLE_JOB, contenders, first_output, missing, versions
-from showing import RUNS, Measured, choice, heading, keep, machine, parser, sizes, table, targets
+from results import RUNS, Measured, choice, heading, keep, machine, parser, sizes, table, targets
 
 KINDS = [*DENSITIES, "many", "small"]
 SIZES = {"dense": [10**7, 10**8, 10**9], "medium": [10**7, 10**8, 10**9], "sparse": [10**7, 10**8, 10**9, 4 * 10**9]}
 _SMALL = 10**5  # octets of the one small file
-_SMALL_RUNS = 3  # times as many as of the others: they are short
+_SMALL_RUNS = 3  # times the runs of other texts: they are short
 
 
 def corpora(arguments: argparse.Namespace) -> Iterator[Corpus]:
-    """The texts, from small to large for each kind."""
+    """Generate the texts, from small to large for each kind."""
     folder: Path = arguments.folder
     for kind in arguments.only:
         if kind == "many":
@@ -44,7 +44,7 @@ def corpora(arguments: argparse.Namespace) -> Iterator[Corpus]:
 
 
 def run(corpus: Corpus, arguments: argparse.Namespace, before: Measured | None, say: Callable[[str], None]) -> Measured:
-    """Measure on a corpus all but those that would take too long, by what they took on the one before of its kind."""
+    """Measure on a corpus, without contenders that were too slow on the corpus before it of the same kind."""
     with tempfile.TemporaryDirectory(dir=arguments.folder) as work:
         if corpus.kind == "small":
             return Measured(
@@ -64,12 +64,12 @@ def run(corpus: Corpus, arguments: argparse.Namespace, before: Measured | None, 
 
 
 def report(measured: Sequence[Measured], pictures: Sequence[Path]) -> list[str]:
-    """results.md."""
+    """Lines of results.md."""
     lacking, installed = missing(), [f"{tool} {version}" for tool, version in versions().items()]
     return [
         *heading("Speed and memory"),
         *table(["target", "should be", "is", ""], targets(measured), left=2),
-        "≠ marks a count that is not the whole job's.",
+        "≠ marks a count that differs from that of the whole job.",
         "",
         f"Not installed, so left out: {', '.join(lacking) or 'nothing'}. Measured: {'; '.join(installed)}.",
         "",
@@ -79,7 +79,7 @@ def report(measured: Sequence[Measured], pictures: Sequence[Path]) -> list[str]:
 
 
 def save(folder: Path, measured: Sequence[Measured], pictures: Sequence[Path] = ()) -> list[str]:
-    """Write results.md and results.json; the lines of the former."""
+    """Write results.md and results.json; returns the lines of results.md."""
     lines = report(measured, pictures)
     data = {
         "versions": versions(),
@@ -92,8 +92,8 @@ def save(folder: Path, measured: Sequence[Measured], pictures: Sequence[Path] = 
 
 
 def pictures(folder: Path, measured: Sequence[Measured]) -> list[Path]:
-    """Time and peak memory against size, for each kind of which there are several sizes."""
-    from drawing import Line, draw
+    """Draw time and peak memory against size, for each kind with several sizes."""
+    from charts import Line, draw
 
     values: list[tuple[str, str, str, Callable[[Result], float], Callable[[float], str]]] = [
         (
@@ -146,14 +146,14 @@ def main() -> None:
     options.add_argument("--texts", type=Path, metavar="FOLDER", help="also a folder of real texts")
     options.add_argument("--only", type=choice(KINDS), metavar="KIND,...", help=f"of {', '.join(KINDS)}")
     options.add_argument("--sizes", type=sizes, metavar="SIZE,...", help="of the generated texts")
-    options.add_argument("--files", type=int, default=100_000, metavar="N", help="how many small files are many")
+    options.add_argument("--files", type=int, default=100_000, metavar="N", help="number of files in `many`")
     options.add_argument("--peers", type=choice(TOOLS), metavar="NAME,...", help=f"of {', '.join(TOOLS)}")
     options.add_argument(
         "--patience",
         type=float,
         default=60,
         metavar="SECONDS",
-        help="leave out on a larger text who would take longer, by the time on the smaller (default: 60)",
+        help="leave out commands that would take longer, judged by their time on a smaller text (default: 60)",
     )
     arguments = options.parse_args()
     if arguments.texts and not arguments.texts.is_dir():
@@ -166,7 +166,7 @@ def main() -> None:
     folder = RUNS / arguments.save if arguments.save else arguments.folder / "results" if part else RUNS / machine()
     first = arguments.folder / f"small-{_SMALL}"
     generate(first, _SMALL, DENSITIES["medium"])
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as work:  # what is compiled or loaded once is not measured
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as work:  # not measured: compiles, fills caches
         measure(contenders(warm(first), Path(work), arguments.peers), 1)
     measured: list[Measured] = []
     for corpus in corpora(arguments):

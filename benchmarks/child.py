@@ -1,9 +1,9 @@
-"""Run one pipe of commands and tell what it took; a process of its own, small, and started anew for each run.
+"""Run one pipe of commands and print its time and memory. A small process, started anew for each run.
 
     python -IS child.py '{"stages": [["rg", ...], ["sort"]], "out": FILE, "err": FILE, "first": false}'
 
-A process counts the memory of the one that started it as its own peak, from before it became another program. This one
-has 10 MB, so no peak below that can be told. With `first` the time is that until the first octet of output.
+A process inherits the peak memory of the process that started it. This one takes 10 MB, so no peak below that can be
+measured. With `first`, the time until the first octet of output is measured.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 
 def run(stages: list[list[str]], out: str, err: str, *, first: bool) -> dict[str, Any]:
-    """Seconds from the first start to the last exit, and of each process its status, CPU seconds and peak in octets."""
+    """Run the stages; returns the seconds from first start to last exit, and status, CPU seconds and peak of each."""
     began = time.perf_counter()
     seconds = None
     processes: list[subprocess.Popen[bytes]] = []
@@ -33,14 +33,14 @@ def run(stages: list[list[str]], out: str, err: str, *, first: bool) -> dict[str
                 )
             )
             if number > 1 and (pipe := processes[-2].stdout):
-                pipe.close()  # it is the next process's alone, so that the one before learns when that ends
+                pipe.close()  # so that the process before gets SIGPIPE when the next one ends
         if first and (pipe := processes[-1].stdout):
             output.write(pipe.read(1))
             seconds = time.perf_counter() - began
             output.write(pipe.read())
         ended = [os.wait4(process.pid, 0) for process in processes]
     seconds = seconds or time.perf_counter() - began
-    unit = 1 if sys.platform == "darwin" else 1024  # what ru_maxrss is counted in
+    unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss
     return {
         "seconds": seconds,
         "status": [os.waitstatus_to_exitcode(status) for _, status, _ in ended],

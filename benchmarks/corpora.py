@@ -1,16 +1,17 @@
-"""The texts that are scanned: made up, the same at every making, and kept between runs."""
+"""Generated texts: always the same octets for the same arguments, and kept between runs."""
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["DENSITIES", "Corpus", "describe", "generate", "generate_many", "parse_size", "pieces", "warm"]
+__all__ = ["DENSITIES", "Corpus", "describe", "generate", "generate_many", "new", "parse_size", "pieces", "warm"]
 
 DENSITIES = {"dense": 13_600, "medium": 1_000, "sparse": 100}
-"""URNs in a MiB of text. Dense is one in 80 octets with few repetitions, which is harder than any catalogue."""
+"""URNs in a MiB of text. Dense text has one in 80 octets, nearly all different: harder than any catalogue."""
 
 WORDS = """the library holds a copy of each volume that was printed before the war and its catalogue names them all by
 shelf mark author and year while readers ask for what they remember of a title or the colour of its binding so that
@@ -21,7 +22,7 @@ _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 @dataclass(frozen=True)
 class Corpus:
-    """A file or a folder that is scanned."""
+    """A file or a folder to scan."""
 
     kind: str
     """`dense`, `medium`, `sparse`, `many`, `small` or `texts`."""
@@ -31,7 +32,7 @@ class Corpus:
 
 
 def parse_size(text: str) -> int:
-    """Octets from 1GB, 500MB. Raises ValueError for what is no size."""
+    """Read a size such as 1GB or 500MB. Raises ValueError."""
     number, unit = text[:-2], text[-2:].upper()
     if unit not in _UNITS:
         raise ValueError(f"{text}: a size is written 500MB or 1GB")
@@ -39,13 +40,13 @@ def parse_size(text: str) -> int:
 
 
 def describe(octets: int) -> str:
-    """Octets as `parse_size` takes them, with a space: 4 GB, 250 MB."""
+    """Write a size, such as 4 GB or 250 MB."""
     unit, factor = next(((unit, factor) for unit, factor in reversed(_UNITS.items()) if octets >= factor), ("KB", 1000))
     return f"{octets / factor:.3g} {unit}"
 
 
 def pieces(octets: int, urns_per_mebibyte: float) -> Iterator[tuple[str, int]]:
-    """Text in pieces, at least so many octets of it, and how many URNs stand in each; the same for the same arguments."""
+    """Generate at least `octets` of text, in pieces with the number of URNs in each."""
     chance = random.Random(f"{octets} {urns_per_mebibyte}")
     gap = (1 << 20) / urns_per_mebibyte
     prose = " ".join(chance.choice(WORDS) for _ in range(200_000)).replace(" a ", "\n")
@@ -69,34 +70,39 @@ def pieces(octets: int, urns_per_mebibyte: float) -> Iterator[tuple[str, int]]:
         yield text, len(parts)
 
 
+@contextlib.contextmanager
+def new(path: Path) -> Iterator[Path]:
+    """Give a temporary name for a file or folder, which gets its real name at the end."""
+    unfinished = path.with_name(path.name + ".new")
+    yield unfinished
+    unfinished.rename(path)
+
+
 def generate(path: Path, octets: int, urns_per_mebibyte: float) -> None:
-    """A file of `pieces`; one that is there already stays."""
+    """Write a file of `pieces`, unless it is there."""
     if path.exists() and path.stat().st_size >= octets:
         return
-    new = path.with_name(path.name + ".new")
-    with new.open("w", encoding="ascii") as file:
+    with new(path) as unfinished, unfinished.open("w", encoding="ascii") as file:
         file.writelines(text for text, _ in pieces(octets, urns_per_mebibyte))
-    new.rename(path)
 
 
 def generate_many(folder: Path, files: int) -> None:
-    """So many small files, 1,000 in a folder, 1.3 KB each about, half of them with a URN."""
+    """Write small files, unless they are there: 1,000 in a folder, about 1.3 KB each, half of them with a URN."""
     if folder.exists():
         return
     chance = random.Random(files)
-    new = folder.with_name(folder.name + ".new")
-    for number in range(files):
-        if number % 1000 == 0:
-            (new / f"{number // 1000:05}").mkdir(parents=True)
-        words = [chance.choice(WORDS) for _ in range(chance.randrange(50, 400))]
-        if chance.random() < 0.5:
-            words.append(f"<urn:nbn:de:{chance.getrandbits(40):x}>")
-        (new / f"{number // 1000:05}" / f"{number % 1000:03}.txt").write_text(" ".join(words))
-    new.rename(folder)
+    with new(folder) as unfinished:
+        for number in range(files):
+            part = unfinished / f"{number // 1000:05}"
+            part.mkdir(parents=True, exist_ok=True)
+            words = [chance.choice(WORDS) for _ in range(chance.randrange(50, 400))]
+            if chance.random() < 0.5:
+                words.append(f"<urn:nbn:de:{chance.getrandbits(40):x}>")
+            (part / f"{number % 1000:03}.txt").write_text(" ".join(words))
 
 
 def warm(path: Path, kind: str = "") -> Corpus:
-    """A file or folder, read once, so that it stands in the page cache."""
+    """Read a file or folder, so that it is in the page cache."""
     octets = files = 0
     for file in sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]:
         files += 1

@@ -1,15 +1,15 @@
-"""Measure `urnscan dedup` on MARC 21 dumps, beside what one would do with pymarc and pandas.
+"""Measure `urnscan dedup` on MARC 21 dumps, beside a script with pymarc and pandas.
 
     python benchmarks/dedup.py FOLDER [--records N] [--many N] [--runs N] [--save NAME]
 
 Timed as in bench.py: whole processes in turn, start-up included, on a warm page cache; the median counts.
 
 What is fair and what is not:
-* Both find the same duplicates, which shows in their number, and write the dump without them. In the generated dump all
-  records of a work have its ISBN in 020 and its URN:NBN in 856, in different spellings, so that one key is enough for
-  `drop_duplicates`; it would miss records that share one identifier with each other and another with a third.
-* pymarc parses whole records. urnscan looks at the fields that it needs, on one thread, and scans on another.
-* The larger dump is urnscan's alone: it shows how time and memory grow. pymarc's frame of keys would grow as well.
+* Both find the same number of duplicates, and write the dump without them. In the generated dump all records of a work
+  have its ISBN in 020 and its URN:NBN in 856, in different spellings. So one key is enough for `drop_duplicates`; it
+  would miss records that are joined by different identifiers.
+* pymarc parses whole records. urnscan reads only the fields that it needs, on one thread, and scans on another.
+* Only urnscan runs on the larger dumps: they show how its time and memory grow. The script's would grow as well.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from corpora import warm
-from measuring import Contender, count_numbers, measure, summary
+from corpora import new, warm
+from measurement import Contender, count_numbers, measure, summary
 from peers import URNSCAN
-from showing import heading, parser, rows_of, table, tell
+from results import heading, parser, rows_of, table, tell
 
 PYMARC_SCRIPT = r"""
 import sys
@@ -51,7 +51,7 @@ NOTES = [
 
 
 def record(number: int, work: int, style: random.Random) -> bytes:
-    """A record of a work, its identifiers in one of their spellings."""
+    """Make a record of a work; `style` chooses the spelling of its identifiers."""
     isbn = f"978{work:09d}"
     isbn += str(-sum(int(digit) * (3 if place % 2 else 1) for place, digit in enumerate(isbn)) % 10)
     if style.random() < 0.5:
@@ -76,19 +76,17 @@ def record(number: int, work: int, style: random.Random) -> bytes:
 
 
 def generate(path: Path, records: int) -> None:
-    """A dump of so many records, of which about two in five are duplicates; the same for the same number."""
+    """Write a dump of so many records, unless it is there; about two in five are duplicates."""
     if path.exists():
         return
     style = random.Random(records)
-    new = path.with_name(path.name + ".new")
-    with new.open("wb") as file:
+    with new(path) as unfinished, unfinished.open("wb") as file:
         for number in range(records):
             file.write(record(number, style.randrange(records * 4 // 5), style))
-    new.rename(path)
 
 
 def contenders(dump: Path, work: Path, *, alone: bool) -> list[Contender]:
-    """What is run on a dump; the first is what the ratios are of."""
+    """Contenders for a dump; ratios refer to the first."""
     job = [URNSCAN, "dedup", dump, "-o", work / "clusters.parquet", "--deduplicated", work / "out.mrc", "--force"]
     duplicates = summary("duplicate")
     found = [
@@ -104,7 +102,7 @@ def contenders(dump: Path, work: Path, *, alone: bool) -> list[Contender]:
 
 
 def section(dump: Path, records: int, runs: int, *, alone: bool) -> list[str]:
-    """The table of one dump."""
+    """Measure on one dump; returns its section of the result."""
     octets = warm(dump).octets
     with tempfile.TemporaryDirectory(dir=dump.parent) as work:
         results = measure(contenders(dump, Path(work), alone=alone), runs)

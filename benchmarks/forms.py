@@ -1,4 +1,4 @@
-"""Measure how fast each form is read: the same text compressed, packed and in a table, beside the fastest tools for it.
+"""Measure how fast each form is read: the same text compressed, packed and in a table, beside the fastest tools.
 
     python benchmarks/forms.py FOLDER [--text SIZE] [--runs N] [--save NAME]
 
@@ -7,7 +7,7 @@ Timed as in bench.py: whole processes in turn, start-up included, on a warm page
 What is fair and what is not:
 * urnscan does its whole job: canonical forms, classes, Parquet. The others print matches (ripgrep, ugrep), count them
   (fastwarc with `regex`, DuckDB), or only decompress (isal and zstandard from Python, which are what urnscan uses).
-* `zcat | rg` runs on two cores, urnscan on one for one file: it takes files, not parts of a compressed file, side by side.
+* `zcat | rg` runs on two cores. urnscan runs on one: it reads several files at once, but not parts of a compressed file.
 * bzip2 and xz are slow to decompress, so they get a tenth of the text.
 """
 
@@ -20,17 +20,17 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpora import DENSITIES, generate, warm
+from corpora import DENSITIES, generate, new, warm
 from in_python import PATTERN
-from measuring import Contender, Count, count_lines, count_nothing, count_numbers, measure
+from measurement import Contender, Count, count_lines, count_nothing, count_numbers, measure
 from peers import PRINTERS, urnscan
-from showing import heading, parser, rows_of, size, table, tell
+from results import heading, parser, rows_of, size, table, tell
 
 MAKE_SCRIPT = r"""
 import gzip, sys, uuid
 import pyarrow as pa, pyarrow.parquet as pq
 source, warc, parquet = sys.argv[1:]
-with open(source, "rb") as text, open(warc + ".new", "wb") as out:
+with open(source, "rb") as text, open(warc, "wb") as out:
     number = 0
     while page := text.read(20_000) + text.readline():
         body = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page)
@@ -43,7 +43,7 @@ with open(source, "rb") as text, open(warc + ".new", "wb") as out:
         number += 1
 with open(source, "rb") as text:
     schema = pa.schema([("text", pa.string())])
-    with pq.ParquetWriter(parquet + ".new", schema, compression="zstd", use_dictionary=False) as writer:
+    with pq.ParquetWriter(parquet, schema, compression="zstd", use_dictionary=False) as writer:
         while lines := text.readlines(1 << 24):
             writer.write_batch(pa.record_batch([pa.array([line.decode() for line in lines])], schema))
 """
@@ -75,7 +75,7 @@ query = "SELECT sum(len(regexp_extract_all(text, ?))) FROM read_parquet(?)"
 print(duckdb.execute(query, ["(?i)" + PATTERN, sys.argv[1]]).fetchone()[0])
 """
 
-COMPRESSIONS = {  # how to make it, how to print it
+COMPRESSIONS = {  # commands that compress and that print
     "gz": ("gzip -6 -c", "zcat"),
     "bz2": ("bzip2 -c", "bzcat"),
     "xz": ("xz -1 -c", "xzcat"),
@@ -85,7 +85,7 @@ COMPRESSIONS = {  # how to make it, how to print it
 
 
 def make(folder: Path, octets: int) -> dict[str, Path]:
-    """The text in every form, by suffix; what is there already is not made again."""
+    """Make the text in every form, unless it is there; returns the files by suffix."""
     text, short = folder / f"text-{octets}", folder / f"text-{octets // 10}"
     generate(text, octets, DENSITIES["sparse"])
     generate(short, octets // 10, DENSITIES["sparse"])
@@ -99,22 +99,20 @@ def make(folder: Path, octets: int) -> dict[str, Path]:
     forms["zip"] = _make(folder / f"{text.name}.zip", parts.format(f"python3 -m zipfile -c x.zip {names} && cat x.zip"))
     warc, parquet = folder / f"{text.name}.warc.gz", folder / f"{text.name}.parquet"
     if not (warc.exists() and parquet.exists()):
-        subprocess.run([sys.executable, "-c", MAKE_SCRIPT, text, warc, parquet], check=True)
-        for made in (warc, parquet):
-            Path(f"{made}.new").rename(made)
+        with new(warc) as new_warc, new(parquet) as new_parquet:
+            subprocess.run([sys.executable, "-c", MAKE_SCRIPT, text, new_warc, new_parquet], check=True)
     return forms | {"warc.gz": warc, "parquet": parquet}
 
 
 def _make(path: Path, command: str) -> Path:
     if not path.exists():
-        new = path.with_name(path.name + ".new")
-        subprocess.run(["bash", "-c", f"( {command} ) > {new}"], check=True)
-        new.rename(path)
+        with new(path) as unfinished:
+            subprocess.run(["bash", "-c", f"( {command} ) > {unfinished}"], check=True)
     return path
 
 
 def contenders(suffix: str, path: Path, work: Path) -> list[Contender]:
-    """What is run on a form; the first is what the ratios are of."""
+    """Contenders for a form; ratios refer to the first."""
     job = ("-o", work / "urns.parquet")
     found = [urnscan("urnscan, whole job", path, *job)]
 
@@ -146,7 +144,7 @@ def contenders(suffix: str, path: Path, work: Path) -> list[Contender]:
 
 
 def rows(suffix: str, path: Path, octets: int, runs: int) -> list[list[str]]:
-    """The rows of one form."""
+    """Measure one form; returns its rows of the result."""
     warm(path)
     with tempfile.TemporaryDirectory(dir=path.parent) as work:
         results = measure(contenders(suffix, path, Path(work)), runs)

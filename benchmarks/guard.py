@@ -2,10 +2,10 @@
 
     python benchmarks/guard.py [--record] [--numbers FILE]
 
-What is compared is a ratio: the CPU time of urnscan to that of the `regex` module counting the same text, in the same
-process and in turn, so that the machine and its neighbours matter little; the median of several rounds counts. The
-kernel is the scanner on text in memory; the pipeline is a whole run, from a file to classes, on one thread.
-The recorded ratios stand in guard.json; `--record` writes them anew. Exit status: 0 as fast as recorded, or nearly; 1 not.
+Ratios are compared: the CPU time of urnscan to that of the `regex` module on the same text, measured in turn in one
+process, so that the load of the machine matters little; the median of several rounds counts. The kernel is the scanner
+on text in memory; the pipeline is a whole run, from a file to classes, on one thread.
+guard.json has the recorded ratios; `--record` replaces them. Exit status: 0 about as fast as recorded, 1 slower.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from urnscan.urn.syntax import get_syntax
 
 NUMBERS = Path(__file__).with_name("guard.json")
 OCTETS = {"dense": 12_000_000, "sparse": 64_000_000}
-"""How much text of each density: so much that none takes less than some milliseconds."""
+"""Octets of text of each density: enough to take some milliseconds."""
 ROUNDS = 15
 TOLERANCE = 1.5
-"""How much worse than recorded a ratio may be; what the noise of a machine does is less."""
+"""Allowed factor between a ratio and the recorded one; noise is smaller."""
 
 
 def cpu_seconds(work: Callable[[], int], expected: int) -> float:
-    """What it takes of all threads of the process. Raises ValueError where it does not find so many."""
+    """CPU seconds of all threads for `work`. Raises ValueError if it does not find the expected number."""
     began = time.process_time()
     found = work()
     taken = time.process_time() - began
     if found != expected:
-        raise ValueError(f"{found:,} found, not {expected:,}: a fast wrong answer is none")
+        raise ValueError(f"{found:,} found instead of {expected:,}")
     return taken
 
 
 def measure(kind: str, folder: Path) -> dict[str, float]:
-    """The ratios on one kind of text; files are written in the folder."""
+    """Ratios for one kind of text; `folder` is for temporary files."""
     texts, counts = zip(*pieces(OCTETS[kind], DENSITIES[kind]), strict=True)
     text, expected = "".join(texts).encode(), sum(counts)
     file = folder / kind
@@ -62,7 +62,7 @@ def measure(kind: str, folder: Path) -> dict[str, float]:
         f"{kind} pipeline": lambda: run([str(file)], options, classes=lambda _: None).occurrences,
     }
     ratios: dict[str, list[float]] = {name: [] for name in ours}
-    for work in ours.values():  # what is compiled or loaded once
+    for work in ours.values():  # not measured: compiles, fills caches
         cpu_seconds(work, expected)
     for _ in range(ROUNDS):
         theirs = cpu_seconds(lambda: sum(1 for _ in pattern.finditer(text)), expected)
@@ -72,7 +72,7 @@ def measure(kind: str, folder: Path) -> dict[str, float]:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Measure, then record or compare; the exit status."""
+    """Measure, then record or compare; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--record", action="store_true", help="write the ratios instead of comparing them")
     parser.add_argument("--numbers", type=Path, default=NUMBERS, metavar="FILE", help="default: guard.json beside this")

@@ -1,9 +1,9 @@
-"""What one would do in Python or in a data frame instead of urnscan: find, fold the case, count classes.
+"""Alternatives to urnscan in Python or with a data frame: find URNs, fold the case, count classes.
 
     python in_python.py {regex,re2,duckdb,polars,kernel} FILE|FOLDER
 
-Prints the matches and the classes; `kernel`, urnscan's scanner alone on one thread, has no classes, and prints the
-seconds by its own clock.
+Prints the numbers of matches and classes. `kernel` is urnscan's scanner alone on one thread: it prints the matches, "-",
+and the seconds it measured itself.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 
 PATTERN = r"\burn:[a-z0-9][a-z0-9-]{0,31}:(?:[a-z0-9()+,\-.:=@;$_!*'/?#]|%[0-9a-f]{2})+"
 
-_HEAD = "^[^:]*:[^:]*:"  # the scheme and the NID, which are equal in any case
+_HEAD = "^[^:]*:[^:]*:"  # the scheme and the NID, which are case-insensitive
 
 
 def files(path: Path) -> list[Path]:
-    """The file, or all files of the folder that hold anything."""
+    """The file itself, or all files of the folder that are not empty."""
     return (
         sorted(file for file in path.rglob("*") if file.is_file() and file.stat().st_size) if path.is_dir() else [path]
     )
@@ -47,14 +47,14 @@ def count(path: Path, matches_of: Callable[[mmap.mmap], Iterable[Any]]) -> tuple
 
 
 def with_regex(path: Path) -> tuple[int, int]:
-    """The regex module and a dict."""
+    """Count with the regex module and a dict."""
     import regex
 
     return count(path, regex.compile(PATTERN.encode(), regex.IGNORECASE).finditer)
 
 
 def with_re2(path: Path) -> tuple[int, int]:
-    """google-re2 and a dict."""
+    """Count with google-re2 and a dict."""
     import re2
 
     options = re2.Options()
@@ -64,7 +64,7 @@ def with_re2(path: Path) -> tuple[int, int]:
 
 
 def with_duckdb(path: Path) -> tuple[int, int]:
-    """DuckDB, on all cores; percent-encoding stays as it is spelt."""
+    """Count with DuckDB, on all cores; percent-encoding is not folded."""
     import duckdb
 
     query = f"""
@@ -80,7 +80,7 @@ def with_duckdb(path: Path) -> tuple[int, int]:
 
 
 def with_polars(path: Path) -> tuple[int, int]:
-    """Polars, streaming, on all cores; percent-encoding stays as it is spelt."""
+    """Count with Polars, streaming, on all cores; percent-encoding is not folded."""
     import polars as pl
 
     urn = pl.col("urn")
@@ -99,7 +99,7 @@ def with_polars(path: Path) -> tuple[int, int]:
 
 
 def with_kernel(path: Path) -> tuple[int, str, float]:
-    """The scanner of urnscan alone on one thread, reading included; the second time, as the first may compile."""
+    """Count with the scanner of urnscan alone, on one thread, reading included; only the second run is measured."""
     from urnscan.scanner.blocks import Grammar, Scanner
     from urnscan.urn.syntax import get_syntax
 

@@ -3,8 +3,8 @@
     python benchmarks/memory.py FOLDER [--sizes SIZE,...] [--classes N] [--from stdin,file] [--memory SIZE] [--runs N]
                                        [--save NAME]
 
-The text is made while it is read (stream.py), so that from standard input it needs no disk; what grouping spills does,
-in TMPDIR, and so does the text itself with `--from file`. Occurrences and classes are compared with what was drawn.
+The text is generated while it is read (stream.py), so standard input needs no disk. Spilled rows are written to TMPDIR,
+and so is the text with `--from file`. Occurrences and classes are compared with the numbers that were generated.
 Results go to FOLDER/memory, with --save to benchmarks/runs/NAME/.
 """
 
@@ -17,17 +17,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from charts import Line, draw
 from corpora import describe, warm
-from drawing import Line, draw
-from measuring import Contender, Result, measure, summary
+from measurement import Contender, Result, measure, summary
 from peers import URNSCAN
-from showing import RUNS, choice, count, failed, heading, keep, megabytes, parser, record, size, sizes, spread, table
+from results import RUNS, choice, count, failed, heading, keep, megabytes, parser, record, size, sizes, spread, table
 
 STREAM = Path(__file__).with_name("stream.py")
 
 
 class Measured(NamedTuple):
-    """A run, and what it should have found."""
+    """A run, and the counts that it should have found."""
 
     octets: int
     source: str
@@ -37,7 +37,7 @@ class Measured(NamedTuple):
     classes: int
 
     def row(self) -> list[str]:
-        """Its row."""
+        """Row of the result."""
         result, found = self.result, self.result.found
         return failed(result, 6) or [
             f"{describe(self.octets)}, from {self.source}",
@@ -50,7 +50,7 @@ class Measured(NamedTuple):
 
 
 def run(folder: Path, octets: int, classes: int, source: str, options: Sequence[str], runs: int) -> Measured:
-    """Make the text and have it scanned."""
+    """Generate the text and scan it."""
     with tempfile.TemporaryDirectory(dir=folder) as work:
         counts = Path(work) / "counts"
         make = [sys.executable, str(STREAM), str(octets), str(classes), str(counts)]
@@ -78,7 +78,7 @@ def main() -> None:
     folder = RUNS / arguments.save if arguments.save else arguments.folder / "memory"
     arguments.folder.mkdir(parents=True, exist_ok=True)
     options = ["--memory", f"{arguments.memory // 10**6}MB", "--force"]
-    run(arguments.folder, 10**6, 1000, "stdin", options, 1)  # what is compiled once is not measured
+    run(arguments.folder, 10**6, 1000, "stdin", options, 1)  # not measured: compiles, fills caches
     measured = [
         run(arguments.folder, octets, arguments.classes, source, options, arguments.runs)
         for octets in arguments.sizes
@@ -87,7 +87,7 @@ def main() -> None:
     head = ["", "median s", "min..max s", "MB/s", "occurrences", "classes", "peak MB"]
     about = (
         f"Names drawn from {arguments.classes:,}, each in one of four spellings, a line of 80 octets each; "
-        f"`urnscan {' '.join(options)}`. ≠ marks a count that is not what was drawn."
+        f"`urnscan {' '.join(options)}`. ≠ marks a wrong count."
     )
     lines = [*heading("Peak memory"), about, "", *table(head, [each.row() for each in measured])]
     drawn = [

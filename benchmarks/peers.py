@@ -1,6 +1,6 @@
-"""Who is measured on a text: urnscan and what people use instead.
+"""Contenders for a text: urnscan and the tools that people use instead.
 
-What is not installed is left out and named, never replaced.
+Tools that are not installed are left out and named, never replaced.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from pathlib import Path
 
 from corpora import Corpus
 from in_python import PATTERN
-from measuring import Contender, count_lines, count_nothing, count_numbers, count_uniq, summary
+from measurement import Contender, count_lines, count_nothing, count_numbers, count_uniq, summary
 
 __all__ = ["PRINTERS", "TOOLS", "URNSCAN", "WHOLE_JOB", "contenders", "first_output", "missing", "urnscan", "versions"]
 
 WHOLE_JOB = "urnscan, whole job"
-"""Scanning, canonical forms, classes, Parquet. What the ratios are of."""
+"""Scanning, canonical forms, classes, Parquet. Ratios refer to it."""
 
 PRINTERS = {
     "rg": ["rg", "-oai", "--no-filename", "--no-ignore", "--hidden"],
     "ugrep": ["ugrep", "-roaih", "-P"],  # its own engine takes 1.2 to 2.5 times as long for this pattern
     "grep": ["grep", "-roaih", "-P"],
 }
-"""Commands that print each match on a line; what they must be told so that they read what urnscan reads."""
+"""Commands that print each match on a line, with the options by which they read all that urnscan reads."""
 
 _PRINTED = {"rg": "rg -oai", "ugrep": "ugrep -oai -P", "grep": "grep -oai -P"}
 _IN_PYTHON = {
@@ -38,14 +38,14 @@ _IN_PYTHON = {
 }
 
 TOOLS = ["variants", "cat", *PRINTERS, *_IN_PYTHON]
-"""What can be measured beside the whole job: urnscan's other ways (`variants`), and the peers."""
+"""Contenders beside the whole job: urnscan with other options (`variants`), and other tools."""
 
 URNSCAN = shutil.which("urnscan", path=str(Path(sys.executable).parent)) or "urnscan"
 _COUNTED = summary("occurrence", "class")
 
 
 def missing() -> list[str]:
-    """The tools that are not installed."""
+    """Tools that are not installed."""
     return [
         tool
         for tool in TOOLS
@@ -54,7 +54,7 @@ def missing() -> list[str]:
 
 
 def versions() -> dict[str, str]:
-    """What is installed, and its version."""
+    """Versions of urnscan and of the installed tools."""
     found = {"urnscan": importlib.metadata.version("urnscan")}
     for tool in TOOLS:
         if tool in PRINTERS and shutil.which(tool):
@@ -66,12 +66,12 @@ def versions() -> dict[str, str]:
 
 
 def urnscan(name: str, *words: object) -> Contender:
-    """An urnscan command that says how many occurrences and classes it found; 1 is what it ends with if inputs fail."""
+    """An urnscan command whose last line has occurrences and classes; it ends with 1 if inputs fail."""
     return Contender(name, [[URNSCAN, *words, "--force"]], _COUNTED, statuses=(0, 1))
 
 
 def contenders(corpus: Corpus, work: Path, tools: Collection[str]) -> list[Contender]:
-    """What is run on a corpus; the first is the whole job. Outputs are written in the folder `work`."""
+    """Contenders for a corpus, the whole job first. `work` is the folder for outputs."""
     text = corpus.path
     job = (text, "-o", work / "urns.parquet")
     found = [urnscan(WHOLE_JOB, *job)]
@@ -110,7 +110,7 @@ def _in_python(tool: str, name: str, text: Path) -> Contender:
 
 
 def first_output(corpus: Corpus, tools: Collection[str]) -> list[Contender]:
-    """What prints the matches of a small file, by the time until the first octet of output."""
+    """Contenders that print the matches of a small file, measured until the first octet of output."""
     text = corpus.path
     return [
         Contender("urnscan, printing", [[URNSCAN, text]], count_lines, first=True),

@@ -1,9 +1,9 @@
-"""Dense text that names a given number of classes, as fast as it can be made, to standard output.
+"""Write dense text with a given number of classes to standard output, as fast as possible.
 
     python stream.py OCTETS CLASSES COUNTS
 
-A line of 80 octets holds one URN: one of so many names, drawn at random, in one of four spellings. When all is written,
-the occurrences and the classes that were drawn go to the file COUNTS.
+Each line has 80 octets and one URN: one of CLASSES names, drawn at random, in one of four spellings. At the end the
+numbers of occurrences and of classes that were drawn are written to the file COUNTS.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["LINE", "lines"]
 LINE = 80
 """Octets of a line."""
 
-_ROWS = 1 << 14  # lines made at a time: they fit into the processor's cache
+_ROWS = 1 << 14  # lines made at a time, so that they fit into the processor's cache
 _DIGITS = 8
 _NIDS = (b"nbn:de:gbv", b"isbn:3", b"example", b"uuid:f81d")
 _SPELLINGS = ((b"urn", b"%2C"), (b"URN", b"%2C"), (b"urn", b"%2c"), (b"Urn", b"%2c"))
@@ -28,7 +28,7 @@ _PROSE = b"the library holds a copy of each volume that was printed before the w
 
 
 def _templates() -> tuple[npt.NDArray[np.uint8], int]:
-    """A line for each NID and spelling, and where in it the digits of the name begin, which is the same in all."""
+    """A line for each NID and spelling, and the column where the digits of the name begin in all of them."""
     ends = [b"0" * _DIGITS + comma + b"x>\n" for _, comma in _SPELLINGS]
     at = LINE - len(ends[0])
     heads = [b" <%b:%b:" % (scheme, nid) for nid in _NIDS for scheme, _ in _SPELLINGS]
@@ -37,7 +37,7 @@ def _templates() -> tuple[npt.NDArray[np.uint8], int]:
 
 
 def lines(octets: int, classes: int, drawn: npt.NDArray[np.bool_]) -> Iterator[npt.NDArray[np.uint8]]:
-    """Whole lines, `octets` of them at the most, in blocks; `drawn`, one for each class, becomes true for those in them."""
+    """Give whole lines in blocks, at most `octets`; sets `drawn` for the classes in them."""
     templates, at = _templates()
     four_digits = np.frombuffer(b"".join(b"%04x" % number for number in range(1 << 16)), np.uint32)
     chance = np.random.default_rng(classes)
@@ -49,14 +49,14 @@ def lines(octets: int, classes: int, drawn: npt.NDArray[np.bool_]) -> Iterator[n
         drawn[names] = True
         spelling = chance.integers(0, len(_SPELLINGS), rows, np.uint32)
         block = templates[(names % len(_NIDS)) * len(_SPELLINGS) + spelling]
-        scattered = names * np.uint32(0x9E3779B1)  # odd, so no two become the same; neighbours are far from each other
+        scattered = names * np.uint32(0x9E3779B1)  # odd, so names stay different; neighbours are scattered
         digits = np.stack([four_digits[scattered >> 16], four_digits[scattered & 0xFFFF]], axis=1)
         block[:, at : at + _DIGITS] = digits.view(np.uint8)
         yield block
 
 
 def main(octets: int, classes: int, counts: Path) -> None:
-    """Write the stream and what it holds."""
+    """Write the stream and its counts."""
     drawn = np.zeros(classes, np.bool_)
     for block in lines(octets, classes, drawn):
         sys.stdout.buffer.write(block.data)

@@ -124,21 +124,21 @@ def test_stream(octets, classes):
 
 
 def result(name, seconds, matches=7, failure=""):
-    from measuring import Contender, Counts, Result, count_lines
+    from measurement import Contender, Counts, Result, count_lines
 
     return Result(Contender(name, [], count_lines), [seconds], [seconds], 10**7, Counts(matches, matches), failure)
 
 
 def measured(kind, octets, *results):
     from corpora import Corpus
-    from showing import Measured
+    from results import Measured
 
     return Measured(Corpus(kind, Path("text"), octets), list(results), [])
 
 
 def test_targets():
     """Reached or not is computed: at most for a ratio to a peer, at least for workers, and of the largest text."""
-    from showing import targets
+    from results import targets
 
     pipe, ours = "rg -oai | sort | uniq -c", "urnscan, whole job"
     small = measured("dense", 10**6, result(ours, 9), result(pipe, 1))
@@ -168,7 +168,7 @@ def test_fast_wrong_answers_show():
 
 def test_a_pipe_is_measured_whole():
     """Time and memory are those of all its processes; a failure anywhere in it is one, and is told in its own words."""
-    from measuring import Contender, Counts, count_lines, measure
+    from measurement import Contender, Counts, count_lines, measure
 
     held = [sys.executable, "-c", "import time; held = bytearray(80_000_000); time.sleep(.2); print(1); print(2)"]
     whole, last, broken, lacking = measure(

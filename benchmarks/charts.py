@@ -1,6 +1,6 @@
-"""Pictures: a value against the size of the input, a line for each contender, labelled where it ends.
+"""Charts: a value against the size of the input, with a line for each contender, labelled at its end.
 
-Colours are those of Okabe and Ito, which do not depend on seeing red and green; a pipe is dashed, of its tool's colour.
+Colours are those of Okabe and Ito, which colour-blind readers can tell apart. A pipe has the colour of its tool, dashed.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _GREY = "#595959"
 
 
 class Line(NamedTuple):
-    """What is drawn of a contender."""
+    """The line of a contender."""
 
     name: str
     tool: str
     points: Sequence[tuple[int, float]]
-    """Octets of input, and the value there, greater than 0."""
+    """Octets of input, and the value for it, greater than 0."""
     dashed: bool = False
     thick: bool = False
 
 
 def draw(path: Path, title: str, unit: str, told: Callable[[float], str], lines: Sequence[Line]) -> None:
-    """Draw the lines into an SVG file, sizes on a logarithmic axis and values, unless all are near each other, too.
+    """Draw the lines into an SVG file. The axis of sizes is logarithmic; that of values only if they differ much.
 
-    `told` writes a value at the axis.
+    `told` formats the values at the axis.
     """
     values = [value for line in lines for _, value in line.points]
     logarithmic = max(values) > 4 * min(values)
@@ -91,7 +91,7 @@ def draw(path: Path, title: str, unit: str, told: Callable[[float], str], lines:
 
 
 def _label(axes: Axes, lines: Sequence[Line], *, beside: bool) -> None:
-    """Name lines that end at the same size in the order of their ends: `beside` the axes, or else right of their ends."""
+    """Label lines that end at the same size: `beside` the axes, or else right of their ends."""
     ends = [max(line.points) for line in lines]
     places = [axes.transLimits.transform(axes.transScale.transform(end)) for end in ends]
     heights = _apart([float(height) for _, height in places], 0.043)
@@ -105,7 +105,7 @@ def _label(axes: Axes, lines: Sequence[Line], *, beside: bool) -> None:
             va="center",
             fontsize=9.5,
             fontweight="bold" if line.thick else "normal",
-            color=[0.72 * part for part in to_rgb(colour)],  # letters are thin: darker than lines
+            color=[0.72 * part for part in to_rgb(colour)],  # darker than the lines, because letters are thin
             arrowprops={
                 "arrowstyle": "-",
                 "color": colour,
@@ -122,9 +122,9 @@ def _label(axes: Axes, lines: Sequence[Line], *, beside: bool) -> None:
 
 
 def _apart(heights: Sequence[float], gap: float) -> list[float]:
-    """Heights in the same order, each at least `gap` from the next, and as near to what they were as that leaves them."""
+    """Move heights apart, in the same order, so that each is at least `gap` from the next."""
     order = sorted(range(len(heights)), key=heights.__getitem__)
-    groups: list[tuple[float, int]] = []  # the middle of what stands in a row, and how many
+    groups: list[tuple[float, int]] = []  # middle and number of labels that touch
     for index in order:
         middle, members = heights[index], 1
         while groups and middle - groups[-1][0] < gap * (members + groups[-1][1]) / 2:

@@ -1,4 +1,4 @@
-"""What was measured, as tables in Markdown and as JSON; what all benchmarks print, said once."""
+"""Results as tables in Markdown and as JSON; options and formats that all benchmarks share."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpora import Corpus, describe, parse_size
-from measuring import Result
+from measurement import Result
 from peers import WHOLE_JOB
 
 RUNS = Path(__file__).parent / "runs"
-"""Where results are kept."""
+"""Folder of the results that are kept."""
 
 NO_NUMBER = "-"
 
 
 def machine() -> str:
-    """What of the machine a result is named by."""
+    """Name of a result: date, processor, cores."""
     return f"{time.strftime('%Y-%m-%d')}-{platform.machine()}-{os.cpu_count()}-cores"
 
 
 def parser(doc: str | None, runs: int, saved: str) -> argparse.ArgumentParser:
-    """The options that all benchmarks have."""
+    """Parser with the options of all benchmarks."""
     found = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     found.add_argument("folder", type=lambda text: Path(text).absolute(), help="where the texts are made and kept")
     found.add_argument("--runs", type=int, default=runs, metavar="N", help=f"runs of each (default: {runs})")
@@ -37,7 +37,7 @@ def parser(doc: str | None, runs: int, saved: str) -> argparse.ArgumentParser:
 
 
 def size(text: str) -> int:
-    """A size, as argparse wants it."""
+    """Read a size, for argparse."""
     try:
         return parse_size(text)
     except ValueError as error:
@@ -45,12 +45,12 @@ def size(text: str) -> int:
 
 
 def sizes(text: str) -> list[int]:
-    """Sizes with commas between them, as argparse wants them, from small to large."""
+    """Read sizes with commas between them, for argparse; sorts them."""
     return sorted(size(each) for each in text.split(","))
 
 
 def choice(among: Sequence[str]) -> Callable[[str], list[str]]:
-    """Names with commas between them, as argparse wants them, of those that there are."""
+    """Reader of names with commas between them, for argparse, that accepts only names in `among`."""
 
     def chosen(text: str) -> list[str]:
         wrong = [name for name in text.split(",") if name not in among]
@@ -62,7 +62,7 @@ def choice(among: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 def heading(title: str) -> list[str]:
-    """The first lines of a result: when, where, by which command."""
+    """First lines of a result: date, machine, command."""
     words = [Path(sys.argv[0]).name, *("FOLDER" if Path(word).is_dir() else word for word in sys.argv[1:])]
     day, cores = time.strftime("%Y-%m-%d"), os.cpu_count()
     return [
@@ -74,46 +74,46 @@ def heading(title: str) -> list[str]:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
-    """A table; its first columns, `left` of them, are text, the others numbers."""
+    """Write a table. The first `left` columns are text, the others numbers."""
     rule = ["---"] * left + ["--:"] * (len(head) - left)
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (head, *rows)]
     return [lines[0], f"|{'|'.join(rule)}|", *lines[1:], ""]
 
 
 def seconds(value: float) -> str:
-    """Seconds, to hundredths or, below one, thousandths."""
+    """Write seconds, to hundredths or, below one, thousandths."""
     return f"{value:.{3 if value < 1 else 2}f}"
 
 
 def spread(result: Result) -> list[str]:
-    """The median and the range of its seconds."""
+    """Write median and range of the seconds."""
     return [seconds(result.median), f"{seconds(min(result.seconds))}..{seconds(max(result.seconds))}"]
 
 
 def count(found: int | None, expected: int | None, *, told: bool = True) -> str:
-    """A count, marked where it is not what is expected."""
+    """Write a count, marked if it is not the expected one."""
     if found is None:
         return NO_NUMBER
     return f"{found:,}" if found == expected or not told else f"≠ {found:,}"
 
 
 def ratio(first: Result, other: Result) -> str:
-    """What the first takes of the other's time."""
+    """Write the time of `first` divided by that of `other`."""
     return f"{first.median / other.median:.2f}" if first.seconds else NO_NUMBER
 
 
 def failed(result: Result, numbers: int) -> list[str]:
-    """The row of one that failed, without so many numbers; empty where it did not."""
+    """Row of a result that failed, with so many empty cells; an empty list if it did not fail."""
     return [f"{result.name}: failed: {result.failure}", *[NO_NUMBER] * numbers] if result.failure else []
 
 
 def megabytes(octets: float) -> str:
-    """Octets in MB."""
+    """Write octets in MB."""
     return f"{octets / 1e6:,.0f}"
 
 
 def rows_of(results: Sequence[Result], rate: Callable[[float], str]) -> list[list[str]]:
-    """Rows of contenders that need no more than a rate, which is written for the median: what each took, found and held."""
+    """Rows with time, rate, ratio, matches and memory; `rate` writes the rate for the median of seconds."""
     first = results[0]
     return [
         failed(result, 6)
@@ -130,27 +130,27 @@ def rows_of(results: Sequence[Result], rate: Callable[[float], str]) -> list[lis
 
 
 class Measured(NamedTuple):
-    """What was measured on a corpus."""
+    """Results on a corpus."""
 
     corpus: Corpus
     results: list[Result]
     left_out: list[str]
-    """Who would have taken too long."""
+    """Contenders that would have taken too long."""
 
     @property
     def title(self) -> str:
-        """What it was measured on."""
+        """Name and size of the corpus."""
         corpus = self.corpus
         if corpus.path.is_dir():
             return f"{corpus.kind}, {corpus.path.name}: {corpus.files:,} files, {corpus.octets:,} octets"
         return f"{corpus.kind}, {describe(corpus.octets)}: {corpus.octets:,} octets"
 
     def rows(self) -> list[str]:
-        """Its section."""
+        """Section of the result, as lines."""
         reference = self.results[0]
         rows = []
         for result in self.results:
-            # `uniq` counts spellings, which nobody expects to be as many as classes
+            # `uniq` counts spellings, which are more than classes
             classes = count(result.found.classes, reference.found.classes, told="uniq" not in result.name)
             rows.append(
                 failed(result, 7)
@@ -169,7 +169,7 @@ class Measured(NamedTuple):
         return [f"## {self.title}", "", *table(head, rows), *left_out]
 
     def json(self) -> dict[str, Any]:
-        """The same as plain data, with every run."""
+        """Section of the result as plain data, with every run."""
         return {
             "corpus": self.corpus.kind,
             "octets": self.corpus.octets,
@@ -180,7 +180,7 @@ class Measured(NamedTuple):
 
 
 def record(result: Result) -> dict[str, Any]:
-    """A result as plain data."""
+    """Convert a result to plain data."""
     return {
         "name": result.name,
         "command": [[_nameless(str(word)) for word in stage] for stage in result.contender.stages],
@@ -194,17 +194,17 @@ def record(result: Result) -> dict[str, Any]:
 
 
 def _nameless(word: str) -> str:
-    """A word of a command without the folders of this machine."""
+    """Drop the folders of this machine from a word of a command."""
     return Path(word).name if word.startswith("/") else word
 
 
 class Target(NamedTuple):
-    """What is to be reached: the time of one contender, or its ratio to that of another on the same corpus."""
+    """A goal: a limit for the time of a contender, or for its ratio to another on the same corpus."""
 
     text: str
     kind: str
     octets: int | None
-    """Of this size; None: whatever it has."""
+    """Size of the corpus; None: any."""
     of: str
     to: str | None
     most: float | None = None
@@ -222,7 +222,7 @@ TARGETS = [
 
 
 def targets(measured: Sequence[Measured]) -> list[list[str]]:
-    """A row for each target: what it is, on what it was measured, what it should be, what it is, whether it is reached."""
+    """Make a row for each target: its name, the limit, the value, whether it is reached."""
     rows = []
     for target in TARGETS:
         should = f"at most {target.most}" if target.most else f"at least {target.least}"
@@ -254,7 +254,7 @@ def keep(folder: Path, lines: Sequence[str], data: dict[str, Any]) -> None:
 
 
 def tell(lines: Sequence[str], name: str | None) -> None:
-    """Print the result, and keep it under a name if there is one."""
+    """Print the result; keep it if a name is given."""
     print("\n".join(lines))
     if name:
         RUNS.mkdir(exist_ok=True)

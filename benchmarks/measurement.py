@@ -1,4 +1,4 @@
-"""Contenders, run in turn as whole processes: times, CPU seconds, peak memory, and what they found."""
+"""Contenders run in turn as whole processes: their times, CPU seconds, peak memory and counts."""
 
 from __future__ import annotations
 
@@ -28,49 +28,49 @@ __all__ = [
 ]
 
 ONCE = 30
-"""Seconds after which one run is enough: what is that slow is steady."""
+"""Contenders that take more seconds run only once: long runs vary little."""
 
 _CHILD = Path(__file__).with_name("child.py")
 
 
 class Counts(NamedTuple):
-    """What a run found."""
+    """Counts that a run printed."""
 
     matches: int | None = None
     classes: int | None = None
     seconds: float | None = None
-    """What it took by its own clock, where that is what counts."""
+    """Seconds that it measured itself, if these count."""
 
 
 Count = Callable[[IO[bytes], IO[bytes]], Counts]
-"""What was found, from what a command printed: its output and its errors. Raises ValueError where that is not told."""
+"""Reads the counts from standard output and standard error of a command. Raises ValueError if there are none."""
 
 
 def count_nothing(_out: IO[bytes], _err: IO[bytes]) -> Counts:
-    """It looks for nothing."""
+    """No counts: the command does not search."""
     return Counts()
 
 
 def count_lines(out: IO[bytes], _err: IO[bytes]) -> Counts:
-    """A match on each line."""
+    """Count lines: the command prints a match on each."""
     return Counts(sum(block.count(b"\n") for block in iter(lambda: out.read(1 << 20), b"")))
 
 
 def count_uniq(out: IO[bytes], _err: IO[bytes]) -> Counts:
-    """What `uniq -c` prints."""
+    """Read the output of `uniq -c`."""
     counts = [int(line.split(maxsplit=1)[0]) for line in out]
     return Counts(sum(counts), len(counts))
 
 
 def count_numbers(out: IO[bytes], _err: IO[bytes]) -> Counts:
-    """Matches, classes and seconds on one line; the latter two may be missing, or `-`."""
+    """Read matches, classes and seconds from one line; the last two may be missing or `-`."""
     numbers = [None if number == b"-" else float(number) for number in out.read().split()]
     matches, classes, seconds = (*numbers, None, None)[:3]
     return Counts(int(matches or 0), None if classes is None else int(classes), seconds)
 
 
 def summary(*words: str) -> Count:
-    """What urnscan says at the end that there was of these, in the singular or plural."""
+    """Read the counts of these words, such as `occurrence`, from the last line of urnscan."""
 
     def count(_out: IO[bytes], err: IO[bytes]) -> Counts:
         text = err.read().decode()
@@ -84,25 +84,25 @@ def summary(*words: str) -> Count:
 
 @dataclass(frozen=True)
 class Contender:
-    """A command, or several in a pipe, and how to find what it found."""
+    """A command, or several in a pipe, and the function that reads its counts."""
 
     name: str
     stages: Sequence[Sequence[object]]
     """The words of each command."""
     count: Count
     tool: str = "urnscan"
-    """Whose it is."""
+    """The tool that is measured."""
     statuses: Sequence[int] = (0,)
-    """The exit statuses that are none of a failure."""
+    """Exit statuses that mean success."""
     first: bool = False
-    """The time until the first octet of output is what counts."""
+    """Whether to measure the time until the first octet of output."""
     ours: int = 0
     """The first stage whose memory and CPU seconds count."""
 
 
 @dataclass
 class Result:
-    """What a contender took and found."""
+    """Times, memory and counts of a contender."""
 
     contender: Contender
     seconds: list[float] = field(default_factory=list)
@@ -114,22 +114,22 @@ class Result:
 
     @property
     def name(self) -> str:
-        """The contender's."""
+        """The name of the contender."""
         return self.contender.name
 
     @property
     def median(self) -> float:
-        """The median of the seconds."""
+        """Median of the seconds."""
         return statistics.median(self.seconds)
 
 
 def run(contender: Contender, result: Result) -> None:
-    """Run it once and add what it took to its result."""
+    """Run a contender once and add to its result."""
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder) / "out", Path(folder) / "err"
         stages = [[str(word) for word in stage] for stage in contender.stages]
         order = {"stages": stages, "out": str(out), "err": str(err), "first": contender.first}
-        environment = os.environ | {"LC_ALL": "C"}  # what sorts and matches octets is not to think of letters
+        environment = os.environ | {"LC_ALL": "C"}  # tools must sort and match octets
         child = subprocess.run(
             [sys.executable, "-IS", _CHILD, json.dumps(order)],
             capture_output=True,
@@ -152,7 +152,7 @@ def run(contender: Contender, result: Result) -> None:
 
 
 def _counts(contender: Contender, statuses: list[int], out: Path, err: Path) -> Counts:
-    """What it found. Raises ValueError where it failed."""
+    """Read the counts. Raises ValueError if the run failed."""
     if not set(statuses) <= {*contender.statuses}:
         raise ValueError(f"exit status {statuses}")
     with out.open("rb") as output, err.open("rb") as errors:
@@ -160,7 +160,7 @@ def _counts(contender: Contender, statuses: list[int], out: Path, err: Path) -> 
 
 
 def measure(contenders: Sequence[Contender], runs: int, tell: Callable[[str], None] = lambda _: None) -> list[Result]:
-    """Run all so often, A B C, A B C, ...; `tell` is told of each run. One that fails is not run again."""
+    """Run all contenders in turn, A B C, A B C, ...; calls `tell` after each run. One that fails is not run again."""
     results = [Result(contender) for contender in contenders]
     for _ in range(runs):
         for result in results:
