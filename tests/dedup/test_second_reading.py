@@ -2,21 +2,21 @@
 
 import io
 
-from urnscan.dedup.second_reading import Spool, Summed
+from urnscan.dedup.second_reading import Spool, SummedReader
 from urnscan.errors import DamageError, SourceError
 from urnscan.sources import past_damage
 
 
-class TestSummed:
+class TestSummedReader:
     """A dump that is read twice has to be the same both times."""
 
     def test_sum(self):
-        first, second, other = (Summed(io.BytesIO(octets).readinto) for octets in (b"abc", b"abc", b"abd"))
+        first, second, other = (SummedReader(io.BytesIO(octets).readinto) for octets in (b"abc", b"abc", b"abd"))
         for summed in (first, second, other):
             while summed.read_into(memoryview(bytearray(2))):
                 pass
-        assert (first.octets, first.sum) == (second.octets, second.sum)
-        assert first.sum != other.sum
+        assert (first.octets, first.checksum) == (second.octets, second.checksum)
+        assert first.checksum != other.checksum
 
     def test_damage_is_passed_over_and_errors_end(self):
         """They were told when the dump was read first."""
@@ -28,7 +28,7 @@ class TestSummed:
                 raise answer
             return answer
 
-        summed = Summed(read)
+        summed = SummedReader(read)
         read_on = past_damage(summed.read_into)
         view = memoryview(bytearray(5))
         assert [read_on(view) for _ in range(3)] == [3, 2, 0]

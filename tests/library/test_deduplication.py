@@ -12,7 +12,7 @@ from lxml import etree
 import urnscan
 from tests.support.dumps import FORMATS, make_dump
 from tests.support.packed import zipped
-from urnscan.dedup.second_reading import Again, Dump
+from urnscan.dedup.second_reading import Dump, SecondReading
 from urnscan.records.formats import FORMATS as KNOWN
 from urnscan.sources import Input, Reading
 
@@ -331,7 +331,7 @@ def test_a_dump_that_is_not_in_its_archive_any_more(tmp_path):
         Dump(source, f"dumps.zip!/{name}", name, number, KNOWN["line"], number)
         for number, name in enumerate(("a.txt", "b.txt"))
     )
-    found = Again([first, gone], None, Reading(), lambda _: None).excerpts({(first, 4): 5, (gone, 0): 9})
+    found = SecondReading([first, gone], None, Reading(), lambda _: None).excerpts({(first, 4): 5, (gone, 0): 9})
     assert next(found) == ((first, 4), b"foo:a")
     with pytest.raises(urnscan.FatalError, match=r"dumps.zip!/b.txt: has changed since it was read first"):
         next(found)

@@ -130,7 +130,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
     """Deduplicate as the arguments say; returns whether nothing failed. Raises UrnscanError and ValueError."""
     with loading():
         from urnscan.dedup.job import run  # noqa: PLC0415 (heavy: --help does without)
-        from urnscan.dedup.outputs import Dumps  # noqa: PLC0415
+        from urnscan.dedup.outputs import Dumps, Outputs  # noqa: PLC0415
         from urnscan.dedup.policy import Policy  # noqa: PLC0415
         from urnscan.output.octets import OctetOutput  # noqa: PLC0415
         from urnscan.output.parquet import ParquetOutput  # noqa: PLC0415
@@ -159,19 +159,14 @@ def dedup(arguments: argparse.Namespace) -> bool:
             stack,
             wanted=not (arguments.no_progress or arguments.quiet),
         )
-        report = run(
-            inputs,
-            options,
-            policy,
+        wanted = Outputs(
             clusters=outputs.sink("clusters"),
             dumps=dumps,
             page=outputs.sink("report"),
-            outputs=paths,
+            paths=paths,
             spill_folder=None if clusters is None else clusters.folder,
-            on_failure=progress.on_failure,
-            on_progress=progress.on_progress,
-            on_stage=progress.on_stage,
         )
+        report = run(inputs, options, policy, wanted, progress)
         outputs.commit(report.metadata(options, policy))
     _tell_common(report, policy)
     _tell_cut(report)

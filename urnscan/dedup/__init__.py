@@ -1,14 +1,14 @@
-"""Records of dumps -> clusters of records that describe one thing, and the dumps without the duplicates.
+"""Deduplication of bibliographic dumps: clusters of records that share URNs, and the dumps without the duplicates.
 
-policy: which URNs join records, and which record of a cluster is kept.
-batches: records scanned many at a time -> their rows and URNs.
-harvest: the first reading of all dumps: records and the URNs that they name.
-components: records that share classes -> clusters, out of core.
-second_reading: dumps that are read twice: how a dump is known again.
+policy: options that say which URNs join records, and which record of a cluster is kept.
+batches: records scanned many at a time, into rows and URNs.
+components: records that share classes of URNs, joined into clusters out of core.
+outputs: where the results go; the files for the deduplicated dumps.
+second_reading: dumps that are read twice.
+harvest: the first reading of all dumps, into rows and edges.
 copies: dumps copied without some of their records.
-outputs: files and folders for the copies.
-summary: clusters that the report shows.
-job: all of these, one after the other.
+summary: the HTML report.
+job: one run, from inputs to outputs.
 
-Memory holds the octets of one record at a time; of all records it holds only numbers.
+Memory holds the octets of one record at a time, and numbers for all records.
 """

@@ -1,4 +1,4 @@
-"""Records scanned together: batches of records in, their rows and the URNs that each of them names out."""
+"""Batches of records: filled while a dump is read, scanned as one, and turned into rows and URNs."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from urnscan.tables.values import scan_values
 __all__ = ["ROWS", "Batch", "BatchScanner", "Scanned"]
 
 ROWS = pa.schema([CLUSTERS.field(name) for name in ("record", "record_id", "offset", "length", "urns")])
-"""What is known of records before there are clusters."""
+"""Columns of CLUSTERS that are known before there are clusters."""
 
-_TOGETHER = (
-    1 << 15
-)  # records that are scanned at once: few large steps, as each waits for the reading thread's turn to end
-_TOGETHER_OCTETS = 1 << 24
-_CUT = -1  # in the place of the octet that ended a match: it is longer than a match may be
+# A batch is full with so many records or octets. Each batch waits for the reading thread to release the GIL: few are better.
+_FULL = 1 << 15
+_FULL_OCTETS = 1 << 24
+_CUT = -1  # `stop` of a match that was cut at `max_length`
 
 
 @dataclass(slots=True)
 class Batch:
-    """Records next to each other in a dump, still to be scanned."""
+    """Neighbouring records of a dump that are not scanned yet."""
 
     record: list[int] = field(default_factory=list)
     identifier: list[str | None] = field(default_factory=list)
@@ -39,13 +38,13 @@ class Batch:
     length: list[int] = field(default_factory=list)
     texts: list[bytes] = field(default_factory=list)
     owner: list[int] = field(default_factory=list)
-    """Of each text the place of its record in the batch."""
+    """For each text, the index of its record in the batch."""
     octets: int = 0
-    """Of the texts and the identifiers, about."""
+    """Approximate size of the texts and identifiers."""
 
     def add(self, number: int, record: Record) -> None:
-        """Append the record of this number in its dump, from 1."""
-        place = len(self.record)
+        """Append a record; `number` is its number in the dump, from 1."""
+        index = len(self.record)
         self.record.append(number)
         self.identifier.append(record.identifier)
         self.offset.append(record.offset)
@@ -54,42 +53,42 @@ class Batch:
         own = (text.encode() for each in record.own if (text := as_text(each)) is not None)
         for octets in itertools.chain(own, record.texts):
             self.texts.append(octets)
-            self.owner.append(place)
+            self.owner.append(index)
             self.octets += len(octets)
 
     @property
     def is_full(self) -> bool:
-        """Whether it is to be scanned before more is added."""
-        return len(self.record) == _TOGETHER or self.octets > _TOGETHER_OCTETS
+        """Whether the batch has to be scanned before the next record is added."""
+        return len(self.record) == _FULL or self.octets > _FULL_OCTETS
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """A batch that was scanned."""
+    """Result of scanning a batch."""
 
     rows: pa.RecordBatch
-    """ROWS."""
+    """ROWS, one for each record."""
     urns: pa.StringArray
-    """Those of all its records, end to end."""
+    """Canonical URNs of all records, end to end."""
     owner: Numbers
-    """Of each of them the place of its record in the batch."""
+    """For each URN, the index of its record in the batch."""
     counts: Numbers
-    """Of each record, how many it has."""
+    """Number of URNs of each record."""
     trimmable: int
     """Occurrences that `trim` would have changed."""
     cut: int
-    """URNs that are longer than a match may be, and left out: what they have in common may be their beginning alone."""
+    """URNs longer than `max_length`. They are left out: two of them may share only their beginnings."""
 
 
 class BatchScanner:
-    """Scans batches. One thread's own."""
+    """Scanner of batches, for one thread."""
 
     def __init__(self, options: Options) -> None:
         self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
         self._level = options.level
 
     def scan(self, batch: Batch) -> Scanned:
-        """The rows of a batch, and its URNs: each form once in a record, in the order in which they stand there."""
+        """Scan a batch. Each record gets each canonical form once, in the order of the first occurrences."""
         trimmable = cut = 0
         places, forms = [np.empty(0, np.int64)], [text_array([])]
         for hits in scan_values(self._scanner, octets_array(batch.texts)):

@@ -1,7 +1,7 @@
-"""Records that share classes of URNs -> clusters: the connected components of records and classes, out of core.
+"""Clusters: the connected components of records and the classes of URNs that they share, found out of core.
 
-A record and a class that it names are an edge. Edges are spread over parts by their URN, so that all edges of a class lie
-in one part and one part at a time is enough to know how many records share each class. What stays in memory are numbers.
+An edge is a record and a class that it names. Edges are spread over parts by a hash of their URN: all edges of a class
+lie in one part, and parts are read one at a time. Only numbers stay in memory.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from urnscan.output.spill import Spilled
 __all__ = ["MOST", "Edges", "Flags", "Joined", "Numbers", "components", "is_weak"]
 
 _PARTS = 64  # a power of two
-_IN_MEMORY = 1 << 27  # octets of edges that wait in memory; what is more waits in files
+_IN_MEMORY = 1 << 27  # octets of edges in memory; more are spilled
 MOST = (1 << 31) - 1
-"""Records, and edges: they are counted in 32 bits."""
+"""Largest number of records, and of edges: they are counted in 32 bits."""
 _EDGES = pa.schema(
     [
         pa.field("urn", pa.string(), nullable=False),
@@ -41,10 +41,10 @@ _NONE = np.empty(0, np.int32)
 
 
 def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
-    """Which canonical forms `weak` names, or a namespace or a part of one in which they are.
+    """Mark the canonical forms that are weak: named in `weak` themselves, or in a namespace or part of one named there.
 
-    Each is a NID or a URN without its `urn:`, up to a colon or to its end (`issn`, `ietf:params:xml`); a `*` at the end
-    stands for whatever follows (`schemas-*`).
+    A name is a NID or a URN without its `urn:`, up to a colon or to its end (`issn`, `ietf:params:xml`). A `*` at the end
+    stands for any characters (`schemas-*`).
     """
     found = flags_of(pc.is_in(urns, value_set=text_array([f"urn:{name}" for name in weak])))
     for name in weak:
@@ -54,23 +54,24 @@ def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What edges join."""
+    """Result of joining: pairs of records, and the edges that make them."""
 
     first: Numbers
     other: Numbers
-    """Records that share a class: first[i] and other[i], each with the first of all that do."""
+    """Pairs of records that share a class: each record of the class is paired with the first one."""
     joins: Flags
-    """Which of the edges, in the order in which they were added, join their record to another."""
+    """For each edge, in the order of adding: whether it joins its record to another."""
     common: Sequence[tuple[str, int]]
-    """The classes that too many records share, and how many do; those with the most first."""
+    """Classes in too many records, with the number of records; largest first."""
 
 
 class Edges:
-    """Takes edges, in the order of the records, and finds out which join them."""
+    """Edges of all records, added in the order of the records, then joined."""
 
     def __init__(self, weak: Sequence[str], max_class: int, folder: Callable[[], Path]) -> None:
-        """Classes that are weak (see `is_weak`) join nothing, nor do those of more than `max_class` records. `folder`
-        gives the folder for what memory does not hold.
+        """Classes that are weak (see `is_weak`) join nothing, nor do those in more than `max_class` records.
+
+        `folder` gives the folder for spilled edges.
         """
         self._weak = weak
         self._max_class = max_class
@@ -78,12 +79,12 @@ class Edges:
         self._count = 0
 
     def close(self) -> None:
-        """Forget the edges."""
+        """Delete the edges."""
         for part in self._parts:
             part.close()
 
     def add(self, records: Numbers, urns: pa.StringArray) -> None:
-        """Append edges: the number of a record, from 0, and a canonical form, no pair twice. Raises FatalError."""
+        """Append edges: record numbers, from 0, and canonical forms; no pair twice. Raises FatalError."""
         if self._count + len(urns) > MOST:
             raise FatalError(f"more than {MOST:,} URNs of records: give the dumps in several runs")
         part = spread(*octet_strings(urns), _PARTS)
@@ -102,7 +103,7 @@ class Edges:
                 spilled.spill()
 
     def join(self) -> Joined:
-        """What is joined; no edge may be added any more. Raises FatalError."""
+        """Join the edges; none can be added afterwards. Raises FatalError."""
         joins = np.zeros(self._count, np.bool_)
         common: list[tuple[str, int]] = []
         first: list[Numbers] = []
@@ -123,12 +124,12 @@ class Edges:
             joining = (strong & (sizes > 1) & (sizes <= self._max_class))[codes]
             joins[numbers(rows.column("edge").combine_chunks())[joining]] = True
             codes, record = codes[joining], numbers(rows.column("record").combine_chunks())[joining]
-            lead = np.empty(len(sizes), np.int32)  # of each class the first of its records: all others hang on it
+            lead = np.empty(len(sizes), np.int32)  # first record of each class
             lead[codes[::-1]] = record[::-1]
             lead = lead[codes]
-            hangs = lead != record
-            first.append(lead[hangs])
-            other.append(record[hangs])
+            is_other = lead != record
+            first.append(lead[is_other])
+            other.append(record[is_other])
         return Joined(
             np.concatenate([_NONE, *first]),
             np.concatenate([_NONE, *other]),
@@ -139,10 +140,11 @@ class Edges:
 
 @compiled
 def components(records: int, first: Numbers, other: Numbers) -> Numbers:
-    """The connected components of so many records, of which first[i] and other[i] are joined: that of each record, counted
-    from 1 in the order of their first records.
+    """Number the connected components of `records` records, of which first[i] and other[i] are joined.
+
+    Returns the number of each record's component, from 1 in the order of first records.
     """
-    parent = np.arange(records).astype(np.int32)  # of each record one before it in its component; the first has itself
+    parent = np.arange(records).astype(np.int32)  # an earlier record of the same component; of the first one itself
     for i in range(len(first)):
         a, b = _first(parent, first[i]), _first(parent, other[i])
         parent[max(a, b)] = min(a, b)
@@ -160,7 +162,7 @@ def components(records: int, first: Numbers, other: Numbers) -> Numbers:
 
 @compiled
 def _first(parent: Numbers, record: int) -> int:
-    """The first record of a component, as far as it is known; the way to it is halved for those who ask next."""
+    """Find the first known record of a component; halves the path to it for later calls."""
     while parent[record] != record:
         parent[record] = parent[parent[record]]
         record = parent[record]

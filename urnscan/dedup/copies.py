@@ -1,12 +1,12 @@
-"""Dumps without some of their records, octet for octet as they came."""
+"""Dumps copied octet for octet, without some of their records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from urnscan.records.buffer import Buffer
 
-__all__ = ["copy_without"]
+__all__ = ["blocks", "copy_without"]
 
 _BLANK = b" \t\r\n"
 _BLOCK = 1 << 20  # octets copied at a time
@@ -15,17 +15,18 @@ Write = Callable[[bytes], object]
 
 
 def copy_without(buffer: Buffer, records: Iterable[tuple[int, int, bool]], separator: bytes, write: Write) -> None:
-    """Write what the buffer gives without the records that are not kept.
+    """Copy a dump without the records that are not kept.
 
-    `records` are where each begins, how many octets it has and whether it is kept. With a record goes what parts it from
-    the one before: white space and the `separator` of the format; where nothing before it is kept, what parts it from the
-    next. All else stays: what stands around the records, comments, and what could not be read. Raises what `write` does.
+    `records` has, for each record, its offset, its length and whether it is kept.
+    A record goes together with the white space and the `separator` of the format (the comma of a JSON array) before it.
+    If no record before it is kept, it goes together with those behind it.
+    All else stays: wrapper, comments, damaged records. Raises the errors of `write`.
     """
     end = 0  # of the record before
-    is_any_kept = False  # in the array in which we are, if there are separators
-    has_gone = False  # the record before, and what follows parts it from the next
+    is_any_kept = False  # in the current array, if there are separators
+    has_gone = False  # the record before is gone, and the separator behind it goes, too
     for offset, length, kept in records:
-        if kept and not separator and not has_gone:  # it is copied with what comes next
+        if kept and not separator and not has_gone:  # copied together with what follows
             is_any_kept, end = True, offset + length
             continue
         _copy(buffer, max(end, offset - _BLOCK) - buffer.offset, write)
@@ -33,7 +34,7 @@ def copy_without(buffer: Buffer, records: Iterable[tuple[int, int, bool]], separ
         if has_gone:
             gap = _without_first(gap, separator)
         if separator and (between := gap.strip(_BLANK)) != separator:
-            is_any_kept = between.endswith(separator)  # behind what could not be read; else an array begins
+            is_any_kept = between.endswith(separator)  # behind a damaged record; otherwise an array begins
         has_gone = not (kept or is_any_kept)
         end = offset + length
         if kept:
@@ -41,11 +42,11 @@ def copy_without(buffer: Buffer, records: Iterable[tuple[int, int, bool]], separ
             is_any_kept = True
         elif has_gone:
             write(gap)
-            _pass(buffer, length)
+            _skip(buffer, length)
         else:
-            # Lines take with them what ends them. What stands before one, a comment say, keeps its own end, or it would
-            # run into the next.
-            is_line = _pass(buffer, length) == b"\n"
+            # A record that is a line goes with its line end. A comment before it keeps its own line end, so that it
+            # does not run into the next record.
+            is_line = _skip(buffer, length) == b"\n"
             write(gap if is_line and gap.strip(_BLANK) else _without_last(gap, separator))
     _copy(buffer, end - buffer.offset, write)
     if has_gone:
@@ -54,28 +55,33 @@ def copy_without(buffer: Buffer, records: Iterable[tuple[int, int, bool]], separ
         write(buffer.take(_BLOCK))
 
 
+def blocks(buffer: Buffer, count: int) -> Iterator[bytes]:
+    """Take `count` octets, or fewer at the end, in blocks."""
+    while count > 0 and (octets := buffer.take(min(count, _BLOCK))):
+        yield octets
+        count -= len(octets)
+
+
 def _copy(buffer: Buffer, count: int, write: Write) -> None:
-    while count > 0 and (octets := buffer.take(min(count, _BLOCK))):
+    for octets in blocks(buffer, count):
         write(octets)
-        count -= len(octets)
 
 
-def _pass(buffer: Buffer, count: int) -> bytes:
-    """Let go of so many octets; the last of them."""
+def _skip(buffer: Buffer, count: int) -> bytes:
+    """Skip octets; returns the last one."""
     last = b""
-    while count > 0 and (octets := buffer.take(min(count, _BLOCK))):
+    for octets in blocks(buffer, count):
         last = octets[-1:]
-        count -= len(octets)
     return last
 
 
 def _without_last(gap: bytes, separator: bytes) -> bytes:
-    """What stands before a record, without what parts it from the record before."""
+    """Drop the separator at the end of the octets before a record, with the white space around it."""
     gap = gap.rstrip(_BLANK)
     return gap.removesuffix(separator).rstrip(_BLANK) if separator and gap.endswith(separator) else gap
 
 
 def _without_first(gap: bytes, separator: bytes) -> bytes:
-    """What stands behind a record, without what parts it from the next."""
+    """Drop the separator at the beginning of the octets behind a record, with the white space around it."""
     gap = gap.lstrip(_BLANK)
     return gap.removeprefix(separator).lstrip(_BLANK) if separator and gap.startswith(separator) else gap

@@ -1,14 +1,13 @@
-"""From dumps to clusters, and to dumps without duplicates: read, join, write."""
+"""One run of deduplication: read the dumps, join their records, write the results."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,60 +18,56 @@ from urnscan.arrays.arrow import flag_array, number_array, numbers, text_array
 from urnscan.dedup.components import components
 from urnscan.dedup.copies import copy_without
 from urnscan.dedup.harvest import Harvest
-from urnscan.dedup.outputs import Dumps
+from urnscan.dedup.outputs import Dumps, Outputs
 from urnscan.dedup.policy import Policy, ranks
-from urnscan.dedup.second_reading import Again, Dump
+from urnscan.dedup.second_reading import Dump, SecondReading
+from urnscan.display.progress import Progress
 from urnscan.display.text import html_failures, html_fields
 from urnscan.errors import FatalError, SourceError
 from urnscan.run.failures import Failures, SpillFolder
 from urnscan.run.options import Options
 from urnscan.run.tasks import Argument, found_inputs
-from urnscan.sources import Input
 from urnscan.tables.rows import CLUSTERS
 
 if TYPE_CHECKING:
     from urnscan.dedup.summary import Chosen
-    from urnscan.report.dedup import Summary
 
-__all__ = ["DedupReport", "Sink", "run"]
-
-Sink = Callable[[pa.RecordBatch], None]
-"""Takes batches of CLUSTERS rows, in order."""
+__all__ = ["DedupReport", "run"]
 
 
 @dataclass
 class DedupReport:
-    """What a run did."""
+    """Counts and failures of a run."""
 
     inputs: int = 0
-    """Dumps in which there were records."""
+    """Dumps with records."""
     octets: int = 0
     """Octets of text that were read."""
     records: int = 0
     """Records that could be read."""
     damaged: int = 0
-    """Records that could not."""
+    """Records that could not be read."""
     without: int = 0
-    """Records in which no URN was found."""
+    """Records without a URN."""
     silent: Sequence[tuple[str, int]] = ()
-    """The dumps in which none was found at all, and how many records they have."""
+    """Dumps without any URN: name and number of records."""
     clusters: int = 0
-    """Groups of records that name the same thing; one that shares no URN is a cluster by itself."""
+    """Groups of records that name the same thing; a record that shares no URN is a cluster by itself."""
     duplicates: int = 0
     """Records that are not kept."""
     cut: int = 0
-    """URNs that were left out as they are longer than a match may be."""
+    """URNs that were left out because they are longer than `max_length`."""
     trimmable: int = 0
     """Occurrences that `trim` would have changed."""
     common: Sequence[tuple[str, int]] = ()
-    """The classes that too many records share to be joined by them, and how many do; those with the most first."""
+    """Classes that join nothing because they stand in too many records, with the number of records; largest first."""
     failures: list[SourceError] = field(default_factory=list)
     """Records and inputs that could not be read, in the order of the dumps."""
     seconds: float = 0.0
-    """How long it took."""
+    """Duration of the run."""
 
-    def add(self, harvest: Harvest, found: _Found) -> None:
-        """Take over what was counted."""
+    def add(self, harvest: Harvest, clustering: _Clustering) -> None:
+        """Take over the counts."""
         dumps = harvest.dumps
         self.inputs = len(dumps)
         self.octets = sum(dump.octets for dump in dumps)
@@ -82,21 +77,19 @@ class DedupReport:
         self.silent = [(dump.name, dump.records) for dump in dumps if 0 < dump.records == dump.without]
         self.trimmable = harvest.trimmable
         self.cut = harvest.cut
-        self.clusters = int(found.cluster.max(initial=0))
-        self.duplicates = found.duplicates
-        self.common = found.common
+        self.clusters = int(clustering.cluster.max(initial=0))
+        self.duplicates = int(np.count_nonzero(clustering.rank > 1))
+        self.common = clustering.common
 
     def _repr_html_(self) -> str:
-        """As a notebook shows it: the counts, then what could not be read."""
-        names = (
-            "inputs octets records damaged without clusters duplicates cut trimmable seconds"  # those that are numbers
-        )
-        shown = [(name, getattr(self, name)) for name in names.split()]
-        shown[-1:-1] = [("silent", len(self.silent)), ("common", len(self.common))]
+        """Show the counts, then the failures, in a notebook."""
+        names = "inputs octets records damaged without clusters duplicates cut trimmable silent common seconds"
+        values = ((name, getattr(self, name)) for name in names.split())
+        shown = ((name, value if isinstance(value, int | float) else len(value)) for name, value in values)
         return html_fields(shown) + html_failures(self.failures)
 
     def metadata(self, options: Options, policy: Policy) -> dict[str, Any]:
-        """What the file says of itself: nothing that differs between two runs with the same inputs and options."""
+        """Metadata of the table of clusters: the same for two runs with the same inputs and options."""
         return {
             **options.metadata(),
             **dataclasses.asdict(policy),
@@ -114,26 +107,13 @@ class DedupReport:
 
 
 def run(
-    inputs: Sequence[Argument],
-    options: Options,
-    policy: Policy,
-    *,
-    clusters: Sink | None = None,
-    dumps: Dumps | None = None,
-    page: Callable[[bytes], object] | None = None,
-    outputs: Collection[str] = (),
-    spill_folder: Path | None = None,
-    on_failure: Callable[[SourceError], None] = lambda _: None,
-    on_progress: Callable[[int], object] = lambda _: None,
-    on_stage: Callable[[str], object] = lambda _: None,
+    inputs: Sequence[Argument], options: Options, policy: Policy, outputs: Outputs, progress: Progress
 ) -> DedupReport:
-    """Find the clusters of the records in dumps; give CLUSTERS rows to `clusters`, the records that are kept to `dumps`,
-    and a report for people, HTML, to `page`: to those that are given.
+    """Find the clusters of the records in dumps and write the outputs that are wanted.
 
-    `outputs`, `spill_folder` and `on_failure` are as in `pipeline.run`; `on_progress` is told how many octets of the
-    inputs were read since the last call, `on_stage` what comes now, in a word.
-    Returns the report. Raises FatalError where no input could be read, and with `strict` where one could not; where
-    dumps cannot be written; what a sink raises.
+    `progress` is told of failures, of octets as they are read, and of the stages "joining" and "writing".
+    Raises FatalError if no input could be read, with `strict` if one could not, and if the dumps cannot be written;
+    raises the errors of the outputs.
     """
     if policy.fields and options.syntax == "rfc2141bis-03":
         raise FatalError(
@@ -141,92 +121,61 @@ def run(
         )
     began = time.monotonic()
     report = DedupReport()
-    reading = dataclasses.replace(options.reading, columns=())
-    found_in = _foreseen(found_inputs(inputs, options, outputs), dumps, outputs)
+    found = found_inputs(inputs, options, outputs.paths)
+    if outputs.dumps is not None:
+        found, foreseen = itertools.tee(found)
+        outputs.dumps.foresee(foreseen, outputs.paths)
     with ExitStack() as stack:
-        folder = SpillFolder(spill_folder)
+        folder = SpillFolder(outputs.spill_folder)
         stack.callback(folder.remove)
-        harvest = Harvest(
-            options,
-            policy,
-            reading,
-            failures=Failures(report.failures, on_failure, strict=options.strict),
-            folder=folder.get,
-            on_read=on_progress,
-            dumps=dumps,
-            again=dumps is not None or page is not None,
-        )
+        failures = Failures(report.failures, progress.on_failure, strict=options.strict)
+        harvest = Harvest(options, policy, outputs, failures, folder.get, progress.on_progress)
         stack.callback(harvest.close)
-        harvest.read(found_in)
+        harvest.read(found)
         if report.failures and not harvest.dumps:
             raise FatalError("no input could be read")
-        on_stage("joining")
-        found = _Found(harvest, policy)
-        report.add(harvest, found)
-        on_stage("writing")
-        chosen = None if page is None else _chosen(found, harvest)
-        _give_rows(found, clusters, chosen)
-        again = Again(harvest.dumps, harvest.spool, reading, on_progress)
+        progress.on_stage("joining")
+        clustering = _Clustering(harvest, policy)
+        report.add(harvest, clustering)
+        progress.on_stage("writing")
+        chosen = None if outputs.page is None else _chosen(clustering, harvest)
+        if outputs.clusters is not None or chosen is not None:
+            for dump, rows in clustering.rows():
+                if outputs.clusters is not None:
+                    outputs.clusters(rows)
+                if chosen is not None:
+                    chosen.take(dump, rows)
+        again = harvest.second_reading()
         excerpts = {} if chosen is None else dict(again.excerpts(chosen.places()))
-        if dumps is not None:
-            _write(dumps, again, found)
-            for source in harvest.empty:  # they get a file as others do
-                with dumps.open(source):
+        if outputs.dumps is not None:
+            _write(outputs.dumps, again, clustering)
+            for source in harvest.empty:  # their files are empty, too
+                with outputs.dumps.open(source):
                     pass
-        if page is not None and chosen is not None:
-            page(_rendered(chosen.summary(options, policy, report.common, report.failures, excerpts)))
+        if outputs.page is not None and chosen is not None:
+            outputs.page(chosen.page(options, policy, report.common, report.failures, excerpts))
     report.seconds = time.monotonic() - began
     return report
 
 
-def _foreseen(
-    inputs: Iterator[Input | SourceError], dumps: Dumps | None, outputs: Collection[str]
-) -> Iterator[Input | SourceError]:
-    """The inputs, of which the dumps that are written, if any, are told beforehand. Raises FatalError."""
-    if dumps is None:
-        return inputs
-    inputs, foreseen = itertools.tee(inputs)
-    dumps.foresee(foreseen, outputs)
-    return inputs
+def _chosen(clustering: _Clustering, harvest: Harvest) -> Chosen:
+    from urnscan.dedup.summary import Chosen  # noqa: PLC0415 (templates are slow to load)
+
+    return Chosen(clustering.cluster, harvest.dumps)
 
 
-def _chosen(found: _Found, harvest: Harvest) -> Chosen:
-    """What is to be shown on the page."""
-    from urnscan.dedup.summary import Chosen  # noqa: PLC0415 (what makes pages takes a while to load)
-
-    return Chosen(found.cluster, harvest.dumps)
-
-
-def _rendered(summary: Summary) -> bytes:
-    """The page."""
-    from urnscan.report.dedup import render  # noqa: PLC0415 (the same)
-
-    return render(summary).encode()
-
-
-def _give_rows(found: _Found, clusters: Sink | None, chosen: Chosen | None) -> None:
-    """Give CLUSTERS rows to those who want them. Raises FatalError, and what a sink raises."""
-    if clusters is None and chosen is None:
-        return
-    for dump, rows in found.rows():
-        if clusters is not None:
-            clusters(rows)
-        if chosen is not None:
-            chosen.take(dump, rows)
-
-
-def _write(dumps: Dumps, again: Again, found: _Found) -> None:
+def _write(dumps: Dumps, again: SecondReading, clustering: _Clustering) -> None:
     """Write the dumps without duplicates. Raises FatalError."""
-    read = zip(again.read(), found.places(), strict=True)
-    for source, in_it in itertools.groupby(read, lambda each: each[0][0].source):
+    places = clustering.places()
+    for source, of_source in itertools.groupby(again.read(), lambda each: each[0].source):
         with dumps.open(source) as write:
-            for (dump, buffer), places in in_it:
+            for dump, buffer in of_source:
                 write.begin(dump.format.line_ends)
-                copy_without(buffer, places, dump.format.separator, write)
+                copy_without(buffer, itertools.islice(places, dump.records), dump.format.separator, write)
 
 
-class _Found:
-    """What is known of the records when all are read."""
+class _Clustering:
+    """Clusters of all records, and the ranks of the records in them."""
 
     def __init__(self, harvest: Harvest, policy: Policy) -> None:
         """Raises FatalError."""
@@ -239,25 +188,16 @@ class _Found:
             first, other = np.concatenate([first, pieces.first]), np.concatenate([other, pieces.other])
         self.common = joined.common
         self.cluster = components(harvest.records, first, other)
+        self.rank = ranks(policy.keep, self.cluster, unit, harvest.lengths, harvest.counts)
         self._joins = joined.joins
-        self._rank = ranks(policy.keep, self.cluster, unit, harvest.lengths, harvest.counts)
         self._harvest = harvest
 
-    @property
-    def duplicates(self) -> int:
-        """How many records are not kept."""
-        return int(np.count_nonzero(self._rank > 1))
-
     def rows(self) -> Iterator[tuple[Dump, pa.RecordBatch]]:
-        """CLUSTERS rows of all records, those of each dump apart. Raises FatalError."""
-        record = edge = 0
-        dumps = iter(self._harvest.dumps)
-        dump = None
-        for rows in self._harvest.rows.batches():
-            while dump is None or record == dump.first + dump.records:
-                dump = next(dumps)
+        """CLUSTERS rows of all records, each batch with its dump. Raises FatalError."""
+        edge = 0
+        for dump, record, rows in self._batches():
             urns = rows.column("urns")
-            rank = self._rank[record : record + len(rows)].astype(np.int64)
+            rank = self.rank[record : record + len(rows)].astype(np.int64)
             columns = {
                 "cluster": number_array(self.cluster[record : record + len(rows)].astype(np.int64)),
                 "source": _repeated(dump.source.name, len(rows)),
@@ -266,33 +206,26 @@ class _Found:
                 "rank": number_array(rank),
                 "kept": flag_array(rank == 1),
             }
-            yield (
-                dump,
-                pa.RecordBatch.from_arrays(
-                    [columns[name] if name in columns else rows.column(name) for name in CLUSTERS.names],
-                    schema=CLUSTERS,
-                ),
-            )
-            record += len(rows)
+            ordered = [columns[name] if name in columns else rows.column(name) for name in CLUSTERS.names]
+            yield dump, pa.RecordBatch.from_arrays(ordered, schema=CLUSTERS)
             edge += len(urns.values)
 
-    def places(self) -> Iterator[Iterator[tuple[int, int, bool]]]:
-        """For each dump, to be taken before the next is asked for: of each of its records where it begins, how many octets
-        it has, and whether it is kept. Raises FatalError.
-        """
-        batches = self._harvest.rows.batches()
+    def places(self) -> Iterator[tuple[int, int, bool]]:
+        """Offset, length and whether it is kept, of all records. Raises FatalError."""
+        for _, record, rows in self._batches():
+            kept = self.rank[record : record + len(rows)] == 1
+            columns = (numbers(rows.column(name)).tolist() for name in ("offset", "length"))
+            yield from zip(*columns, kept.tolist(), strict=True)
 
-        def of(dump: Dump) -> Iterator[tuple[int, int, bool]]:
+    def _batches(self) -> Iterator[tuple[Dump, int, pa.RecordBatch]]:
+        """ROWS of all records, each batch with its dump and the number of its first record. Raises FatalError."""
+        batches = self._harvest.rows.batches()
+        for dump in self._harvest.dumps:
             record = dump.first
             while record < dump.first + dump.records:
                 rows = next(batches)
-                kept = self._rank[record : record + len(rows)] == 1
-                columns = (numbers(rows.column(name)).tolist() for name in ("offset", "length"))
-                yield from zip(*columns, kept.tolist(), strict=True)
+                yield dump, record, rows
                 record += len(rows)
-
-        for dump in self._harvest.dumps:
-            yield of(dump)
 
 
 def _repeated(text: str | None, count: int) -> pa.DictionaryArray:
@@ -303,6 +236,6 @@ def _repeated(text: str | None, count: int) -> pa.DictionaryArray:
 
 
 def _filtered(urns: pa.ListArray, which: npt.NDArray[np.bool_]) -> pa.ListArray:
-    """The lists without those of their values that are not in `which`."""
+    """Lists with only those of their values that `which` marks."""
     ends = np.append(np.int32(0), np.cumsum(which, dtype=np.int32))[numbers(urns.offsets)]
     return pa.ListArray.from_arrays(number_array(ends), urns.values.filter(flag_array(which)), type=urns.type)

@@ -1,12 +1,13 @@
-"""Where dumps without their duplicates go: one file for all of them, or one for each in a folder."""
+"""Where the results of a run go; the files for the deduplicated dumps: one for all, or one for each input."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+
+import pyarrow as pa
 
 from urnscan.errors import FatalError, SourceError
 from urnscan.output.octets import OctetOutput
@@ -15,27 +16,27 @@ from urnscan.records.buffer import MARK
 from urnscan.records.formats import Format
 from urnscan.sources import Input, is_remote, local_path, real_place
 
-__all__ = ["Dumps", "Following"]
+__all__ = ["Dumps", "Following", "Outputs"]
 
-_UNPACKED = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".txz")  # what is read, but not written
+_UNPACKED = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".txz")  # forms that are read, but not written
 
 
 class Following:
-    """Writes dumps one behind the other, so that no record runs into one of the next dump."""
+    """Writes dumps one behind the other, with line ends between them, so that no record runs into the next dump."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self._write = write
-        self._tail = b""  # what was written last
-        self._line_ends = 0  # that must stand before what is written next
-        self._begins_later = False  # the next octets are the first of a dump that is not the first
+        self._tail = b""  # the last octets that were written
+        self._line_ends = 0  # needed before the next octets
+        self._begins_later = False  # the next octets begin a dump, and not the first one
 
     def begin(self, line_ends: int) -> None:
-        """Another dump comes, with at least so many line ends before it."""
+        """Begin another dump, with at least so many line ends before it."""
         self._begins_later = bool(self._tail)
         self._line_ends = line_ends if self._tail else 0
 
     def __call__(self, octets: bytes) -> None:
-        """Write octets of the dump. Raises what `write` does."""
+        """Write octets of the dump. Raises the errors of `write`."""
         if self._begins_later and octets:
             octets = octets.removeprefix(MARK)
             self._begins_later = False
@@ -49,17 +50,17 @@ class Following:
         self._tail = (self._tail + octets[-4:])[-4:]
 
 
-class Dumps:
-    """Where dumps without their duplicates go: a file for all, or a folder with a file for each input; a context manager.
+class Dumps(contextlib.AbstractContextManager["Dumps"]):
+    """Files for the deduplicated dumps: one for all, or a folder with one for each input; a context manager.
 
     All files appear when `commit` is called.
     """
 
     def __init__(self, path: str, *, force: bool = False) -> None:
-        """`path` is a folder where there is one, or where it ends in "/". Raises FatalError as every output does."""
+        """`path` means a folder if one is there, or if it ends in "/". Raises FatalError like every output."""
         self._path = path
         self._force = force
-        self._admitted: dict[str, tuple[str, Format]] = {}  # by the path of the output, the first input for it
+        self._admitted: dict[str, tuple[str, Format]] = {}  # path of an output -> its first input
         self._folder = None if is_remote(path) else Path(local_path(path))
         if self._folder is not None and not self._folder.is_dir() and not path.endswith("/"):
             self._folder = None
@@ -76,20 +77,15 @@ class Dumps:
                 self._work = stack.enter_context(work_folder(self._folder / "deduplicated"))
             self._clean_up = stack.pop_all()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._clean_up.close()
 
     def foresee(self, inputs: Iterable[Input | SourceError], others: Iterable[str] = ()) -> None:
-        """Look, before hours go into reading, for what cannot be written; `others` are outputs of the run beside these.
+        """Check that all files can be written, before hours go into reading. `others` are the other outputs of the run.
 
-        Raises FatalError.
+        Raises FatalError if they cannot.
         """
-        read: dict[str, str] = {}  # by their real places, here and below: the names of inputs
+        read: dict[str, str] = {}  # real place -> name of the input; in `written` as well
         written: dict[str, str] = {}
         taken = set(map(real_place, others)) - {real_place(self._path)}
         for source in inputs:
@@ -112,8 +108,9 @@ class Dumps:
             raise FatalError(f"{read[place]}: is an input and an output: name another place to write")
 
     def admit(self, source: Input, format_: Format, codec: str | None) -> None:
-        """A dump of this format is in the input, decoded from that codec. Raises FatalError where it cannot be written, or
-        not with those before it.
+        """Check that a dump of the input can be written behind those before it.
+
+        `codec` is the encoding it was decoded from, if any. Raises FatalError if the dump cannot be written.
         """
         if codec is not None:
             raise FatalError(
@@ -132,7 +129,7 @@ class Dumps:
 
     @contextlib.contextmanager
     def open(self, source: Input) -> Iterator[Following]:
-        """What writes the dumps of an input. Raises FatalError."""
+        """Open the file for the dumps of an input. Raises FatalError."""
         if self._joined is not None:
             yield self._joined
             return
@@ -141,7 +138,7 @@ class Dumps:
             work.mkdir()
         output = self._clean_up.enter_context(OctetOutput(self._place(source), force=self._force, folder=work))
         yield Following(output.write)
-        output.complete()  # there may be more dumps than files can be open
+        output.complete()  # now: there may be more inputs than open files are allowed
         self._outputs.append(output)
 
     def complete(self) -> None:
@@ -161,3 +158,23 @@ class Dumps:
         suffixes = Path(name).suffixes
         written = (suffix for suffix in suffixes if suffix.lower() not in _UNPACKED)
         return str(self._folder / (name.removesuffix("".join(suffixes)) + "".join(written)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outputs:
+    """Where the results of a run go; None: not wanted."""
+
+    clusters: Callable[[pa.RecordBatch], None] | None = None
+    """Takes batches of CLUSTERS rows, in order."""
+    dumps: Dumps | None = None
+    page: Callable[[bytes], object] | None = None
+    """Takes the HTML report."""
+    paths: Collection[str] = ()
+    """Files that the run writes and therefore must not read."""
+    spill_folder: Path | None = None
+    """Parent of the folder for spilled rows; None: that for temporary files."""
+
+    @property
+    def need_second_reading(self) -> bool:
+        """Whether the dumps have to be read twice."""
+        return self.dumps is not None or self.page is not None

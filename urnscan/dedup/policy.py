@@ -1,4 +1,4 @@
-"""What joins records, and which record of a cluster is kept."""
+"""Options that say which URNs join records, and which record of a cluster is kept."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from urnscan.run.options import as_flag, as_strings, as_whole_number
 __all__ = ["KEEP", "PLACEHOLDERS", "WEAK", "Policy", "ranks"]
 
 WEAK = ("issn", "schemas-*", "ietf:params:xml", "oasis")
-"""What names something that many records share: a serial, the language of a document."""
+"""Weak by default: URNs that many records share, such as that of a serial or of an XML vocabulary."""
 
 PLACEHOLDERS = (
-    *(f"isbn:978{digit * 9}{-(38 + 19 * int(digit)) % 10}" for digit in "0123456789"),  # the check digits are right
+    *(f"isbn:978{digit * 9}{-(38 + 19 * int(digit)) % 10}" for digit in "0123456789"),  # with the right check digit
     "issn:0000-0000",
     "uuid:00000000-0000-0000-0000-000000000000",
     "uuid:ffffffff-ffff-ffff-ffff-ffffffffffff",
 )
-"""What stands where nobody knew better: joins nothing, whatever else is weak."""
+"""Placeholders in place of an unknown identifier. They join nothing, whatever `weak` says."""
 
 _Lengths = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What joins records, and which of them are kept; the names and meanings are those of the command's options.
+    """Which URNs join records, and which records are kept; names and meanings as in the command's options.
 
-    Raises ValueError and TypeError for a value that is none.
+    Raises ValueError and TypeError for an invalid value.
 
     >>> Policy(weak=("urn:ISSN:", "oasis"), keep="longest").weak
     ('issn', 'oasis')
     """
 
     fields: bool = False
-    """Only the identifiers of the records themselves count, native ones as their URNs."""
+    """Only the identifiers in the record's own fields count; native ones (ISBN, DOI) count as their URNs."""
     weak: tuple[str, ...] = WEAK
-    """Namespaces, or parts of them, whose URNs join nothing (`components.is_weak`)."""
+    """Namespaces, or parts of them, whose URNs join nothing, such as `issn`."""
     max_class: int = 100
-    """So many records may share a class that joins them."""
+    """A URN that stands in more records than this joins none of them."""
     keep: str = "first"
     """Which record of a cluster is kept, one of KEEP."""
     record: str | None = None
-    """The format of the dumps, a name of `records.formats.FORMATS`; None: each dump tells."""
+    """The format of the dumps, such as `marc`; None: recognised in each dump."""
 
     def __post_init__(self) -> None:
         weak = as_strings("weak", self.weak)
@@ -72,16 +72,16 @@ KEEP: Mapping[str, Callable[[Numbers, _Lengths, _Lengths], _Lengths | Numbers]] 
         "most-identifiers": lambda _record, _length, urns: -urns,
     }
 )
-"""By what the records of a cluster are ranked, the least first: of each its number, its octets, its different URNs."""
+"""Keys by which records of a cluster are ranked, least first; made of record number, octets and number of URNs."""
 
 
 def ranks(keep: str, cluster: Numbers, unit: Numbers, length: _Lengths, urns: Numbers) -> Numbers:
-    """The rank of each record in its cluster, from 1, by what is to be kept, one of KEEP; of equals the first comes first.
+    """Rank the records of each cluster from 1 by `keep`, one of KEEP; of equals the first comes first.
 
-    `unit` is what each record is a piece of, numbered from 0 in the order of their first pieces: pieces of one have one
-    rank. `length` is that of each record in octets, `urns` how many different ones it names.
+    All arrays have an element for each record. `unit`: number of the thing that the record is a piece of, from 0 in the
+    order of first pieces; all pieces get the same rank. `length`: octets. `urns`: number of different URNs.
     """
-    begins = np.empty(unit.max(initial=-1) + 1, np.int32)  # of each unit its first record
+    begins = np.empty(unit.max(initial=-1) + 1, np.int32)  # first record of each unit
     begins[unit[::-1]] = np.arange(len(unit), dtype=np.int32)[::-1]
     of_unit = cluster[begins]
     shared = np.flatnonzero(np.bincount(of_unit)[of_unit] > 1).astype(np.int32)

@@ -1,4 +1,4 @@
-"""What is to be read twice: how a dump is known again, and the second reading."""
+"""Dumps that are read twice: the second reading, and the check that it gives the octets of the first."""
 
 from __future__ import annotations
 
@@ -14,77 +14,76 @@ from operator import itemgetter
 from pathlib import Path
 from typing import IO
 
+from urnscan.dedup.copies import blocks
 from urnscan.errors import FatalError, SourceError
 from urnscan.records.buffer import Buffer
 from urnscan.records.formats import Format
 from urnscan.sources import Document, Input, Reading, open_documents, past_damage
 
-__all__ = ["Again", "Dump", "Place", "ReadInto", "Spool", "Summed"]
-
-_BLOCK = 1 << 20  # octets passed over at a time
+__all__ = ["Dump", "Place", "ReadInto", "SecondReading", "Spool", "SummedReader"]
 
 ReadInto = Callable[[memoryview], int]
 
 
 @dataclass(slots=True, eq=False)
 class Dump:
-    """A text of records that was read."""
+    """A document of records, and counts of the first reading."""
 
     source: Input
     name: str
-    """What errors call it."""
+    """Name in messages."""
     member: str | None
     number: int
-    """Its place among the things that are in the input, from 0."""
+    """Index among the documents of the input, from 0."""
     format: Format
     first: int
-    """The number of its first record among all that could be read, from 0."""
+    """Number of its first record among the readable records of all dumps, from 0."""
     records: int = 0
     damaged: int = 0
     without: int = 0
-    """Records in which no URN was found."""
+    """Records without a URN."""
     octets: int = 0
-    sum: int = 0
-    """The checksum of its octets, where it is to be read again."""
-    kept: tuple[int, int] | None = None
-    """Where it lies in the spool, if it is out of a pipe that is to be read again."""
+    checksum: int = 0
+    """CRC-32 of the octets; 0 if the dump is read only once."""
+    spooled: int | None = None
+    """Offset in the spool; None if the input can be read again."""
 
 
 Place = tuple[Dump, int]
-"""Where a record stands: the octets from the beginning of its dump."""
+"""A dump, and the offset of a record in it."""
 
 
-class Summed:
-    """Octets on their way, added up: whether a second reading gives what the first one gave."""
+class SummedReader:
+    """A reader that counts octets and sums them up, to compare two readings."""
 
-    def __init__(self, read_into: ReadInto, *, want_sum: bool = True) -> None:
+    def __init__(self, read_into: ReadInto, *, want_checksum: bool = True) -> None:
         self.octets = 0
-        self.sum = 0
+        self.checksum = 0
         self._read_into = read_into
-        self._want_sum = want_sum
+        self._want_checksum = want_checksum
 
     def read_into(self, view: memoryview) -> int:
-        """As a Reader does."""
+        """Read the next octets. Raises the errors of the reader."""
         got = self._read_into(view)
         self.octets += got
-        if self._want_sum:
-            self.sum = zlib.crc32(view[:got], self.sum)
+        if self._want_checksum:
+            self.checksum = zlib.crc32(view[:got], self.checksum)
         return got
 
 
 class Spool:
-    """What comes out of pipes, kept in a file without a name, to be read once more: one file, however many dumps."""
+    """Octets that came out of pipes, kept for the second reading: one unnamed file for all dumps."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises FatalError where no disk is left."""
+        """Raises FatalError if the file cannot be made in the folder."""
         self.octets = 0
-        """How many are kept."""
+        """Octets kept so far."""
         self._folder = folder
         with self._as_fatal():
-            self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (it lives as long as this does)
+            self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed by `close`)
 
     def keep(self, read_into: ReadInto) -> ReadInto:
-        """The same reading, of which all is kept. It raises FatalError where no disk is left."""
+        """Wrap a reader so that its octets are kept. The new reader also raises FatalError if the disk is full."""
 
         def read_and_keep(view: memoryview) -> int:
             got = read_into(view)
@@ -96,7 +95,7 @@ class Spool:
         return read_and_keep
 
     def read_again(self, start: int, end: int) -> ReadInto:
-        """What is kept between two places. Raises FatalError where no disk is left; nothing can be kept from then on."""
+        """Reader of the octets between two offsets; nothing can be kept from then on. Raises FatalError, as it does."""
         with self._as_fatal():
             self._file.seek(start)
 
@@ -110,7 +109,7 @@ class Spool:
         return read_into
 
     def close(self) -> None:
-        """Forget the octets."""
+        """Delete the octets."""
         self._file.close()
 
     @contextlib.contextmanager
@@ -121,48 +120,47 @@ class Spool:
             raise FatalError(f"{self._folder}: cannot hold what comes out of a pipe: {error.strerror}") from error
 
 
-class Again:
-    """The second reading of the dumps."""
+@dataclass(frozen=True, slots=True)
+class SecondReading:
+    """The second reading of all dumps, or of some records in them."""
 
-    def __init__(
-        self, dumps: Sequence[Dump], spool: Spool | None, reading: Reading, on_read: Callable[[int], object]
-    ) -> None:
-        """`spool` has what came out of pipes; `on_read` is told how many octets of the inputs were read."""
-        self._dumps = dumps
-        self._spool = spool
-        self._reading = reading
-        self._on_read = on_read
+    dumps: Sequence[Dump]
+    spool: Spool | None
+    """Octets that came out of pipes, if there were any."""
+    reading: Reading
+    on_read: Callable[[int], object]
+    """Called with the number of octets read from the inputs since the last call."""
 
     def read(self) -> Iterator[tuple[Dump, Buffer]]:
-        """The dumps, each to be read to its end. Raises FatalError where one is not the same as it was."""
-        for dump, summed in self._open(self._dumps):
-            yield dump, Buffer(past_damage(summed.read_into))
-            if (summed.octets, summed.sum) != (dump.octets, dump.sum):
+        """Give the dumps; the caller reads each to its end. Raises FatalError if one has changed."""
+        for dump, reader in self._open(self.dumps):
+            yield dump, Buffer(past_damage(reader.read_into))
+            if (reader.octets, reader.checksum) != (dump.octets, dump.checksum):
                 raise _changed(dump)
 
     def excerpts(self, places: Mapping[Place, int]) -> Iterator[tuple[Place, bytes]]:
-        """So many octets of the records at these places. Raises FatalError."""
-        for dump, summed in self._open([dump for dump in self._dumps if any(place[0] is dump for place in places)]):
-            buffer = Buffer(past_damage(summed.read_into))
+        """Give the first octets of some records: place -> number of octets. Raises FatalError."""
+        for dump, reader in self._open([dump for dump in self.dumps if any(place[0] is dump for place in places)]):
+            buffer = Buffer(past_damage(reader.read_into))
             for place in sorted((place for place in places if place[0] is dump), key=itemgetter(1)):
-                _, offset = place
-                while (away := offset - buffer.offset) > 0 and buffer.take(min(away, _BLOCK)):
+                for _ in blocks(buffer, place[1] - buffer.offset):
                     pass
                 yield place, buffer.take(places[place])
 
-    def _open(self, dumps: Sequence[Dump]) -> Iterator[tuple[Dump, Summed]]:
-        """Some of the dumps, in their order. Raises FatalError where one is not there any more."""
-        for source, in_it in itertools.groupby(dumps, lambda dump: dump.source):
-            waiting = deque(in_it)
-            while self._spool is not None and waiting and (kept := waiting[0].kept) is not None:
-                yield waiting.popleft(), Summed(self._spool.read_again(*kept))
+    def _open(self, dumps: Sequence[Dump]) -> Iterator[tuple[Dump, SummedReader]]:
+        """Open some of the dumps, in their order. Raises FatalError if one is missing."""
+        for source, of_source in itertools.groupby(dumps, lambda dump: dump.source):
+            waiting = deque(of_source)
+            while self.spool is not None and waiting and (start := waiting[0].spooled) is not None:
+                dump = waiting.popleft()
+                yield dump, SummedReader(self.spool.read_again(start, start + dump.octets))
             if not waiting:
                 continue
             try:
-                with closing(open_documents(source, self._reading, self._on_read)) as documents:
+                with closing(open_documents(source, self.reading, self.on_read)) as documents:
                     for number, document in enumerate(documents):
                         if number == waiting[0].number and isinstance(document, Document):
-                            yield waiting.popleft(), Summed(document.reader.read_into)
+                            yield waiting.popleft(), SummedReader(document.reader.read_into)
                         if not waiting:
                             break
             except SourceError as error:

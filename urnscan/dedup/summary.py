@@ -1,4 +1,4 @@
-"""What the report shows of a run: how large clusters are, the largest of them, and some side by side."""
+"""The HTML report of a run: sizes of clusters, the largest clusters, some records side by side."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from urnscan.records.buffer import Buffer
 from urnscan.records.identifiers import as_text
 from urnscan.records.record import Record
 from urnscan.records.shown import shown
-from urnscan.report.dedup import Common, Example, ExampleRecord, Input, Large, Summary
+from urnscan.report.dedup import Common, Example, ExampleRecord, Input, Large, Summary, render
 from urnscan.run.options import Options
 from urnscan.scanner.views import make_scanner
 from urnscan.tables.rows import canonical_column
 
 __all__ = ["Chosen"]
 
-_LOOKED_AT = 1 << 16  # octets of a record that are read to show it
-_EXCERPT = 3_000  # characters that are shown
-_LARGEST = 10  # clusters that are named
-_ACROSS = 4  # clusters of several dumps that are shown, in their order
-_FIRST = 4  # clusters of any
-_SIDE_BY_SIDE = 3  # records of a cluster
-_NAMED = 5  # records and URNs of a large cluster
+_READ = 1 << 16  # octets read of a record that is shown
+_EXCERPT = 3_000  # characters shown of it
+_LARGEST = 10  # clusters in the list of the largest
+_NAMED = 5  # records and URNs of each of these
+_ACROSS = 4  # examples: clusters with records of several dumps
+_FIRST = 4  # examples: first clusters
+_SIDE_BY_SIDE = 3  # records of an example
 _COMMON = 100
 _FAILURES = 20
 
@@ -42,16 +42,16 @@ _Row = Mapping[str, Any]
 
 
 class Chosen:
-    """The clusters that are shown, and the rows of some of their records."""
+    """Clusters chosen for the report, and the rows of some of their records."""
 
     def __init__(self, cluster: Numbers, dumps: Sequence[Dump]) -> None:
-        """`cluster` is that of each record."""
+        """`cluster`: number of the cluster of each record."""
         self._dumps = dumps
         self._sizes = sizes = np.bincount(cluster, minlength=1)
         largest = np.argsort(-sizes, kind="stable")[:_LARGEST]
         self._largest = largest[sizes[largest] > 1].tolist()
         small = np.flatnonzero((sizes > 1) & (sizes <= _SIDE_BY_SIDE))
-        # Those that reach over several dumps are what one wants to see first, if there are any.
+        # Clusters with records of several dumps come first: they interest most.
         begins = np.array([dump.first for dump in dumps])
         first, last = np.zeros(len(sizes), np.int64), np.zeros(len(sizes), np.int64)
         last[cluster] = np.arange(len(cluster))
@@ -64,7 +64,7 @@ class Chosen:
         self._removed: Counter[Dump] = Counter()
 
     def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
-        """Look at CLUSTERS rows of a dump."""
+        """Count CLUSTERS rows of a dump, and keep those that are shown."""
         self._removed[dump] += len(rows) - rows.column("kept").true_count
         wanted = pc.and_(
             pc.is_in(rows.column("cluster"), value_set=self._wanted), pc.less_equal(rows.column("rank"), _NAMED)
@@ -73,23 +73,23 @@ class Chosen:
             self._rows[row["cluster"]].append((dump, row))
 
     def places(self) -> Mapping[Place, int]:
-        """Where the records stand of which excerpts are to be shown, and how many octets of them are wanted."""
+        """Places of the records that are shown, with the number of octets to read of each."""
         rows = (each for cluster in self._shown for each in self._beside(cluster))
-        return {(dump, row["offset"]): min(row["length"], _LOOKED_AT) for dump, row in rows}
+        return {(dump, row["offset"]): min(row["length"], _READ) for dump, row in rows}
 
     def _beside(self, cluster: int) -> Sequence[tuple[Dump, _Row]]:
-        """The records of a cluster that are shown side by side, in the order of their ranks."""
+        """Records of a cluster that are shown side by side, in the order of their ranks."""
         return sorted(self._rows[cluster], key=lambda each: each[1]["rank"])[:_SIDE_BY_SIDE]
 
-    def summary(
+    def page(
         self,
         options: Options,
         policy: Policy,
         common: Sequence[tuple[str, int]],
         failures: Sequence[SourceError],
         excerpts: Mapping[Place, bytes],
-    ) -> Summary:
-        """The page's content; `excerpts` are the octets that `places` asked for, the beginning of each record."""
+    ) -> bytes:
+        """Make the report; `excerpts` has the octets that `places` asked for."""
         sizes = Counter(self._sizes[1:].tolist())
         spellings = _Spellings(options, policy)
 
@@ -97,24 +97,17 @@ class Chosen:
             octets = excerpts[dump, row["offset"]]
             return _example(row, dump, octets, spellings.of(dump, octets))
 
-        records = sum(size * count for size, count in sizes.items())
-        return Summary(
+        inputs = [
+            Input(each.name, each.format.title, each.records, each.damaged, each.without, self._removed[each])
+            for each in self._dumps
+        ]
+        summary = Summary(
             version=__version__,
-            inputs=[
-                Input(
-                    dump.name,
-                    dump.format.title,
-                    dump.records,
-                    dump.damaged,
-                    dump.without,
-                    self._removed[dump],
-                )
-                for dump in self._dumps
-            ],
-            records=records,
+            inputs=inputs,
+            records=sum(each.records for each in inputs),
             clusters=sizes.total(),
             duplicates=self._removed.total(),
-            without=sum(dump.without for dump in self._dumps),
+            without=sum(each.without for each in inputs),
             sizes=sizes,
             largest=[self._large(cluster) for cluster in self._largest],
             common=[Common(urn, count) for urn, count in common[:_COMMON]],
@@ -127,6 +120,7 @@ class Chosen:
             failures=[str(failure) for failure in failures[:_FAILURES]],
             more_failures=max(0, len(failures) - _FAILURES),
         )
+        return render(summary).encode()
 
     def _large(self, cluster: int) -> Large:
         rows = [row for _, row in self._rows[cluster]]
@@ -152,7 +146,7 @@ def _example(row: _Row, dump: Dump, octets: bytes, spellings: Iterable[tuple[str
 
 
 class _Spellings:
-    """How the URNs of records stand in them."""
+    """Finds how the URNs of a record are spelled in it."""
 
     def __init__(self, options: Options, policy: Policy) -> None:
         self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
@@ -160,10 +154,10 @@ class _Spellings:
         self._fields = policy.fields
 
     def of(self, dump: Dump, octets: bytes) -> Iterator[tuple[str, str]]:
-        """The spellings in the octets of a record, each with its canonical form."""
+        """Find the spellings in the octets of a record, each with its canonical form."""
         yield from self._literal(octets)
         if self._fields:
-            # Where a record cannot be read without what stands around it, its native identifiers are not marked.
+            # Native identifiers are not marked in a record that cannot be read without its wrapper.
             for record in dump.format.open(own=True).read(Buffer(io.BytesIO(octets).readinto)):
                 for own in record.own if isinstance(record, Record) else ():
                     for _, urn in self._literal((as_text(own) or "").encode()):
@@ -176,7 +170,7 @@ class _Spellings:
 
 
 def _settings(options: Options, policy: Policy) -> Sequence[tuple[str, str]]:
-    """The options that say what was joined, as the command knows them."""
+    """Options that decide what was joined, named as on the command line."""
     switches = {"--fields": policy.fields, "--trim": options.trim}
     return [
         ("--equivalence", options.equivalence),

@@ -1,7 +1,8 @@
-"""Python's way in, for notebooks and programs.
+"""The functions that Python programs and notebooks call.
 
+shared: progress, errors and tables of the functions below.
+context: `Scan.context`, the text around the occurrences of a class.
 scans: `scan` and `scan_batches`.
-context: what stands around the occurrences of a class, read from the inputs again.
 deduplication: `deduplicate`.
-samples: the sample texts that come with the package.
+samples: `samples`, the sample texts that come with the package.
 """

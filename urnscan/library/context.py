@@ -1,4 +1,4 @@
-"""Keyword in context: what stands before and behind the occurrences of a class, read from the inputs once more."""
+"""Keyword in context: the text around the occurrences of a class, read from the inputs again."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ __all__ = ["Context", "ContextLine", "read_context"]
 
 _WIDEST = 10_000  # characters on each side
 _LONGEST_CHARACTER = 4  # octets of UTF-8
-_BLOCK = 1 << 20  # octets passed over at a time
+_BLOCK = 1 << 20  # octets skipped at a time
 _CHANGED = "has changed since it was scanned"
 _GONE = "is not there any more"
 _STREAM = "can be read only once"
 
-_Ways = dict[str | None, list["_Wanted"]]
+_Members = dict[str | None, list["_Wanted"]]
 
 
 class ContextLine(NamedTuple):
-    """An occurrence and what stands around it. What is no UTF-8 is U+FFFD."""
+    """An occurrence and the text around it. Octets that are not UTF-8 become U+FFFD."""
 
     left: str
-    """The characters before it."""
+    """Characters before the occurrence."""
     text: str
-    """It as it stands in the document, where a view may have read it as something else."""
+    """The occurrence as it stands in the document; a view may have decoded it."""
     right: str
-    """The characters behind it."""
+    """Characters behind the occurrence."""
     source: str
     """The input."""
     member: str | None
-    """The way to the document inside of it; None where it is the input itself."""
+    """The path of the document in the input; None if the document is the input itself."""
     offset: int
-    """Where it begins: octets from the beginning of the document, or of the value of a table."""
+    """Octets before the occurrence in the document, or in the value of a table."""
     line: int
-    """The line in which it begins, from 1."""
+    """The line in which the occurrence begins, from 1."""
 
     @property
     def place(self) -> str:
-        """Where it stands, as the command prints it: `source!/member:line`."""
+        """The place as the command prints it: `source!/member:line`."""
         inside = "" if self.member is None else INSIDE + self.member
         return f"{self.source}{inside}:{self.line}"
 
@@ -71,18 +71,19 @@ _COLUMNS = pa.schema(
 
 @dataclass(frozen=True, repr=False)
 class Context(Sequence[ContextLine]):
-    """The occurrences of a class with what stands around them, a line each. It prints, and shows itself in a notebook, as
-    concordances do, with the occurrences one below the other.
+    """The occurrences of a class with the text around them.
+
+    Terminals and notebooks show a concordance: a line each, with the occurrences one below the other.
     """
 
     urn: str
-    """The class."""
+    """The canonical form of the class."""
     lines: tuple[ContextLine, ...]
-    """In the order of the scan."""
+    """Occurrences in the order of the scan."""
     more: int = 0
-    """How many occurrences there are beyond the limit."""
+    """Number of occurrences beyond the limit."""
     failures: tuple[SourceError, ...] = ()
-    """The inputs that could not be read again, or are not as they were: one for each, which says what is missing."""
+    """One failure for each input that could not be read again or has changed; it says how much is missing."""
 
     @overload
     def __getitem__(self, index: int) -> ContextLine: ...
@@ -97,12 +98,12 @@ class Context(Sequence[ContextLine]):
         return len(self.lines)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The lines as a pandas frame with the columns left, text, right, source, member, offset, line."""
+        """Convert to a pandas frame with the columns left, text, right, source, member, offset, line."""
         frame: pd.DataFrame = pa.Table.from_pylist([line._asdict() for line in self.lines], _COLUMNS).to_pandas()
         return frame
 
     def __repr__(self) -> str:
-        """Lines for a terminal."""
+        """Show a concordance in a terminal."""
         rows = [(in_line(line.left), in_line(line.text), in_line(line.right), line.place) for line in self.lines]
         left, text, right = (max((width_of(row[column]) for row in rows), default=0) for column in range(3))
         lines = (
@@ -112,7 +113,7 @@ class Context(Sequence[ContextLine]):
         return "\n".join(map(printable, [self._title, *lines, *self._beyond, *map(str, self.failures)]))
 
     def _repr_html_(self) -> str:
-        """A table; what is written from right to left stays in its cell."""
+        """Show a table in a notebook; text that runs from right to left stays in its cell."""
 
         def cell(text: str, side: str, tag: str = "bdi") -> str:
             shown = html_text(in_line(text))
@@ -139,11 +140,9 @@ class Context(Sequence[ContextLine]):
 def read_context(
     inputs: Sequence[str], options: Options, occurrences: pa.Table, urn: str | URN, width: int, limit: int | None
 ) -> Context:
-    """The context of the first `limit` occurrences (None: of all) of the class of `urn`, out of those that a scan found.
+    """Read the context of a class; `inputs`, `options` and `occurrences` are those of a scan.
 
-    `inputs` and `options` are those of the scan, `width` is how many characters are wanted on each side.
-    Raises InvalidURN where `urn` is none, ArgumentError where the scan has not found it, and for a width or limit that is
-    none.
+    Other parameters and errors: see `Scan.context`.
     """
     if not isinstance(width, int | np.integer) or not 0 <= width <= _WIDEST:
         raise ArgumentError(f"width is a number of characters from 0 to {_WIDEST:,}, not {width!r}")
@@ -161,17 +160,17 @@ def read_context(
         _Wanted(number, text=row.pop("text").encode(), **row)
         for number, row in enumerate(first.select(_Wanted.columns()).to_pylist())
     ]
-    again = _Again(options, width, wanted)
+    again = _SecondReading(options, width, wanted)
     again.read(inputs)
     return Context(name, again.lines(), rows.num_rows - len(wanted), again.failures())
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """An occurrence that is to be found again."""
+    """An occurrence to be found again."""
 
     number: int
-    """Its place among those that are wanted."""
+    """Index among the wanted occurrences."""
     source: str
     member: str | None
     offset: int
@@ -182,30 +181,30 @@ class _Wanted:
 
     @classmethod
     def columns(cls) -> list[str]:
-        """Those of the table of occurrences that it is made of."""
+        """Names of the columns of OCCURRENCES that become fields."""
         return ["source", "member", "offset", "line", "text", "length", "via"]
 
 
-class _Again:
-    """The second reading of what holds occurrences that are wanted."""
+class _SecondReading:
+    """The second reading of the documents with wanted occurrences."""
 
     def __init__(self, options: Options, width: int, wanted: Sequence[_Wanted]) -> None:
         self._options = options
         self._width = width
         self._lines: dict[int, ContextLine] = {}
-        self._waiting: dict[str, _Ways] = defaultdict(lambda: defaultdict(list))
+        self._waiting: dict[str, _Members] = defaultdict(lambda: defaultdict(list))  # by source, then member
         for each in wanted:
             self._waiting[each.source][each.member].append(each)
         self._reasons: dict[str, str] = {}
 
     def read(self, arguments: Sequence[str]) -> None:
-        """Read the inputs that the arguments name, no more of them than is needed."""
+        """Read the inputs that the arguments name, as far as needed."""
         for found in self._found(arguments):
             name = found.source if isinstance(found, SourceError) else found.name
             self._reasons[name] = _CHANGED
             if isinstance(found, SourceError):
                 self._reasons[name] = found.reason
-            elif found.size is None and found.remote is None:  # a pipe: to open it once more would wait without end
+            elif found.size is None and found.remote is None:  # a pipe: opening it again could wait for ever
                 self._reasons[name] = _STREAM
             else:
                 try:
@@ -216,19 +215,19 @@ class _Again:
                 del self._waiting[name]
 
     def lines(self) -> tuple[ContextLine, ...]:
-        """What was found again, in the order in which it was wanted."""
+        """Occurrences that were found again, in the order of the scan."""
         return tuple(self._lines[number] for number in sorted(self._lines))
 
     def failures(self) -> tuple[SourceError, ...]:
-        """The inputs in which something was not."""
+        """Failures of the inputs in which an occurrence was not found again."""
         return tuple(
             SourceError(name, f"{self._reasons.get(name, _GONE)}: {counted(missing, 'occurrence')} left out")
-            for name, ways in self._waiting.items()
-            if (missing := sum(map(len, ways.values())))
+            for name, members in self._waiting.items()
+            if (missing := sum(map(len, members.values())))
         )
 
     def _found(self, arguments: Sequence[str]) -> Iterator[Input | SourceError]:
-        """The inputs that have what is wanted, or why there are none: looked for, since a name alone leads not to all."""
+        """Find the inputs with wanted occurrences. They are looked for as in the scan: a name alone is not enough to open all."""
         for found in find_listed(arguments, self._options.selection) if self._waiting else ():
             if isinstance(found, Listed):
                 for number, name in enumerate(found.names):
@@ -239,26 +238,26 @@ class _Again:
             if not self._waiting:
                 return
 
-    def _input(self, source: Input, ways: _Ways) -> None:
-        """Find in an input what is wanted of it. Raises SourceError."""
+    def _input(self, source: Input, members: _Members) -> None:
+        """Find the wanted occurrences of an input. Raises SourceError."""
         with closing(open_documents(source, self._options.reading)) as documents:
             for document in documents:
                 if isinstance(document, Document):
-                    if ways.get(document.member):
-                        ways[document.member] = self._text(document.reader.read_into, ways[document.member])
+                    if members.get(document.member):
+                        members[document.member] = self._text(document.reader.read_into, members[document.member])
                 elif isinstance(document, Values):
                     for number in range(len(document.values)):
-                        if ways.get(place := document.place(number)):
+                        if members.get(place := document.place(number)):
                             octets = _octets(document.values, number)
-                            ways[place] = self._text(io.BytesIO(octets).readinto, ways[place])
-                if not any(ways.values()):
+                            members[place] = self._text(io.BytesIO(octets).readinto, members[place])
+                if not any(members.values()):
                     return
 
     def _text(self, read_into: Callable[[memoryview], int], wanted: Sequence[_Wanted]) -> list[_Wanted]:
-        """Find in a text what is wanted, and give what is not in it.
+        """Find the wanted occurrences of a text; returns those that are not in it.
 
-        An archive may have several members of one name: of what begins at the same octet the first is meant, and what is
-        not in this one may be in the next.
+        An archive may have several members of one name. So of several occurrences at one offset the first is taken here,
+        and the others are looked for in the next member.
         """
         around = _LONGEST_CHARACTER * self._width
         buffer = Buffer(past_damage(read_into))
@@ -294,7 +293,7 @@ def _decoded(octets: bytes) -> str:
 
 
 def _octets(values: pa.Array, number: int) -> bytes:
-    """The octets of a value of a table."""
+    """Octets of a value of a table."""
     value = values.slice(number, 1)
     if pa.types.is_dictionary(value.type):
         value = value.dictionary.slice(value.indices[0].as_py(), 1)

@@ -1,4 +1,4 @@
-"""Deduplication from Python, for a notebook."""
+"""Deduplication from Python, with the clusters in memory."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.dedup.job import DedupReport, run
-from urnscan.dedup.outputs import Dumps
+from urnscan.dedup.outputs import Dumps, Outputs
 from urnscan.dedup.policy import Policy
-from urnscan.display.progress import show_if_wanted
 from urnscan.display.text import counted, html_counts, html_failures, html_table, html_trimming
-from urnscan.errors import SourceError
-from urnscan.run.failures import saying_why
+from urnscan.library.shared import as_table, watched
 from urnscan.run.options import Options, named_inputs, read_keywords
 from urnscan.run.tasks import plan_size
 from urnscan.tables.rows import CLUSTERS
@@ -27,27 +25,27 @@ if TYPE_CHECKING:
 __all__ = ["Dedup", "deduplicate"]
 
 _NOT_HERE = {"column", "jobs", "memory"}  # options of a scan that mean nothing here
-_SHOWN = 20  # clusters that a notebook shows
-_NAMED = 3  # names of a cluster that it shows
+_SHOWN = 20  # clusters shown in a notebook
+_NAMED = 3  # URNs shown of each
 
 
 @dataclass(frozen=True, eq=False)
 class Dedup:
-    """What deduplication found; in a notebook it shows itself as a table of the largest clusters."""
+    """Result of a deduplication. A notebook shows a table of the largest clusters."""
 
     clusters: pa.Table = field(repr=False)
     """One row per record, in the order of the dumps."""
     report: DedupReport
-    """What was counted, and what could not be read."""
+    """Counts and failures."""
 
     def to_pandas(self) -> pd.DataFrame:
-        """The records as a pandas frame."""
+        """Convert `clusters` to a pandas frame."""
         frame: pd.DataFrame = self.clusters.to_pandas()
         return frame
 
     def _repr_html_(self) -> str:
         report = self.report
-        head = [
+        counts = [
             counted(report.inputs, "dump"),
             counted(report.records, "record"),
             counted(report.clusters, "cluster"),
@@ -69,7 +67,7 @@ class Dedup:
         names = ("cluster", "records", "source of the one kept", "record", "record_id", "joined_by")
         table = html_table(names, [rows[cluster] for cluster in largest]) if largest else ""
         more = f"<p>the {_SHOWN} largest of {len(sizes):,} with duplicates</p>" if len(sizes) > _SHOWN else ""
-        return html_counts(*head) + table + more + html_trimming(report.trimmable) + html_failures(report.failures)
+        return html_counts(*counts) + table + more + html_trimming(report.trimmable) + html_failures(report.failures)
 
 
 def deduplicate(
@@ -79,14 +77,14 @@ def deduplicate(
     progress: bool | None = None,
     **options: Any,  # noqa: ANN401 (those of Policy and Options)
 ) -> Dedup:
-    """Find the records of bibliographic dumps that name the same thing by their URNs; hold what is known of each in memory.
+    """Find the records of bibliographic dumps that name the same thing by their URNs.
 
-    `deduplicated` is a file, or a folder, for the dumps without duplicates; with `force` it is replaced. `options` are the
-    fields of `Policy`, named as on the command line: `fields`, `weak`, `max_class`, `keep`, `record`; and those of `scan`
-    but `column`, `jobs` and `memory`, with `equivalence` "namespace" by default. `progress` is as in `scan`.
-    Returns a row for each record and what was counted; records and inputs that cannot be read are in `report.failures`.
-    Raises FatalError where no dump could be read, or `deduplicated` cannot be written; ArgumentError (a ValueError and a
-    TypeError) for options that are none. For more than memory holds use the command.
+    `deduplicated` is a file or a folder for the dumps without duplicates; with `force` it is replaced. `options` are the
+    fields of `Policy`, named as on the command line: `fields`, `weak`, `max_class`, `keep`, `record`; and the options of
+    `scan` except `column`, `jobs` and `memory`. `equivalence` is "namespace" by default. `progress` is as in `scan`.
+    Returns a row for each record, and the counts; records and inputs that cannot be read are in `report.failures`.
+    Raises FatalError if no dump could be read or `deduplicated` cannot be written, ArgumentError (a ValueError and a
+    TypeError) for invalid options. All rows are in memory: for very large dumps use the command.
 
     >>> from urnscan import deduplicate, samples
     >>> found = deduplicate(samples() / "catalogue.marcxml.xml", fields=True)
@@ -97,25 +95,15 @@ def deduplicate(
     """
     given = {"equivalence": "namespace", **options}
     policy, rules = read_keywords("deduplicate", given, Policy, Options, without=_NOT_HERE)
-    paths = named_inputs(dumps)
-    found: list[pa.RecordBatch] = []
-    failures: list[SourceError] = []
+    inputs = named_inputs(dumps)
+    rows: list[pa.RecordBatch] = []
     with contextlib.ExitStack() as stack:
-        outputs = [] if deduplicated is None else [os.fsdecode(deduplicated)]
-        files = [stack.enter_context(Dumps(path, force=force)) for path in outputs]
-        with saying_why(failures), contextlib.ExitStack() as bar:
-            shown = show_if_wanted(progress, "reading", lambda: plan_size(paths, rules, outputs, len(files) + 1), bar)
-            report = run(
-                paths,
-                rules,
-                policy,
-                clusters=found.append,
-                dumps=files[0] if files else None,
-                outputs=outputs,
-                on_failure=failures.append,
-                on_progress=shown.on_progress,
-                on_stage=shown.on_stage,
-            )
-        for file in files:
-            file.commit()
-    return Dedup(pa.Table.from_batches(found, CLUSTERS).unify_dictionaries(), report)
+        paths = [] if deduplicated is None else [os.fsdecode(deduplicated)]
+        files = None if deduplicated is None else stack.enter_context(Dumps(paths[0], force=force))
+        wanted = Outputs(clusters=rows.append, dumps=files, paths=paths)
+        readings = 1 if files is None else 2
+        with watched(progress, "reading", lambda: plan_size(inputs, rules, paths, readings)) as shown:
+            report = run(inputs, rules, policy, wanted, shown)
+        if files is not None:
+            files.commit()
+    return Dedup(as_table(rows, CLUSTERS), report)

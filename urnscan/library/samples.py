@@ -1,4 +1,4 @@
-"""What comes with the package to try it on: the samples."""
+"""The sample texts that come with the package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["samples"]
 
 
 def samples() -> Path:
-    """The folder of the samples: small invented inputs in real formats, each told of in its README.md.
+    """Folder of the samples: small invented inputs in real formats; its README.md describes each.
 
     >>> import urnscan
     >>> folder = urnscan.samples()
@@ -19,7 +19,7 @@ def samples() -> Path:
 
     For the command: `urnscan "$(python -c 'import urnscan; print(urnscan.samples())')"`.
 
-    In a wheel they lie in the package, in a checkout beside it. Raises FileNotFoundError where they were left out.
+    A wheel has them in the package, a checkout beside it. Raises FileNotFoundError if they were left out.
     """
     package = Path(__file__).parents[1]
     for place in (package, package.parent):

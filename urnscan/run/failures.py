@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from urnscan.errors import FatalError, SourceError
 from urnscan.sources import TEMPORARY_SUFFIX
 
-__all__ = ["NO_PLACE", "Failures", "SpillFolder", "saying_why"]
+__all__ = ["NO_PLACE", "Failures", "SpillFolder"]
 
 NO_PLACE = -1
 """In the place of an input: of an argument that is none."""
@@ -57,18 +56,6 @@ class Failures:
         self._on_failure(error)
         if self._strict:
             raise FatalError("stopped at the first input that failed (--strict)")
-
-
-@contextlib.contextmanager
-def saying_why(failures: Sequence[SourceError]) -> Iterator[None]:
-    """An error that ends the run within also says what failed first, where nobody was told of that as it happened."""
-    try:
-        yield
-    except FatalError as error:
-        if not failures:
-            raise
-        more = f" (and {len(failures) - 1:,} more)" if len(failures) > 1 else ""
-        raise FatalError(f"{error}: {failures[0]}{more}") from error
 
 
 class SpillFolder:

@@ -16,6 +16,7 @@ from urnscan.arrays.octets import copy
 from urnscan.arrays.strings import Octets, Offsets, Rows, cut, same, take_numbers
 from urnscan.scanner.blocks import END, Matches, Rejects
 from urnscan.scanner.views import KINDS
+from urnscan.tables.values import InValues
 from urnscan.urn.equivalence import Level
 from urnscan.urn.lookalikes import lookalikes
 from urnscan.urn.namespaces import nid_status
@@ -36,6 +37,7 @@ __all__ = [
     "Found",
     "canonical_column",
     "class_rows",
+    "occurrences_in_values",
     "reject_rows",
 ]
 
@@ -219,6 +221,20 @@ class Found:
 
     def _member(self) -> pa.StringArray:
         return pa.nulls(len(self.matches), pa.string()) if self.member is None else self.member
+
+
+def occurrences_in_values(hits: InValues, member: pa.StringArray, level: Level) -> pa.RecordBatch:
+    """Matches in values of no input as OCCURRENCES rows: their `source` is empty."""
+    found = Found(
+        matches=hits.matches,
+        offset=hits.offset,
+        line=hits.line,
+        source=np.zeros(len(hits.matches), np.int32),
+        names=[""],
+        member=member,
+        urn=canonical_column(hits.matches, level),
+    )
+    return found.occurrences()
 
 
 def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
