@@ -144,11 +144,12 @@ def test_real_texts(spark):
 def test_skew_damage_and_parts(spark, corpus):
     """A huge file is cut where no URN is and its lines are counted through; failures are rows, each once."""
     from urnscan.spark.driver import scan_inputs
+    from urnscan.spark.executors import Wanted
 
     one = urnscan.scan(corpus, corpus / "missing", corpus / "00.txt")
     inputs = [str(corpus), str(corpus / "missing"), str(corpus / "00.txt")]
     sizes = Sizes(part=1 << 15, together=1 << 13)
-    with scan_inputs(spark, inputs, Options(), sizes=sizes) as scan:
+    with scan_inputs(spark, inputs, Wanted(Options(), sizes=sizes)) as scan:
         assert scan.has_parts
         assert scan.raw.rdd.getNumPartitions() > 4
         assert in_order(scan.occurrences) == one.occurrences.to_pylist()
@@ -162,10 +163,11 @@ def test_skew_damage_and_parts(spark, corpus):
 def test_parts_that_fail_are_told_once(spark, tmp_path):
     """A file that is gone when its parts are read is one failure, not one for each part."""
     from urnscan.spark.driver import scan_inputs
+    from urnscan.spark.executors import Wanted
 
     path = tmp_path / "huge.txt"
     path.write_bytes(b"urn:a:b " * 30_000)
-    with scan_inputs(spark, [str(path)], Options(), sizes=Sizes(part=1 << 15)) as scan:
+    with scan_inputs(spark, [str(path)], Wanted(Options(), sizes=Sizes(part=1 << 15))) as scan:
         path.unlink()
         assert [row["source"] for row in scan.errors.collect()] == [str(path)]
         assert scan.report().inputs == 0
@@ -174,8 +176,9 @@ def test_parts_that_fail_are_told_once(spark, tmp_path):
 def test_partial_sums_go_through_the_shuffle(spark, corpus):
     """The frequent class is one row a spelling and partition there, however often it occurs."""
     from urnscan.spark.driver import scan_inputs
+    from urnscan.spark.executors import Wanted
 
-    with scan_inputs(spark, [str(corpus)], Options()) as scan:
+    with scan_inputs(spark, [str(corpus)], Wanted(Options())) as scan:
         rows = scan.raw.where("partial.urn = 'urn:isbn:0451450523'").count()
         assert rows <= 3 * scan.raw.rdd.getNumPartitions()
 

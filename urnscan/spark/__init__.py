@@ -1,11 +1,11 @@
-"""The same job on Apache Spark, for more than one machine: `pip install 'urnscan[spark]'`.
+"""Scans on Apache Spark, for more than one machine: `pip install 'urnscan[spark]'`.
 
-frames: the schemas of rows between executors.
-executors: the work of an executor, batch by batch.
-driver: `scan`, `occurrences`, `classes`, `scan_column`.
-job: the command's run on a cluster.
+frames: schemas of the rows that executors exchange.
+executors: functions that run in executors, batch by batch.
+driver: the public functions `scan`, `occurrences`, `classes`, `scan_column`.
+job: the run of the command, from inputs to folders of Parquet.
 
-Executors run `run.worker` and `grouping.classes`, as the threads of one machine do.
+Executors run `run.worker` and `grouping.classes`, like the threads of one machine.
 """
 
 from urnscan.spark.driver import Scan, classes, occurrences, scan, scan_column

@@ -1,6 +1,6 @@
-"""What executors do, batch by batch of Arrow: tasks -> what comes out of them, occurrences -> classes.
+"""Functions that run in executors, on batches of Arrow: tasks to results, occurrences to classes.
 
-Each of these functions is what `mapInArrow` maps over a partition. Nothing here knows Spark.
+Each public function is an argument of `mapInArrow`: it gets the batches of a partition. Nothing here imports Spark.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import contextlib
 import os
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -37,25 +37,24 @@ from urnscan.spark.frames import (
     as_struct,
     plain,
 )
-from urnscan.tables.rows import PARTIAL, SINGLE, Found, canonical_column, class_rows
+from urnscan.tables.rows import PARTIAL, SINGLE, class_rows, occurrences_in_values
 from urnscan.tables.values import scan_values
 
-__all__ = ["Wanted", "classes_of_partial", "partial_of_occurrences", "scanned_column", "scanned_tasks"]
+__all__ = ["SIZES", "Wanted", "classes_of_partial", "partial_of_occurrences", "scanned_column", "scanned_tasks"]
 
-_ROWS = 1 << 17  # of occurrences that are added up at once
+SIZES = Sizes(part=64 << 20)
+_ROWS = 1 << 17  # rows that are added up at once
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What comes out of tasks, and by what options: executors keep a worker for the last."""
+    """Options of a scan, and the tables that are wanted."""
 
     options: Options
-    sizes: Sizes
-    folder: str
-    """The driver's, from which relative paths lead to inputs."""
-    occurrences: bool
-    classes: bool
-    rejects: bool
+    tables: frozenset[str] = frozenset({"occurrences", "classes"})
+    sizes: Sizes = SIZES
+    folder: str = field(default_factory=os.getcwd)
+    """Working folder of the driver, to which relative paths of inputs refer."""
 
 
 _workers: dict[Wanted, Worker] = {}
@@ -63,30 +62,30 @@ _workers: dict[Wanted, Worker] = {}
 
 @contextlib.contextmanager
 def _worker(wanted: Wanted) -> Iterator[Worker]:
-    """One that an earlier partition left, if it was done with it: what is broken off leaves texts in its buffers."""
+    """The worker of the partition before, if that was finished (otherwise its buffers hold texts), or a new one."""
     worker = _workers.pop(wanted, None) or Worker(
         Work(
             wanted.options,
             wanted.sizes,
-            want_occurrences=wanted.occurrences,
-            want_partial=True,  # it has the places
-            want_rejects=wanted.rejects,
+            want_occurrences="occurrences" in wanted.tables,
+            want_partial=True,  # has the numbers of inputs
+            want_rejects="rejects" in wanted.tables,
             on_read=lambda _: None,
         )
     )
     yield worker
-    _workers.clear()  # buffers of one are enough
+    _workers.clear()  # keep the buffers of one worker only
     _workers[wanted] = worker
 
 
 def scanned_tasks(batches: Iterable[pa.RecordBatch], wanted: Wanted) -> Iterator[pa.RecordBatch]:
-    """Do TASKS; gives RAW rows."""
-    with contextlib.suppress(OSError):  # where it is not, nothing is at a relative path: each input says so
+    """TASKS rows -> RAW rows."""
+    with contextlib.suppress(OSError):  # without the folder, each input at a relative path fails
         os.chdir(wanted.folder)
     with _worker(wanted) as worker:
         for batch in batches:
             for first, pickled in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                # Who pickled it is the driver, which may run anything here anyway.
+                # Pickled by the driver, which may run any code here.
                 yield from _scanned(first, pickle.loads(pickled), worker, wanted)  # noqa: S301
 
 
@@ -111,7 +110,7 @@ def _scanned(first: int, some: Sequence[Task], worker: Worker, wanted: Wanted) -
                         yield raw.rows("occurrence", plain(piece.occurrences, PLACED, more))
                     if piece.rejects is not None:
                         yield raw.rows("reject", plain(piece.rejects, REJECTED))
-                    if piece.partial is not None and wanted.classes:
+                    if piece.partial is not None and "classes" in wanted.tables:
                         for rows in sums.add(piece.partial, piece.names, (number, raw.count)):
                             yield raw.rows("partial", rows)
         failures.finish()
@@ -123,14 +122,14 @@ def _scanned(first: int, some: Sequence[Task], worker: Worker, wanted: Wanted) -
 
 
 class _Raw:
-    """Makes RAW rows of one task."""
+    """Makes the RAW rows of one task."""
 
     def __init__(self, task: int) -> None:
         self._task = task
         self.count = 0
 
     def rows(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows as RAW rows with this struct alone."""
+        """RAW rows that have only the struct `name`."""
         total = rows.num_rows
         columns = {
             "task": number_array(np.full(total, self._task, np.int64)),
@@ -145,7 +144,7 @@ class _Raw:
 
 
 class _Sums:
-    """Adds up the rows of a partition, which come in the order of the inputs, so that few go on."""
+    """Adds up the rows of a partition, in input order, so that fewer rows are exchanged."""
 
     def __init__(self) -> None:
         self._waiting: list[pa.RecordBatch] = []
@@ -154,8 +153,9 @@ class _Sums:
         self._at = (0, 0)
 
     def add(self, rows: pa.RecordBatch, names: Mapping[int, str], at: tuple[int, int]) -> Iterator[pa.RecordBatch]:
-        """Take SINGLE rows of inputs of these names, `at` a task and a row of it; gives PLACED_PARTIAL rows that wait no
-        longer.
+        """Add SINGLE rows; gives PLACED_PARTIAL rows when many wait.
+
+        `names` has the names of the inputs, `at` is the task and the row of the last of the rows.
         """
         self._waiting.append(rows)
         self._names.update(names)
@@ -164,11 +164,11 @@ class _Sums:
         if self._rows > _ROWS:
             self._waiting = [add_up(self._waiting)]
             self._rows = self._waiting[0].num_rows
-            if self._rows > _ROWS // 2:  # they are different: to wait longer makes them hardly fewer
+            if self._rows > _ROWS // 2:  # mostly different classes: waiting longer would hardly make them fewer
                 yield from self.end()
 
     def end(self) -> Iterator[pa.RecordBatch]:
-        """Give what waits."""
+        """Give all rows that wait."""
         if not self._rows:
             return
         rows = add_up(self._waiting)
@@ -211,7 +211,7 @@ def classes_of_partial(batches: Iterable[pa.RecordBatch], options: Options) -> I
         urn = batch.column("urn")
         ended = batch.num_rows and batch.num_rows - pc.sum(pc.equal(urn, urn[-1])).as_py()
         waiting.append(batch.slice(0, ended) if ended else batch)
-        if ended:  # the last class may go on
+        if ended:  # the last class may go on in the next batch
             yield _classes(waiting, options)
             waiting = [batch.slice(ended)]
     if any(batch.num_rows for batch in waiting):
@@ -229,7 +229,7 @@ def _classes(batches: Sequence[pa.RecordBatch], options: Options) -> pa.RecordBa
 def scanned_column(
     batches: Iterable[pa.RecordBatch], options: Options, kept: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """The occurrences in the values of the first column of rows, whose number is in the last, and the columns kept."""
+    """Scan the first column of rows; gives OCCURRENCES_HERE rows with the columns `kept`. The last column numbers rows."""
     scanner = make_scanner(options.grammar(count_lines=True), options.recover)
     count = 0
     for batch in batches:
@@ -241,21 +241,14 @@ def scanned_column(
                 continue
             rows = number_array(hits.value)
             number = numbers_of_rows.take(rows)
-            found = Found(
-                matches=hits.matches,
-                offset=hits.offset,
-                line=hits.line,
-                source=np.zeros(total, np.int32),
-                names=[""],
-                member=pc.binary_join_element_wise(number.cast(pa.string()), column, "/"),
-                urn=canonical_column(hits.matches, options.level),
-            )
+            member = pc.binary_join_element_wise(number.cast(pa.string()), column, "/")
+            found = occurrences_in_values(hits, member, options.level)
             place = pa.StructArray.from_arrays(
                 [number, number_array(np.arange(count, count + total)), number_array(np.zeros(total, np.int32))],
                 fields=list(PLACE),
             )
             count += total
-            occurrences = plain(found.occurrences(), OCCURRENCES_HERE, {"place": place})
+            occurrences = plain(found, OCCURRENCES_HERE, {"place": place})
             yield pa.RecordBatch.from_arrays(
                 [*occurrences.columns, *(batch.column(1 + number).take(rows) for number in range(len(kept)))],
                 names=[*occurrences.schema.names, *kept],

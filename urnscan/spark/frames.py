@@ -1,6 +1,6 @@
-"""Arrow's tables and Spark's frames: the schemas of what goes between executors, and how rows get into them.
+"""Schemas of the rows that executors exchange, and the conversion of rows to them.
 
-Spark has no dictionaries and no unsigned numbers: its columns are `string` and `smallint` instead.
+Spark has no dictionaries and no unsigned numbers: columns become `string` and `smallint`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NAMES = {
 
 
 def ddl(schema: Iterable[pa.Field]) -> str:
-    """The columns as Spark writes a schema."""
+    """Write a schema in the syntax of Spark."""
     return ", ".join(f"`{field.name}` {_ddl(field.type)}" for field in schema)
 
 
@@ -61,38 +61,36 @@ def _plain_schema(schema: Iterable[pa.Field]) -> pa.Schema:
 
 
 TASKS = pa.schema([("task", pa.int64()), ("tasks", pa.binary())])
-"""Tasks next to each other, of which `task` is the number of the first, pickled."""
+"""Neighbouring tasks, pickled; `task` is the number of the first."""
 
 PLACE = pa.struct([("task", pa.int64()), ("row", pa.int64()), ("input", pa.int32())])
-"""Where an occurrence stands in the order of a run, for the rows of a frame have none; and which input it is in."""
+"""Position of an occurrence in the run (frames have no order), and the number of its input."""
 
 PLACED = _plain_schema([*OCCURRENCES, pa.field("input", pa.int32())])
-"""OCCURRENCES with the places of their inputs."""
+"""OCCURRENCES with the numbers of their inputs."""
 
 OCCURRENCES_HERE = _plain_schema([*OCCURRENCES, pa.field("place", PLACE)])
-"""OCCURRENCES as a frame has them."""
+"""OCCURRENCES with their PLACE."""
 
 REJECTED = _plain_schema(REJECTS)
 
 PLACED_PARTIAL = pa.schema(
     [*_plain_schema(PARTIAL), ("source", pa.string()), ("task", pa.int64()), ("row", pa.int64())]
 )
-"""PARTIAL with the name of the first source. `task` and `row` tell the order of the rows of a class: a row is of what
-lies behind what those before it are of.
-"""
+"""PARTIAL with the name of the first source. Sorted by `task` and `row`, rows of a class are in input order."""
 
 CLASSES_HERE = _plain_schema(CLASSES)
 
 FAILURE = pa.schema([("input", pa.int32()), ("source", pa.string()), ("reason", pa.string())])
-"""What could not be read; `input` is the place of a file if that was in a part of it, else null."""
+"""Failures; `input` is the number of the file if a part of it failed, otherwise null."""
 
 DONE = pa.schema(
     [
-        ("input", pa.int32()),  # of a part the place of its file, else null
+        ("input", pa.int32()),  # of a part, the number of its file; otherwise null
         *((name, pa.int64()) for name in ("inputs", "octets", "occurrences", "rejects", "trimmable", "lines")),
     ]
 )
-"""What a task did."""
+"""Counts of a task."""
 
 RAW = pa.schema(
     [
@@ -110,13 +108,13 @@ RAW = pa.schema(
         ),
     ]
 )
-"""All that comes out of tasks, so that they are done once: each row has one of the structs."""
+"""All results of tasks in one frame, so that tasks run only once: each row has one of the structs."""
 
 
 def plain(
     rows: pa.RecordBatch, schema: pa.Schema, more: Mapping[str, pa.Array] = MappingProxyType({})
 ) -> pa.RecordBatch:
-    """Rows, and columns that they lack, in a schema of types that Spark has."""
+    """Convert rows, and the columns `more`, to a schema of Spark's types."""
     columns: list[Any] = []
     for field in schema:
         column = more[field.name] if field.name in more else rows.column(field.name)
@@ -125,5 +123,5 @@ def plain(
 
 
 def as_struct(rows: pa.RecordBatch) -> pa.StructArray:
-    """Rows as one column."""
+    """Rows as one column of structs."""
     return pa.StructArray.from_arrays(rows.columns, fields=list(rows.schema))

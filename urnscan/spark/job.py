@@ -1,4 +1,4 @@
-"""The command's run on Spark: tables as folders of Parquet that appear whole or not at all."""
+"""The run of the command on Spark: tables become folders of Parquet, which appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ from urnscan.run.pipeline import Report
 from urnscan.run.tasks import Argument
 from urnscan.sources import TEMPORARY_SUFFIX
 from urnscan.spark.driver import scan_inputs
+from urnscan.spark.executors import Wanted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["run", "session"]
 
-_TOLD = "_urnscan.json"  # readers of a folder of Parquet pass over what begins with "_"
+_METADATA = "_urnscan.json"  # readers of Parquet ignore files that begin with "_"
 
 
 @contextlib.contextmanager
 def session(master: str | None, *, show_progress: bool) -> Iterator[SparkSession]:
-    """Spark, as `spark-submit` or the environment says, but for the master if it is given; or what of it runs already.
+    """Start Spark, or use the active session; stop it at the end if it was started.
 
-    Raises FatalError where pyspark or Java is missing, or Spark does not start.
+    `spark-submit` or the environment configure it; `master`, if given, replaces theirs.
+    Raises FatalError if pyspark or Java is missing, or Spark does not start.
     """
     try:
         from pyspark.sql import SparkSession  # noqa: PLC0415
@@ -48,7 +50,7 @@ def session(master: str | None, *, show_progress: bool) -> Iterator[SparkSession
     if running is not None:
         yield running
         return
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)  # it says so at each start
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)  # at each start
     with _clear_errors():
         spark = builder.getOrCreate()
     try:
@@ -68,24 +70,15 @@ def run(
 ) -> Report:
     """Scan the inputs and write the tables that have an output: classes, occurrences, rejects, errors.
 
-    Returns the report. Raises FatalError where no input could be read, with `strict` where one could not, where an
-    output exists already (but for `force`), cannot be written, or a task fails again and again.
+    Raises FatalError if no input could be read, with `strict` if one could not, if an output exists already (without
+    `force`) or cannot be written, and if a task fails again and again.
     """
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
         stack.enter_context(_clear_errors())
         folders = {name: stack.enter_context(_Folder(spark, path, force=force)) for name, path in outputs.items()}
-        scan = stack.enter_context(
-            scan_inputs(
-                spark,
-                inputs,
-                options,
-                outputs=[*outputs.values(), *_files_in(outputs.values())],
-                want_occurrences="occurrences" in outputs,
-                want_classes="classes" in outputs,
-                rejects="rejects" in outputs,
-            )
-        )
+        paths = [*outputs.values(), *_files_in(outputs.values())]
+        scan = stack.enter_context(scan_inputs(spark, inputs, Wanted(options, frozenset(outputs)), paths))
         report = scan.report()
         for failure in report.failures:
             on_failure(failure)
@@ -106,16 +99,16 @@ def run(
 
 
 def _files_in(folders: Iterable[str]) -> Iterator[str]:
-    """What an earlier run left where this one writes: no input, though the folder may be in one."""
+    """Files of an earlier run in the output folders: these are no inputs, even if the folders lie in one."""
     for folder in folders:
         yield from map(str, Path(folder).rglob("*"))
 
 
 class _Folder:
-    """A folder of Parquet, on any file system that Spark knows; written beside its place, then renamed."""
+    """A folder of Parquet on any file system that Spark knows, written beside its place and then renamed."""
 
     def __init__(self, spark: SparkSession, path: str, *, force: bool) -> None:
-        """Raises FatalError where it exists already (but for `force`)."""
+        """Raises FatalError if it exists already (without `force`)."""
         self._spark = spark
         self._name = path
         self._force = force
@@ -139,13 +132,13 @@ class _Folder:
         table.write.mode("overwrite").parquet(self._written.toString())
 
     def count(self) -> int:
-        """How many were written."""
+        """Count the rows that were written."""
         rows: int = self._spark.read.parquet(self._written.toString()).count()
         return rows
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
-        """Put the folder in its place, and what it says of itself in it. Raises FatalError."""
-        file = self._system.create(self._written.suffix(f"/{_TOLD}"))
+        """Write the metadata and put the folder in its place. Raises FatalError."""
+        file = self._system.create(self._written.suffix(f"/{_METADATA}"))
         file.write(json.dumps(metadata).encode())
         file.close()
         if self._force:
@@ -156,7 +149,7 @@ class _Folder:
 
 @contextlib.contextmanager
 def _clear_errors() -> Iterator[None]:
-    """What Spark raises, as FatalError of one line."""
+    """Turn errors of Spark into FatalErrors of one line."""
     from py4j.protocol import Py4JError  # noqa: PLC0415
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
@@ -167,7 +160,7 @@ def _clear_errors() -> Iterator[None]:
 
 
 def _one_line(error: Exception) -> str:
-    """What went wrong in an executor, or else in Spark."""
+    """The cause in one line: an error of urnscan in an executor, or else an error of Spark."""
     text = str(error)
     if own := regex.findall(r"urnscan\.errors\.\w+: (.+)", text):
         return str(own[-1])
