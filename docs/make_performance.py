@@ -1,4 +1,4 @@
-"""Fill in the numbers of docs/performance.md, from what benchmarks/ measured last: `python docs/make_performance.py`."""
+"""Fill in the numbers of docs/performance.md from the newest results of benchmarks/: `python docs/make_performance.py`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ BESIDE = {
     "Polars, extract + group_by": "Polars",
     "cat": "cat",
 }
-"""Those that urnscan is shown beside, and how they are called in the table."""
+"""Contenders that are compared with urnscan, and their names in the table."""
 OPTIONS = ("-j 1", "--equivalence namespace", "--recover all")
 
 
 def filled(page: str) -> str:
-    """The page with all that is measured in it anew."""
+    """The page with its blocks replaced by the newest numbers."""
     blocks = {
         "runs": _runs,
         "pictures": _pictures,
@@ -42,13 +42,13 @@ def filled(page: str) -> str:
 
 
 def _results() -> dict[str, dict[str, Any]]:
-    """What was measured, by the names of the runs, the newest first."""
+    """Results by name of the run, newest first."""
     files = sorted(RUNS.glob("*/results.json"), reverse=True)
     return {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in files}
 
 
 def _largest() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Of each kind of text the largest of the newest run that has it, and the name of that run."""
+    """For each kind of text: the newest run that has it, and its results on the largest text."""
     for kind in ("dense", "medium", "sparse", "many", "texts"):
         for run, told in _results().items():
             if found := [each for each in told["measured"] if each.get("corpus") == kind]:
@@ -70,7 +70,7 @@ def _runs() -> list[str]:
 
 
 def _options() -> list[str]:
-    """What options cost, as parts of the time without."""
+    """Time with some options, divided by the time without."""
     rows = []
     for _, text in _largest():
         medians = _medians(text)
@@ -99,7 +99,7 @@ def _pictures() -> list[str]:
 
 
 def _targets() -> list[str]:
-    """The targets, each by the newest run that measured it."""
+    """Targets, each from the newest run that measured it."""
     rows: dict[str, Sequence[str]] = {}
     for told in _results().values():
         for each in told.get("targets", []):

@@ -1,6 +1,6 @@
-"""Runs the notebooks and writes what they print into them: `python notebooks/make.py`, after a change.
+"""Run the notebooks and write the outputs into them: `python notebooks/make.py`, after a change.
 
-Without pyspark and Java 17 the cells that are tagged `spark` keep what they printed before.
+Without pyspark and Java 17, cells that are tagged `spark` keep their outputs.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ SPARK = "spark"
 
 
 def has_spark() -> bool:
-    """Whether the cells for Spark can run here."""
+    """Whether cells for Spark can run here."""
     has_java = bool(shutil.which("java") or os.environ.get("JAVA_HOME"))
     return has_java and importlib.util.find_spec("pyspark") is not None
 
 
 def paths() -> list[Path]:
-    """The notebooks, in their order."""
+    """Paths of the notebooks, in their order."""
     return sorted(HERE.glob("*.ipynb"))
 
 
 def read(path: Path) -> nbformat.NotebookNode:
-    """A notebook. Raises ValidationError for one that is none."""
+    """Read a notebook. Raises ValidationError."""
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     return notebook
 
 
 def written(notebook: nbformat.NotebookNode) -> str:
-    """The text of a notebook's file."""
+    """Text of the file of a notebook."""
     return f"{nbformat.writes(notebook, version=4)}\n"
 
 
 def run(folder: Path) -> dict[str, nbformat.NotebookNode]:
-    """Run copies of the notebooks in a folder, beside a copy of the samples, with this very Python: name -> what came out.
+    """Run copies of the notebooks in a folder, with a copy of the samples and this Python; returns them by name.
 
-    Raises RuntimeError with what nbmake tells where a cell fails.
+    Raises RuntimeError with the output of nbmake if a cell fails.
     """
     copies = folder / "notebooks"
     copies.mkdir()
@@ -64,7 +64,7 @@ def run(folder: Path) -> dict[str, nbformat.NotebookNode]:
     environment = {
         name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"
     } | {
-        "IPYTHONDIR": str(folder / "ipython"),  # nobody's own settings
+        "IPYTHONDIR": str(folder / "ipython"),  # without the settings of the user
         "JUPYTER_PATH": str(folder),
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "PYTHONPATH": str(HERE.parent),
@@ -89,7 +89,7 @@ def run(folder: Path) -> dict[str, nbformat.NotebookNode]:
 
 
 def normalised(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """A copy without what differs from one run to the next, and from one editor to the next."""
+    """Copy a notebook without metadata that differ between runs or between editors."""
     notebook = nbformat.from_dict(notebook)
     notebook.metadata = nbformat.from_dict(METADATA)
     for number, cell in enumerate(
@@ -111,7 +111,7 @@ def normalised(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def _joined(outputs: list[Any]) -> list[Any]:
-    """Streams come in pieces as the clock will have it: pieces of one that follow each other as one."""
+    """Join neighbouring outputs of one stream: how a stream is cut depends on time."""
     joined: list[Any] = []
     for output in outputs:
         if output.output_type == "stream" and joined and joined[-1].get("name") == output.name:
@@ -122,7 +122,7 @@ def _joined(outputs: list[Any]) -> list[Any]:
 
 
 def is_spark(cell: nbformat.NotebookNode) -> bool:
-    """Whether what a cell prints depends on Spark being there."""
+    """Whether a cell needs Spark."""
     return SPARK in cell.metadata.get("tags", ())
 
 
@@ -134,8 +134,9 @@ _VARYING = (
 
 
 def shown(cell: nbformat.NotebookNode) -> list[str]:
-    """What a cell prints, as far as it is the same in each run and with each version of the libraries: seconds, the
-    markup of tables, white space and what a picture looks like are not.
+    """Outputs of a cell in a form that is the same in each run and with each version of the libraries.
+
+    Seconds, markup of tables, white space and pictures are left out.
     """
     return [_shown(output) for output in cell.get("outputs", ())]
 
@@ -155,7 +156,7 @@ def _shown(output: nbformat.NotebookNode) -> str:
 
 
 def main() -> None:
-    """Write the notebooks anew."""
+    """Run all notebooks and write them."""
     with tempfile.TemporaryDirectory() as folder:
         notebooks = run(Path(folder))
     for path in paths():
