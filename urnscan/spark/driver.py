@@ -139,7 +139,7 @@ def occurrences(
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     **options: Any,  # noqa: ANN401 (those of Options)
 ) -> DataFrame:
-    """Scan inputs as `scan` does; gives the table of occurrences.
+    """Scan inputs; gives the table of occurrences. Takes the options of `scan` and raises its errors.
 
     If failures or classes are needed as well, call `scan`, which gives all tables for one reading.
 
