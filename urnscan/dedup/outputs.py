@@ -1,4 +1,4 @@
-"""Where the results of a run go; the files for the deduplicated dumps: one for all, or one for each input."""
+"""Destinations of the results of a run; the files for the deduplicated dumps: one for all, or one for each input."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Where the results of a run go; None: not wanted."""
+    """Destinations of the results of a run; None: not wanted."""
 
     clusters: Callable[[pa.RecordBatch], None] | None = None
     """Takes batches of CLUSTERS rows, in order."""
