@@ -117,12 +117,15 @@ def names_from_package(tree):
 
 
 def compiled_functions(tree):
-    return [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
-        and any(ast.unparse(decorator) in ("compiled", "lean", "inlined") for decorator in node.decorator_list)
-    ]
+    """Functions with a decorator, and names of functions that are compiled by a call."""
+    ours = {name for name, module in names_from_package(tree).items() if module == "urnscan.arrays.jit"}
+    compiling = ours & {"compiled", "lean", "inlined"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            if any(ast.unparse(decorator) in compiling for decorator in node.decorator_list):
+                yield node
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in compiling:
+            yield node.args[0]
 
 
 class TestSources:

@@ -25,7 +25,7 @@ import stdnum.isbn
 import stdnum.issn
 
 from tests.support.dump_formats import WRITERS
-from urnscan.urn.namespaces.checks import dnb_digit
+from urnscan.urn.namespaces.check_digits import DNB_NUMBERS, dnb_digit
 
 __all__ = ["FORMATS", "Dump", "make_dump"]
 
@@ -158,7 +158,8 @@ class Nbn(Identifier):
 
 def _german(prefix: str, name: str) -> Nbn:
     """With the check digit of the Deutsche Nationalbibliothek."""
-    return Nbn(f"{prefix}-{name}{dnb_digit(f'urn:nbn:{prefix}-{name}')}")
+    octets = f"urn:nbn:{prefix}-{name}".encode()
+    return Nbn(f"{prefix}-{name}{dnb_digit(octets, 0, len(octets), DNB_NUMBERS)}")
 
 
 class Uuid(Identifier):

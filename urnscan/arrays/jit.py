@@ -39,6 +39,7 @@ SOURCES = (
     "sources/seen_inputs.py",
     "sources/small_files.py",
     "tables/rows.py",
+    "urn/namespaces/check_digits.py",
     "urn/namespaces/columns.py",
     "urn/namespaces/patterns.py",
     "urn/syntax.py",

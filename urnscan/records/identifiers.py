@@ -7,7 +7,6 @@ around them: labels, addresses, bindings and prices (ISBD area 8), several in on
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
@@ -15,6 +14,7 @@ import regex
 
 from urnscan.records.record import Own
 from urnscan.urn import namespaces
+from urnscan.urn.namespaces.check_digits import isbn_13, isbn_is_right, issn_digit, issn_is_right
 
 __all__ = ["as_text"]
 
@@ -97,7 +97,6 @@ _LONGEST_QUALIFIER = 200
 _TAIL = regex.compile(r"[^;,|/\n:=0-9]{0,80}+")  # what no brackets are around
 
 _SEPARATED = "[- ]{0,3}"
-_WEIGHTS = range(10, 1, -1)
 _END = "(?!-?[0-9Xx])"
 _ISSN_ADDRESS = r"https?://portal\.issn\.org/resource/issn/"
 _NUMBERS = {
@@ -232,36 +231,22 @@ def _counts_out(qualifier: str, nid: str) -> bool:
 
 
 def _urn_of_isbn(number: str) -> str | None:
-    """What `namespaces.isbn.to_urn` gives, in a fraction of its time; also the URN of the ISSN in a bar code."""
-    if len(number) == 10:
-        if number[9] != _mod_11(number[:9]):
-            return None
-        number = f"978{number[:9]}"
-        number += str(-_mod_10(f"{number}0") % 10)
-    elif number[12] == "X" or _mod_10(number):
+    """The URN of an ISBN, in a fraction of the time of `namespaces.isbn.to_urn`; also that of the ISSN in a bar code."""
+    if number[12:] == "X" or not isbn_is_right(number.encode(), 0, len(number)):
         return None
+    if len(number) == 10:
+        number = isbn_13(number)
     if number.startswith("977"):  # ISO 3297: behind seven digits of the ISSN come two of the publisher's choice
-        return _urn_of_issn(number[3:10] + _mod_11(number[3:10]))
+        return _urn_of_issn(number[3:10] + issn_digit(number[3:10]))
     # 9999999999 fills a field.
     return None if number[3:12] == number[3] * 9 and number.startswith("978") else f"urn:isbn:{number}"
 
 
 def _urn_of_issn(number: str) -> str | None:
-    """What `namespaces.issn.to_urn` gives."""
-    if number == number[0] * 8 or number[7] != _mod_11(number[:7]):
+    """The URN of an ISSN, as `namespaces.issn.to_urn` gives it."""
+    if number == number[0] * 8 or not issn_is_right(number.encode(), 0, 8):
         return None
     return f"urn:issn:{number[:4]}-{number[4:]}"
-
-
-def _mod_10(digits: str) -> int:
-    """The sum of ISO 2108 over 13 digits, modulo 10: 0 where the check digit is right."""
-    octets = digits.encode()
-    return (sum(octets[::2]) + 3 * sum(octets[1::2])) % 10  # an octet is 48 and its digit: 25 times 48 is 0 modulo 10
-
-
-def _mod_11(digits: str) -> str:
-    """The check digit of ISBN-10 and ISSN: weights from 2 upwards, from the right."""
-    return "0123456789X"[-sum(map(operator.mul, _WEIGHTS[-len(digits) :], map(int, digits))) % 11]
 
 
 def _dois(text: str) -> Iterator[str]:

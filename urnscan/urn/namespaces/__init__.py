@@ -5,7 +5,8 @@ RFC 2141 §5 and RFC 8141 §3 leave it to each namespace to declare more names e
 registry: the IANA registry (`urn-namespaces.csv`), and the status of a NID.
 rules: grammar, check digit, equivalences and resolvers of each namespace (`rules.toml`).
 patterns: patterns of the rules as automata.
-checks: check digits and characters.
+check_digits: check digits as arithmetic on octets, for Python and compiled code.
+checks: the check digits that rules name.
 judgement: the rules applied to one name: valid, problem, canonical form.
 columns: the same rules applied to columns of names, compiled.
 native: `Native`, the shape of a native identifier, for the modules below.

@@ -14,11 +14,21 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.jit import compiled, inlined, lean, read_only
+from urnscan.arrays.ascii import CASE, COLON, HASH, HYPHEN, PERCENT, QUESTION_MARK, lower, upper
+from urnscan.arrays.jit import compiled, lean, read_only
 from urnscan.arrays.octets import copy
 from urnscan.arrays.strings import Octets, Offsets, Vocabulary, index_words, word_number
 from urnscan.urn.namespaces import Rule, judge, registered, rules
-from urnscan.urn.namespaces.checks import DNB_NUMBERS
+from urnscan.urn.namespaces.check_digits import (
+    DNB_NUMBERS,
+    dnb_digit,
+    isbn_13_digit,
+    isbn_is_right,
+    issn_is_right,
+    mod_11_2_is_right,
+    mod_37_36_is_right,
+    mod_97_10_is_right,
+)
 from urnscan.urn.namespaces.patterns import EXACT, LOWER, automaton
 
 __all__ = ["NAMES", "UNKNOWN", "Codes", "is_valid", "namespace_forms", "registered_nids", "verdicts"]
@@ -44,8 +54,15 @@ _COMPILED = {
 }
 """What compiled code does with a name that fits the grammar, by `check` and `code` of the rule."""
 _ONE_BY_ONE = 255
+_DNB_NUMBERS = np.frombuffer(DNB_NUMBERS, np.uint8)
+
+_isbn_is_right, _issn_is_right = lean(isbn_is_right), lean(issn_is_right)
+_mod_11_2_is_right, _mod_97_10_is_right = lean(mod_11_2_is_right), lean(mod_97_10_is_right)
+_mod_37_36_is_right = lean(mod_37_36_is_right)
+_isbn_13_digit, _dnb_digit = lean(isbn_13_digit), lean(dnb_digit)
 
 _SCHEME = 4  # octets of "urn:"
+_DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9, _X, _SMALL_X, _D, _E = b"0789Xxde"
 _NO_STATES = np.empty(0, np.int32)
 
 
@@ -173,7 +190,7 @@ def _lookup(urn: Octets, offsets: Offsets, nids: Vocabulary) -> tuple[_Indices, 
     for i in range(len(rule)):
         begin = offsets[i] + _SCHEME
         colon = begin
-        while urn[colon] != 58:
+        while urn[colon] != COLON:
             colon += 1
         starts[i] = colon + 1
         rule[i] = word_number(urn, begin, colon, nids)
@@ -222,7 +239,7 @@ def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
     """Whether a "?" or "#" is there: reserved in RFC 2141 (§2.3.2), the beginning of a component in RFC 8141."""
     found = False
     for i in range(start, end):
-        found |= octets[i] == 63 or octets[i] == 35
+        found |= octets[i] == QUESTION_MARK or octets[i] == HASH
     return found
 
 
@@ -242,89 +259,13 @@ def _is_right(further: int, octets: Octets, start: int, end: int, dnb: Codes) ->
     return further != _MOD_37_36 or _mod_37_36_is_right(octets, start, end)
 
 
-@inlined
-def _digit(octet: int) -> int:
-    return 10 if octet == 88 or octet == 120 else int(np.int64(octet)) - 48  # uncompiled, an octet would stay one
-
-
-@inlined
-def _character(octet: int) -> int:
-    """The value of a digit, or a letter in any case, which go from 10 to 35."""
-    return int(np.int64(octet)) - 48 if octet <= 57 else int(np.int64(octet | 32)) - 87
-
-
-@lean
-def _mod_11_2_is_right(octets: Octets, start: int, end: int) -> bool:
-    """ISO/IEC 7064 MOD 11-2, as in an ISNI."""
-    check = 0
-    for i in range(start, end):
-        check = (2 * check + _digit(octets[i])) % 11
-    return check == 1
-
-
-@lean
-def _mod_97_10_is_right(octets: Octets, start: int, end: int) -> bool:
-    """ISO/IEC 7064 MOD 97-10, as in a LEI."""
-    check = 0
-    for i in range(start, end):
-        value = _character(octets[i])
-        check = (check * (100 if value > 9 else 10) + value) % 97
-    return check == 1
-
-
-@lean
-def _mod_37_36_is_right(octets: Octets, start: int, end: int) -> bool:
-    """ISO/IEC 7064 MOD 37,36 over what follows the last colon, without hyphens, as in an EIDR."""
-    check = 18
-    for i in range(start, end):
-        if octets[i] == 58:
-            check = 18
-        elif octets[i] != 45:
-            check = ((36 if check == 0 else check) * 2 % 37 + _character(octets[i])) % 36
-    return check == 1
-
-
-@lean
-def _isbn_is_right(octets: Octets, start: int, end: int) -> bool:
-    """ISO 2108: ten digits weighted 10 to 1 are divisible by 11, thirteen weighted 1 and 3 in turn by 10."""
-    count = ten = thirteen = 0
-    for i in range(start, end):
-        if octets[i] != 45:
-            digit = _digit(octets[i])
-            ten += (10 - count) * digit
-            thirteen += digit if count % 2 == 0 else 3 * digit
-            count += 1
-    return (ten % 11 if count == 10 else thirteen % 10) == 0
-
-
-@lean
-def _issn_is_right(octets: Octets, start: int, end: int) -> bool:
-    """ISO 3297: eight digits weighted 8 to 1 are divisible by 11."""
-    count = total = 0
-    for i in range(start, end):
-        if octets[i] != 45:
-            total += (8 - count) * _digit(octets[i])
-            count += 1
-    return total % 11 == 0
-
-
 @lean
 def _dnb_is_right(octets: Octets, start: int, end: int, numbers: Codes) -> bool:
-    """As `checks.dnb_digit` has it; True too for other countries, and where the digit cannot be computed."""
-    if octets[start] | 32 != 100 or octets[start + 1] | 32 != 101 or octets[start + 2] not in (45, 58):
+    """Whether the digit of the DNB is right; True also for other countries, and if it cannot be computed."""
+    if octets[start] | CASE != _D or octets[start + 1] | CASE != _E or octets[start + 2] not in (HYPHEN, COLON):
         return True
-    place = total = last = 0
-    for i in range(start - len("urn:nbn:"), end - 1):
-        number = int(numbers[octets[i]])
-        if number == 0:
-            return True
-        if number > 9:
-            place += 1
-            total += place * (number // 10)
-        last = number % 10
-        place += 1
-        total += place * last
-    return bool(octets[end - 1] == 48 + total // last % 10)
+    digit = _dnb_digit(octets, start - len("urn:nbn:"), end - 1, numbers)
+    return digit == -1 or octets[end - 1] == _DIGIT_0 + digit
 
 
 @compiled
@@ -373,10 +314,9 @@ def _copy_folded(octets: Octets, start: int, end: int, number: int, machines: _M
         octet = octets[i]
         place = state + kinds[octet]
         case, state = machines.case[place], machines.follow[place]
-        escaped = 3 if octet == 37 else escaped - 1
-        letter = octet | 32
-        if case != EXACT and escaped <= 0 and 97 <= letter <= 122:
-            octet = letter if case == LOWER else octet & 223
+        escaped = 3 if octet == PERCENT else escaped - 1
+        if case != EXACT and escaped <= 0:
+            octet = lower(octet) if case == LOWER else upper(octet)
         out[at] = octet
         at += 1
     return at
@@ -388,15 +328,12 @@ def _copy_isbn(octets: Octets, start: int, end: int, convert: bool, out: Octets,
     begin = at + 3
     at = begin
     for i in range(start, end):
-        if octets[i] != 45:
-            out[at] = 88 if octets[i] == 120 else octets[i]
+        if octets[i] != HYPHEN:
+            out[at] = _X if octets[i] == _SMALL_X else octets[i]
             at += 1
     if at - begin == 10 and convert:
-        out[begin - 3], out[begin - 2], out[begin - 1] = 57, 55, 56
-        total = 0
-        for i in range(12):
-            total += _digit(out[begin - 3 + i]) * (1 if i % 2 == 0 else 3)
-        out[at - 1] = 48 + (10 - total % 10) % 10
+        out[begin - 3], out[begin - 2], out[begin - 1] = _DIGIT_9, _DIGIT_7, _DIGIT_8
+        out[at - 1] = _isbn_13_digit(out, begin - 3)
         return at
     for i in range(begin, at):
         out[i - 3] = out[i]
@@ -408,13 +345,10 @@ def _copy_issn(octets: Octets, start: int, end: int, out: Octets, at: int) -> in
     """An ISSN with its hyphen."""
     begin = at
     for i in range(start, end):
-        if octets[i] != 45:
+        if octets[i] != HYPHEN:
             if at - begin == 4:
-                out[at] = 45
+                out[at] = HYPHEN
                 at += 1
-            out[at] = 88 if octets[i] == 120 else octets[i]
+            out[at] = _X if octets[i] == _SMALL_X else octets[i]
             at += 1
     return at
-
-
-_DNB_NUMBERS = np.array([DNB_NUMBERS.get(chr(octet).lower(), 0) for octet in range(128)] + [0] * 128, np.uint8)

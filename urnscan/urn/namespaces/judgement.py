@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from urnscan.urn.namespaces.check_digits import isbn_13, isbn_is_right
 from urnscan.urn.namespaces.checks import CHECKS
 from urnscan.urn.namespaces.patterns import automaton
 from urnscan.urn.namespaces.rules import Rule, nid_and_nss, rules
@@ -47,11 +48,9 @@ class Judgement:
 
 
 def _isbn(nss: str) -> str:
-    from stdnum import isbn  # noqa: PLC0415 (loaded when used)
-
     digits = nss.replace("-", "").upper()
-    # To convert a wrong one would give it a right check digit, and make it the name of another book.
-    return str(isbn.to_isbn13(digits)) if isbn.is_valid(digits) else digits
+    # A wrong ISBN-10 is not converted: it would get a right check digit, and become the name of another book.
+    return isbn_13(digits) if len(digits) == 10 and isbn_is_right(digits.encode(), 0, 10) else digits
 
 
 def _issn(nss: str) -> str:
