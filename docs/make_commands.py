@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from urnscan import __version__
 from urnscan.cli import COMMANDS
 from urnscan.cli.arguments import SUMMARIES, About, Listed, Parser
-from urnscan.tables.rows import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
+from urnscan.tables.schemas import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
 
 __all__ = ["Command", "Group", "Option", "commands", "pages"]
 

@@ -16,7 +16,7 @@ from urnscan.grouping import classes as adding
 from urnscan.grouping import external as grouping
 from urnscan.grouping.classes import MOST_VARIANTS, group
 from urnscan.grouping.external import Grouping
-from urnscan.tables.rows import GROUPED, PARTIAL, SINGLE
+from urnscan.tables.schemas import GROUPED, PARTIAL, SINGLE
 
 
 class Occurrence(NamedTuple):

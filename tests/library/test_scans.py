@@ -24,7 +24,7 @@ from urnscan.library import scans as library
 from urnscan.library.scans import Scan, scan, scan_batches
 from urnscan.run.pipeline import Report
 from urnscan.tables import values as columns
-from urnscan.tables.rows import CLASSES, OCCURRENCES
+from urnscan.tables.schemas import CLASSES, OCCURRENCES
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from tests.support.scripts import script
-from urnscan.tables.rows import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
+from urnscan.tables.schemas import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
 
 ROOT = Path(__file__).parents[2]
 

@@ -267,7 +267,7 @@ class TestManPages:
         assert max(map(len, done.stdout.splitlines())) <= 80
 
     def test_columns_are_those_of_the_tables(self):
-        from urnscan.tables.rows import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
+        from urnscan.tables.schemas import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
 
         text = {path.stem: " ".join(path.read_text().split()) for path in MAN}
         for page, schema in (

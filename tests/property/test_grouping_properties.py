@@ -12,7 +12,7 @@ from tests.grouping.test_external import Occurrence, all_rows, batches_of, group
 from urnscan.grouping import external as grouping
 from urnscan.grouping import ranges
 from urnscan.grouping.classes import add_up, group
-from urnscan.tables.rows import PARTIAL
+from urnscan.tables.schemas import PARTIAL
 
 # Few names of many spellings: some spellings sort before the canonical form and some behind it.
 _urns = st.sampled_from(

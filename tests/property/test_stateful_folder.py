@@ -20,7 +20,7 @@ from urnscan.run.options import Options
 from urnscan.run.resume import Shards
 from urnscan.run.tasks import Sizes
 from urnscan.sources import TEMPORARY_SUFFIX
-from urnscan.tables.rows import CLASSES, OCCURRENCES, REJECTS
+from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS
 
 _TINY = Sizes(part=60, together=50, files=2)
 _names = st.sampled_from(

@@ -19,7 +19,7 @@ from urnscan.grouping import ranges
 from urnscan.grouping.classes import add_up
 from urnscan.grouping.external import Grouping
 from urnscan.sources import Seen
-from urnscan.tables.rows import PARTIAL
+from urnscan.tables.schemas import PARTIAL
 
 _SPELLINGS = 130  # more than are listed
 

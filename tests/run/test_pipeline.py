@@ -41,7 +41,7 @@ from urnscan.run.worker import Worker
 from urnscan.sources import Input
 from urnscan.sources import small_files as reading
 from urnscan.sources import texts as opening
-from urnscan.tables.rows import CLASSES, OCCURRENCES, REPEATING
+from urnscan.tables.schemas import CLASSES, OCCURRENCES, REPEATING
 
 MEANINGS = [
     ("rfc2141", "lexical"),

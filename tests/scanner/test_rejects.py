@@ -27,7 +27,7 @@ from urnscan.run import pipeline, worker
 from urnscan.run.options import Options
 from urnscan.run.pipeline import run
 from urnscan.run.tasks import Sizes
-from urnscan.tables.rows import REJECTS
+from urnscan.tables.schemas import REJECTS
 from urnscan.urn.syntax import REASONS, parse
 
 ROOT = Path(__file__).parents[2]

@@ -26,7 +26,7 @@ from urnscan.cli import main
 from urnscan.errors import ArgumentError
 from urnscan.run.options import Options
 from urnscan.run.tasks import Sizes
-from urnscan.tables.rows import CLASSES, OCCURRENCES, REJECTS
+from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from urnscan.tables.rows import CLASSES, OCCURRENCES
+from urnscan.tables.schemas import CLASSES, OCCURRENCES
 
 HOSTILE = "urn:x:<script>alert(1)</script>"
 HOSTILE_SOURCE = "</script><img src=x onerror=alert(2)>/\u202e{{ 7 * 7 }}.xml"

@@ -11,7 +11,7 @@ from tests.support.registrations import verdict
 from tests.support.rows import occurrence_row
 from urnscan.run.options import Options
 from urnscan.run.pipeline import run
-from urnscan.tables.rows import CLASSES, OCCURRENCES
+from urnscan.tables.schemas import CLASSES, OCCURRENCES
 from urnscan.urn.equivalence import get_level
 from urnscan.urn.namespaces import nid_status
 from urnscan.urn.syntax import parse

@@ -19,17 +19,8 @@ from tests.support.rows import occurrence_row
 from tests.support.strategies import octets, urn_pairs
 from urnscan.arrays.arrow import number_array, octet_strings, string_array, text_array
 from urnscan.scanner.blocks import Grammar, Scanner
-from urnscan.tables.rows import (
-    CLASSES,
-    GROUPED,
-    OCCURRENCES,
-    REPEATING,
-    SELECTIVE,
-    SINGLE,
-    Found,
-    canonical_column,
-    class_rows,
-)
+from urnscan.tables.rows import Found, canonical_column, class_rows
+from urnscan.tables.schemas import CLASSES, GROUPED, OCCURRENCES, REPEATING, SELECTIVE, SINGLE
 from urnscan.urn.equivalence import LEVELS, canonical, get_level
 from urnscan.urn.namespaces import nid_status
 from urnscan.urn.syntax import get_syntax, parse

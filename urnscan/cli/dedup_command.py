@@ -136,7 +136,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
         from urnscan.output.parquet import ParquetOutput  # noqa: PLC0415
         from urnscan.run.options import Options  # noqa: PLC0415
         from urnscan.run.tasks import plan_size  # noqa: PLC0415
-        from urnscan.tables.rows import CLUSTERS, REPEATING_IN_CLUSTERS  # noqa: PLC0415
+        from urnscan.tables.schemas import CLUSTERS, REPEATING_IN_CLUSTERS  # noqa: PLC0415
 
     inputs = read_inputs(arguments)
     options = read_record(Options, arguments)

@@ -122,7 +122,7 @@ def scan(arguments: argparse.Namespace) -> bool:
         from urnscan.run.options import Options  # noqa: PLC0415
         from urnscan.run.pipeline import run  # noqa: PLC0415
         from urnscan.run.tasks import plan_size  # noqa: PLC0415
-        from urnscan.tables.rows import CLASSES, OCCURRENCES, REJECTS, REPEATING, SELECTIVE  # noqa: PLC0415
+        from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS, REPEATING, SELECTIVE  # noqa: PLC0415
 
     inputs = read_inputs(arguments)
     options = read_record(Options, arguments)

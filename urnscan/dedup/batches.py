@@ -14,7 +14,8 @@ from urnscan.records.identifiers import as_text
 from urnscan.records.record import Record
 from urnscan.run.options import Options
 from urnscan.scanner.views import make_scanner
-from urnscan.tables.rows import CLUSTERS, canonical_column
+from urnscan.tables.rows import canonical_column
+from urnscan.tables.schemas import CLUSTERS
 from urnscan.tables.values import scan_values
 
 __all__ = ["ROWS", "Batch", "BatchScanner", "Scanned"]

@@ -27,7 +27,7 @@ from urnscan.errors import FatalError, SourceError
 from urnscan.run.failures import Failures, SpillFolder
 from urnscan.run.options import Options
 from urnscan.run.tasks import Argument, found_inputs
-from urnscan.tables.rows import CLUSTERS
+from urnscan.tables.schemas import CLUSTERS
 
 if TYPE_CHECKING:
     from urnscan.dedup.summary import Chosen

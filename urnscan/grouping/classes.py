@@ -28,7 +28,7 @@ from urnscan.arrays.strings import (
     take_numbers,
 )
 from urnscan.errors import FatalError
-from urnscan.tables.rows import GROUPED, PARTIAL, SINGLE
+from urnscan.tables.schemas import GROUPED, PARTIAL, SINGLE
 
 __all__ = ["MOST_VARIANTS", "add_up", "classes_of", "group", "one_batch", "one_schema", "taken"]
 

@@ -17,7 +17,7 @@ from urnscan.display.text import counted, html_counts, html_failures, html_table
 from urnscan.library.shared import as_table, watched
 from urnscan.run.options import Options, named_inputs, read_keywords
 from urnscan.run.tasks import plan_size
-from urnscan.tables.rows import CLUSTERS
+from urnscan.tables.schemas import CLUSTERS
 
 if TYPE_CHECKING:
     import pandas as pd

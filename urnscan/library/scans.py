@@ -19,7 +19,8 @@ from urnscan.run.options import OF_INPUTS, Options, named_inputs, read_keywords
 from urnscan.run.pipeline import Report, run
 from urnscan.run.tasks import plan_size
 from urnscan.scanner.views import make_scanner
-from urnscan.tables.rows import CLASSES, OCCURRENCES, REJECTS, occurrences_in_values
+from urnscan.tables.rows import occurrences_in_values
+from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS
 from urnscan.tables.values import is_text, scan_values
 from urnscan.urn.syntax import URN, as_text
 

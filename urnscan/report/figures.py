@@ -24,7 +24,7 @@ from urnscan.errors import FatalError
 from urnscan.report.embedded import cut
 from urnscan.report.scan import Ends, Kind, Namespace, Problem, Source, Spelling, Summary, Varied
 from urnscan.report.tallies import Numbers, Tally, Top
-from urnscan.tables.rows import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
+from urnscan.tables.schemas import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
 
 __all__ = ["EMBEDDED", "summarise"]
 

@@ -37,7 +37,8 @@ from urnscan.spark.frames import (
     as_struct,
     plain,
 )
-from urnscan.tables.rows import PARTIAL, SINGLE, class_rows, occurrences_in_values
+from urnscan.tables.rows import class_rows, occurrences_in_values
+from urnscan.tables.schemas import PARTIAL, SINGLE
 from urnscan.tables.values import scan_values
 
 __all__ = ["SIZES", "Wanted", "classes_of_partial", "partial_of_occurrences", "scanned_column", "scanned_tasks"]

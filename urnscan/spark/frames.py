@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from urnscan.tables.rows import CLASSES, OCCURRENCES, PARTIAL, REJECTS
+from urnscan.tables.schemas import CLASSES, OCCURRENCES, PARTIAL, REJECTS
 
 __all__ = [
     "CLASSES_HERE",

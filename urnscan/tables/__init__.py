@@ -1,5 +1,6 @@
 """Matches -> rows of Arrow tables.
 
-rows: the schemas of all tables, and columns of matches as rows of them.
+schemas: the Arrow schemas of all tables.
+rows: columns of matches as rows of the tables.
 values: a column of values scanned as one text, with matches sorted by value.
 """

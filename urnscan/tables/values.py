@@ -1,4 +1,4 @@
-"""A column of values, each a text of its own: scanned end to end, what is found sorted by value."""
+"""A column of values, each a text of its own: scanned end to end, matches told apart by value."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _TEXT = (pa.null(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where matches or rejects stand in values: rows of equal length."""
+    """Places of matches or rejects in values: columns of equal length."""
 
     value: npt.NDArray[np.int64]
     """The index of the value, from 0."""
     offset: npt.NDArray[np.int64]
     """Octets from the beginning of the value."""
     line: npt.NDArray[np.int64]
-    """1 and the LF octets before it in the value."""
+    """1 + the LF octets before it in the value."""
 
 
 @dataclass(frozen=True, slots=True)
 class InValues(Places):
-    """Matches in values, by place."""
+    """Matches in values, with their places."""
 
     matches: Matches
     rejects: Places | None = None
-    """The places of `matches.rejects`, if there are any."""
+    """Places of `matches.rejects`, if there are any."""
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -86,19 +86,19 @@ def _placed(
     starts: npt.NDArray[np.int64],
     lines_before: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The columns of Places: of what was found in the values `which`, counted from `first`, that begin at `starts`."""
+    """The columns of Places for what was found in the values `which`, numbered from `first`, that begin at `starts`."""
     return first + which.astype(np.int64), found.start - starts[which], found.line - lines_before[which]
 
 
 def _each(values: pa.Array) -> pa.Array:
-    """Of a dictionary the values themselves; Arrow itself casts none whose strings are views, as those of Polars are."""
+    """The values, decoded if they are a dictionary. Arrow casts no dictionary of string views, which Polars writes."""
     if not pa.types.is_dictionary(values.type):
         return values
     return values.dictionary.cast(pa.large_binary()).take(values.indices)
 
 
 def _octets(values: pa.Array) -> Iterator[pa.BinaryArray]:
-    """The values as octets, each followed by an octet that no URN holds, in parts that 32-bit offsets can count."""
+    """The values as octets, a separator behind each, in parts that fit 32-bit offsets."""
     values = _each(values)
     separator, nothing = octets_array([b"\0", b""])
     rest = deque(values.slice(start, _ROWS) for start in range(0, len(values), _ROWS))
