@@ -14,6 +14,7 @@ compression: gzip, bzip2, xz, Zstandard, LZ4 -> octets.
 archives: tar, zip, WARC -> members.
 tables: Parquet, Arrow, SQLite, CSV, JSON -> values.
 encodings: UTF-16 and other encodings -> UTF-8.
+buffer: octets of a stream, looked at before they are taken.
 reader: the protocol of all that gives octets.
 layers: limits, failed checksums and names that the nested readers of one input share.
 documents: what comes out: texts, and columns of values.
