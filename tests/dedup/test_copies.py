@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.dedup.copies import copy_without
-from urnscan.records.buffer import Buffer
+from urnscan.framing.buffer import Buffer
 
 blank = st.text(" \n\t\r", max_size=3)
 

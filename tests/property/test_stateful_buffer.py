@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from urnscan.errors import DamageError
-from urnscan.records.buffer import MARK, Buffer
+from urnscan.framing.buffer import MARK, Buffer
 
 _PATTERN = re.compile(rb"a+b|\n(?=a|\Z)")
 _BLANK = re.compile(rb"[ \n]{1,8}")

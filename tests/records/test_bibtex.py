@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.reading import buffer_of
+from tests.support.reading import buffer_of, set_longest
 from urnscan.records.bibtex import BibtexRecords, is_bibtex
 from urnscan.records.record import Damaged, Own, Record
 
@@ -207,8 +207,7 @@ def test_what_is_an_own_identifier(entry, own):
 @pytest.mark.parametrize("size", [1, 13, None])
 def test_no_record_is_longer_than_the_longest(monkeypatch, size):
     """It goes on behind, with the next line that begins like an entry."""
-    for module in ("bibtex", "buffer"):
-        monkeypatch.setattr(f"urnscan.records.{module}.LONGEST", 600)
+    set_longest(monkeypatch, 600)
     good = b"@book{b, title = {x}}\n"
     long = b"@book{a, title = {" + b"x" * 700 + b"}}\n"
     found = read(good + long + b"y" * 1000 + b"\n" + good + b"@book{c, " + b"x" * 700 + b"\n" + good, size=size)
@@ -216,8 +215,8 @@ def test_no_record_is_longer_than_the_longest(monkeypatch, size):
         *[(0, "b"), (22, ""), (22 + len(long) + 1001, "b"), (44 + len(long) + 1001, ""), (754 + len(long) + 1001, "b")]
     ]
     assert [each.reason for each in found if isinstance(each, Damaged)] == [
-        "it is longer than 67,108,864 octets",
-        "it is longer than 67,108,864 octets",
+        "it is longer than 600 octets",
+        "it is longer than 600 octets",
     ]
 
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.reading import buffer_of
-from urnscan.records.lines import LineRecords, lines
+from tests.support.reading import buffer_of, set_longest
+from urnscan.framing.lines import lines
+from urnscan.records.lines import LineRecords
 from urnscan.records.record import Damaged, Own, Record
 
 TEXTS = st.lists(
@@ -58,8 +59,7 @@ def test_a_line_is_its_own_identifier():
 )
 def test_a_line_that_is_too_long_is_damaged(monkeypatch, size, rest):
     """Whatever the blocks are, also where its LF is held already; the next are read."""
-    for module in ("buffer", "lines"):
-        monkeypatch.setattr(f"urnscan.records.{module}.LONGEST", 20)
+    set_longest(monkeypatch, 20)
     dump = b"a\n" + b"x" * 45 + b"\n" + rest
     expected, at = [], 0
     for line in io.BytesIO(dump):

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.support.reading import buffer_of, outline, owns, read_records
+from tests.support.reading import buffer_of, outline, owns, read_records, set_longest
 from urnscan.errors import DamageError
-from urnscan.records import buffer as buffer_module
+from urnscan.framing.buffer import Buffer
 from urnscan.records import marc as marc_module
-from urnscan.records.buffer import Buffer
 from urnscan.records.marc import MarcRecords, is_marc
 from urnscan.records.marc_fields import own_identifiers
 from urnscan.records.record import Damaged, Own, Record
@@ -279,8 +278,7 @@ def test_a_dump_that_is_cut_off_ends_with_a_damaged_record(cut):
 
 
 def test_what_is_too_long_counts_once_and_reading_goes_on(monkeypatch):
-    monkeypatch.setattr(buffer_module, "LONGEST", 150_000)
-    monkeypatch.setattr(marc_module, "LONGEST", 150_000)
+    set_longest(monkeypatch, 150_000)
     junk = b"no records here. " * 30_000
     found = read(book(1) + junk + book(2) + junk, sizes=(9999,))
     assert [type(each) for each in found] == [Record, Damaged, Record, Damaged]

@@ -13,8 +13,8 @@ from lxml import etree
 from tests.support.examples import FEW
 from tests.support.reading import read_records
 from urnscan.errors import DamageError
+from urnscan.framing.buffer import Buffer
 from urnscan.records import markup
-from urnscan.records.buffer import Buffer
 from urnscan.records.identifiers import as_text
 from urnscan.records.markup import (
     MarkupRecords,

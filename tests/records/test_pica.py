@@ -6,11 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.support.reading import buffer_of, outline, owns, read_records
+from tests.support.reading import buffer_of, outline, owns, read_records, set_longest
 from urnscan.errors import DamageError
-from urnscan.records import buffer as buffer_module
-from urnscan.records import lines as lines_module
-from urnscan.records.buffer import Buffer
+from urnscan.framing.buffer import Buffer
 from urnscan.records.pica import PicaRecords, is_pica_normalised, is_pica_plain
 from urnscan.records.record import Damaged, Record
 
@@ -206,8 +204,7 @@ def test_a_normalised_dump_that_is_cut_off_ends_with_a_damaged_record(cut):
 
 @pytest.mark.parametrize("serialised", [normalised, lambda fields: plain(fields) + b"\n"])
 def test_what_is_too_long_counts_once_and_reading_goes_on(monkeypatch, serialised):
-    monkeypatch.setattr(buffer_module, "LONGEST", 9_000)
-    monkeypatch.setattr(lines_module, "LONGEST", 9_000)
+    set_longest(monkeypatch, 9_000)
     dump = serialised(short("1")) + serialised(short("2") * 1000) + serialised(short("3"))
     found = read(dump, sizes=(999,))
     assert [type(each) for each in found] == [Record, Damaged, Record]
@@ -222,8 +219,7 @@ def test_the_longest_record_is_one(monkeypatch, serialised, size):
     octets = serialised(TIDE)
     length = len(read(octets)[0].octets)
     for longest, kind in ((length, Record), (length - 1, Damaged)):
-        monkeypatch.setattr(buffer_module, "LONGEST", longest)
-        monkeypatch.setattr(lines_module, "LONGEST", longest)
+        set_longest(monkeypatch, longest)
         for dump in (octets, octets + octets, octets[: octets.index(b"\n", length - 1) + 1]):
             assert {type(each) for each in read(dump, sizes=(size,))} == {kind}
 

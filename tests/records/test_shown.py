@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urnscan.records.buffer import Buffer
+from urnscan.framing.buffer import Buffer
 from urnscan.records.formats import FORMATS
 from urnscan.records.pica import PicaRecords
 from urnscan.records.shown import shown

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.reading import read_records
+from tests.support.reading import read_records, set_longest
 from urnscan.records.identifiers import as_text
 from urnscan.records.record import Damaged, Own, Record
 from urnscan.records.tagged import RisRecords, is_ris
@@ -133,8 +133,7 @@ def test_sn_counts_where_it_is_not_the_hosts(kind, scheme):
 @pytest.mark.parametrize("size", [1, 13, None])
 def test_no_record_is_longer_than_the_longest(monkeypatch, size):
     """The next are read, however long it is; told alike whatever the blocks are."""
-    for module in ("tagged", "buffer", "lines"):
-        monkeypatch.setattr(f"urnscan.records.{module}.LONGEST", 50)
+    set_longest(monkeypatch, 50)
     good = b"TY  - BOOK\nER  - \n"
     long = good[:11] + b"AB  - x\n" * 9 + b"ER  - \n"
     endless = good[:11] + b"y" * 90 + b"\n"

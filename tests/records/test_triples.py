@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.reading import read_records
+from tests.support.reading import read_records, set_longest
 from urnscan.records.record import Damaged, Own, Record
 from urnscan.records.triples import TripleRecords, is_triples
 
@@ -198,8 +198,7 @@ def test_pieces_of_a_subject_have_one_name_and_lose_no_statement(subject, monkey
     for between in (b"damaged\n", b"# a comment\n", b"\n \n", b""):
         dump = between.join(lines)
         for longest in (1 << 26, 100):
-            for module in ("triples", "buffer", "lines"):
-                monkeypatch.setattr(f"urnscan.records.{module}.LONGEST", longest)
+            set_longest(monkeypatch, longest)
             found = [each for each in read(dump) if isinstance(each, Record)]
             assert {record.identifier for record in found} == {subject.decode().strip("<>").replace("\\u00e9", "é")}
             held = b"".join(record.octets for record in found)
@@ -245,8 +244,7 @@ def test_own_identifiers():
 @pytest.mark.parametrize("size", [1, 13, None])
 def test_no_record_is_longer_than_the_longest(monkeypatch, size):
     """A run is cut between lines; a line that is too long is damaged, and the next are read."""
-    for module in ("triples", "buffer", "lines"):
-        monkeypatch.setattr(f"urnscan.records.{module}.LONGEST", 50)
+    set_longest(monkeypatch, 50)
     line = b"<a:b> <c:d> <e:f> .\n"
     long = b'<a:b> <c:d> "' + b"x" * 80 + b'" .\n'
     found = read(line * 5 + long + line + b"#" * 200 + b"\n" + line, size=size)

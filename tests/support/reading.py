@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import itertools
+import sys
 from collections.abc import Iterable, Sequence
 
-from urnscan.records.buffer import Buffer
+import pytest
+
+from urnscan.framing.buffer import Buffer
 from urnscan.records.record import Damaged, Record, RecordReader
 
-__all__ = ["buffer_of", "outline", "owns", "read_records"]
+__all__ = ["buffer_of", "outline", "owns", "read_records", "set_longest"]
 
 
 def buffer_of(dump: bytes, sizes: Iterable[int | None] = (None,)) -> Buffer:
@@ -37,3 +40,10 @@ def outline(found: Sequence[Record | Damaged]) -> list[str | None]:
 def owns(record: Record) -> list[tuple[str, str]]:
     """The identifiers of its own, each with its scheme."""
     return [(own.text, own.scheme) for own in record.own]
+
+
+def set_longest(monkeypatch: pytest.MonkeyPatch, octets: int) -> None:
+    """Have no record be longer, in every module that knows the bound."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("urnscan.framing", "urnscan.records")) and hasattr(module, "LONGEST"):
+            monkeypatch.setattr(module, "LONGEST", octets)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from urnscan.records.buffer import Buffer
+from urnscan.framing.buffer import Buffer
 
 __all__ = ["blocks", "copy_without"]
 

@@ -20,8 +20,8 @@ from urnscan.dedup.outputs import Outputs
 from urnscan.dedup.policy import PLACEHOLDERS, Policy
 from urnscan.dedup.second_reading import Dump, ReadInto, SecondReading, Spool, SummedReader
 from urnscan.errors import FatalError, LimitError, SourceError
+from urnscan.framing.buffer import Buffer
 from urnscan.output.spill import Spilled
-from urnscan.records.buffer import Buffer
 from urnscan.records.formats import FORMATS, recognise
 from urnscan.records.record import Damaged
 from urnscan.run.failures import NO_PLACE, Failures

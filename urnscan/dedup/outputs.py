@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from urnscan.errors import FatalError, SourceError
+from urnscan.framing.buffer import MARK
 from urnscan.output.octets import OctetOutput
 from urnscan.output.places import as_fatal, check_output, work_folder
-from urnscan.records.buffer import MARK
 from urnscan.records.formats import Format
 from urnscan.sources import Input, is_remote, local_path, real_place
 

@@ -16,7 +16,7 @@ from typing import IO
 
 from urnscan.dedup.copies import blocks
 from urnscan.errors import FatalError, SourceError
-from urnscan.records.buffer import Buffer
+from urnscan.framing.buffer import Buffer
 from urnscan.records.formats import Format
 from urnscan.sources import Document, Input, Reading, open_documents, past_damage
 

@@ -17,7 +17,7 @@ from urnscan.dedup.components import Numbers
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.second_reading import Dump, Place
 from urnscan.errors import SourceError
-from urnscan.records.buffer import Buffer
+from urnscan.framing.buffer import Buffer
 from urnscan.records.identifiers import as_text
 from urnscan.records.record import Record
 from urnscan.records.shown import shown

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from urnscan.display.text import counted, html_counts, html_failures, html_text, in_line, padded, printable, width_of
 from urnscan.errors import ArgumentError, SourceError
-from urnscan.records.buffer import MARK, Buffer
+from urnscan.framing.buffer import MARK, Buffer
 from urnscan.run.options import Options
 from urnscan.sources import INSIDE, Document, Input, Listed, Values, find_listed, open_documents, past_damage
 from urnscan.urn.syntax import URN, parse

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from urnscan.records.buffer import LONGEST, MARK, Buffer
+from urnscan.framing.buffer import LONGEST, MARK, Buffer
+from urnscan.framing.lines import too_long
 from urnscan.records.fields import of_values, own_fields, wanted
-from urnscan.records.lines import too_long
 from urnscan.records.record import Damaged, Record
 
 __all__ = ["BibtexRecords", "is_bibtex"]

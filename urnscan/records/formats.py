@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
+from urnscan.framing.buffer import HEAD, Buffer
 from urnscan.records.bibtex import BibtexRecords, is_bibtex
-from urnscan.records.buffer import HEAD, Buffer
-from urnscan.records.json_values import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines
+from urnscan.records.json_records import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines
 from urnscan.records.lines import LineRecords
 from urnscan.records.marc import MarcRecords, is_marc
 from urnscan.records.markup import (

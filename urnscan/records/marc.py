@@ -26,9 +26,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from urnscan.records.buffer import BETWEEN, LONGEST, MARK, Buffer
+from urnscan.framing.buffer import BETWEEN, LONGEST, MARK, Buffer
+from urnscan.framing.lines import too_long
 from urnscan.records.fields import own_fields
-from urnscan.records.lines import too_long
 from urnscan.records.marc_fields import own_identifiers
 from urnscan.records.record import Damaged, Own, Record
 

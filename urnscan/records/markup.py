@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from urnscan.records.buffer import LONGEST, MARK, Buffer
-from urnscan.records.lines import too_long
+from urnscan.framing.buffer import LONGEST, MARK, Buffer
+from urnscan.framing.lines import too_long
 from urnscan.records.markup_fields import TOLD_BY_BEGINNING, Kind, Parser, held, identifier, kind_of, local, own, texts
 from urnscan.records.record import Damaged, Record
 

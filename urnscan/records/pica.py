@@ -17,9 +17,9 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from urnscan.records.buffer import BETWEEN, HEAD, MARK, Buffer
+from urnscan.framing.buffer import BETWEEN, HEAD, MARK, Buffer
+from urnscan.framing.lines import parts
 from urnscan.records.fields import OwnField, of_subfields, own_fields
-from urnscan.records.lines import parts
 from urnscan.records.record import Damaged, Own, Record
 
 __all__ = ["PicaRecords", "is_pica_normalised", "is_pica_plain"]

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from urnscan.records.buffer import Buffer
+from urnscan.framing.buffer import Buffer
+from urnscan.framing.lines import Damaged
 
 __all__ = ["Damaged", "Own", "Record", "RecordReader", "whole"]
 
@@ -40,15 +41,6 @@ class Record(NamedTuple):
 def whole(text: str) -> str:
     """Without halves of surrogate pairs, which some formats can escape and UTF-8 cannot hold."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
-
-
-class Damaged(NamedTuple):
-    """A part of a dump that should be a record and cannot be read as one."""
-
-    offset: int
-    """Octets from the beginning of the dump."""
-    reason: str
-    """In one line, as in "its length 300 leads beyond the end of the dump"."""
 
 
 class RecordReader(Protocol):

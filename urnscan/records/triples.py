@@ -10,9 +10,9 @@ import re
 import sys
 from collections.abc import Iterator
 
-from urnscan.records.buffer import LONGEST, MARK, Buffer
+from urnscan.framing.buffer import LONGEST, MARK, Buffer
+from urnscan.framing.lines import lines, too_long
 from urnscan.records.fields import own_fields
-from urnscan.records.lines import lines, too_long
 from urnscan.records.record import Damaged, Own, Record
 
 __all__ = ["TripleRecords", "is_triples"]

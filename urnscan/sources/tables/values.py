@@ -80,18 +80,19 @@ class Failures:
         """`name` is what errors call the table, `parts` what they call several parts of it."""
         self._name = name
         self._parts = parts
-        self._count = 0
+        self.count = 0
+        """How many there were."""
 
     def one(self, reason: str) -> Iterator[SourceError]:
         """One more; its error, if it is told by itself."""
-        self._count += 1
-        if self._count <= _FAILURES:
+        self.count += 1
+        if self.count <= _FAILURES:
             yield SourceError(self._name, reason)
 
     def rest(self) -> Iterator[SourceError]:
         """At the end: the error of those that were not told, if there are any."""
-        if self._count > _FAILURES:
-            yield SourceError(self._name, f"{self._count - _FAILURES:,} more {self._parts} could not be read")
+        if self.count > _FAILURES:
+            yield SourceError(self._name, f"{self.count - _FAILURES:,} more {self._parts} could not be read")
 
 
 def in_words(error: BaseException) -> str:

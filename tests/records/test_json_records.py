@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.examples import FEW
-from tests.support.reading import read_records
+from tests.support.reading import read_records, set_longest
 from urnscan.errors import DamageError
-from urnscan.records.buffer import Buffer
-from urnscan.records.json_values import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines
+from urnscan.framing.buffer import Buffer
+from urnscan.records.json_records import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines
 from urnscan.records.record import Damaged, Own, Record
 
 READERS = (JsonLineRecords, JsonArrayRecords)
@@ -165,9 +165,9 @@ def test_a_damaged_element_in_one_line():
 def test_a_dump_that_is_cut_off_says_so():
     """In a record and between two."""
     dump = b'[{"id": 1}, {"id": 2, "a": "b'
-    assert read(JsonArrayRecords, dump)[1] == Damaged(12, "the dump ends before it does")
-    assert read(JsonArrayRecords, b'[{"id": 1},\n')[1] == Damaged(12, "the dump ends before its array does")
-    assert read(JsonArrayRecords, b'{"records": [{"id": 1}]')[1] == Damaged(23, "the dump ends before its array does")
+    assert read(JsonArrayRecords, dump)[1] == Damaged(12, "the text ends before it does")
+    assert read(JsonArrayRecords, b'[{"id": 1},\n')[1] == Damaged(12, "the text ends before its array does")
+    assert read(JsonArrayRecords, b'{"records": [{"id": 1}]')[1] == Damaged(23, "the text ends before its array does")
 
 
 def test_long_elements(monkeypatch):
@@ -183,7 +183,7 @@ def test_long_elements(monkeypatch):
     )
     found = read(JsonArrayRecords, dump)
     assert [len(record.octets) for record in found] == [210_015, 8, 8, 70_002, 70_000]
-    monkeypatch.setattr("urnscan.records.json_values.LONGEST", 100_000)
+    set_longest(monkeypatch, 100_000)
     for block in (1000, 1 << 20):
         found = read(JsonArrayRecords, dump, block=block)
         assert [type(one) for one in found] == [Damaged, Record, Record, Record, Record]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.reading import buffer_of
 from urnscan.errors import DamageError, SourceError
-from urnscan.records.buffer import BETWEEN, MARK, Buffer
+from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 
 DUMPS = st.lists(st.sampled_from([b"a", b"b", b"ab", b"\n", b"aaaa"]), max_size=40).map(b"".join)
 PATTERN = re.compile(rb"a+b|\n(?=a|\Z)")
@@ -75,7 +75,7 @@ def test_what_parts_records_is_passed_over(size):
 @pytest.mark.parametrize("size", [1, 7, 64, None])
 def test_nothing_is_found_beyond_the_longest_record(monkeypatch, size):
     """Even if it is held: what is a record must not depend on the blocks."""
-    monkeypatch.setattr("urnscan.records.buffer.LONGEST", 20)
+    monkeypatch.setattr("urnscan.framing.buffer.LONGEST", 20)
     dump = b"." * 21 + b"ab" + b"." * 50
     for taken, found in ((0, -1), (1, 20)):
         buffer = buffered(dump, size)

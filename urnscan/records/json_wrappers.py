@@ -1,25 +1,14 @@
-"""What a dump of JSON is, by its head: lines, an array, an object around an array, or values one after the other."""
+"""Objects around an array of records: which array in a JSON object holds the records of a dump."""
 
 from __future__ import annotations
 
-import json
 import re
-from enum import Enum
 
-from urnscan.records.buffer import HEAD, MARK
+from urnscan.framing.buffer import HEAD
+from urnscan.framing.json_values import DECODER
 from urnscan.records.named_values import RANKS
 
-__all__ = ["DECODER", "Layout", "find_array", "find_layout"]
-
-DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=str, parse_float=str)
-"""Objects as tuples of pairs (a name may stand twice), numbers as they are written (none is too long)."""
-
-_NAMES = (".jsonl", ".ndjson", ".ldjson", ".jsonlines", ".jsonseq", ".geojsonl", ".geojsons")
-_LEADING = re.compile(rb"(?:" + MARK + rb")?+[ \t\r\n]*+")
-_VALUE = re.compile(rb'\x1e|["{\[0-9tfn-]')
-# Not so few texts begin with a bracket.
-_BEGUN = re.compile(rb'\{[ \t\r\n]*+(?:["}]|\Z)|\[[ \t\r\n\[]*+(?:["{\]]|\Z)')
-_OBJECTS = re.compile(rb"\[[ \t\r\n]*+\{")
+__all__ = ["find_array"]
 
 # Under which names the records stand: JSON-LD, Crossref, DataCite, OpenAlex, Solr, Elasticsearch, OData, GeoJSON.
 _RECORDS = frozenset(
@@ -38,49 +27,7 @@ _DEEPEST = 4  # objects within each other around an array
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
-class Layout(Enum):
-    """How values stand in a dump."""
-
-    NONE = 0
-    """It is not JSON."""
-    LINES = 1
-    WHOLE = 2
-    """Over lines, in arrays or not."""
-
-
-def find_layout(head: bytes, name: str) -> Layout | None:
-    """The layout of a dump that begins so; None where more octets are needed to tell."""
-    start = _leading(head)
-    body = head[start:]
-    is_whole_head = len(head) >= HEAD
-    if not body or MARK.startswith(head):
-        return Layout.NONE if is_whole_head else None
-    if body[0] == 0x1E:
-        return Layout.LINES
-    is_named = name.endswith(_NAMES) and _VALUE.match(body) is not None
-    if not is_named and not _BEGUN.match(body):
-        return Layout.NONE
-    if not is_named and _OBJECTS.match(body):
-        return Layout.WHOLE
-    line, ended, rest = body.partition(b"\n")
-    is_line = _is_value(line)
-    wraps = body[0] == 0x7B and find_array(body, goes_on=is_whole_head) is not None
-    if not (ended or is_line or is_whole_head):
-        return Layout.LINES if is_named and not wraps else None
-    if wraps:  # also where each is a line: a page of records is no record
-        return Layout.WHOLE
-    following = rest.lstrip()[:1]
-    if is_named and ended and not is_line and _OBJECTS.match(body):  # an array over several lines, whatever its name
-        return Layout.WHOLE
-    if is_named or (is_line and following in (b"{", b"[")):
-        return Layout.LINES
-    if ended and not is_line:
-        # The first line may be damaged; that of an object over several lines does not end in its closing bracket.
-        return Layout.LINES if line.rstrip().endswith(b"}") and following == b"{" else Layout.WHOLE
-    return Layout.WHOLE if body[0] == 0x5B else Layout.LINES
-
-
-def find_array(head: bytes, *, goes_on: bool) -> tuple[int, int] | None:
+def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
     """In a head that begins with an object: the distance to what is behind the opening bracket of the array that holds
     the records, and how many objects are around it; None if the object is a record itself. `goes_on`: the dump may be
     longer than the head.
@@ -131,22 +78,7 @@ def find_array(head: bytes, *, goes_on: bool) -> tuple[int, int] | None:
         alone = (begin + 1, depth) if first == "{" else None
 
 
-def _leading(head: bytes) -> int:
-    """Octets of a byte order mark and white space."""
-    leading = _LEADING.match(head)
-    return leading.end() if leading else 0
-
-
 def _skip(text: str, at: int) -> int:
     """Behind the white space."""
     space = _SPACE.match(text, at)
     return space.end() if space else at
-
-
-def _is_value(line: bytes) -> bool:
-    """Whether a line is a value, all of it."""
-    try:
-        DECODER.decode(line.decode("latin-1"))
-    except (ValueError, RecursionError):
-        return False
-    return True

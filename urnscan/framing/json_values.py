@@ -1,0 +1,426 @@
+"""Values of JSON (RFC 8259): in lines, in an array, in an array within an object, one after the other.
+
+Python's own decoder cuts a value out: it says where the value ends. What it does not take, a value that is damaged, cut
+off or long, is cut by brackets and strings alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Iterator
+from json import JSONDecodeError
+from typing import NamedTuple
+
+from urnscan.framing.buffer import HEAD, LONGEST, MARK, Buffer
+from urnscan.framing.lines import Damaged, lines, too_long
+
+__all__ = ["DECODER", "Value", "ValueLines", "Values", "Wraps", "are_lines"]
+
+DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=str, parse_float=str)
+"""Objects as tuples of pairs (a name may stand twice), numbers as they are written (none is too long)."""
+Wraps = Callable[[bytes, bool], tuple[int, int] | None]
+"""From a head that begins with an object, and whether the text may go on behind it, to the array in the object that holds
+the values: the distance to what is behind its opening bracket, and how many objects are around it; None for no such array.
+"""
+
+_NAMES = (".jsonl", ".ndjson", ".ldjson", ".jsonlines", ".jsonseq", ".geojsonl", ".geojsons")
+_LEADING = re.compile(rb"(?:" + MARK + rb")?+[ \t\r\n]*+")
+_VALUE = re.compile(rb'\x1e|["{\[0-9tfn-]')
+# Not so few texts begin with a bracket.
+_BEGUN = re.compile(rb'\{[ \t\r\n]*+(?:["}]|\Z)|\[[ \t\r\n\[]*+(?:["{\]]|\Z)')
+_OBJECTS = re.compile(rb"\[[ \t\r\n]*+\{")
+
+_WINDOW, _LEAST_WINDOW = 1 << 16, 1 << 6  # octets given to the decoder at a time; fewer the more are damaged
+_TAIL = 1 << 12  # octets behind an array that are looked through at a time
+_SPACE = "\x1e \t\r\n"
+_DEEP = "its brackets nest too deep"
+_UNKNOWN = "it cannot be told where the next record begins: the rest is not read"
+_CUT_OFF = "another page begins before its array ends"
+
+_GAP = re.compile("[ \t\r\n,\x1e]*")
+_BEHIND = frozenset(" \t\r\n,[]{\x1e")  # what may follow a value; after a number nothing is not enough
+_NO_GAP = re.compile(rb"[^ \t\r\n,\x1e]")
+# A string never goes on behind the end of a line; if it seems to, a quotation mark is missing.
+_TOKEN = re.compile(rb'"[^"\\\n]*+"|["{}\[\]]')
+_IN_STRING = re.compile(rb'["\n]|\\.', re.DOTALL)
+_FIRST_NAME = re.compile(rb'[ \t\r\n]*+(\{[ \t\r\n]*+"[^"\\\n]{0,40}+")')
+_SCALAR_END = re.compile(rb'[ \t\r\n,\[\]{"\x1e]')
+
+
+class Value(NamedTuple):
+    """A value of JSON."""
+
+    offset: int
+    """Octets from the beginning of the text."""
+    octets: bytes
+    """As it stands there; of a line all of it."""
+    value: object
+    """As the decoder gives it; an octet that is not UTF-8 is escaped as Python does it."""
+    fault: str | None = None
+    """Always None, unlike that of a row: a value of JSON is whole, or it is `Damaged`."""
+
+
+def are_lines(head: bytes, name: str, wraps: Wraps | None = None) -> bool | None:
+    """Whether in a text that begins so each line is a value; None where more octets are needed to tell.
+
+    Raises ValueError if it is not JSON.
+    """
+    leading = _LEADING.match(head)
+    body = head[leading.end() if leading else 0 :]
+    is_whole_head = len(head) >= HEAD
+    if not is_whole_head and (not body or MARK.startswith(head)):
+        return None
+    if body[:1] == b"\x1e":
+        return True
+    is_named = name.endswith(_NAMES) and _VALUE.match(body) is not None
+    if not is_named and not _BEGUN.match(body):
+        raise ValueError("not JSON")
+    if not is_named and _OBJECTS.match(body):
+        return False
+    line, ended, rest = body.partition(b"\n")
+    is_line = _is_value(line)
+    wraps_records = wraps is not None and body[:1] == b"{" and wraps(body, is_whole_head) is not None
+    if not (ended or is_line or is_whole_head):
+        return True if is_named and not wraps_records else None
+    if wraps_records:  # also where each is a line: a page of records is no record
+        return False
+    following = rest.lstrip()[:1]
+    if is_named and ended and not is_line and _OBJECTS.match(body):  # an array over several lines, whatever its name
+        return False
+    if is_named or (is_line and following in (b"{", b"[")):
+        return True
+    if ended and not is_line:
+        # The first line may be damaged; that of an object over several lines does not end in its closing bracket.
+        return line.rstrip().endswith(b"}") and following == b"{"
+    return body[:1] != b"["
+
+
+def _is_value(line: bytes) -> bool:
+    try:
+        DECODER.decode(line.decode("latin-1"))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+class ValueLines:
+    """Reads lines that are values, blank ones passed over (JSON Lines). They may begin with a separator (RFC 7464)."""
+
+    def __init__(self, decoder: json.JSONDecoder = DECODER) -> None:
+        self._decoder = decoder
+
+    def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
+        """Read the lines, each with its LF."""
+        for line in lines(buffer):
+            if isinstance(line, Damaged):
+                yield line
+                continue
+            offset, octets = line
+            text = octets.decode("utf-8", "surrogateescape").strip(_SPACE)
+            if not text:
+                continue
+            try:
+                value, end = self._decoder.raw_decode(text)
+            except (ValueError, RecursionError) as error:
+                yield Damaged(offset, _reason(error))
+                continue
+            if end < len(text):
+                yield Damaged(offset, f"it is not JSON: its value ends before column {end + 1}")
+            else:
+                yield Value(offset, octets, value)
+
+
+class Values:
+    """Reads the elements of an array, of the array in an object that holds the records, or values that are in none."""
+
+    def __init__(self, decoder: json.JSONDecoder = DECODER, wraps: Wraps | None = None) -> None:
+        self._decoder = decoder
+        self._wraps = wraps
+        self._begun = False
+        self._around = 0  # brackets around the values
+        self._is_wrapped: bool | None = (
+            None  # whether objects may hold arrays of records, as the first does; None before it
+        )
+        # From the end of a line to the first octet of a value; empty if these do not part values, None if not yet known.
+        self._joint: bytes | None = None
+        self._page = b""  # up to its first name an object around an array, if no value begins so
+        self._tried = 0  # up to which offset the end of a value was looked for in vain
+        self._window = _WINDOW
+        self._lost = False  # whether the rest could not be read
+
+    def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
+        """Read the values, without what is around them. An array may follow behind an array."""
+        if self._begun:
+            yield from self._find_again(buffer)
+        self._begun = True
+        while self._around or self._enter(buffer):
+            yield from self._values(buffer) if self._around or not self._is_wrapped else self._one(buffer)
+            if self._lost:
+                return
+            if self._around and not self._pass_around(buffer):
+                yield Damaged(buffer.offset, "the text ends before its array does" if self._around else _CUT_OFF)
+                if self._around:
+                    return
+
+    def _enter(self, buffer: Buffer) -> bool:
+        """Go to the first value; whether there is one."""
+        if not _pass_gap(buffer):
+            return False
+        octet = buffer.octets[buffer.at]
+        if octet == 0x5B:
+            buffer.take(1)
+            self._around = 1
+        elif octet == 0x7B and self._wraps is not None and self._is_wrapped is not False:
+            self._enter_object(buffer, self._wraps)
+        if not self._around and self._joint is None:
+            self._joint = b"\n" + bytes([octet])
+        return True
+
+    def _enter_object(self, buffer: Buffer, wraps: Wraps) -> None:
+        """Go to the first value of the array in an object, if it holds the records."""
+        goes_on = buffer.has(HEAD)
+        head = buffer.octets[buffer.at : buffer.at + HEAD]
+        pages = _marks(self._page, None)
+        following = pages.search(head) if pages else None
+        found = wraps(head[: following.end()] if following else head, goes_on)
+        self._is_wrapped = self._is_wrapped or found is not None
+        if found:
+            first, inner = _FIRST_NAME.match(head), _FIRST_NAME.match(head, found[0])
+            self._page = self._page or (first[1] if first and inner and first[1] != inner[1] else b"")
+            buffer.take(found[0])
+            self._around = 1 + found[1]
+
+    def _find_again(self, buffer: Buffer) -> Iterator[Damaged]:
+        """Go on behind a loss."""
+        offset = buffer.offset
+        marks = _marks(self._page, self._joint)
+        found = buffer.search(marks, 0, len(marks.pattern)) if marks else None
+        self._lost = False
+        if found:
+            buffer.take(self._begun_at(found) - buffer.at)
+            yield Damaged(offset, "its beginning is missing")
+        elif buffer.take_rest():
+            yield Damaged(offset, _UNKNOWN)
+            self._around = 0
+
+    def _begun_at(self, mark: re.Match[bytes]) -> int:
+        """Place where a value or a page begins, of which such a mark was found."""
+        if self._page and mark[0] == b"\n" + self._page:
+            self._around = 0
+            return mark.start() + 1
+        return mark.end() - 1
+
+    def _pass_around(self, buffer: Buffer) -> bool:
+        """Take what is left of the objects around an array; whether they end."""
+        brackets = _Brackets(self._around)
+        pages = _marks(self._page, None)
+        passed = 0  # octets that are still held, as a page may begin in them
+        while buffer.has(passed + 2) or buffer.has(passed + 1):
+            octets = buffer.octets[buffer.at : buffer.at + passed + _TAIL]
+            begun = pages.search(octets) if pages else None
+            end = brackets.advance(octets[: begun.start()] if begun else octets, passed)
+            if brackets.ended:
+                buffer.at += end
+                self._around = 0
+                return True
+            if begun:
+                buffer.at += self._begun_at(begun)
+                return False
+            if end == passed:
+                break
+            passed = min(end, len(self._page))
+            buffer.at += end - passed
+        buffer.take_rest()
+        return False
+
+    def _values(self, buffer: Buffer) -> Iterator[Value | Damaged]:
+        """Read values up to the bracket that closes their array, which is taken; without an array, up to an array."""
+        decode = self._decoder.raw_decode
+        leaving = "]" if self._around else "["
+        while not self._lost and (buffer.has(self._window) or buffer.has(1)):
+            text = buffer.octets[buffer.at : buffer.at + self._window].decode("utf-8", "surrogateescape")
+            end = found = 0
+            while True:
+                gap = _GAP.match(text, end)
+                at = gap.end() if gap else end
+                if self._page and self._is_page(text, end, at):
+                    buffer.at += at - end
+                    self._around = 0
+                    yield Damaged(buffer.offset, _CUT_OFF)
+                    return
+                if self._joint is None and at < len(text) and text[at] != leaving:
+                    self._learn(text[end : at + 1], last=found > 0)
+                buffer.at += at - end
+                if text[at : at + 1] == leaving:
+                    if self._around:
+                        buffer.take(1)
+                        self._around -= 1
+                    return
+                try:
+                    value, end = decode(text, at)
+                except (ValueError, RecursionError):
+                    break
+                if text[end : end + 1] not in _BEHIND:
+                    break
+                offset, octets = buffer.offset, text[at:end].encode("utf-8", "surrogateescape")
+                buffer.at += len(octets)
+                found += 1
+                yield Value(offset, octets, value)
+            if found:
+                self._window = _WINDOW
+            elif not at:
+                for one in self._one(buffer):
+                    self._window = max(self._window >> 1, _LEAST_WINDOW) if isinstance(one, Damaged) else _WINDOW
+                    yield one
+                if self._page and not self._around:
+                    return
+
+    def _is_page(self, text: str, end: int, at: int) -> bool:
+        """Whether a page begins at `at`, behind a gap from `end` on."""
+        page = self._page.decode("utf-8", "surrogateescape")
+        return self._around > 0 and text.startswith(page, at) and "\n" in text[end:at] and "," not in text[end:at]
+
+    def _learn(self, gap: str, *, last: bool) -> None:
+        """Learn how values are parted, if by the ends of lines: to find the next one behind a damaged one."""
+        line_end = gap.rfind("\n")
+        if line_end >= 0:
+            self._joint = gap[line_end:].encode("utf-8", "surrogateescape")
+        elif last:
+            self._joint = b""
+
+    def _one(self, buffer: Buffer) -> Iterator[Value | Damaged]:
+        """Read the next value, by its brackets and strings."""
+        offset = buffer.offset
+        marks = _marks(self._page, self._joint)
+        longest = len(marks.pattern) if marks else 0
+        if offset < self._tried and marks:  # its end is not to be found by these
+            mark = buffer.search(marks, 1, longest)
+            if mark:
+                octets = buffer.octets[buffer.at : mark.start()].rstrip(b" \t\r\n,")
+                buffer.at = self._begun_at(mark)
+                yield self._decoded(offset, octets)
+                return
+            self._tried = 0
+        brackets = _Brackets()
+        length = _length(buffer, brackets)
+        is_whole = 0 < length <= LONGEST
+        followed = is_whole and buffer.has(length + 1) and chr(buffer.octets[buffer.at + length]) not in _BEHIND
+        value: Value | Damaged
+        if is_whole:
+            octets = buffer.octets[buffer.at : buffer.at + length]
+            value = Damaged(offset, "something follows it") if followed else self._decoded(offset, octets)
+        else:
+            octets = buffer.octets[buffer.at : buffer.at + LONGEST]
+            value = too_long(offset) if length else Damaged(offset, "the text ends before it does")
+        if isinstance(value, Damaged) and marks:
+            end = buffer.at + len(octets)
+            mark = buffer.search(marks, 1, longest) if followed else marks.search(buffer.octets, buffer.at + 1, end)
+            if mark:
+                if mark.end() - buffer.at <= len(octets):
+                    self._tried = offset + (length or len(octets))
+                length = self._begun_at(mark) - buffer.at
+            elif followed:  # they are not looked for again and again
+                self._joint = self._page = b""
+        self._pass(buffer, length, brackets)
+        yield value
+
+    def _pass(self, buffer: Buffer, length: int, brackets: _Brackets) -> None:
+        """Go on behind a value of this length, 0 if it is not known where it ends."""
+        if not length:
+            self._lost = True
+            buffer.take_rest()
+            return
+        buffer.at += length
+        while length > LONGEST and not brackets.ended and buffer.has(1):
+            buffer.at = brackets.advance(buffer.octets, buffer.at)
+            if not brackets.ended and not buffer.more():
+                return
+
+    def _decoded(self, offset: int, octets: bytes) -> Value | Damaged:
+        """Decode what should be a value."""
+        try:
+            return Value(offset, octets, self._decoder.decode(octets.decode("utf-8", "surrogateescape")))
+        except (ValueError, RecursionError) as error:
+            return Damaged(offset, _reason(error))
+
+
+@functools.lru_cache(maxsize=4)
+def _marks(page: bytes, joint: bytes | None) -> re.Pattern[bytes] | None:
+    """Pattern for the beginnings of pages and values, behind the end of a line; None if neither is known."""
+    known = b"|".join(re.escape(mark) for mark in (page and b"\n" + page, joint) if mark)
+    return re.compile(known) if known else None
+
+
+class _Brackets:
+    """Follows brackets and strings to where a value ends, through whatever part of it is at hand."""
+
+    def __init__(self, depth: int = 0) -> None:
+        """`depth`: how many brackets are to be closed, if it has begun."""
+        self.ended = False
+        self._depth = depth
+        self._quoted = False
+
+    def advance(self, octets: bytes, at: int) -> int:
+        """Go on from there: up to the place behind the end, or before what more octets are needed for."""
+        while at < len(octets):
+            if self._quoted:
+                for match in _IN_STRING.finditer(octets, at):
+                    at = match.end()
+                    if octets[match.start()] != 0x5C:
+                        self._quoted = False
+                        break
+                else:
+                    return max(at, len(octets) - octets.endswith(b"\\"))
+                self.ended = not self._depth
+                if self.ended:
+                    return at
+            for match in _TOKEN.finditer(octets, at):
+                at = match.end()
+                first = octets[match.start()]
+                if first == 0x22:
+                    if at == match.start() + 1:
+                        self._quoted = True
+                        break
+                else:
+                    self._depth += 1 if first in b"[{" else -1
+                if not self._depth:
+                    self.ended = True
+                    return at
+            else:
+                return len(octets)
+        return at
+
+
+def _length(buffer: Buffer, brackets: _Brackets) -> int:
+    """Length of the value that begins with the next octet; 0 if the text ends before it, of one too long what was read."""
+    if buffer.octets[buffer.at] not in b'"[{':
+        brackets.ended = True
+        end = buffer.search(_SCALAR_END, 1, 1)
+        return (end.start() if end else len(buffer.octets)) - buffer.at
+    length = 0
+    while True:
+        length = brackets.advance(buffer.octets, buffer.at + length) - buffer.at
+        if brackets.ended or length > LONGEST:
+            return length
+        if not buffer.more():
+            return 0
+
+
+def _pass_gap(buffer: Buffer) -> bool:
+    """Take white space; whether something follows."""
+    while buffer.has(1):
+        found = _NO_GAP.search(buffer.octets, buffer.at)
+        buffer.at = found.start() if found else len(buffer.octets)
+        if found:
+            return True
+    return False
+
+
+def _reason(error: ValueError | RecursionError) -> str:
+    """Say why a value cannot be read."""
+    if not isinstance(error, JSONDecodeError):
+        return _DEEP
+    line = f"its line {error.lineno}, " if error.lineno > 1 else ""
+    return f"it is not JSON: {error.msg}, {line}column {error.colno}"

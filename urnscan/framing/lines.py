@@ -1,0 +1,59 @@
+"""Lines of a text, and other parts of it that something ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from urnscan.framing.buffer import LONGEST, Buffer
+
+__all__ = ["Damaged", "lines", "parts", "too_long"]
+
+
+class Damaged(NamedTuple):
+    """Part of a text that should be a record and cannot be read as one."""
+
+    offset: int
+    """Octets from the beginning of the text."""
+    reason: str
+    """Why, in one line, as in "its length 300 leads beyond the end of the dump"."""
+
+
+def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Damaged]:
+    """Lines of a text: the offset of each, and its octets with the one that ends it."""
+    slowly = parts(buffer, lambda: buffer.find(end) + 1, lambda: buffer.has(1))
+    while True:
+        at = buffer.at
+        behind = buffer.octets.find(end, at) + 1
+        if behind and behind - at <= LONGEST:
+            offset = buffer.offset
+            buffer.at = behind
+            yield offset, buffer.octets[at:behind]
+        elif (line := next(slowly, None)) is not None:
+            yield line
+        else:
+            return
+
+
+def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -> Iterator[tuple[int, bytes] | Damaged]:
+    """Parts of a text, each with its offset, as long as there is `more`; one that is longer than `LONGEST` is damaged.
+
+    `length` gives the octets of the next part, 0 if nothing ends it: then it is the last.
+    """
+    while more():
+        offset, count = buffer.offset, length()
+        if not count and len(buffer.octets) - buffer.at <= LONGEST:
+            count = len(buffer.octets) - buffer.at
+        if 0 < count <= LONGEST:
+            yield offset, buffer.take(count)
+            continue
+        while not count and buffer.has(1):
+            buffer.take(LONGEST)
+            count = length()
+        buffer.take(count)
+        yield too_long(offset)
+
+
+def too_long(offset: int) -> Damaged:
+    """Make the `Damaged` for a record of more than `LONGEST` octets."""
+    return Damaged(offset, f"it is longer than {LONGEST:,} octets")

@@ -1,0 +1,226 @@
+"""Rows of CSV (RFC 4180), TSV, and with ; or | between values: where each ends, and where its values are.
+
+A row ends with the LF that is in no quotation marks; with the CR, if the head of the text has CR and no LF (Excel for
+Mac). Quotation marks are such as they are to `csv`: where a value begins. One that is never closed costs one line: the
+next row begins behind it.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from urnscan.framing.buffer import HEAD, LONGEST, Buffer
+from urnscan.framing.lines import Damaged, lines
+
+__all__ = ["Row", "Rows", "Table", "begin", "first_rows"]
+
+_DELIMITERS = ",;\t|"
+_BLANK_LINES = re.compile(rb"(?:[ \t]*+[\r\n])*+")
+_SEP = re.compile(rb"\"?sep=([,;\t|])\"?(?:\r\n?|\n)")  # a line for Excel
+_QUOTED = re.compile(rb'"[^"]*+(?:"|\Z)')
+_QUOTES = re.compile(rb'"++')
+
+
+class Row(NamedTuple):
+    """A row of a table."""
+
+    offset: int
+    """Octets from the beginning of the text."""
+    octets: bytes
+    """With those that end the row."""
+    fault: str | None = None
+    """Why this may not be the row, but only its first line; None for a row without fault."""
+    parts: list[bytes] | None = None
+    """The octets split at the quotation marks, if each mark stands where the format has it."""
+
+
+class Table:
+    """Way in which the rows of a table are written."""
+
+    def __init__(self, delimiter: str, line_end: bytes) -> None:
+        # The limit is one for all of Python, and a value that is longer is an error.
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
+        self.delimiter = delimiter.encode()
+        self.line_end = line_end
+        self._text = delimiter
+        self._next = re.compile(re.escape(self.delimiter) + b'"|' + line_end)  # a value in quotation marks, or the end
+        self._behind = (b"", b"\r", b"\n", self.delimiter)
+
+    def end(self, octets: bytes, at: int, *, ended: bool) -> int:
+        """Find the place behind the row that begins at `at`.
+
+        0 if more octets are needed, -1 if a quotation mark is not closed. One that is closed in another line must be so
+        before a delimiter or the end of the row (RFC 4180, section 2), or it is that of another value, and the first was
+        not closed.
+        """
+        behind = octets.find(self.line_end, at) + 1
+        if not behind:
+            if not ended:
+                return 0
+            behind = len(octets)
+        if octets.find(b'"', at, behind) < 0 or self.quoted(octets[at:behind]):
+            return behind
+        while True:
+            if octets.startswith(b'"', at):
+                at = next((run.end() for run in _QUOTES.finditer(octets, at + 1) if (run.end() - run.start()) % 2), -1)
+                if not ended and (at < 0 or at == len(octets)):
+                    return 0
+                if at < 0 or (at > behind and octets[at : at + 1] not in self._behind):
+                    return -1
+            found = self._next.search(octets, at)
+            if not found:
+                return len(octets) if ended else 0
+            at = found.end() - 1
+            if octets.startswith(self.line_end, at):
+                return at + 1
+
+    def length(self, buffer: Buffer) -> int:
+        """Find the length of the next row; 0 if it is longer than `LONGEST`, or a quotation mark in it is not closed."""
+        ended = False
+        while True:
+            end = self.end(buffer.octets, buffer.at, ended=ended)
+            if end:
+                return end - buffer.at if 0 < end <= buffer.at + LONGEST else 0
+            if len(buffer.octets) - buffer.at > LONGEST:
+                return 0
+            ended = not buffer.more()
+
+    def parted(self, row: Row) -> tuple[bytes, list[bytes]]:
+        """Part the values of a row: the row with NUL between them, and each as it is written, for `value`."""
+        octets, parts = row.octets, row.parts
+        if parts is None and b'"' not in octets:
+            return octets.replace(self.delimiter, b"\0"), octets.rstrip(b"\r\n").split(self.delimiter)
+        if b"\0" not in octets and (parts := parts or self.quoted(octets)):
+            replaced = parts.copy()
+            replaced[::2] = [part.replace(self.delimiter, b"\0") for part in parts[::2]]
+            text = b'"'.join(replaced)
+            return text, text.rstrip(b"\r\n").split(b"\0")
+        values = self._csv(octets)
+        quoted = [
+            b'"%b"' % value.replace(b'"', b'""') if value.startswith(b'"') or value.endswith((b"\r", b"\n")) else value
+            for value in values
+        ]
+        return b"\0".join(values), quoted
+
+    def value(self, octets: bytes) -> bytes:
+        """Take off the quotation marks of a value."""
+        octets = octets.rstrip(b"\r\n")
+        return octets[1:-1].replace(b'""', b'"') if octets.startswith(b'"') else octets
+
+    def values(self, row: Row) -> list[bytes]:
+        """Read the values of a row."""
+        if row.parts and row.parts[2:-1:2].count(self.delimiter) == len(row.parts) // 2 - 1 and not row.parts[0]:
+            last = row.parts[-1].rstrip(b"\r\n")
+            if not last:  # each value is in quotation marks, and none stands in a value
+                return row.parts[1::2]
+        elif row.parts is None and b'"' not in row.octets:
+            return row.octets.rstrip(b"\r\n").split(self.delimiter)
+        return list(map(self.value, self.parted(row)[1]))
+
+    def names(self, header: Row) -> list[str]:
+        """Read the names in a header."""
+        return [value.decode("utf-8", "surrogateescape").strip() for value in self.values(header)]
+
+    def quoted(self, octets: bytes) -> list[bytes]:
+        """Split a row at its quotation marks: every other part is in them.
+
+        Empty if a mark stands elsewhere than at either end of a value, or is not closed.
+        """
+        parts = octets.split(b'"')
+        first, last, between = parts[0], parts[-1].rstrip(b"\r\n"), parts[2:-1:2]
+        if (
+            len(parts) % 2 == 0
+            or (first and not first.endswith(self.delimiter))
+            or (last and last[:1] != self.delimiter)
+        ):
+            return []
+        if between.count(self.delimiter) < len(between):
+            for part in between:
+                if part and not (part[:1] == self.delimiter == part[-1:]):
+                    return []
+        return parts
+
+    def _csv(self, octets: bytes) -> list[bytes]:
+        """Read a row as `csv` does, to which a CR outside of quotation marks ends a row."""
+        line = octets.decode("utf-8", "surrogateescape").rstrip("\r\n")
+        try:
+            values = next(csv.reader([line], delimiter=self._text), [])
+        except csv.Error:
+            values = next(csv.reader([line.replace("\r", " ")], delimiter=self._text), [])
+        return [value.encode("utf-8", "surrogateescape") for value in values]
+
+
+def first_rows(head: bytes, wanted: Collection[str] = ()) -> tuple[Table, int]:
+    """Tell from its first octets how a table is written, and where its header begins.
+
+    The delimiter is said by a line `sep=;`; or else it is the one that makes most names of `wanted`, then most names,
+    of the header.
+    """
+    blank = _BLANK_LINES.match(head)
+    at = blank.end() if blank else 0
+    said = _SEP.match(head, at)
+    if said:
+        blank = _BLANK_LINES.match(head, said.end())
+        at = blank.end() if blank else said.end()
+    unquoted = _QUOTED.sub(b"", head[at:])
+    line_end = b"\n" if b"\n" in unquoted or b"\r" not in unquoted[:-1] else b"\r"
+    tables = [Table(delimiter, line_end) for delimiter in (said[1].decode() if said else _DELIMITERS)]
+
+    def fits(table: Table) -> tuple[int, int]:
+        end = table.end(head, at, ended=True)
+        names = table.names(Row(at, head[at:end] if end > 0 else head[at:].partition(line_end)[0]))
+        return sum(name in wanted for name in names), len(names)
+
+    return max(tables, key=fits), at
+
+
+class Rows:
+    """Reads the rows of a table; blank lines are none."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._begun = False
+
+    def read(self, buffer: Buffer) -> Iterator[Row | Damaged]:
+        """Read the rows from the next octet on. Read again, behind a loss, it passes over what may be half a row."""
+        table = self._table
+        if self._begun and buffer.has(1):
+            line = next(lines(buffer, table.line_end))
+            yield line if isinstance(line, Damaged) else Damaged(line[0], "its beginning is missing")
+        self._begun = True
+        while buffer.has(1):
+            offset, at = buffer.offset, buffer.at
+            behind = buffer.octets.find(table.line_end, at) + 1
+            if behind and behind - at <= LONGEST:  # so are nearly all
+                octets, parts = buffer.octets[at:behind], None
+                if b'"' not in octets or (parts := table.quoted(octets)):
+                    buffer.at = behind
+                    if octets.strip(b" \r\n"):
+                        yield Row(offset, octets, None, parts)
+                    continue
+            length = table.length(buffer)
+            if length:
+                octets = buffer.take(length)
+                if octets.strip(b" \r\n"):
+                    cut_off = buffer.error is not None and not buffer.has(1) and not octets.endswith(table.line_end)
+                    yield Row(offset, octets, "it is cut off" if cut_off else None)
+            else:
+                line = next(lines(buffer, table.line_end))
+                yield line if isinstance(line, Damaged) else Row(*line, "a quotation mark in it is never closed")
+
+
+def begin(buffer: Buffer, wanted: Collection[str] = ()) -> tuple[Table, Row]:
+    """Take the header of a table and what stands before it: how the table is written, and the header."""
+    while True:
+        head = buffer.octets[buffer.at : buffer.at + HEAD]
+        table, at = first_rows(head, wanted)
+        if b"\n" in _QUOTED.sub(b"", head[at:]) or len(head) == HEAD or not buffer.more():
+            break
+    buffer.take(at)
+    header = next(Rows(table).read(buffer), None)
+    if isinstance(header, Row):
+        return table, header
+    return table, Row(buffer.offset, b"", header and header.reason)

@@ -1,0 +1,63 @@
+"""Strings in a value of JSON to which a dotted path leads. Objects are tuples of pairs, as a name may stand twice."""
+
+import functools
+from collections.abc import Iterable, Iterator
+
+from urnscan.sources.tables.values import below, in_place
+
+__all__ = ["strings"]
+
+_Part = tuple[object, str, str]  # a value, the path that leads on from it, its place
+
+
+def strings(record: object, column: str, found: set[str]) -> Iterable[tuple[str, str]]:
+    """Strings to which a path leads, each with its own place; `found` gets the path if it leads anywhere.
+
+    >>> list(strings((("a", ((("b", "x"), ("c", 1))),),), "a.b", set()))
+    [('a.b', 'x')]
+    """
+    if isinstance(record, tuple):
+        values = [value for name, value in record if name == column]
+        if len(values) == 1 and isinstance(values[0], str) and "." not in column:  # so it is mostly
+            found.add(column)
+            return ((in_place(column), values[0]),)
+    return _strings(record, column, found)
+
+
+def _strings(record: object, column: str, found: set[str]) -> Iterator[tuple[str, str]]:
+    waiting: list[Iterator[_Part]] = [iter([(record, column, "")])]  # one for each level: no place is held in vain
+    while waiting:
+        part = next(waiting[-1], None)
+        if part is None:
+            waiting.pop()
+            continue
+        value, path, place = part
+        if not path:
+            found.add(column)
+        if isinstance(value, str):
+            if not path:
+                yield place, value
+        elif isinstance(value, list):
+            waiting.append(_elements(value, path, place))
+        elif isinstance(value, tuple):
+            waiting.append(_members(value, path, place))
+
+
+def _elements(values: list[object], path: str, place: str) -> Iterator[_Part]:
+    for at, value in enumerate(values):
+        if isinstance(value, str | tuple | list):
+            yield value, path, below(place, f"[{at}]")
+
+
+def _members(members: tuple[tuple[str, object], ...], path: str, place: str) -> Iterator[_Part]:
+    ways = _ways(path)
+    for name, value in members:
+        if not path or name in ways:
+            yield value, ways[name] if path else "", below(place, f".{in_place(name)}" if place else in_place(name))
+
+
+@functools.lru_cache
+def _ways(path: str) -> dict[str, str]:
+    """Names with which a path can begin, each with the rest of it: dots may belong to a name."""
+    ends = [at for at, character in enumerate(path) if character == "."] + [len(path)]
+    return {path[:end]: path[end + 1 :] for end in ends}
