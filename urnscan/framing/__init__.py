@@ -6,4 +6,5 @@ buffer: octets of a text, looked through and then taken front to back.
 lines: lines; `Damaged`, in the place of a record that cannot be read.
 rows: rows of CSV and its kin; where the values in a row are.
 json_values: values of JSON, in lines, in arrays, one after the other.
+json_layout: whether each line of a text is a value of JSON.
 """

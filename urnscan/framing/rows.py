@@ -22,6 +22,7 @@ _BLANK_LINES = re.compile(rb"(?:[ \t]*+[\r\n])*+")
 _SEP = re.compile(rb"\"?sep=([,;\t|])\"?(?:\r\n?|\n)")  # a line for Excel
 _QUOTED = re.compile(rb'"[^"]*+(?:"|\Z)')
 _QUOTES = re.compile(rb'"++')
+_LINE_ENDS = re.compile("[\r\n]")
 
 
 class Row(NamedTuple):
@@ -144,12 +145,12 @@ class Table:
         return parts
 
     def _csv(self, octets: bytes) -> list[bytes]:
-        """Read a row as `csv` does, to which a CR outside of quotation marks ends a row."""
+        """Read a row as `csv` does, to which any line end outside of quotation marks ends a row."""
         line = octets.decode("utf-8", "surrogateescape").rstrip("\r\n")
         try:
             values = next(csv.reader([line], delimiter=self._text), [])
         except csv.Error:
-            values = next(csv.reader([line.replace("\r", " ")], delimiter=self._text), [])
+            values = next(csv.reader([_LINE_ENDS.sub(" ", line)], delimiter=self._text), [])
         return [value.encode("utf-8", "surrogateescape") for value in values]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from urnscan.framing.buffer import Buffer
-from urnscan.framing.json_values import Value, ValueLines, Values, are_lines
+from urnscan.framing.json_layout import are_lines
+from urnscan.framing.json_values import Value, ValueLines, Values
 from urnscan.framing.lines import Damaged
 from urnscan.records.fields import own_fields
 from urnscan.records.json_wrappers import find_array

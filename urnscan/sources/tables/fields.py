@@ -10,7 +10,8 @@ from typing import TypeVar
 
 from urnscan.errors import DamageError, SourceError
 from urnscan.framing.buffer import HEAD, MARK, Buffer
-from urnscan.framing.json_values import Value, ValueLines, Values, are_lines
+from urnscan.framing.json_layout import are_lines
+from urnscan.framing.json_values import Value, ValueLines, Values
 from urnscan.framing.lines import Damaged
 from urnscan.framing.rows import Row, Rows, begin, first_rows
 from urnscan.sources import documents

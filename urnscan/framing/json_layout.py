@@ -1,0 +1,60 @@
+"""Layout of a JSON text, told by its first octets: a value on each line, or values over several lines, in arrays or not."""
+
+from __future__ import annotations
+
+import re
+
+from urnscan.framing.buffer import HEAD, MARK
+from urnscan.framing.json_values import DECODER, Wraps
+
+__all__ = ["are_lines"]
+
+_NAMES = (".jsonl", ".ndjson", ".ldjson", ".jsonlines", ".jsonseq", ".geojsonl", ".geojsons")
+_LEADING = re.compile(rb"(?:" + MARK + rb")?+[ \t\r\n]*+")
+_VALUE = re.compile(rb'\x1e|["{\[0-9tfn-]')
+# Not so few texts begin with a bracket.
+_BEGUN = re.compile(rb'\{[ \t\r\n]*+(?:["}]|\Z)|\[[ \t\r\n\[]*+(?:["{\]]|\Z)')
+_OBJECTS = re.compile(rb"\[[ \t\r\n]*+\{")
+
+
+def are_lines(head: bytes, name: str, wraps: Wraps | None = None) -> bool | None:
+    """Whether in a text that begins so each line is a value; None where more octets are needed to tell.
+
+    Raises ValueError if it is not JSON.
+    """
+    leading = _LEADING.match(head)
+    body = head[leading.end() if leading else 0 :]
+    is_whole_head = len(head) >= HEAD
+    if not is_whole_head and (not body or MARK.startswith(head)):
+        return None
+    if body[:1] == b"\x1e":
+        return True
+    is_named = name.endswith(_NAMES) and _VALUE.match(body) is not None
+    if not is_named and not _BEGUN.match(body):
+        raise ValueError("not JSON")
+    if not is_named and _OBJECTS.match(body):
+        return False
+    line, ended, rest = body.partition(b"\n")
+    is_line = _is_value(line)
+    wraps_records = wraps is not None and body[:1] == b"{" and wraps(body, is_whole_head) is not None
+    if not (ended or is_line or is_whole_head):
+        return True if is_named and not wraps_records else None
+    if wraps_records:  # also where each is a line: a page of records is no record
+        return False
+    following = rest.lstrip()[:1]
+    if is_named and ended and not is_line and _OBJECTS.match(body):  # an array over several lines, whatever its name
+        return False
+    if is_named or (is_line and following in (b"{", b"[")):
+        return True
+    if ended and not is_line:
+        # The first line may be damaged; that of an object over several lines does not end in its closing bracket.
+        return line.rstrip().endswith(b"}") and following == b"{"
+    return body[:1] != b"["
+
+
+def _is_value(line: bytes) -> bool:
+    try:
+        DECODER.decode(line.decode("latin-1"))
+    except (ValueError, RecursionError):
+        return False
+    return True
