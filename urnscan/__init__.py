@@ -21,7 +21,8 @@ from urnscan.urn import namespaces
 from urnscan.urn.equivalence import LEVELS, canonical, equivalent
 from urnscan.urn.explanation import Explanation, explain
 from urnscan.urn.namespaces import nid_status
-from urnscan.urn.syntax import RESOLUTION_SERVICES, SYNTAXES, URN, encode_nss, parse
+from urnscan.urn.parser import URN, encode_nss, parse
+from urnscan.urn.syntax import RESOLUTION_SERVICES, SYNTAXES
 
 if TYPE_CHECKING:
     from urnscan.dedup.job import DedupReport

@@ -17,7 +17,8 @@ from urnscan.errors import InvalidURN
 from urnscan.scanner.blocks import MAX_LENGTH, Grammar
 from urnscan.scanner.views import KINDS, make_scanner
 from urnscan.urn.namespaces import judge
-from urnscan.urn.syntax import REASONS, get_syntax
+from urnscan.urn.reasons import REASONS
+from urnscan.urn.syntax import get_syntax
 
 __all__ = ["HEAD", "kernel", "parse", "rules"]
 

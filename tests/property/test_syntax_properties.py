@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.support.oracle import COMPILED, SYNTAXES, fold_hex, whole
 from tests.support.strategies import near_urns, octets, spoiled_urns, urn_pairs
 from urnscan.errors import InvalidURN
-from urnscan.urn.syntax import URN, encode_nss, get_syntax, parse
+from urnscan.urn.parser import URN, encode_nss, parse
+from urnscan.urn.syntax import get_syntax
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 

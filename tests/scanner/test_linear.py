@@ -281,7 +281,7 @@ def test_patterns_are_found():
     for path in ("urnscan.cli.scan_command:CONTROL", "urnscan.records.bibtex:_KEY", "urnscan.scanner.views.wraps:_RUN"):
         assert path in found
     assert any(path.startswith("urnscan.urn.namespaces.") and path.endswith(".form") for path in found)
-    assert any("urnscan.urn.syntax:" in path or "urnscan.urn.namespaces" in path for path in found)
+    assert any("urnscan.urn.parser:" in path or "urnscan.urn.namespaces" in path for path in found)
     assert set(BOUNDED) <= set(found)
     assert next(slow_units(re.compile(r"\s*\n"), "search", ["x"]), None)
     assert next(slow_units(re.compile(r"(a|aa)+\Z"), "match", [""]), None)

@@ -28,7 +28,8 @@ from urnscan.run.options import Options
 from urnscan.run.pipeline import run
 from urnscan.run.tasks import Sizes
 from urnscan.tables.schemas import REJECTS
-from urnscan.urn.syntax import REASONS, parse
+from urnscan.urn.parser import parse
+from urnscan.urn.reasons import REASONS
 
 ROOT = Path(__file__).parents[2]
 TEXT = b"""<cbc:ID>urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017</cbc:ID> urn:isbn

@@ -14,7 +14,7 @@ from urnscan.run.pipeline import run
 from urnscan.tables.schemas import CLASSES, OCCURRENCES
 from urnscan.urn.equivalence import get_level
 from urnscan.urn.namespaces import nid_status
-from urnscan.urn.syntax import parse
+from urnscan.urn.parser import parse
 
 
 class Result:

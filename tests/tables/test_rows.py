@@ -23,7 +23,8 @@ from urnscan.tables.rows import Found, canonical_column, class_rows
 from urnscan.tables.schemas import CLASSES, GROUPED, OCCURRENCES, REPEATING, SELECTIVE, SINGLE
 from urnscan.urn.equivalence import LEVELS, canonical, get_level
 from urnscan.urn.namespaces import nid_status
-from urnscan.urn.syntax import get_syntax, parse
+from urnscan.urn.parser import parse
+from urnscan.urn.syntax import get_syntax
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 DICTIONARY = pa.dictionary(pa.int32(), pa.string())

@@ -14,7 +14,7 @@ from tests.support.oracle import canonical as oracle_canonical
 from tests.support.strategies import urn_pairs
 from urnscan.errors import InvalidURN
 from urnscan.urn.equivalence import LEVELS, canonical, equivalent, get_level
-from urnscan.urn.syntax import parse
+from urnscan.urn.parser import parse
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 MEANINGS = [(syntax, level.name) for level in LEVELS.values() for syntax in level.syntaxes]

@@ -17,7 +17,7 @@ from urnscan.errors import InvalidURN
 from urnscan.urn.equivalence import canonical
 from urnscan.urn.explanation import Explanation, explain
 from urnscan.urn.namespaces import nid_status
-from urnscan.urn.syntax import parse
+from urnscan.urn.parser import parse
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 

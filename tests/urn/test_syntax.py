@@ -16,7 +16,9 @@ from tests.support.oracle import SYNTAXES, whole
 from urnscan.errors import InvalidURN
 from urnscan.urn.equivalence import canonical, equivalent
 from urnscan.urn.explanation import explain
-from urnscan.urn.syntax import REASONS, RESOLUTION_SERVICES, URN, encode_nss, get_syntax, parse
+from urnscan.urn.parser import URN, encode_nss, parse
+from urnscan.urn.reasons import REASONS
+from urnscan.urn.syntax import RESOLUTION_SERVICES, get_syntax
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)
 pchar_syntaxes = pytest.mark.parametrize("syntax", ["rfc8141", "rfc2141bis-03"])

@@ -1,6 +1,7 @@
 """Between Arrow columns and the arrays that compiled code takes, without copying.
 
-pyarrow's own conversions import pandas to look whether it was given pandas' own: a quarter of a second at each start.
+pyarrow's own conversions import pandas, to see whether they were given an object of pandas. That costs each start a
+quarter of a second.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _DTYPES = {pa.int32(): np.int32, pa.int64(): np.int64}
 
 
 def octet_strings(column: pa.StringArray) -> tuple[Octets, Offsets]:
-    """A column of strings as the arrays that compiled code takes, not copied."""
+    """The octets and offsets of a column of strings, not copied."""
     _, offsets, octets = column.buffers()
     return (
         read_only(np.frombuffer(octets or b"", np.uint8)),
@@ -40,40 +41,40 @@ def octet_strings(column: pa.StringArray) -> tuple[Octets, Offsets]:
 
 
 def string_array(octets: Octets, offsets: Offsets) -> pa.StringArray:
-    """The way back: the arrays as a column of strings, not copied."""
+    """A column of strings from octets and offsets, not copied."""
     return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(octets))
 
 
 def numbers(column: pa.Array) -> npt.NDArray[Any]:
-    """A column of numbers without nulls as the array that compiled code takes, not copied."""
+    """The array of a column of numbers without nulls, not copied."""
     values = np.frombuffer(column.buffers()[1], _DTYPES[column.type])
     return read_only(values[column.offset : column.offset + len(column)])
 
 
 def number_array(values: npt.NDArray[Any]) -> pa.Array:
-    """The way back; not copied where the array lies end to end."""
+    """A column of numbers from an array, not copied if the array is contiguous."""
     values = np.ascontiguousarray(values)
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
 
 
 def bits(flags: npt.NDArray[np.bool_] | Sequence[bool]) -> pa.Buffer:
-    """Flags as Arrow packs them: which values are known, or the values of a column of booleans."""
+    """Flags packed as Arrow does: the validity of values, or a column of booleans."""
     return pa.py_buffer(np.packbits(flags, bitorder="little"))
 
 
 def flag_array(flags: npt.NDArray[np.bool_]) -> pa.BooleanArray:
-    """A column of flags."""
+    """A column of booleans from an array."""
     return pa.Array.from_buffers(pa.bool_(), len(flags), [None, bits(flags)])
 
 
 def flags_of(column: pa.BooleanArray) -> npt.NDArray[np.bool_]:
-    """The way back, of a column without nulls."""
+    """The array of a column of booleans without nulls."""
     packed = np.unpackbits(np.frombuffer(column.buffers()[1], np.uint8), bitorder="little")
     return packed[column.offset : column.offset + len(column)].astype(np.bool_)
 
 
 def octets_array(values: Sequence[bytes]) -> pa.BinaryArray:
-    """A column of octets, each value as it is; not more than 2 GiB in all."""
+    """A column of octets, of not more than 2 GiB in all."""
     offsets = np.zeros(len(values) + 1, np.int32)
     np.cumsum([len(octets) for octets in values], out=offsets[1:])
     return pa.Array.from_buffers(
@@ -82,7 +83,7 @@ def octets_array(values: Sequence[bytes]) -> pa.BinaryArray:
 
 
 def text_array(texts: Sequence[str | None]) -> pa.StringArray:
-    """A column of a few strings; None is null, and half a surrogate pair an escape."""
+    """A column of a few strings; None is null, a lone surrogate becomes an escape."""
     encoded = [(text or "").encode("utf-8", "backslashreplace") for text in texts]
     offsets = np.zeros(len(encoded) + 1, np.int32)
     np.cumsum([len(octets) for octets in encoded], out=offsets[1:])

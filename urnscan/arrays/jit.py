@@ -1,4 +1,4 @@
-"""Compiled functions: `nogil`, so that threads run side by side, and cached on disk, so that only the first run waits."""
+"""Compiled functions: threads run them side by side (`nogil`), and a cache on disk spares later runs the compiler."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ SOURCES = (
 )
 """Files whose text compiled code depends on: compiled functions, and the constants that become part of them.
 
-A function is compiled together with all that it calls, so a change in any of these files makes every cached function stale.
-`tests/arrays/test_jit.py` compares this list with the code.
+A function is compiled together with all that it calls, so a change in any of these files makes every cached function
+stale. `tests/arrays/test_jit.py` compares this list with the code.
 """
 
 _LEAN: dict[str, bool] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}

@@ -43,7 +43,7 @@ def hunt(octets: Octets, at: int, filled: int, dense_until: int) -> int:
 
 @inlined
 def _pass_over(octets: Octets, at: int, filled: int) -> int:
-    """First block of _HUNT octets from `at` on in which a `urn:` can begin, by its "n:"; else the end of the last block."""
+    """First block of _HUNT octets from `at` on in which an "n:" of `urn:` ends; else the end of the last block."""
     while at + _HUNT + 3 <= filled:
         block = octets[at + 2 : at + _HUNT + 3]
         least = _MOST
@@ -89,7 +89,7 @@ def is_scheme(octets: Octets, at: int) -> bool:
 
 @inlined
 def may_hold(octets: Octets, at: int, end: int, one: np.uint8, other: np.uint8) -> bool:
-    """Whether `one` octet or the `other` stands in `octets[at:end]`, or up to 15 octets behind: whole blocks are faster."""
+    """Whether `one` octet or the `other` stands in `octets[at:end]`, or less than 16 behind: whole blocks are fast."""
     block = octets[at : max(at, at + (end - at | 15) + 1)]
     least = _MOST
     for i in range(len(block)):

@@ -1,8 +1,7 @@
 """Columns of octet strings that lie end to end: sorting, comparing and cutting them, compiled.
 
-A column is `octets` and `offsets`: string i is `octets[offsets[i]:offsets[i + 1]]`, as in Arrow. No string holds the
-octet 0 (none of a URN's is), so that a string which is the beginning of another comes before it when both are read in
-words of eight octets that are filled up with zeros.
+A column is `octets` and `offsets`: string i is `octets[offsets[i]:offsets[i + 1]]`, as in Arrow. Strings are compared
+in words of eight octets, filled up with zeros. No URN holds the octet 0, so a prefix of a string sorts before it.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ Rows = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 _Number = TypeVar("_Number", np.int32, np.int64)
 
-_FEW = 32  # so few rows are sorted by insertion
+_FEW = 32  # rows; fewer are sorted by insertion
 
 
 @inlined
 def word(octets: Octets, start: int, end: int) -> np.uint64:
-    """The first eight octets of `octets[start:end]` as a number that orders as they do; zeros fill it up."""
+    """The first eight octets of `octets[start:end]`, filled up with zeros, as a number that sorts in the same order."""
     word = np.uint64(0)
     part = octets[start : min(end, start + 8)]
     if len(part) == 8:
@@ -61,7 +60,7 @@ def word(octets: Octets, start: int, end: int) -> np.uint64:
 def _pair_word(
     row: int, depth: int, shared: int, first: Octets, first_offsets: Offsets, second: Octets, second_offsets: Offsets
 ) -> np.uint64:
-    """Word number `depth` of a pair: the words of its first string, one that is not full among them, then the second's."""
+    """Word number `depth` of a pair: the words of its first string, the last of them not full, then the second's."""
     start, end = first_offsets[row] + shared, first_offsets[row + 1]
     words = (end - start) // 8 + 1
     if depth < words:
@@ -71,12 +70,12 @@ def _pair_word(
 
 @compiled
 def argsort_pairs(shared: int, first: Octets, first_offsets: Offsets, second: Octets, second_offsets: Offsets) -> Rows:
-    """The rows in the order of their pairs (first string, second string); equal pairs in their order.
+    """The rows in the order of their pairs (first string, second string); equal pairs keep their order.
 
-    `shared` is how many octets all first strings have in common at their beginning.
+    All first strings begin with the same `shared` octets.
 
-    Radix sort, word by word: rows are sorted by a word of eight octets, then those with the same word by the next. The
-    time is linear in the octets that have to be looked at, whatever the strings are.
+    Radix sort, word by word: rows are sorted by a word of eight octets, then rows with the same word by the next. The
+    time is linear in the octets that have to be looked at, for any strings.
     """
     total = len(first_offsets) - 1
     rows = np.arange(total).astype(np.int32)
@@ -85,7 +84,7 @@ def argsort_pairs(shared: int, first: Octets, first_offsets: Offsets, second: Oc
         words[i] = _pair_word(i, 0, shared, first, first_offsets, second, second_offsets)
     spare_rows, spare_words = np.empty_like(rows), np.empty_like(words)
     counts = np.empty((8, 256), np.int64)
-    parts = [(0, total, 0)]  # from, to, depth: still to sort by their words at hand
+    parts = [(0, total, 0)]  # from, to, depth: still to be sorted
     while len(parts):
         low, high, depth = parts.pop()
         if high - low <= _FEW:
@@ -119,7 +118,7 @@ def _insertion_sort(words: Words, rows: Rows) -> None:
 
 @compiled
 def _radix_sort(words: Words, rows: Rows, spare_words: Words, spare_rows: Rows, counts: Integers) -> None:
-    """Sort by the words, octet by octet from the last; octets that are the same in all words cost no pass."""
+    """Sort by the words, octet by octet from the last; an octet that is equal in all words costs no pass."""
     counts[:] = 0
     for i in range(len(words)):
         word = words[i]
@@ -149,14 +148,14 @@ def _radix_sort(words: Words, rows: Rows, spare_words: Words, spare_rows: Rows, 
 
 @inlined
 def _goes_on(row: int, depth: int, word: np.uint64, shared: int, first_offsets: Offsets) -> bool:
-    """Whether rows that are equal up to and with this word can still differ: it is full, or the first string's last."""
+    """Whether rows whose words are equal up to this one can still differ behind it."""
     words = (first_offsets[row + 1] - first_offsets[row] - shared) // 8 + 1
     return bool((word & np.uint64(255)) != 0 or depth < words)
 
 
 @inlined
 def same(octets: Octets, start: int, end: int, other: Octets, other_start: int, other_end: int) -> bool:
-    """Whether two strings are the same octets."""
+    """Whether two strings are equal."""
     if end - start != other_end - other_start:
         return False
     a, b = octets[start:end], other[other_start:other_end]
@@ -168,7 +167,7 @@ def same(octets: Octets, start: int, end: int, other: Octets, other_start: int, 
 
 @lean
 def compare(octets: Octets, start: int, end: int, other: Octets, other_start: int, other_end: int) -> int:
-    """Less than, equal to, or greater than 0 as the first string comes before, is, or comes after the other."""
+    """A number less than 0, 0 or greater than 0, if the first string sorts before, with or after the other."""
     for i in range(min(end - start, other_end - other_start)):
         difference = np.int64(octets[start + i]) - np.int64(other[other_start + i])
         if difference:
@@ -178,7 +177,7 @@ def compare(octets: Octets, start: int, end: int, other: Octets, other_start: in
 
 @compiled
 def cut(octets: Octets, starts: Offsets, ends: Offsets) -> tuple[Octets, Offsets]:
-    """The strings `octets[starts[i]:ends[i]]`, in that order, as a column of its own."""
+    """A new column of the strings `octets[starts[i]:ends[i]]`."""
     offsets = np.zeros(len(starts) + 1, np.int32)
     for i in range(len(starts)):
         offsets[i + 1] = offsets[i] + ends[i] - starts[i]
@@ -190,7 +189,7 @@ def cut(octets: Octets, starts: Offsets, ends: Offsets) -> tuple[Octets, Offsets
 
 @compiled
 def take(octets: Octets, offsets: Offsets, rows: Rows | Integers) -> tuple[Octets, Offsets]:
-    """These strings of a column, in that order, as a column of its own."""
+    """A new column of the strings in these rows."""
     taken = np.zeros(len(rows) + 1, np.int32)
     for i in range(len(rows)):
         taken[i + 1] = taken[i] + offsets[rows[i] + 1] - offsets[rows[i]]
@@ -202,7 +201,7 @@ def take(octets: Octets, offsets: Offsets, rows: Rows | Integers) -> tuple[Octet
 
 @compiled
 def take_numbers(numbers: npt.NDArray[_Number], rows: Rows | Integers) -> npt.NDArray[_Number]:
-    """These rows of a column of numbers; NumPy would hold the GIL for most of it."""
+    """A new column of the numbers in these rows. NumPy would hold the GIL for most of it."""
     taken = np.empty(len(rows), numbers.dtype)
     for i in range(len(rows)):
         taken[i] = numbers[rows[i]]
@@ -211,7 +210,7 @@ def take_numbers(numbers: npt.NDArray[_Number], rows: Rows | Integers) -> npt.ND
 
 @compiled
 def spread(octets: Octets, offsets: Offsets, parts: int) -> Rows:
-    """A number below `parts` for each string, a power of two: the same for the same octets, about as often each (FNV-1a)."""
+    """A hash (FNV-1a) of each string, below `parts`, which is a power of two."""
     numbers = np.empty(len(offsets) - 1, np.int32)
     for i in range(len(numbers)):
         value = np.uint64(0xCBF29CE484222325)
@@ -222,7 +221,7 @@ def spread(octets: Octets, offsets: Offsets, parts: int) -> Rows:
 
 
 class Vocabulary(NamedTuple):
-    """A few words to look up: each in the slot of its hash, or the next free one."""
+    """A hash table of a few words: each in the slot of its hash, or the next free one."""
 
     octets: Octets
     offsets: Offsets
@@ -230,7 +229,7 @@ class Vocabulary(NamedTuple):
 
 
 def index_words(words: Sequence[bytes]) -> Vocabulary:
-    """The table of some words, all different."""
+    """The vocabulary of some words, all different."""
     octets = read_only(np.frombuffer(b"".join(words), np.uint8))
     offsets = read_only(np.cumsum([0, *map(len, words)]).astype(np.int32))
     slots = np.full(1 << (4 * len(words)).bit_length(), -1, np.int32)  # most stay empty
@@ -244,7 +243,7 @@ def index_words(words: Sequence[bytes]) -> Vocabulary:
 
 @lean
 def word_number(octets: Octets, start: int, end: int, words: Vocabulary) -> int:
-    """Which of the words `octets[start:end]` is, from 0; -1 for none."""
+    """The number of the word `octets[start:end]`, from 0, or -1."""
     slot = _slot(octets, start, end, len(words.slots))
     while words.slots[slot] != -1:
         number = words.slots[slot]
@@ -256,7 +255,7 @@ def word_number(octets: Octets, start: int, end: int, words: Vocabulary) -> int:
 
 @lean
 def _slot(octets: Octets, start: int, end: int, slots: int) -> int:
-    """Where to begin to look for `octets[start:end]`; `slots` is a power of two."""
+    """The slot in which the search for `octets[start:end]` begins; `slots` is a power of two."""
     value = 0
     for i in range(start, end):
         value = (value * 31 + int(np.int64(octets[i]))) & 0xFFFFFF

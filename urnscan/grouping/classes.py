@@ -1,9 +1,9 @@
-"""Occurrences added up to equivalence classes, in memory. What a class is, is said here and nowhere else.
+"""Occurrences added up to equivalence classes, in memory. Only this module defines a class.
 
-A *partial* row (`tables.PARTIAL`) says what is known so far of one spelling of one class. An occurrence is a partial row
-(`tables.SINGLE` has what is its own); partial rows of the same spelling add up to one, whatever the order of adding up,
-so that rows can be sorted and added up by threads, spilled, and added up again. `sources` of a class, `first_…` and
-`last_source` stand in the first of its rows, the others of it have 0 sources.
+A partial row (`schemas.PARTIAL`) is the sum of some occurrences of one spelling of one class; a single occurrence
+(`schemas.SINGLE`) is one, too. Partial rows of a spelling add up to one row, in whatever order they are added. So
+threads can sort and add up rows, spill them, and add them up again. The first row of a class has its `sources`,
+`first_…` and `last_source`; the other rows have 0 sources.
 """
 
 from __future__ import annotations
@@ -33,28 +33,26 @@ from urnscan.tables.schemas import GROUPED, PARTIAL, SINGLE
 __all__ = ["MOST_VARIANTS", "add_up", "classes_of", "group", "one_batch", "one_schema", "taken"]
 
 MOST_VARIANTS = 100
-"""How many spellings of a class are listed."""
+"""Listed spellings of a class, at most."""
 
 _SCHEME = len("urn:")
 _MOST_OCTETS = 1 << 31  # offsets are 32 bits wide
 
 
 def group(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """The classes of SINGLE or PARTIAL rows that fit in memory, as GROUPED rows: for an engine that brings rows of one
-    key together.
-    """
+    """GROUPED rows of SINGLE or PARTIAL rows that fit in memory: for an engine that brings rows of one key together."""
     return classes_of(add_up(batches))
 
 
 def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch:
-    """SINGLE or PARTIAL rows, in the order of the inputs, added up: one PARTIAL row for each spelling, sorted by class,
-    then text. All their keys begin with the same `shared` octets.
+    """Add up SINGLE or PARTIAL rows, in the order of the inputs: one PARTIAL row for each spelling, sorted by class,
+    then text. All keys begin with the same `shared` octets.
     """
     rows = _partial(one_batch(batches))
     urn, text = octet_strings(rows.column("urn")), octet_strings(rows.column("text"))
     first_source, last_source = numbers(rows.column("first_source")), numbers(rows.column("last_source"))
     order = argsort_pairs(max(shared, _SCHEME), *urn, *text)
-    urn, text = _take(urn, order), _take(text, order)  # neighbours are compared faster where they lie side by side
+    urn, text = _take(urn, order), _take(text, order)  # neighbours are compared faster if they lie side by side
     spellings, counts, sources, first_rows, last_sources = _sums(
         order, *urn, *text, numbers(rows.column("count")), numbers(rows.column("sources")), first_source, last_source
     )
@@ -75,7 +73,7 @@ def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch
 
 
 def classes_of(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """The classes of partial rows that are added up, as GROUPED rows."""
+    """GROUPED rows of PARTIAL rows that are added up."""
     starts = np.flatnonzero(numbers(rows.column("sources")))
     counts = numbers(rows.column("count"))
     urn, text = octet_strings(rows.column("urn")), octet_strings(rows.column("text"))
@@ -102,14 +100,14 @@ def classes_of(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def one_schema(schemas: Iterable[pa.Schema]) -> pa.Schema:
-    """That of rows of these schemas in one: PARTIAL where any is, else SINGLE."""
+    """Schema of the concatenated batches: PARTIAL if any of them is, else SINGLE."""
     return SINGLE if all(schema.equals(SINGLE) for schema in schemas) else PARTIAL
 
 
 def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -> pa.RecordBatch:
-    """The same rows in one batch, of that schema or `one_schema`.
+    """All rows in one batch, of that schema or `one_schema`.
 
-    Raises FatalError where their strings are more than an array can hold.
+    Raises FatalError if their strings are more than an array can hold.
     """
     schema = schema or one_schema(batch.schema for batch in batches)
     if schema is PARTIAL:
@@ -160,10 +158,10 @@ def _sums(
     first_source: Rows,
     last_source: Rows,
 ) -> tuple[Rows, Integers, Integers, Rows, Rows]:
-    """Add up rows that `order` brought together; the strings lie in that order already, the numbers do not.
+    """Add up rows that `order` brings together; the strings are in that order already, the numbers are not.
 
-    For each spelling: where it lies first, its count, and, for the first spelling of a class, the sources, the row of
-    the first occurrence and the last source (for the others 0, the same row, the same).
+    Returns for each spelling its first place in the order, its count, its sources (0 for all but the first spelling of
+    a class), and, of its class, the row of the first occurrence and the last source.
     """
     total = len(order)
     spellings = np.empty(total, np.int32)
@@ -205,7 +203,7 @@ def _sums(
 def _list_variants(
     bounds: Integers, counts: Integers, urn: Octets, urn_offsets: Offsets, text: Octets, text_offsets: Offsets
 ) -> tuple[Integers, Offsets]:
-    """The rows of the listed spellings of each class, the most frequent first, then by text; and where each list begins."""
+    """Rows of the listed spellings of each class, by frequency, then by text, and the beginning of each list."""
     classes = len(bounds) - 1
     listed = np.empty(bounds[classes] - bounds[0], np.int64)
     offsets = np.zeros(classes + 1, np.int32)
@@ -217,7 +215,7 @@ def _list_variants(
             used += 1
         else:
             rows = np.arange(start, end)
-            # They are sorted by text, but for one that is the same as the URN and therefore empty: it finds its place.
+            # Rows are sorted by text, but a spelling equal to the URN is empty and comes first: move it to its place.
             if text_offsets[start] == text_offsets[start + 1]:
                 i = start + 1
                 while (
@@ -244,11 +242,11 @@ def _take(strings: tuple[Octets, Offsets], rows: Rows | Integers) -> tuple[Octet
 
 
 def _take_texts(urn: tuple[Octets, Offsets], text: tuple[Octets, Offsets], rows: Integers) -> pa.StringArray:
-    """The spellings of these rows: the text, or the URN where that is empty."""
+    """The spellings in these rows: the text, or the URN if the text is empty."""
     if not len(text[0]):  # then each class has one spelling
         return string_array(*urn)
     lengths = np.diff(text[1])[rows]
-    # Both lie in one column, the texts behind the URNs.
+    # Both in one column, the texts behind the URNs.
     octets = np.concatenate([urn[0], text[0]])
     behind = np.int32(len(urn[0]))
     starts = np.where(lengths, text[1][rows] + behind, urn[1][rows])
@@ -257,5 +255,5 @@ def _take_texts(urn: tuple[Octets, Offsets], text: tuple[Octets, Offsets], rows:
 
 
 def _take_some(column: pa.StringArray, rows: Rows) -> pa.StringArray:
-    """Rows of a column that may be null throughout."""
+    """These rows of a column that may be null throughout."""
     return pa.nulls(len(rows), column.type) if column.null_count == len(column) else column.take(number_array(rows))

@@ -1,8 +1,8 @@
-"""Occurrences to equivalence classes, out of core.
+"""Occurrences -> equivalence classes, out of core.
 
-Rows are brought into ranges of keys as they come. When all have come, one range after another is sorted and added up
-(`classes.py`): most rows are sorted once. Rows past the memory wait in files, range by range; a range that is too large
-to be sorted at once is grouped in the same way again, by ranges of its own.
+Rows are brought into ranges of keys as they come. At the end one range after another is sorted and added up
+(`classes.py`), so most rows are sorted once. Rows that do not fit in memory wait in files, range by range. A range that
+is too large to be sorted at once is grouped in the same way again, with ranges of its own.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ _TRIED = 16  # one slice of so many tells whether adding up makes the rows fewer
 
 _NUMBERS = itertools.count()  # of spilled files
 _Cut = tuple[int, int]
-"""Ranges: from, and to before."""
+"""Neighbouring ranges: from, and to before."""
 _Given = TypeVar("_Given")
 _Result = TypeVar("_Result")
 
 
 class Grouping:
-    """Takes occurrences in the order of the inputs and gives their classes in the order of their keys.
+    """Takes occurrences in the order of the inputs, and gives classes in the order of their keys.
 
-    `memory` is how many octets of rows may be in memory, about, before they are spilled to files in the folder that
-    `spill_folder` gives. The work is done by `executor`, `jobs` threads.
+    About `memory` octets of rows stay in memory; more are spilled to files in the folder that `spill_folder` returns.
+    `executor`, with `jobs` threads, does the work.
     """
 
     def __init__(
@@ -55,8 +55,8 @@ class Grouping:
         spill_folder: Callable[[], Path],
         ranges: Ranges | None = None,
     ) -> None:
-        """Without `ranges`, they are chosen by the rows that come first."""
-        # What is brought into ranges takes twice its octets in each thread, what is added up about five times.
+        """Without `ranges`, the first rows decide them."""
+        # Bringing rows into ranges takes twice their octets in each thread, adding them up about five times.
         share = memory // (16 * jobs)
         self._chunk_octets = min(_CHUNK, max(_CHUNK // 4, share))
         self._slice_octets = min(_SLICE, max(_SLICE // 4, share))
@@ -75,15 +75,16 @@ class Grouping:
         self._try_past = memory // 8
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Take a batch of SINGLE or PARTIAL rows that follows those before it in the order of the inputs."""
+        """Take the next batch of SINGLE or PARTIAL rows, in the order of the inputs."""
         self._rows.append(rows)
         self._octets += rows.nbytes
         if self._octets >= (min(_FIRST, self._memory // 8) if self._ranges is None else self._chunk_octets):
             self._order_rows(_RANGES)
 
     def classes(self, finish: Callable[[pa.RecordBatch], pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """All classes, sorted by `urn` in the order of octets: batches of GROUPED rows as `finish` makes of them, in
-        the threads. Once, after the last add.
+        """All classes, sorted by `urn` in the order of octets. Call it once, after the last `add`.
+
+        `finish` is called in the threads with each batch of GROUPED rows, and its results are returned.
         """
         self._order_rows(min(_RANGES, self._octets // _RANGE + 1))
         while self._ordering:
@@ -106,7 +107,7 @@ class Grouping:
             chunk.drop()
 
     def _order_rows(self, most_ranges: int) -> None:
-        """Have the rows that came brought into ranges; choose these first, if they are not."""
+        """Have the waiting rows brought into ranges; choose the ranges first, if there are none."""
         rows, self._rows, self._octets = self._rows, [], 0
         if self._ranges is None:
             every = sum(batch.num_rows for batch in rows) // _SAMPLE + 1
@@ -124,7 +125,7 @@ class Grouping:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Add up what is in memory, where that makes it much less; else spill it where it is too much."""
+        """Add up the rows in memory, if that makes them much fewer; else spill them, if they are too many."""
         ranges = self._ranges or Ranges()
         spilled = [chunk for chunk in self._chunks if isinstance(chunk, _Spilled)]
         chunks = [chunk for chunk in self._chunks if isinstance(chunk, _Chunk)]
@@ -154,7 +155,7 @@ class Grouping:
         return part
 
     def _added(self, chunks: Sequence[_Chunk | _Spilled], ranges: Ranges, cut: _Cut) -> pa.RecordBatch:
-        """The rows of neighbouring ranges, added up; bit by bit where they are many."""
+        """The rows of neighbouring ranges, added up; in steps if they are many."""
         shared = ranges.shared(*cut)
         batches: list[pa.RecordBatch] = []
         octets, most = 0, 2 * self._slice_octets
@@ -168,7 +169,7 @@ class Grouping:
         return add_up(batches, shared)
 
     def _each(self, work: Callable[[_Given], _Result], given: Iterable[_Given]) -> Iterator[_Result]:
-        """What is made of each, in the threads, in their order."""
+        """Results of `work` for each of `given`, in that order; the threads do the work."""
         working: deque[Future[_Result]] = deque()
         for each in given:
             working.append(self._executor.submit(work, each))
@@ -179,38 +180,38 @@ class Grouping:
 
 
 class _Chunk:
-    """Rows in memory that were brought into ranges."""
+    """Rows in memory, range by range."""
 
     def __init__(self, rows: pa.RecordBatch, begins: Integers) -> None:
-        """`begins`: where each range begins, and where the last one ends."""
+        """`begins` has the beginning of each range, and the end of the last."""
         self._rows = rows
         self._begins = begins
         strings = [octet_strings(rows.column(name))[1] for name in ("urn", "text")]
         width = rows.nbytes - sum(int(offsets[-1] - offsets[0]) for offsets in strings)
         self.octets: Integers = np.diff(begins) * (width // max(rows.num_rows, 1))
-        """About how many octets of rows each range has."""
+        """Octets of rows in each range, about."""
         for offsets in strings:
             self.octets += np.diff(offsets.astype(np.int64)[begins])
 
     def rows(self, cut: _Cut) -> int:
-        """How many there are in these ranges."""
+        """Number of rows in these ranges."""
         return int(self._begins[cut[1]] - self._begins[cut[0]])
 
     def between(self, cut: _Cut) -> Iterator[pa.RecordBatch]:
-        """Those in these ranges."""
+        """The rows in these ranges."""
         if rows := self.rows(cut):
             yield self._rows.slice(self._begins[cut[0]], rows)
 
     def drop(self) -> None:
-        """Forget them."""
+        """Free the memory."""
         self._rows = self._rows.slice(0, 0)
 
 
 class _Spilled:
-    """The same for rows in a file, where they lie range by range."""
+    """Rows in a file, range by range."""
 
     def __init__(self, chunks: Sequence[_Chunk], ranges: Ranges, file: Path) -> None:
-        """Write what is in the chunks to a file. Raises FatalError."""
+        """Write the rows of the chunks to a file. Raises FatalError."""
         self.octets = _range_octets(chunks, ranges)
         self._file = file
         self._rows = np.array([sum(chunk.rows((i, i + 1)) for chunk in chunks) for i in range(len(ranges))])
@@ -227,11 +228,11 @@ class _Spilled:
             raise FatalError(f"{file.parent}: cannot hold what is spilled: {error}") from error
 
     def rows(self, cut: _Cut) -> int:
-        """How many there are in these ranges."""
+        """Number of rows in these ranges."""
         return int(self._rows[slice(*cut)].sum())
 
     def between(self, cut: _Cut) -> Iterator[pa.RecordBatch]:
-        """Those in these ranges. Raises FatalError."""
+        """The rows in these ranges. Raises FatalError."""
         try:
             with pa.OSFile(str(self._file)) as file, pa.ipc.open_file(file) as reader:
                 for number in range(self._first[cut[0]], self._first[cut[1]]):
@@ -240,7 +241,7 @@ class _Spilled:
             raise FatalError(f"{self._file.parent}: cannot hold what is spilled: {error}") from error
 
     def drop(self) -> None:
-        """Give back what they take."""
+        """Remove the file."""
         self._file.unlink(missing_ok=True)
 
 
@@ -251,12 +252,12 @@ def _between(chunks: Iterable[_Chunk | _Spilled], cut: _Cut) -> Iterator[pa.Reco
 
 
 def _head(chunks: Iterable[_Chunk], cut: _Cut, octets: int) -> list[pa.RecordBatch]:
-    """The first rows of some ranges, about so many octets of them."""
+    """The first rows of some ranges, about `octets` of them."""
     return next(_packed(_between(chunks, cut), octets), [])
 
 
 def _ordered(batches: Sequence[pa.RecordBatch], ranges: Ranges) -> _Chunk:
-    """Rows brought into ranges."""
+    """Bring rows into ranges."""
     rows = one_batch(batches)
     if len(ranges) == 1:
         return _Chunk(rows, np.array([0, rows.num_rows]))
@@ -265,22 +266,22 @@ def _ordered(batches: Sequence[pa.RecordBatch], ranges: Ranges) -> _Chunk:
 
 
 def _sorted(rows: pa.RecordBatch, ranges: Ranges) -> _Chunk:
-    """Rows that are in order already."""
+    """Rows that are sorted already, as a chunk."""
     return _Chunk(rows, ranges.order(*octet_strings(rows.column("urn")))[1])
 
 
 def _keys(rows: pa.RecordBatch, every: int) -> list[bytes]:
-    """One key of so many."""
+    """One of `every` keys."""
     return sample(*octet_strings(rows.column("urn")), every)
 
 
 def _range_octets(chunks: Sequence[_Chunk | _Spilled], ranges: Ranges) -> Integers:
-    """How many octets of rows, about, each range has."""
+    """Octets of rows in each range, about."""
     return sum((chunk.octets for chunk in chunks), np.zeros(len(ranges), np.int64))
 
 
 def _cuts(octets: Integers, most: int) -> Iterator[_Cut]:
-    """Neighbouring ranges that have so many octets of rows, or a little less, or are one with more; empty ones left out."""
+    """Neighbouring ranges with at most `most` octets of rows, or a single one with more; empty ranges are left out."""
     ends = np.cumsum(octets)
     first = 0
     while first < len(ends):
@@ -292,7 +293,7 @@ def _cuts(octets: Integers, most: int) -> Iterator[_Cut]:
 
 
 def _packed(batches: Iterable[pa.RecordBatch], octets: int) -> Iterator[list[pa.RecordBatch]]:
-    """Batches, as many together as have so many octets, or a batch more."""
+    """Batches in lists of at least `octets` each."""
     together: list[pa.RecordBatch] = []
     held = 0
     for rows in batches:

@@ -1,4 +1,4 @@
-"""Ranges of keys, in the order of octets: rows are brought into them before they are sorted, each range on its own."""
+"""Ranges of keys, in the order of octets: rows are brought into ranges, and each range is sorted on its own."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from urnscan.arrays.strings import Integers, Octets, Offsets, Rows, Words, cut, 
 
 __all__ = ["Ranges", "choose_ranges", "sample"]
 
-_PER_RANGE = 16  # keys of a sample for each range
-_KEY = 1024  # octets of a key by which ranges are told apart
-_NEXT = b"\x01"  # no URN holds it: a key and this lie before all longer keys that begin with it
+_PER_RANGE = 16  # keys of the sample for each range
+_KEY = 1024  # octets of a bound, at most
+_NEXT = b"\x01"  # no URN holds it: a key with this appended sorts before all longer keys that begin with the key
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """Range i holds the keys from `bounds[i - 1]` on that come before `bounds[i]`; the first and the last one are open."""
+    """Ranges of keys. Range i begins with `bounds[i - 1]` and ends before `bounds[i]`; the first and last are open."""
 
     bounds: tuple[bytes, ...] = ()
 
@@ -28,26 +28,26 @@ class Ranges:
         return len(self.bounds) + 1
 
     def shared(self, first: int, last: int) -> int:
-        """How many octets all keys in the ranges from `first` to before `last` certainly have in common at their beginning."""
+        """Length of the prefix that all keys in the ranges from `first` to before `last` share for certain."""
         if first == 0 or last == len(self):
             return 0
         low, high = self.bounds[first - 1], self.bounds[last - 1]
         return next((i for i in range(len(low)) if high[i : i + 1] != low[i : i + 1]), len(low))
 
     def is_single(self, number: int) -> bool:
-        """Whether there is only one key in a range."""
+        """Whether a range holds only one key."""
         return 0 < number < len(self.bounds) and self.bounds[number] == self.bounds[number - 1] + _NEXT
 
     def order(self, octets: Octets, offsets: Offsets) -> tuple[Rows, Integers]:
-        """The rows of a column of keys, range by range, in their order within each; and where each range begins, and the
-        last one ends.
+        """The rows of a column of keys, range by range, in their order within each; and the beginning of each range,
+        with the end of the last.
         """
         rows: tuple[Rows, Integers] = _order(octets, offsets, self._words)
         return rows
 
     @cached_property
     def _words(self) -> Words:
-        """The words of each bound: row d has word number d of all of them."""
+        """Words of the bounds: row d has word number d of each bound."""
         words = max((len(bound) for bound in self.bounds), default=0) // 8 + 1
         padded = b"".join(bound.ljust(8 * words, b"\0") for bound in self.bounds)
         table = np.frombuffer(padded, ">u8").reshape(len(self.bounds), words).T
@@ -55,7 +55,7 @@ class Ranges:
 
 
 def sample(octets: Octets, offsets: Offsets, every: int) -> list[bytes]:
-    """One of so many keys of a column."""
+    """One of `every` keys of a column."""
     rows = np.arange(every // 2, len(offsets) - 1, every)
     keys, ends = cut(octets, offsets[rows], np.minimum(offsets[rows + 1], offsets[rows] + np.int32(_KEY)))
     text = keys.tobytes()
@@ -63,9 +63,10 @@ def sample(octets: Octets, offsets: Offsets, every: int) -> list[bytes]:
 
 
 def choose_ranges(keys: Sequence[bytes], most: int) -> Ranges:
-    """About `most` ranges that hold as many of these keys each, or fewer where the keys are few.
+    """Choose about `most` ranges with equal numbers of these keys, or fewer ranges if the keys are few.
 
-    A key that would fill one has one of its own. Of two ranges and more none holds all of the keys, but if they are the same.
+    A key that would fill a range has a range of its own. If there are two ranges or more, none holds all of the keys,
+    unless all keys are equal.
     """
     keys = sorted(keys)
     step = max(_PER_RANGE, -(-len(keys) // most))
@@ -96,7 +97,7 @@ def _order(octets: Octets, offsets: Offsets, bounds: Words) -> tuple[Rows, Integ
 
 @inlined
 def _range_of(octets: Octets, start: int, end: int, bounds: Words) -> int:
-    """How many bounds a key does not come before: word by word, among those that are equal to it so far."""
+    """The range of a key, by binary search, word by word, among the bounds that are equal to it so far."""
     low, high = 0, bounds.shape[1]
     for depth in range(bounds.shape[0]):
         key = word(octets, start + 8 * depth, end)
@@ -115,11 +116,11 @@ def _range_of(octets: Octets, start: int, end: int, bounds: Words) -> int:
 
 @inlined
 def _lower_bound(words: Words, low: int, high: int, key: np.uint64) -> int:
-    """The first of the sorted words in [low, high) that is not less than the key."""
+    """Index of the first of the sorted words in [low, high) that is not less than the key."""
     left = high - low
     if left == 0 or words[low] >= key:
         return low
-    while left > 1:  # without a branch that cannot be foreseen
+    while left > 1:  # without a branch that the processor would mispredict
         half = left >> 1
         low += half if words[low + half] < key else 0
         left -= half

@@ -19,7 +19,7 @@ from urnscan.errors import ArgumentError, SourceError
 from urnscan.framing.buffer import MARK, Buffer
 from urnscan.run.options import Options
 from urnscan.sources import INSIDE, Document, Input, Listed, Values, find_listed, open_documents, past_damage
-from urnscan.urn.syntax import URN, parse
+from urnscan.urn.parser import URN, parse
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,7 +22,8 @@ from urnscan.scanner.views import make_scanner
 from urnscan.tables.rows import occurrences_in_values
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS
 from urnscan.tables.values import is_text, scan_values
-from urnscan.urn.syntax import URN, as_text
+from urnscan.urn.parser import URN
+from urnscan.urn.syntax import as_text
 
 if TYPE_CHECKING:
     import pandas as pd

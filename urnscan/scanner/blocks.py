@@ -200,9 +200,9 @@ class Scanner:
         """The matches of a stream.
 
         `read_into(view)` fills the front of a writable view of octets and returns how many; 0 is the end. When it
-        fills less than the view, what has been found so far is handed out without waiting for more; if `after_each`, after
-        each read, also when nothing was found.
-        Raises what `read_into` raises, after the matches that were decided before.
+        fills less than the view, what has been found so far is handed out without waiting for more; if `after_each`,
+        after each read, also when nothing was found. Raises what `read_into` raises, after the matches that were
+        decided before.
         """
         # A match is decided at the latest after twice max_length; what is before it decides whether it may begin, and
         # whether it stands in a URL.

@@ -160,7 +160,7 @@ def add_match(block: Block, urn: Urn, state: Integers, rules: Rules, columns: Co
 
 @inlined
 def _add_canonical(octets: Octets, start: int, colon: int, end: int, state: Integers, columns: Columns) -> None:
-    """Append the lexical canonical form: `urn:` and the NID in lower case, the hex digits of every %HH in upper case."""
+    """Append the lexical canonical form: `urn:` and the NID in lower case, hex digits of every %HH in upper case."""
     used = state[CANONICAL_USED]
     canonical = columns.canonical[used : used + end - start]
     canonical[0], canonical[1], canonical[2], canonical[3] = _U, _R, _N, _COLON

@@ -35,7 +35,7 @@ MAX_LENGTH = 65_536
 _LONGEST = 1 << 28  # octets of a match: buffers hold two of them
 
 REJECT_ENDS = bytes((*range(33), *b'"<>', *range(127, 256)))
-"""The octets that end the text of a reject: white space, controls, `"<>`, non-ASCII. No URN of any syntax holds them."""
+"""Octets that end the text of a reject and that no URN holds: white space, controls, `"<>`, non-ASCII."""
 
 LOOKAHEAD = 5
 """Octets of "?+%HH". Whether a URN ends before a "%" or "?" depends on no more octets than that."""
@@ -73,7 +73,7 @@ class Grammar:
 
     @property
     def separators(self) -> bytes:
-        """Octets at which a text can be cut: no URN, no URL and, if rejects are wanted, no text of a reject holds them."""
+        """Octets at which a text can be cut: no URN, no URL and, if rejects are on, no reject holds them."""
         separators = bytes(octet for octet in self.syntax.separators if octet not in URL_OCTETS)
         return bytes(octet for octet in separators if octet in REJECT_ENDS) if self.rejects else separators
 

@@ -1,7 +1,7 @@
 """The kernel: goes over a block of octets and appends what it finds to columns. Plain Python, compiled by Numba.
 
-Small functions become part of their callers, so a name costs nothing. With NUMBA_DISABLE_JIT=1 the same functions run in
-a debugger.
+Small functions become part of their callers, so a name costs nothing. With NUMBA_DISABLE_JIT=1 the same functions run
+in a debugger.
 """
 
 from __future__ import annotations

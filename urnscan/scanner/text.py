@@ -47,9 +47,9 @@ def find(
 ) -> list[Occurrence]:
     """All URNs in a text, from left to right, as RFC 2141 §2.4 ends them: where an excluded character begins.
 
-    `syntax`, `equivalence`, `trim`, `resolver_tail` and `max_length` (octets) are those of the command. Raises ValueError
-    for an unknown syntax, equivalence or resolver tail, and for a `max_length` below 1 or above 2**28, TypeError for one
-    that is no whole number, a `trim` that is no flag, and what is no text.
+    `syntax`, `equivalence`, `trim`, `resolver_tail` and `max_length` (octets) are those of the command. Raises
+    ValueError for an unknown syntax, equivalence or resolver tail, and for a `max_length` below 1 or above 2**28,
+    TypeError for one that is no whole number, a `trim` that is no flag, and what is no text.
 
     >>> find("„urn:nbn:de:101:1-201609052530“")
     [Occurrence(text='urn:nbn:de:101:1-201609052530', start=1, end=30, urn='urn:nbn:de:101:1-201609052530', nid='nbn')]

@@ -23,7 +23,9 @@ from urnscan.urn.equivalence import Level
 from urnscan.urn.lookalikes import lookalikes
 from urnscan.urn.namespaces import nid_status
 from urnscan.urn.namespaces.columns import NAMES, UNKNOWN, Codes, is_valid, namespace_forms, verdicts
-from urnscan.urn.syntax import Syntax, invalid, parse, why_not
+from urnscan.urn.parser import parse
+from urnscan.urn.reasons import invalid, why_not
+from urnscan.urn.syntax import Syntax
 
 __all__ = [
     "Found",

@@ -100,7 +100,7 @@ PARTIAL = pa.schema(
         _field("first_offset", pa.int64()),
     ]
 )
-"""One row per spelling of a class, as far as it is added up. Sources are numbers: their places among the inputs, from 0."""
+"""One row per spelling of a class, as far as it is added up. A source is its number among the inputs, from 0."""
 
 SINGLE = pa.schema([PARTIAL.field(name) for name in ("urn", "text", "first_source", "first_member", "first_offset")])
 """One row per occurrence: the columns of PARTIAL that do not follow from that."""

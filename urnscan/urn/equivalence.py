@@ -19,39 +19,40 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from urnscan.urn.namespaces import namespace_form
-from urnscan.urn.syntax import SYNTAXES, URN, as_text, get_syntax, parse
+from urnscan.urn.parser import URN, parse
+from urnscan.urn.syntax import SYNTAXES, as_text, get_syntax
 
 __all__ = ["LEVELS", "Level", "canonical", "equivalent", "get_level"]
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of equivalence: what the scanner keeps of a URN, and what is left to do with that."""
+    """A level of equivalence: the part of a URN that the scanner keeps, and what is done to it afterwards."""
 
     name: str
-    """As `equivalence` names it."""
+    """Value of the option `equivalence`."""
     title: str
-    """What it makes equal, in words."""
+    """Description for people."""
     syntaxes: tuple[str, ...]
-    """The syntaxes that define it."""
+    """Syntaxes that define the level."""
     keep_query: bool
-    """The query of rfc2141bis-03 belongs to the canonical form."""
+    """Whether the query of rfc2141bis-03 belongs to the canonical form."""
     by_namespace: bool
-    """The rule that the namespace has registered comes on top."""
+    """Whether the rule that the namespace has registered is applied, too."""
 
     def form(self, urn: URN) -> str:
         """The canonical form of a parsed URN."""
         return self.refine(str(urn).partition("#")[0] if self.keep_query else urn.canonical)
 
     def refine(self, urn: str) -> str:
-        """From what the scanner writes (case normalised, components dropped but a query that is kept) to the canonical form."""
+        """The canonical form, from the scanner's: case normalised, components dropped except a query to keep."""
         if self.by_namespace:
             return namespace_form(urn)
         return _sort_directives(urn) if self.keep_query else urn
 
 
 def _sort_directives(urn: str) -> str:
-    """The directives in the order of their keywords, equal ones as they stand (rfc2141bis-03 §5, step 5b)."""
+    """The URN with its directives sorted by keyword, equal keywords in the given order (rfc2141bis-03 §5, step 5b)."""
     name, mark, query = urn.partition("?")
     return name + mark + "&".join(sorted(query.split("&"), key=lambda directive: directive.partition("=")[0]))
 
@@ -84,12 +85,14 @@ LEVELS: Mapping[str, Level] = MappingProxyType(
         )
     }
 )
-"""The levels of equivalence by their names, with what each makes equal and which syntaxes define it."""
+"""Levels of equivalence by name."""
 
 
 def get_level(name: str, syntax: str) -> Level:
-    """The level of that name; raises ValueError for an unknown one and for one that the syntax does not define, TypeError
-    for what is no name.
+    """The level of that name.
+
+    Raises ValueError for an unknown name and for a level that the syntax does not define, TypeError for a value that is
+    no text.
     """
     get_syntax(syntax)
     try:
@@ -106,8 +109,8 @@ def canonical(text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = 
     """The canonical form of a URN: RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5; at the level `namespace`, that of its
     registration (`urnscan.urn.namespaces.rules()`).
 
-    `text` is one whole URN. Raises InvalidURN where it is none in that syntax, ValueError for an unknown syntax or
-    equivalence, and for one that the syntax does not define, TypeError for what is no text.
+    `text` is one whole URN. Raises InvalidURN if it is none in that syntax, ValueError for an unknown syntax or
+    equivalence and for an equivalence that the syntax does not define, TypeError for a value that is no text.
 
     >>> canonical("URN:ISBN:0-395-36341-1"), canonical("URN:ISBN:0-395-36341-1", equivalence="namespace")
     ('urn:isbn:0-395-36341-1', 'urn:isbn:9780395363416')
@@ -117,8 +120,8 @@ def canonical(text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = 
 
 
 def equivalent(a: str | bytes, b: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "lexical") -> bool:
-    """Whether two URNs are the same name (RFC 2141 §5, RFC 8141 §3, rfc2141bis-03 §5): whether `canonical` gives the same
-    for both. Raises what that raises.
+    """Whether two URNs are the same name (RFC 2141 §5, RFC 8141 §3, rfc2141bis-03 §5): whether `canonical` gives the
+    same for both. Raises the errors of `canonical`.
 
     >>> equivalent("urn:nbn:de:101:1-2016", "URN:NBN:de:101:1-2016")
     True

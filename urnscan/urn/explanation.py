@@ -1,4 +1,4 @@
-"""What a URN is made of, or why a text is none: one record for people and programs alike."""
+"""Explanation of a text: the parts of a URN, or why it is none. One record for people and programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from urnscan.errors import InvalidURN
 from urnscan.urn.equivalence import get_level
 from urnscan.urn.lookalikes import lookalikes
 from urnscan.urn.namespaces import NidStatus, judge, namespace_form, nid_status, registered, rules
-from urnscan.urn.syntax import get_syntax, parse
+from urnscan.urn.parser import parse
+from urnscan.urn.syntax import get_syntax
 
 __all__ = ["Explanation", "explain"]
 
@@ -19,51 +20,51 @@ _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A text as one standard sees it. Where it is no URN, only `text`, `syntax`, `position` and `reason` are set."""
+    """A text as a syntax reads it. If it is no URN, only `text`, `syntax`, `position` and `reason` are set."""
 
     text: str
-    """As it was given, octets as characters."""
+    """The text as given, octets as characters."""
     syntax: str
-    """The name of the syntax by which it was read."""
+    """The name of the syntax that it was read by."""
     is_urn: bool
-    """Whether it is a URN in that syntax."""
+    """Whether the text is a URN in that syntax."""
     canonical: str | None = None
-    """The canonical form at the level that was asked for."""
+    """The canonical form at the requested level."""
     nid: str | None = None
     """The namespace identifier in lower case."""
     nid_status: NidStatus | None = None
-    """The standing of its NID, as `urnscan.nid_status` tells it."""
+    """The standing of the NID, as `urnscan.nid_status` gives it."""
     namespace: str | None = None
-    """What the names of the namespace name, if it is registered, and where it is defined."""
+    """Title and reference of the namespace, if it is registered."""
     rule: str | None = None
-    """Which names of it are equal beyond the syntax, and where that is said."""
+    """Equivalences of the namespace beyond those of the syntax, and the section that defines them."""
     valid: bool | None = None
-    """Whether its namespace admits it; None where nothing is certain."""
+    """Whether the namespace admits the name; None if nothing is certain."""
     verdict: str | None = None
-    """The same in words, and why."""
+    """`valid` in words, and why."""
     nss: str | None = None
-    """The namespace specific string as it was given."""
+    """The namespace specific string as given."""
     r_component: str | None = None
-    """What stands behind `?+` (RFC 8141 §2.3.1)."""
+    """The component behind `?+` (RFC 8141 §2.3.1)."""
     q_component: str | None = None
-    """What stands behind `?=` (RFC 8141 §2.3.2), or the query of rfc2141bis-03 (§2.3)."""
+    """The component behind `?=` (RFC 8141 §2.3.2), or the query of rfc2141bis-03 (§2.3)."""
     f_component: str | None = None
-    """What stands behind `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03."""
+    """The component behind `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03."""
     directives: dict[str, str] = field(default_factory=dict, hash=False)
     """Keyword -> value of the query of rfc2141bis-03 (§2.3)."""
     display: str | None = None
-    """The form for people, as `URN.display` gives it."""
+    """The human-friendly form, as `URN.display` gives it."""
     problems: tuple[str, ...] = ()
-    """What is wrong or odd, in the codes of the column `problem`."""
+    """Problems, in the codes of the column `problem`."""
     resolver: str | None = None
-    """Where a public and stable service leads to what it names, with its components (RFC 8141 §2.3)."""
+    """Address at a public and stable service for the thing named, with the components (RFC 8141 §2.3)."""
     position: int | None = None
-    """Where a text that is no URN stops being one: characters from 0."""
+    """Where a text that is no URN stops being one, in characters from 0."""
     reason: str | None = None
-    """Why it is none, in a sentence."""
+    """Why the text is no URN, in a sentence."""
 
     def _repr_html_(self) -> str:
-        """As a notebook shows it: what `urnscan explain` prints."""
+        """HTML for a notebook: what `urnscan explain` prints."""
         from urnscan.display.text import html_fields, html_text, pointed  # noqa: PLC0415 (explaining does without)
 
         aside = ("is_urn", "valid", "directives")
@@ -74,15 +75,15 @@ class Explanation:
         return html_fields(fields) + f"<pre>{'<br>'.join(map(html_text, pointed(self.text, self.position)))}</pre>"
 
     def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
+        """The fields as a dict, for JSON."""
         return asdict(self)
 
 
 def explain(text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "lexical") -> Explanation:
-    """Take a text apart as a URN of `syntax` (RFC 2141 §2, RFC 8141 §2, rfc2141bis-03 §2), or say where and why it is none.
+    """Parts of a URN of `syntax` (RFC 2141 §2, RFC 8141 §2, rfc2141bis-03 §2), or where and why a text is none.
 
-    What is no URN raises nothing. Raises ValueError for an unknown syntax or equivalence, and for one that the syntax
-    does not define, TypeError for what is no text.
+    A text that is no URN raises no error. Raises ValueError for an unknown syntax or equivalence and for an equivalence
+    that the syntax does not define, TypeError for a value that is no text.
 
     >>> explain("URN:ISBN:0%2d395").canonical
     'urn:isbn:0%2D395'

@@ -20,7 +20,7 @@ from tests.support.examples import FEW
 from tests.support.registrations import EXAMPLES, names
 from urnscan.errors import InvalidURN
 from urnscan.urn.namespaces import namespace_form
-from urnscan.urn.syntax import parse
+from urnscan.urn.parser import parse
 
 NIDS = "adid doi eic eidr gsma ietf isan isbn isni issn lei oid publicid uuid".split()
 every_nid = pytest.mark.parametrize("nid", NIDS)

@@ -17,7 +17,8 @@ from urnscan.urn.namespaces import PROBLEMS, judge, namespace_form, registered, 
 from urnscan.urn.namespaces.checks import CHECKS
 from urnscan.urn.namespaces.judgement import REWRITE
 from urnscan.urn.namespaces.patterns import automaton
-from urnscan.urn.syntax import SYNTAXES, parse
+from urnscan.urn.parser import parse
+from urnscan.urn.syntax import SYNTAXES
 
 NIDS = sorted(EXAMPLES)
 each_namespace = pytest.mark.parametrize("nid", NIDS)

@@ -37,9 +37,9 @@ def separators(recover: Collection[str]) -> bytes | None:
 def make_scanner(grammar: Grammar, recover: Collection[str] = ()) -> Scanner | RecoveringScanner:
     """A scanner for a grammar and the views `recover`, names of KINDS."""
     if not recover:
-        from urnscan.scanner.blocks import Scanner  # noqa: PLC0415 (heavy, and the names of the views are needed without it)
+        from urnscan.scanner.blocks import Scanner  # noqa: PLC0415 (heavy; KINDS is needed without it)
 
         return Scanner(grammar)
-    from urnscan.scanner.views.recovery import RecoveringScanner  # noqa: PLC0415 (its compiled code is loaded only if needed)
+    from urnscan.scanner.views.recovery import RecoveringScanner  # noqa: PLC0415 (loaded only if needed)
 
     return RecoveringScanner(grammar, recover)

@@ -112,7 +112,7 @@ def begins_hidden(reading: int, octets: Octets, at: int) -> bool:
 
 @lean
 def _is_encoded(reading: int, octets: Octets, at: int) -> bool:
-    """Whether the letter or digit before `at` is the end of an encoded delimiter, as in `%3Curn:` or a backslash and n."""
+    """Whether the letter or digit before `at` ends an encoded delimiter, as in `%3Curn:`, or after a backslash."""
     if reading == ESCAPES:
         letter = octets[at - 1]
         if at > 1 and octets[at - 2] == BACKSLASH:

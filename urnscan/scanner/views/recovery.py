@@ -166,7 +166,8 @@ class RecoveringScanner:
         yield from merging.decided(None if at_the_end else merging.hunted)
 
     def _read_on(self, state: Integers, first_end: int, octets: Octets, *, final: bool, failed: bool) -> bool:
-        """Append a window for the URN at which the hunt stands if it goes on behind a line end; False: more octets tell.
+        """Append a window for the URN at which the hunt stands if it goes on behind a line end; False: more octets
+        tell.
 
         `first_end` is where its first part ends, or where it begins if that is not known.
         """

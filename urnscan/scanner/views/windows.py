@@ -69,8 +69,8 @@ matches; and 1 if the caller has answered ASK for this place, so that the hunt g
 """
 
 DONE, FULL, OPEN, ASK = range(4)
-"""How a hunt ended: at the end of its text; with the windows full; at a place that more octets decide; at a URN that may
-go on behind a line end, which the caller decides.
+"""How a hunt ended: at the end of its text; with the windows full; at a place that more octets decide; at a URN that
+may go on behind a line end, which the caller decides.
 """
 _NONE, _FOUND, _OPEN = range(3)
 """Result of a candidate in one reading; _OPEN: more octets decide."""
@@ -298,8 +298,8 @@ def _read(
 ) -> tuple[int, int, int]:
     """Read on from `at` into a window: its beginning, the end of what it holds, and how many octets it may hold.
 
-    Returns the places reached in the text and in the window, and DONE if the reading ended, OPEN if the octets did, FULL
-    if neither did.
+    Returns the places reached in the text and in the window, and DONE if the reading ended, OPEN if the octets did,
+    FULL if neither did.
     """
     octets, filled, _ = block
     begin, used, room = window

@@ -1,8 +1,8 @@
 r"""URNs broken over lines and by octets that nobody sees.
 
 Said here is only what is taken out of a text before the grammar is applied. A match of the grammar, or the beginning of
-one (`urn:`, `urn:nid`, `urn:nid:`), that ends where a break stands is read on behind the break, where that is plausible:
-at most `MOST_BREAKS` times a URN. Held against places judged by hand: `tests/scanner/views/test_wraps.py`.
+one (`urn:`, `urn:nid`, `urn:nid:`), that ends where a break stands is read on behind the break, where that is
+plausible: at most `MOST_BREAKS` times a URN. Held against places judged by hand: `tests/scanner/views/test_wraps.py`.
 
 What stands before the break is the part, what stands behind it T: all URN octets there are, `MOST_AHEAD` at the most.
 T never begins with `urn:` or with a scheme and `://`, and what is joined has to be a URN that reaches beyond the break.

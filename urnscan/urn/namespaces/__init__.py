@@ -1,4 +1,4 @@
-"""Namespaces: who registered them, what their names look like, and which names are the same.
+"""Namespaces: registry, grammars of their names, and additional equivalences.
 
 RFC 2141 §5 and RFC 8141 §3 leave it to each namespace to declare more names equal than the syntax does.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import regex
 
 from urnscan.urn.namespaces.native import Native
-from urnscan.urn.syntax import URN
+from urnscan.urn.parser import URN
 
 __all__ = ["from_urn", "to_urn"]
 
@@ -22,7 +22,7 @@ _ADID = Native(
 def to_urn(identifier: str) -> str:
     """The URN of an Ad-ID, in capital letters.
 
-    White space and a label (`Ad-ID:`) around it are cut. Raises ValueError for what is no Ad-ID.
+    White space and a label (`Ad-ID:`) around it are cut. Raises ValueError for a text that is no Ad-ID.
 
     >>> to_urn("Ad-ID: abcd0001000h")
     'urn:adid:ABCD0001000H'
@@ -33,7 +33,7 @@ def to_urn(identifier: str) -> str:
 def from_urn(urn: str | URN) -> str:
     """The Ad-ID of a URN in capital letters.
 
-    Raises InvalidURN for what is no URN, ValueError for another namespace and for what is no Ad-ID.
+    Raises InvalidURN for a text that is no URN, ValueError for another namespace and for a name that is no Ad-ID.
 
     >>> from_urn("urn:adid:abcd0001000")
     'ABCD0001000'

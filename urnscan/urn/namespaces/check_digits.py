@@ -128,12 +128,12 @@ DNB_NUMBERS = bytes(_NUMBERS.get(ord(chr(octet).lower()), 0) for octet in range(
 
 
 def dnb_digit(octets: Octets | bytes, start: int, end: int, numbers: Octets | bytes) -> int:
-    """The check digit of the Deutsche Nationalbibliothek for a name without it, `urn:nbn:` included; -1 if the name holds
-    an octet that has no number in its table. `numbers` are DNB_NUMBERS.
+    """The check digit of the Deutsche Nationalbibliothek for a name without it, `urn:nbn:` included; -1 if the name
+    holds an octet that has no number in its table. `numbers` are DNB_NUMBERS.
 
     https://www.persistent-identifier.de/?link=316: characters become numbers, written one after the other; the digits
-    are multiplied by their places and added up; the sum is divided by the last digit, and the last digit of the quotient
-    is the check digit.
+    are multiplied by their places and added up; the sum is divided by the last digit, and the last digit of the
+    quotient is the check digit.
 
     >>> dnb_digit(b"urn:nbn:de:gbv:089-332175294", 0, 28, DNB_NUMBERS)
     5

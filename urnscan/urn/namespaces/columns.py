@@ -1,7 +1,7 @@
-"""Columns of URNs under the rules of their namespaces: which are valid, what is wrong with the others, and their canonical forms.
+"""The rules of namespaces applied to columns of URNs, compiled: verdicts and canonical forms.
 
-What `namespaces.judging` says of one name, compiled: the patterns as tables of states that are run octet by octet, and
-the check digits and forms of the namespaces that are met everywhere. The others are looked at one by one.
+`judgement.py` does the same for one name. Patterns are tables of states, run octet by octet. Check digits and forms of
+frequent namespaces are compiled; names of the others are judged one by one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _Places = npt.NDArray[np.int32]
 _Rows = npt.NDArray[np.int64]
 
 NAMES = (None, None, "nss-grammar", "check-digit", "dnb-check-digit")
-"""The problem that each code of a verdict stands for, by `namespaces.PROBLEMS`."""
+"""Problem of each code of a verdict, a key of `namespaces.PROBLEMS`."""
 UNKNOWN, _VALID, _GRAMMAR, _CHECK_DIGIT, _DNB = range(5)
 
 _NOTHING, _ISBN, _ISSN, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36 = range(7)
@@ -52,7 +52,7 @@ _COMPILED = {
     ("mod_97_10", None): _MOD_97_10,
     ("mod_37_36", None): _MOD_37_36,
 }
-"""What compiled code does with a name that fits the grammar, by `check` and `code` of the rule."""
+"""Compiled steps for a name that fits the grammar, by `check` and `code` of the rule."""
 _ONE_BY_ONE = 255
 _DNB_NUMBERS = np.frombuffer(DNB_NUMBERS, np.uint8)
 
@@ -67,16 +67,16 @@ _NO_STATES = np.empty(0, np.int32)
 
 
 class _Machines(NamedTuple):
-    """The automata of the rules end to end, as far as they were needed. A state is the place of its first kind."""
+    """The automata that were needed so far, end to end. A state is the index of its first kind."""
 
     grammar: _Indices
-    """Of each rule, its automaton; -1 for none."""
+    """Number of the automaton of each rule, -1 for none."""
     unsure: _Indices
     further: Codes
-    """Of each rule, what compiled code does behind the grammar, or _ONE_BY_ONE."""
+    """Step of each rule behind the grammar (a value of _COMPILED), or _ONE_BY_ONE."""
     kinds: npt.NDArray[np.uint8]
     first: _Places
-    """Of each automaton, the state in which it begins; the one before it is the end of all hope."""
+    """First state of each automaton. The state before it is the dead state, which nothing leaves."""
     dead: _Places
     follow: _Places
     case: Codes
@@ -84,12 +84,12 @@ class _Machines(NamedTuple):
 
 
 def is_valid(codes: Codes) -> npt.NDArray[np.bool_]:
-    """Whether each code, where it is not UNKNOWN, means a valid name."""
+    """Whether each code means a valid name; without meaning for UNKNOWN."""
     return np.asarray((codes == _VALID) | (codes == _DNB))
 
 
 def verdicts(urn: Octets, offsets: Offsets, ends: Offsets) -> Codes:
-    """A code for each URN in canonical form (at any level), as an index of NAMES; its NSS ends at `ends`."""
+    """Verdict on each URN in canonical form (of any level), an index of NAMES; its NSS ends at `ends`."""
     urn, offsets, ends = read_only(urn), read_only(offsets), read_only(ends)
     rule, start = _lookup(urn, offsets, registered_nids())
     machines = _built().of(rule)
@@ -102,7 +102,7 @@ def verdicts(urn: Octets, offsets: Offsets, ends: Offsets) -> Codes:
 
 
 def namespace_forms(urn: Octets, offsets: Offsets) -> tuple[Octets, Offsets]:
-    """The canonical forms in their namespaces of URNs in lexical canonical form, without components."""
+    """Canonical forms in their namespaces, of URNs in lexical canonical form without components."""
     urn, offsets = read_only(urn), read_only(offsets)
     rule, start = _lookup(urn, offsets, registered_nids())
     machines = _built().of(rule)
@@ -118,34 +118,34 @@ def namespace_forms(urn: Octets, offsets: Offsets) -> tuple[Octets, Offsets]:
 
 @functools.cache
 def registered_nids() -> Vocabulary:
-    """The registered NIDs, in the order of the rules here."""
+    """The registered NIDs, sorted; rules are numbered in the same order."""
     return index_words([nid.encode() for nid in sorted(registered())])
 
 
 @functools.cache
 def _built() -> _Built:
-    # Not every run needs the rules, and to read their table takes a while.
+    # Not every run needs the rules, and reading their table takes a while.
     return _Built([rules()[nid] for nid in sorted(registered())])
 
 
 def _one_by_one(rule: _Indices, fits: npt.NDArray[np.bool_], machines: _Machines) -> list[int]:
-    """The rows that fit the grammar of a rule that is not compiled."""
-    rare = np.append(machines.further == _ONE_BY_ONE, False)  # behind the last: of no rule
+    """Rows that fit the grammar of a rule that is not compiled."""
+    rare = np.append(machines.further == _ONE_BY_ONE, False)  # the last one, index -1, for URNs without a rule
     return [int(row) for row in np.flatnonzero(rare[rule] & fits)]
 
 
 class _Built:
-    """The automata that were needed so far. Threads share them."""
+    """The automata that were needed so far, shared by threads."""
 
     def __init__(self, table: Sequence[Rule]) -> None:
         self._table = table
         self._lock = threading.Lock()
         known = np.zeros(len(table) + 1, np.bool_)
-        known[-1] = True  # of no rule
+        known[-1] = True  # index -1: URNs without a rule
         self._state = known, _build(table, known)
 
     def of(self, rule: _Indices) -> _Machines:
-        """Those that these rules need, at least."""
+        """Automata for at least these rules."""
         known, machines = self._state
         if known[rule].all():
             return machines
@@ -157,7 +157,7 @@ class _Built:
 
 
 def _build(table: Sequence[Rule], known: npt.NDArray[np.bool_]) -> _Machines:
-    """The automata of the rules that are known."""
+    """The automata of the known rules."""
     needed = [rule if known[number] else None for number, rule in enumerate(table)]
     texts = {text: None for rule in needed if rule for text in (rule.grammar, rule.unsure) if text}
     automata = [automaton(text) for text in texts]
@@ -184,7 +184,7 @@ def _build(table: Sequence[Rule], known: npt.NDArray[np.bool_]) -> _Machines:
 
 @compiled
 def _lookup(urn: Octets, offsets: Offsets, nids: Vocabulary) -> tuple[_Indices, Offsets]:
-    """The rule of each URN, -1 where its NID is not registered, and where its NSS begins."""
+    """The rule of each URN, -1 if its NID is not registered, and the beginning of its NSS."""
     rule = np.empty(len(offsets) - 1, np.int16)
     starts = np.empty(len(offsets) - 1, np.int32)
     for i in range(len(rule)):
@@ -213,7 +213,7 @@ def _fits(octets: Octets, start: int, end: int, number: int, machines: _Machines
 def _judge(
     urn: Octets, starts: Offsets, ends: Offsets, rule: _Indices, machines: _Machines, dnb: Codes
 ) -> tuple[Codes, _Indices]:
-    """The code of each URN, without what is looked at one by one; and which automaton it fits, -1 for none."""
+    """The code of each URN, without the judgement of names one by one, and the automaton that it fits, -1 for none."""
     codes = np.zeros(len(rule), np.uint8)
     fitting = np.full(len(rule), -1, np.int16)
     for i in range(len(rule)):
@@ -236,7 +236,7 @@ def _judge(
 
 @lean
 def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
-    """Whether a "?" or "#" is there: reserved in RFC 2141 (§2.3.2), the beginning of a component in RFC 8141."""
+    """Whether the NSS holds a "?" or "#": reserved in RFC 2141 (§2.3.2), the beginning of a component in RFC 8141."""
     found = False
     for i in range(start, end):
         found |= octets[i] == QUESTION_MARK or octets[i] == HASH
@@ -245,7 +245,7 @@ def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
 
 @lean
 def _is_right(further: int, octets: Octets, start: int, end: int, dnb: Codes) -> bool:
-    """Whether the check digit or character of `octets[start:end]` is right; True for what is looked at one by one."""
+    """Whether the check digit or character of an NSS is right; True for a rule that is not compiled."""
     if further == _ISBN:
         return _isbn_is_right(octets, start, end)
     if further == _ISSN:
@@ -281,7 +281,7 @@ def _forms(
     nss: Octets,
     nss_offsets: Offsets,
 ) -> tuple[Octets, Offsets]:
-    """The canonical forms; those of the rows `others` (the last of which is -1) have the given NSS."""
+    """Canonical forms. Rows `others`, with -1 behind the last, have the given NSS."""
     rows = len(offsets) - 1
     out = np.empty(len(urn) + 3 * rows + len(nss), np.uint8)  # an ISBN grows by three digits
     out_offsets = np.zeros(rows + 1, np.int32)
@@ -307,7 +307,7 @@ def _forms(
 
 @lean
 def _copy_folded(octets: Octets, start: int, end: int, number: int, machines: _Machines, out: Octets, at: int) -> int:
-    """The same, with what is equal in any case in the preferred one; but not the hex digits of %HH."""
+    """Copy an NSS in the preferred case, except the hex digits of %HH."""
     kinds, state = machines.kinds[number], machines.first[number]
     escaped = 0
     for i in range(start, end):
@@ -324,7 +324,7 @@ def _copy_folded(octets: Octets, start: int, end: int, number: int, machines: _M
 
 @lean
 def _copy_isbn(octets: Octets, start: int, end: int, convert: bool, out: Octets, at: int) -> int:
-    """An ISBN without hyphens; if `convert`, one of ten digits as one of thirteen."""
+    """Copy an ISBN without hyphens; if `convert`, an ISBN-10 as ISBN-13."""
     begin = at + 3
     at = begin
     for i in range(start, end):
@@ -342,7 +342,7 @@ def _copy_isbn(octets: Octets, start: int, end: int, convert: bool, out: Octets,
 
 @lean
 def _copy_issn(octets: Octets, start: int, end: int, out: Octets, at: int) -> int:
-    """An ISSN with its hyphen."""
+    """Copy an ISSN with its hyphen."""
     begin = at
     for i in range(start, end):
         if octets[i] != HYPHEN:

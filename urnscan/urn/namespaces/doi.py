@@ -1,8 +1,8 @@
 """DOI names and their URNs: IANA template of urn:doi, "Character set" and "Syntax"; ISO 26324, DOI Handbook.
 
-What a URN cannot hold is percent-encoded as UTF-8. Slashes and other reserved characters that it can hold stay (RFC 3986
-§2.2), as they do in the addresses at doi.org: "the same rule is applied in creating a URN". ASCII letters are equal in
-any case.
+What a URN cannot hold is percent-encoded as UTF-8. Slashes and other reserved characters that it can hold stay (RFC
+3986 §2.2), as they do in the addresses at doi.org: "the same rule is applied in creating a URN". ASCII letters are
+equal in any case.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import regex
 
 from urnscan.urn.namespaces.native import Native
-from urnscan.urn.syntax import URN, encode_nss
+from urnscan.urn.parser import URN, encode_nss
 
 __all__ = ["from_urn", "to_urn"]
 

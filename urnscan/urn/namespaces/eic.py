@@ -5,7 +5,7 @@ from __future__ import annotations
 import regex
 
 from urnscan.urn.namespaces.native import Native
-from urnscan.urn.syntax import URN
+from urnscan.urn.parser import URN
 
 __all__ = ["from_urn", "to_urn"]
 
@@ -21,8 +21,8 @@ _EIC = Native(
 def to_urn(identifier: str) -> str:
     """The URN of an EIC, in capital letters; its hyphens belong to it.
 
-    White space and a label (`EIC`, `EIC:`) around it are cut. Raises ValueError for what is no EIC or has a wrong check
-    character.
+    White space and a label (`EIC`, `EIC:`) around it are cut. Raises ValueError for a text that is no EIC or has a
+    wrong check character.
 
     >>> to_urn("EIC 22XWATTPLUS----G")
     'urn:eic:22XWATTPLUS----G'
@@ -33,8 +33,8 @@ def to_urn(identifier: str) -> str:
 def from_urn(urn: str | URN) -> str:
     """The EIC of a URN in capital letters.
 
-    Raises InvalidURN for what is no URN, ValueError for another namespace and for what is no EIC or has a wrong check
-    character. Names of types that the manual may yet add are led back, too; `to_urn` does not know them.
+    Raises InvalidURN for a text that is no URN, ValueError for another namespace and for a name that is no EIC or has a
+    wrong check character. Names of types that the manual may yet add are led back, too; `to_urn` does not know them.
 
     >>> from_urn("urn:eic:22XWATTPLUS----G")
     '22XWATTPLUS----G'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import regex
 
 from urnscan.urn.namespaces.native import Native
-from urnscan.urn.syntax import URN
+from urnscan.urn.parser import URN
 
 __all__ = ["from_urn", "to_urn"]
 
@@ -33,8 +33,9 @@ def to_urn(identifier: str) -> str:
 def from_urn(urn: str | URN) -> str:
     """The EIDR identifier of a URN, a DOI in capital letters.
 
-    Raises InvalidURN for what is no URN, ValueError for another namespace and for what is no EIDR identifier or has a
-    wrong check character. Names with prefixes yet to come are led back, too; `to_urn` does not know them.
+    Raises InvalidURN for a text that is no URN, ValueError for another namespace and for a name that is no EIDR
+    identifier or has a wrong check character. Names with prefixes yet to come are led back, too; `to_urn` does not know
+    them.
 
     >>> from_urn("urn:eidr:10.5240:7791-8534-2c23-9030-8610-5")
     '10.5240/7791-8534-2C23-9030-8610-5'

@@ -1,8 +1,8 @@
 """IMEI and IMEISV and their URNs: RFC 7254 §3, §4; 3GPP TS 23.003 §6 and Annex B.
 
 An IMEI has 14 digits, eight for the type (TAC) and six for the device, and where people read it the check digit behind
-them. In a URN the digit behind them is spare and always 0 (§4.2.3). An IMEISV has the two digits of the software version
-instead, which in the URN become the parameter `svn` (§4.1).
+them. In a URN the digit behind them is spare and always 0 (§4.2.3). An IMEISV has the two digits of the software
+version instead, which in the URN become the parameter `svn` (§4.1).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import regex
 
 from urnscan.urn.namespaces.native import Native
-from urnscan.urn.syntax import URN
+from urnscan.urn.parser import URN
 
 __all__ = ["from_urn", "to_urn"]
 
@@ -33,7 +33,7 @@ def to_urn(identifier: str) -> str:
     >>> to_urn("IMEI 49-015420-323751-8"), to_urn("9042015602576342")
     ('urn:gsma:imei:49015420-323751-0', 'urn:gsma:imei:90420156-025763-0;svn=42')
     """
-    from stdnum import luhn  # noqa: PLC0415 (loaded when used, as everywhere)
+    from stdnum import luhn  # noqa: PLC0415 (loaded only if used)
 
     digits = _IMEI.compact(identifier)
     device, rest = digits[:14], digits[14:]
@@ -47,13 +47,13 @@ def from_urn(urn: str | URN) -> str:
     """The IMEI of a URN with its check digit, the IMEISV of one that tells the software version, grouped by hyphens.
 
     Where a URN has the check digit already, its IMEI is the same as that of the URN with 0, which is another name.
-    Raises InvalidURN for what is no URN, ValueError for another namespace, for names that hold no IMEI of this form, and
-    for those with a digit that is neither 0 nor the check digit.
+    Raises InvalidURN for what is no URN, ValueError for another namespace, for names that hold no IMEI of this form,
+    and for those with a digit that is neither 0 nor the check digit.
 
     >>> from_urn("urn:gsma:imei:49015420-323751-0;vers=0"), from_urn("urn:gsma:imei:90420156-025763-0;svn=42")
     ('49-015420-323751-8', '90-420156-025763-42')
     """
-    from stdnum import imei, luhn  # noqa: PLC0415 (loaded when used, as everywhere)
+    from stdnum import imei, luhn  # noqa: PLC0415 (loaded only if used)
 
     nss = _IMEI.nss(urn)
     name = _NAME.fullmatch(nss)

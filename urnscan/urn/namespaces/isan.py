@@ -5,7 +5,7 @@ from __future__ import annotations
 import regex
 
 from urnscan.urn.namespaces.native import Native
-from urnscan.urn.syntax import URN
+from urnscan.urn.parser import URN
 
 __all__ = ["from_urn", "to_urn"]
 
@@ -29,13 +29,13 @@ def to_urn(identifier: str) -> str:
     """The URN of an ISAN, with or without a version, in the canonical form of its namespace.
 
     White space and a label (`ISAN`) around it are cut, hyphens (which may be spaces or missing) are set, and the check
-    characters, which every URN has (RFC 4246 §3), are added where it comes without any. Raises ValueError for what is no
-    ISAN or has a wrong check character.
+    characters, which every URN has (RFC 4246 §3), are added where it comes without any. Raises ValueError for what is
+    no ISAN or has a wrong check character.
 
     >>> to_urn("ISAN 0000 0000 D07A 0090")
     'urn:isan:0000-0000-D07A-0090-Q'
     """
-    from stdnum import isan  # noqa: PLC0415 (loaded when used, as everywhere)
+    from stdnum import isan  # noqa: PLC0415 (loaded only if used)
 
     number = _ISAN.compact(identifier)
     if not isan.is_valid(number):  # the registration names no algorithm, so that its grammar does not check this
@@ -47,12 +47,12 @@ def from_urn(urn: str | URN) -> str:
     """The ISAN of a URN in capital letters and with hyphens, without "ISAN" before it.
 
     Check characters are added where the URN has none, and not verified where it has: the two examples of RFC 4246 §2
-    fail, and `to_urn` does not take them. Raises InvalidURN for what is no URN, ValueError for another namespace and for
-    what is no ISAN.
+    fail, and `to_urn` does not take them. Raises InvalidURN for what is no URN, ValueError for another namespace and
+    for what is no ISAN.
 
     >>> from_urn("urn:isan:0000-0000-d07a-0090-q-0000-0000-x")
     '0000-0000-D07A-0090-Q-0000-0000-X'
     """
-    from stdnum import isan  # noqa: PLC0415 (loaded when used, as everywhere)
+    from stdnum import isan  # noqa: PLC0415 (loaded only if used)
 
     return str(isan.format(_ISAN.compact(_ISAN.nss(urn))))

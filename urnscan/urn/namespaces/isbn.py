@@ -5,7 +5,7 @@ from __future__ import annotations
 import regex
 
 from urnscan.urn.namespaces.native import Native
-from urnscan.urn.syntax import URN
+from urnscan.urn.parser import URN
 
 __all__ = ["from_urn", "to_urn"]
 
@@ -22,8 +22,8 @@ _ISBN = Native(
 def to_urn(identifier: str) -> str:
     """The URN of an ISBN in the canonical form of its namespace, an ISBN-10 as the ISBN-13 that it is.
 
-    White space and a label (`ISBN`, `ISBN-13:`) around it, hyphens and spaces in it are cut. Raises ValueError for what
-    is no ISBN or has a wrong check digit.
+    White space and a label (`ISBN`, `ISBN-13:`) around it, hyphens and spaces in it are cut. Raises ValueError for a
+    text that is no ISBN or has a wrong check digit.
 
     >>> to_urn("ISBN 0-395-36341-1")
     'urn:isbn:9780395363416'
@@ -40,7 +40,7 @@ def from_urn(urn: str | URN) -> str:
     >>> from_urn("URN:ISBN:0395363411")
     '978-0-395-36341-6'
     """
-    from stdnum import isbn  # noqa: PLC0415 (loaded when used: it reads the table of all ranges)
+    from stdnum import isbn  # noqa: PLC0415 (loaded only if used: it reads the table of all ranges)
 
     # `compact` stops at prefixes besides 978 and 979, which the grammar does not rule out for the future.
     return str(isbn.format(_ISBN.compact(_ISBN.nss(urn))))

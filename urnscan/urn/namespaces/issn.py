@@ -5,7 +5,7 @@ from __future__ import annotations
 import regex
 
 from urnscan.urn.namespaces.native import Native
-from urnscan.urn.syntax import URN
+from urnscan.urn.parser import URN
 
 __all__ = ["from_urn", "to_urn"]
 
@@ -22,7 +22,7 @@ def to_urn(identifier: str) -> str:
     """The URN of an ISSN in the canonical form of its namespace, with the hyphen.
 
     White space and a label (`ISSN`, `eISSN:`, `ISSN-L`) around it are cut; the hyphen may be missing or a space. Raises
-    ValueError for what is no ISSN or has a wrong check digit.
+    ValueError for a text that is no ISSN or has a wrong check digit.
 
     >>> to_urn("issn 1050124x")
     'urn:issn:1050-124X'
@@ -33,8 +33,8 @@ def to_urn(identifier: str) -> str:
 def from_urn(urn: str | URN) -> str:
     """The ISSN of a URN, with the hyphen and without "ISSN" before it.
 
-    Raises InvalidURN for what is no URN, ValueError for another namespace and for what is no ISSN or has a wrong check
-    digit.
+    Raises InvalidURN for a text that is no URN, ValueError for another namespace and for a name that is no ISSN or has
+    a wrong check digit.
 
     >>> from_urn("urn:ISSN:03178471")
     '0317-8471'

@@ -1,7 +1,7 @@
-"""The rules at work on one name: is it valid, what is wrong with it, and which is the canonical form in its namespace.
+"""The rules applied to one name: whether it is valid, its problem, and its canonical form in the namespace.
 
-RFC 2141 §5, RFC 8141 §3.1: what a namespace declares equal comes on top of what the syntax does, and never splits it.
-Compiled code does the same with whole columns (`columns.py`).
+RFC 2141 §5, RFC 8141 §3.1: a namespace may declare more names equal than the syntax does, never fewer.
+`columns.py` does the same for whole columns, compiled.
 
 >>> judge("urn:isbn:0-395-36341-6")
 Judgement(valid=False, problem='check-digit', nss='0395363416', reason='the check digit is wrong: ISBN-10 modulo 11, ISBN-13 modulo 10 (ISO 2108)')
@@ -30,21 +30,21 @@ PROBLEMS: Mapping[str, str] = MappingProxyType(
         "dnb-check-digit": "the check digit of the Deutsche Nationalbibliothek, which not all names have, is wrong",
     }
 )
-"""What can be wrong with a name in its namespace, as `problem` says it, and in words."""
+"""Problems of a name in its namespace: the code in the column `problem`, and a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What its namespace says of a name."""
+    """Verdict of a namespace on a name."""
 
     valid: bool | None
-    """None where nothing is said: the namespace has no grammar, or an unsure one."""
+    """None if nothing is certain: the namespace has no grammar, or the name fits only the unsure one."""
     problem: str | None
     """One of PROBLEMS."""
     nss: str
-    """Of the canonical form in the namespace."""
+    """NSS of the canonical form in the namespace."""
     reason: str
-    """Why, in words."""
+    """The reason in words."""
 
 
 def _isbn(nss: str) -> str:
@@ -59,19 +59,19 @@ def _issn(nss: str) -> str:
 
 
 def _gsma(nss: str) -> str:
-    """Version 0 of the form of an IMEI's URN is the same as none said (RFC 7254 §3, §4.1)."""
+    """Drop version 0 of the form of an IMEI's URN, which is the default (RFC 7254 §3, §4.1)."""
     return nss.removesuffix(";vers=0")
 
 
 REWRITE: Mapping[str, Callable[[str], str]] = MappingProxyType({"isbn": _isbn, "issn": _issn, "gsma": _gsma})
-"""What patterns cannot say of a rule: from a NSS that fits, with the case as preferred, to its canonical form."""
+"""Functions for rules that a pattern cannot express: NSS that fits, in the preferred case -> canonical NSS."""
 
 
 def judge(urn: str) -> Judgement:
-    """What its namespace says of a URN (RFC 2141 §5, RFC 8141 §3.1): whether it is valid, and why not.
+    """Judge a URN by the rules of its namespace (RFC 2141 §5, RFC 8141 §3.1).
 
-    `urn` is in lexical canonical form, as `urnscan.canonical` gives it. Raises ValueError for a text that does not begin
-    with `urn:`, a NID and `:`, TypeError for what is no text.
+    `urn` is in lexical canonical form, as `urnscan.canonical` gives it. Raises ValueError for a text that does not
+    begin with `urn:`, a NID and `:`, TypeError for a value that is no text.
 
     >>> judge("urn:issn:0317-8471").valid, judge("urn:issn:0317-8472").problem, judge("urn:example:lamp").valid
     (True, 'check-digit', None)
@@ -100,7 +100,7 @@ def judge(urn: str) -> Judgement:
 def namespace_form(urn: str) -> str:
     """The canonical form of a URN in its namespace (RFC 2141 §5, RFC 8141 §3.1).
 
-    `urn` is in lexical canonical form, as for `judge`, and raises the same.
+    `urn` is in lexical canonical form. Raises the errors of `judge`.
 
     >>> namespace_form("urn:issn:0317847x"), namespace_form("urn:oid:1.3.6.1")
     ('urn:issn:0317-847X', 'urn:oid:1.3.6.1')
@@ -110,7 +110,7 @@ def namespace_form(urn: str) -> str:
 
 
 def _fitting(rule: Rule, nss: str) -> Judgement:
-    """The judgement on a NSS that fits the grammar."""
+    """Judgement on an NSS that fits the grammar."""
     form = REWRITE[rule.code](nss) if rule.code else nss
     reason = f"it fits {rule.syntax}"
     if rule.check is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import regex
 
 from urnscan.urn.namespaces.native import Native
-from urnscan.urn.syntax import URN
+from urnscan.urn.parser import URN
 
 __all__ = ["from_urn", "to_urn"]
 
@@ -21,8 +21,8 @@ _LEI = Native(
 def to_urn(identifier: str) -> str:
     """The URN of an LEI, in capital letters, of which its character set consists.
 
-    White space and a label (`LEI`, `LEI:`) around it are cut. Raises ValueError for what is no LEI or has wrong check
-    digits.
+    White space and a label (`LEI`, `LEI:`) around it are cut. Raises ValueError for a text that is no LEI or has wrong
+    check digits.
 
     >>> to_urn("LEI: 7ltwfzyicnsx8d621k86")
     'urn:lei:7LTWFZYICNSX8D621K86'
@@ -33,8 +33,8 @@ def to_urn(identifier: str) -> str:
 def from_urn(urn: str | URN) -> str:
     """The LEI of a URN in capital letters.
 
-    Raises InvalidURN for what is no URN, ValueError for another namespace and for what is no LEI or has wrong check
-    digits.
+    Raises InvalidURN for a text that is no URN, ValueError for another namespace and for a name that is no LEI or has
+    wrong check digits.
 
     >>> from_urn("urn:LEI:7LTWFZYICNSX8D621K86")
     '7LTWFZYICNSX8D621K86'

@@ -1,7 +1,7 @@
-"""What the modules of single namespaces share that lead from an identifier as its own standard writes it to its URN, and back.
+"""Native identifiers, such as an ISBN as its own standard writes it: the base of the modules of single namespaces.
 
-Each of them has the same two functions, `to_urn` and `from_urn`; what is a name, and whether its check digit is right,
-is judged by the rules of its namespace (`rules.toml`) alone.
+Each of these modules has two functions, `to_urn` and `from_urn`. Only the rules of the namespace (`rules.toml`) judge
+what is a name, and whether its check digit is right.
 """
 
 from __future__ import annotations
@@ -12,39 +12,40 @@ from dataclasses import dataclass
 import regex
 
 from urnscan.urn.namespaces.judgement import judge
-from urnscan.urn.syntax import URN, as_text, parse
+from urnscan.urn.parser import URN, parse
+from urnscan.urn.syntax import as_text
 
 __all__ = ["Native"]
 
-# What typesetters and web pages put in the place of hyphens and spaces, so that no line is broken there.
+# Hyphens and spaces of typesetters and web pages, at which lines are not broken.
 _TYPESET = str.maketrans(dict.fromkeys("\u2010\u2011\u2013", "-") | dict.fromkeys("\u00a0\u2007\u2009\u202f", " "))
 _LONGEST = 2048
-"""Far more characters than identifiers have: what is longer is a text, not a name."""
+"""Characters of an identifier at most; a longer text is no name."""
 _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """The identifiers that the names of a namespace stand for."""
+    """The native identifiers of a namespace."""
 
     nid: str
     kind: str
-    """What one of them is called, as in "no ISBN"."""
+    """Name of one of them, as in "no ISBN"."""
     label: regex.Pattern[str]
-    """What people put before it; may match nothing."""
+    """Label that people write before it; may match nothing."""
     form: regex.Pattern[str]
-    """How it may be written."""
+    """The form in which it may be written."""
     wanted: str
-    """The same in words, with an example."""
+    """`form` in words, with an example."""
 
     def error(self, identifier: str, reason: str) -> ValueError:
-        """Why a text is none of them, in one line."""
+        """The error for a text that is no such identifier."""
         return ValueError(f"{_shown(identifier)} is no {self.kind}: {reason}; wanted: {self.wanted}")
 
     def bare(self, identifier: str) -> str:
         """The identifier without white space around it and without its label.
 
-        Raises ValueError where nothing is left or where it is too long for any, TypeError for what is no text.
+        Raises ValueError if nothing is left or the text is too long, TypeError for a value that is no text.
         """
         if len(as_text(self.kind, identifier)) > _LONGEST:
             raise self.error(identifier, f"it has {len(identifier)} characters")
@@ -56,9 +57,9 @@ class Native:
         return text
 
     def written(self, identifier: str) -> str:
-        """The identifier without its label, in the form that it may have, with plain hyphens and spaces.
+        """The identifier without its label, with plain hyphens and spaces.
 
-        Raises ValueError, with the place at which it ceases to have that form, for any other text.
+        Raises ValueError, with the place where the text departs from `form`, for any other text.
         """
         text = self.bare(identifier).translate(_TYPESET)
         if self.form.fullmatch(text) is None:
@@ -66,11 +67,11 @@ class Native:
         return text
 
     def compact(self, identifier: str) -> str:
-        """What `written` gives, in capital letters and without the hyphens and spaces that only group it."""
+        """`written` in capital letters, without the hyphens and spaces that group it."""
         return self.written(identifier).replace("-", "").replace(" ", "").upper()
 
     def why_not(self, text: str) -> str:
-        """Where a text that does not have the form ceases to have it."""
+        """The place where a text departs from `form`, in words."""
 
         def strays(length: int) -> bool:
             return self.form.fullmatch(text[:length], partial=True) is None
@@ -81,20 +82,21 @@ class Native:
         return f"{text[length]!r} cannot follow {_shown(text[:length])}" if length else f"{text[0]!r} cannot begin it"
 
     def judged(self, nss: str, identifier: str) -> str:
-        """The NSS in the canonical form of the namespace. Raises ValueError where the namespace does not admit it."""
+        """The NSS in the canonical form of the namespace. Raises ValueError if the namespace does not admit it."""
         judgement = judge(f"urn:{self.nid}:{nss}")
         if judgement.valid is False:
             raise self.error(identifier, judgement.reason)
         return judgement.nss
 
     def urn(self, nss: str, identifier: str) -> str:
-        """The URN of a NSS in the canonical form of the namespace; raises what `judged` raises."""
+        """The URN of an NSS in the canonical form of the namespace. Raises the errors of `judged`."""
         return f"urn:{self.nid}:{self.judged(nss, identifier)}"
 
     def nss(self, urn: str | URN) -> str:
         """The NSS of a URN in the canonical form of the namespace, components dropped; a text is read by RFC 8141.
 
-        Raises InvalidURN for what is no URN, ValueError for one of another namespace and for what this one does not admit.
+        Raises InvalidURN for a text that is no URN, ValueError for a name of another namespace and for one that this
+        namespace does not admit.
         """
         parsed = urn if isinstance(urn, URN) else parse(urn, syntax="rfc8141")
         if parsed.nid != self.nid:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import regex
 
 from urnscan.urn.namespaces.native import Native
-from urnscan.urn.syntax import URN
+from urnscan.urn.parser import URN
 
 __all__ = ["from_urn", "to_urn"]
 
@@ -32,7 +32,8 @@ def to_urn(identifier: str) -> str:
 def from_urn(urn: str | URN) -> str:
     """The object identifier of a URN in dotted notation.
 
-    Raises InvalidURN for what is no URN, ValueError for another namespace and for what is no object identifier.
+    Raises InvalidURN for a text that is no URN, ValueError for another namespace and for a name that is no object
+    identifier.
 
     >>> from_urn("URN:OID:0.9.2342.19200300.100.4")
     '0.9.2342.19200300.100.4'

@@ -1,8 +1,9 @@
 r"""The patterns of the rules, as tables of states.
 
-A pattern is a regular expression without anything that remembers or looks elsewhere: literals, `.`, `[...]`, `\d`,
-groups, `(?i:...)`, `|`, `* + ? {m,n}`; to `regex` it means the same. Its groups `(?<lower>...)` and `(?<upper>...)` hold
-what is equal in any case. As tables it is run in linear time, on one string or, compiled, on columns of them.
+A pattern is a regular expression without backreferences and assertions: literals, `.`, `[...]`, `\d`, groups,
+`(?i:...)`, `|`, `* + ? {m,n}`; `regex` reads it in the same way. The groups `(?<lower>...)` and `(?<upper>...)` hold
+parts in which case does not matter, and name the preferred one. Tables run in linear time, on one string or, compiled,
+on columns.
 
 >>> automaton("(?<lower>[A-Za-z]+)-.+").fold("FI-Fe1")
 'fi-Fe1'
@@ -32,24 +33,24 @@ _Octets = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """A pattern as a deterministic automaton. State 0 is the end of all hope, state 1 the beginning."""
+    """A pattern as a deterministic automaton. State 0 is the dead state, state 1 the first."""
 
     kinds: bytes
-    """For each octet its kind; octets of one kind are the same to the pattern."""
+    """The kind of each octet; the pattern does not tell octets of one kind apart."""
     width: int
     """The number of kinds."""
     follow: tuple[int, ...]
-    """The state behind state s and an octet of kind k, at s * width + k."""
+    """Next state after state s and an octet of kind k, at index s * width + k."""
     case: bytes
-    """At the same place: EXACT, LOWER or UPPER, what is done to that octet."""
+    """Change of that octet, at the same index: EXACT, LOWER or UPPER."""
     accepting: bytes
-    """For each state 1 where the NSS may end."""
+    """1 for each state in which the NSS may end."""
 
     def fold(self, nss: str) -> str | None:
-        """The NSS with what is equal in any case in the preferred one; None where it does not fit.
+        """The NSS in the preferred case, None if it does not fit.
 
-        Compiled code does the same with whole columns (`columns.py`). The hex digits of %HH are in upper case already,
-        and stay so (RFC 8141 §3.1).
+        `columns.py` does the same for whole columns. The hex digits of %HH are in upper case already, and stay so (RFC
+        8141 §3.1).
         """
         state, escaped = 1, 0
         out = []
@@ -63,7 +64,7 @@ class Automaton:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """What a part of a pattern is: octets, or parts one after the other, or one of them, or one repeated."""
+    """A part of a pattern: a set of octets, a sequence, a choice, or a repetition."""
 
     kind: str
     octets: _Octets = frozenset()
@@ -74,7 +75,7 @@ class _Node:
 
 
 class _Parser:
-    """Reads a pattern; raises ValueError for what the language does not have."""
+    """Parser of patterns. Raises ValueError for anything outside the language."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -199,12 +200,12 @@ class _Net:
         self.edges: list[list[tuple[_Octets, int, int]]] = []
         """Of each state: octets, what is done to them, the state behind."""
         self.free: list[list[int]] = []
-        """Of each state: those that are reached without an octet."""
+        """For each state, the states that are reached without an octet."""
         self.start, self.end = self._state(), self._state()
         self._add(root, self.start, self.end)
 
     def closure(self, states: Iterable[int]) -> frozenset[int]:
-        """The states, and all that are reached from them without an octet."""
+        """The states, and all states that are reached from them without an octet."""
         waiting, found = list(states), set(states)
         while waiting:
             for state in self.free[waiting.pop()]:
@@ -260,8 +261,8 @@ class _Net:
 def automaton(text: str) -> Automaton:
     """The automaton of a pattern.
 
-    Raises ValueError where it is none of the language, and where an octet could be read both inside and outside of a
-    group, so that only what comes later would tell.
+    Raises ValueError for a pattern outside the language, and for one in which an octet can be read both inside and
+    outside of a group, so that only later octets decide.
     """
     net = _Net(_Parser(text).parse())
     kinds, members = _kinds(octets for edges in net.edges for octets, _, _ in edges)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import regex
 
 from urnscan.urn.namespaces.native import Native
-from urnscan.urn.syntax import URN
+from urnscan.urn.parser import URN
 
 __all__ = ["from_urn", "to_urn"]
 

@@ -1,4 +1,4 @@
-"""The IANA registry of URN namespaces, and what a NID's standing is (RFC 8141 §5, RFC 3406 §3).
+"""The IANA registry of URN namespaces, and the standing of a NID (RFC 8141 §5, RFC 3406 §3).
 
 The table is `urn-namespaces.csv` beside this file, as read from the registry on the date in
 `urn-namespaces.SOURCE.txt`.
@@ -33,13 +33,13 @@ class Namespace:
     """An entry of the registry."""
 
     nid: str
-    """As it is registered."""
+    """The NID as registered."""
     kind: Literal["formal", "informal"]
-    """Whether it has a name of its own, or a number (`urn-5`)."""
+    """Formal namespaces have a name, informal ones a number (`urn-5`)."""
     reference: str
     """RFC numbers and addresses of registration templates, joined by "; "."""
     description: str
-    """What the registry calls it."""
+    """Description in the registry."""
 
 
 @functools.cache
@@ -54,11 +54,11 @@ def registered() -> Mapping[str, Namespace]:
 
 
 def nid_status(nid: str) -> NidStatus:
-    """The standing of a NID, in any case: never a reason to doubt that a match is a URN.
+    """The standing of a NID, in any case. It is no reason to doubt that a match is a URN.
 
     `formal` and `informal` are registered; `experimental` is `X-…` (RFC 3406 §3.1); `reserved` are two letters and a
-    hyphen, among them `xn--` (RFC 8141 §5.1), and unregistered numbers of informal namespaces (§5.2). All else is
-    `unregistered`, also what cannot be a NID. Raises TypeError for what is no text.
+    hyphen, among them `xn--` (RFC 8141 §5.1), and unregistered numbers of informal namespaces (§5.2). All other
+    texts are `unregistered`, also those that cannot be a NID. Raises TypeError for a value that is no text.
 
     >>> nid_status("ISBN"), nid_status("x-test"), nid_status("urn-4711"), nid_status("hathi")
     ('formal', 'experimental', 'reserved', 'unregistered')

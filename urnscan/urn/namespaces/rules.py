@@ -1,6 +1,6 @@
-"""What is known of each registered namespace: its grammar, its check digit, its equivalences, its resolvers. A table of data.
+"""Rules of the registered namespaces: grammar, check digit, equivalences, resolvers.
 
-The table is `rules.toml` beside this file, one entry for each NID, each with the section that it rests on.
+The table is `rules.toml` beside this file: one entry for each NID, with the sections that define it.
 
 >>> rules()["nbn"].rule, rules()["nbn"].equality
 ('the prefix up to the first hyphen in any case', 'RFC 8458 §4.3')
@@ -23,15 +23,15 @@ __all__ = ["Resolver", "Rule", "nid_and_nss", "rules"]
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """A public and stable service that leads from some names of a namespace to what they name."""
+    """A public and stable service that resolves some names of a namespace."""
 
     names: str
-    """Which names, as a regular expression over the NSS; its named groups can be used in `url`."""
+    """The names, as a regular expression over the NSS; `url` can use its named groups."""
     url: str
-    """Where it leads: `{urn}` and `{nss}` stand for the canonical form and its NSS."""
+    """The address, in which `{urn}` and `{nss}` stand for the canonical form and its NSS."""
 
     def link(self, urn: str) -> str | None:
-        """The address of what a URN in canonical form names, without components; None if this is no service for it."""
+        """The address for a URN in canonical form without components; None if the service does not know such names."""
         _, nss = nid_and_nss(urn)
         match = regex.fullmatch(self.names, nss)
         return self.url.format(urn=urn, nss=nss, **match.groupdict()) if match else None
@@ -39,46 +39,47 @@ class Resolver:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What the registration of a namespace says, beyond the rules that hold for all URNs.
+    """Registration of a namespace, beyond the rules that hold for all URNs.
 
-    A NSS that fits `grammar` is valid, unless its check digit is wrong. If it fits `unsure` instead, nothing is said
-    about it; if it fits neither, it is invalid. Without `grammar` and `unsure` nothing is said about any.
-    Both are patterns (`patterns.py`); their groups say what is equal in any case.
+    An NSS that fits `grammar` is valid, unless its check digit is wrong. If it fits `unsure` instead, its validity is
+    unknown; if it fits neither, it is invalid. Without `grammar` and `unsure` the validity of all names is unknown.
+    Both are patterns (`patterns.py`); their groups are the parts in which case does not matter.
     """
 
     nid: str
-    """In lower case."""
+    """The NID in lower case."""
     title: str
-    """What the names name."""
+    """The things that are named."""
     rule: str
-    """The additional equivalences in words; "base" where there are none (RFC 8141 §3.1)."""
+    """The additional equivalences in words; "base" if there are none (RFC 8141 §3.1)."""
     equality: str
-    """The section on which they rest."""
+    """The section that defines them."""
     grammar: str | None = None
-    """The NSS that are valid, but for their check digit."""
+    """Pattern of valid NSS, check digits aside."""
     syntax: str | None = None
-    """The section on which the grammar rests."""
+    """The section that defines the grammar."""
     unsure: str | None = None
-    """The NSS of which nothing is said."""
+    """Pattern of NSS whose validity is unknown."""
     unsure_because: str | None = None
-    """Why."""
+    """The reason for `unsure`."""
     check: str | None = None
-    """The name of the check digit's algorithm (`checks.py`)."""
+    """Algorithm of the check digit, a key of `checks.CHECKS`."""
     code: str | None = None
-    """The name of what a pattern cannot say of the rule (`judgement.py`)."""
+    """Function for what a pattern cannot express, a key of `judgement.REWRITE`."""
     note: str | None = None
-    """What a curator should know."""
+    """A note for curators."""
     resolvers: tuple[Resolver, ...] = ()
-    """The services, in the order in which they are asked."""
+    """The services, in the order in which they are tried."""
 
     def link(self, urn: str) -> str | None:
-        """Where a public and stable service leads to what a URN in canonical form names; None if there is none."""
+        """The address for a URN in canonical form at a public and stable service; None if there is none."""
         return next(filter(None, (resolver.link(urn) for resolver in self.resolvers)), None)
 
 
 def nid_and_nss(urn: str) -> tuple[str, str]:
-    """The NID and the NSS of a URN in canonical form. Raises ValueError for a text that is not `urn:`, NID, `:`, NSS, and
-    TypeError for what is no text.
+    """The NID and the NSS of a URN in canonical form.
+
+    Raises ValueError for a text that is not `urn:`, NID, `:`, NSS, TypeError for a value that is no text.
     """
     scheme, *rest = as_text("a URN", urn).split(":", 2)
     if scheme != "urn" or len(rest) < 2:
@@ -94,7 +95,7 @@ def rules() -> Mapping[str, Rule]:
     >>> rule.rule, rule.link("urn:doi:10.1000/182")
     ('the whole NSS in any case', 'https://doi.org/10.1000/182')
     """
-    import tomllib  # noqa: PLC0415 (as long to import as to read the table)
+    import tomllib  # noqa: PLC0415 (importing it takes as long as reading the table)
 
     with (files(__package__) / "rules.toml").open("rb") as file:
         table = tomllib.load(file)

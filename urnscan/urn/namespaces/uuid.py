@@ -7,7 +7,7 @@ from uuid import UUID
 import regex
 
 from urnscan.urn.namespaces.native import Native
-from urnscan.urn.syntax import URN
+from urnscan.urn.parser import URN
 
 __all__ = ["from_urn", "to_urn"]
 
@@ -24,8 +24,8 @@ _UUID = Native(
 def to_urn(identifier: str) -> str:
     """The URN of a UUID of any version, in small letters.
 
-    White space and a label (`uuid:`, `GUID`) around it, and braces are cut, its hyphens may be missing. Raises ValueError
-    for anything else.
+    White space and a label (`uuid:`, `GUID`) around it, and braces are cut, its hyphens may be missing. Raises
+    ValueError for anything else.
 
     >>> to_urn("{F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6}")
     'urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6'
@@ -36,7 +36,7 @@ def to_urn(identifier: str) -> str:
 def from_urn(urn: str | URN) -> str:
     """The UUID of a URN in small letters, with its hyphens.
 
-    Raises InvalidURN for what is no URN, ValueError for another namespace and for what is no UUID.
+    Raises InvalidURN for a text that is no URN, ValueError for another namespace and for a name that is no UUID.
 
     >>> from_urn("urn:uuid:F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6")
     'f81d4fae-7dec-11d0-a765-00a0c91e6bf6'

@@ -1,0 +1,195 @@
+"""The parser: a text that is one whole URN -> a `URN` value.
+
+>>> parse("URN:ISBN:0-395-36341-1").canonical
+'urn:isbn:0-395-36341-1'
+>>> parse("urn:example:weather?=op=map#now", syntax="rfc8141").q_component
+'op=map'
+>>> parse("urn:example:a b")
+Traceback (most recent call last):
+    ...
+urnscan.errors.InvalidURN: ' ' may not stand in a URN; encoded it is %20 (at position 13)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import regex
+
+from urnscan.urn.reasons import why_not
+from urnscan.urn.syntax import RFC2141_CHARS, SyntaxName, as_octets, as_text, get_syntax, percent_encoded
+
+__all__ = ["URN", "encode_nss", "parse"]
+
+_PERCENT = regex.compile("%[0-9A-Fa-f]{2}")
+_PERCENT_RUN = regex.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")  # octets 80 to FF: where text beyond ASCII can be
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class URN:
+    """A parsed URN. Immutable; `==` and `hash()` go by lexical equivalence, so spellings of one name are one in a set.
+
+    The q-component of rfc2141bis-03 is what that draft calls the query, the f-component its fragment.
+
+    >>> urn = parse("URN:Example:weather?=op=map#now", syntax="rfc8141")
+    >>> urn.nid, urn.q_component, str(urn), urn == parse("urn:example:weather")
+    ('example', 'op=map', 'urn:example:weather?=op=map#now', True)
+    """
+
+    text: str
+    """The text that was parsed."""
+    nid: str
+    """The namespace identifier in lower case."""
+    nss: str
+    """The namespace specific string as given."""
+    r_component: str | None
+    """The component behind `?+` (RFC 8141 §2.3.1), or None."""
+    q_component: str | None
+    """The component behind `?=` (RFC 8141 §2.3.2), the query of rfc2141bis-03 (§2.3), or None."""
+    f_component: str | None
+    """The component behind `#` (RFC 8141 §2.3.3), the fragment of rfc2141bis-03, or None."""
+    syntax: SyntaxName
+    """The name of the syntax that it was parsed by."""
+    canonical: str
+    """The lexical canonical form: RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5 with step 5a."""
+
+    def __eq__(self, other: object) -> bool:
+        return self.canonical == other.canonical if isinstance(other, URN) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.canonical)
+
+    def __str__(self) -> str:
+        """The whole URN in canonical syntax (RFC 8141 §4.4): case normalised, every component kept."""
+        return self.canonical + _normal_percent(self.text[len(self.canonical) :])
+
+    @property
+    def directives(self) -> Mapping[str, str]:
+        """Keyword -> value of an rfc2141bis-03 query (§2.3), in the order given.
+
+        A repeated keyword is left out, as that section demands of resolvers; `problems` reports it.
+        """
+        pairs = self._directive_pairs()
+        times = Counter(keyword for keyword, _ in pairs)
+        return MappingProxyType({keyword: value for keyword, value in pairs if times[keyword] == 1})
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Problems of a well-formed URN: `nul-octet` (RFC 2141 §2.4), `repeated-keyword` (rfc2141bis-03 §2.3)."""
+        found = []
+        if "%00" in self.text:
+            found.append("nul-octet")
+        keywords = [keyword for keyword, _ in self._directive_pairs()]
+        if len(set(keywords)) < len(keywords):
+            found.append("repeated-keyword")
+        return tuple(found)
+
+    def locator(self, base: str) -> str:
+        """The locator that a resolver makes of this URN and the URL `base` (RFC 8141 §2.3.2, §2.3.3).
+
+        The q-component becomes the query, the f-component the fragment. If `base` has a query, "&" joins the
+        q-component to it (RFC 8141 leaves this open). The f-component replaces a fragment of `base`. The query of
+        rfc2141bis-03 is meant for the resolver (§2.3) and is not copied.
+
+        >>> parse("urn:example:weather?=op=map&lat=39.56#now", syntax="rfc8141").locator("https://weatherapp.example")
+        'https://weatherapp.example?op=map&lat=39.56#now'
+        """
+        url, hash_sign, fragment = as_text("base", base).partition("#")
+        if self.q_component is not None and self.syntax == "rfc8141":
+            url += ("&" if "?" in url else "?") + self.q_component
+        if self.f_component is not None:
+            hash_sign, fragment = "#", self.f_component
+        return url + hash_sign + fragment
+
+    def display(self) -> str:
+        """The human-friendly form (RFC 8141 §4.4, RFC 2141 §4): percent-encoded UTF-8 beyond ASCII as text.
+
+        Encoded ASCII stays encoded, since it may differ in meaning from a bare character; so do octets that are not
+        UTF-8 or not printable. The form is not meant for transport, and is no canonical form.
+
+        >>> parse("urn:example:stra%C3%9Fe%2C%20a").display()
+        'urn:example:straße%2C%20a'
+        """
+
+        def shown(run: regex.Match[str]) -> str:
+            text = bytes.fromhex(run[0].replace("%", "")).decode("utf-8", "surrogateescape")
+            return "".join(
+                c if c.isprintable() else percent_encoded(c.encode("utf-8", "surrogateescape")) for c in text
+            )
+
+        return _PERCENT_RUN.sub(shown, str(self))
+
+    def _repr_html_(self) -> str:
+        """HTML for a notebook: the parts."""
+        from urnscan.display.text import html_fields  # noqa: PLC0415 (parsing does without)
+
+        names = ("text", "canonical", "nid", "nss", "r_component", "q_component", "f_component", "syntax", "problems")
+        fields = [(name.replace("_component", "-component"), getattr(self, name)) for name in names]
+        display = self.display()
+        return html_fields([*fields, ("display", None if display == str(self) else display)])
+
+    def _directive_pairs(self) -> list[tuple[str, str]]:
+        if self.syntax != "rfc2141bis-03" or self.q_component is None:
+            return []
+        return [(keyword, value) for keyword, _, value in (d.partition("=") for d in self.q_component.split("&"))]
+
+
+def parse(text: str | bytes, syntax: str = "rfc2141") -> URN:
+    """Parse a text that is one whole URN.
+
+    `syntax` is `rfc2141` (§2), `rfc8141` (§2) or `rfc2141bis-03` (§2). Raises InvalidURN, with reason and position, for
+    a text that is no URN; ValueError for an unknown syntax; TypeError for a value that is no text.
+
+    >>> parse("urn:x:y", syntax="rfc8141")
+    Traceback (most recent call last):
+        ...
+    urnscan.errors.InvalidURN: the NID "x" is too short: RFC 8141 §2 (draft-ietf-urnbis-rfc2141bis-urn-20) wants 2 \
+characters (at position 4)
+    """
+    rules = get_syntax(syntax)
+    if not isinstance(text, str):
+        text = as_octets("a URN", text).decode("latin-1")  # one character an octet: nothing beyond ASCII can match
+    match = rules.pattern.fullmatch(text)
+    if match is None:
+        error = why_not(text, rules)
+        error.text = text
+        raise error
+    parts = match.groupdict()
+    assigned_name = text[: match.end("nss")]
+    return URN(
+        text=text,
+        nid=parts["nid"].lower(),
+        nss=parts["nss"],
+        r_component=parts.get("r"),
+        q_component=parts.get("q"),
+        f_component=parts.get("f"),
+        syntax=rules.name,
+        canonical=f"urn:{parts['nid'].lower()}:{_normal_percent(assigned_name[match.start('nss') :])}",
+    )
+
+
+def encode_nss(text: str) -> str:
+    """Translate a native name into an NSS (RFC 2141 §2.2, §2.3): UTF-8, then %HH for each octet outside <trans>.
+
+    The reserved `%`, `/`, `?` and `#` are encoded, too. Raises ValueError for an empty text and for NUL, which no URN
+    may hold in either form (§2.4), UnicodeEncodeError (a ValueError) for a lone surrogate, TypeError for a value that
+    is no str.
+
+    >>> encode_nss("Grüße, 100%")
+    'Gr%C3%BC%C3%9Fe,%20100%25'
+    """
+    if not as_text("a name", text):
+        raise ValueError("an NSS has at least one character")
+    if "\0" in text:
+        raise ValueError(f"NUL at position {text.index(chr(0))}: no URN may hold it, encoded or not (RFC 2141 §2.4)")
+    octets = text.encode()  # all at once: an error tells the place in the text
+    unreserved = set(RFC2141_CHARS.encode()) - set(b"/?#")
+    return "".join(chr(octet) if octet in unreserved else f"%{octet:02X}" for octet in octets)
+
+
+def _normal_percent(text: str) -> str:
+    """The text with the hex digits of every %HH in upper case."""
+    return _PERCENT.sub(lambda match: match[0].upper(), text) if "%" in text else text

@@ -1,0 +1,97 @@
+"""Where and why a text is no URN."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from urnscan.errors import InvalidURN
+from urnscan.urn.syntax import NID_CHARS, TAIL_COMPONENTS, TAIL_NONE, TAIL_QUERY, Syntax, percent_encoded
+
+__all__ = ["REASONS", "invalid", "why_not"]
+
+REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "scheme-missing": 'a URN begins with "urn:"',
+        "nid-first-character": "a NID begins with a letter or digit",
+        "nid-too-long": "a NID has at most 32 characters",
+        "nid-colon-missing": 'no ":" after the NID',
+        "nid-character": "{character!r} may not stand in a NID",
+        "nid-reserved": 'the NID "urn" is reserved',
+        "nid-too-short": 'the NID "{nid}" is too short: {reference} wants {least} characters',
+        "nid-hyphen": "a NID may not end in a hyphen",
+        "nss-missing": "the NSS is empty",
+        "percent-malformed": '"%" is not followed by two hex digits; a "%" itself is written %25',
+        "excluded-character": "{character!r} may not stand in a URN; encoded it is {encoded}",
+        "non-ascii-character": "{character!r} may not stand in a URN",
+        "slash": '"/" may not stand here in the NSS',
+        "question-mark": '"?" is followed by neither "+" nor "="',
+        "query-directive": 'a query is made of directives keyword=value, joined by "&"',
+        "second-fragment": 'a second "#"',
+        "component-missing": "the {component} is empty",
+        "component-first-character": "the {component} cannot begin with {character!r}",
+    }
+)
+"""Reasons why a text is no URN: `InvalidURN.code`, which programs rely on, and a sentence for people."""
+
+_COMPONENTS = {"?+": "r-component", "?=": "q-component"}
+
+
+def why_not(text: str, syntax: Syntax) -> InvalidURN:
+    """The error for a text that is no URN: the position where it stops being one, and the reason."""
+    for position, expected in enumerate("urn:"):
+        if text[position : position + 1].lower() != expected:
+            return invalid("scheme-missing", position)
+    start, after = 4, text[4:]
+    nid = after[: len(after) - len(after.lstrip(NID_CHARS))]
+    end = start + len(nid)
+    if not nid or nid.startswith("-"):
+        return invalid("nid-first-character", start)
+    if len(nid) > 32:
+        return invalid("nid-too-long", start + 32)
+    if end == len(text):
+        return invalid("nid-colon-missing", end)
+    if text[end] != ":":
+        return invalid("nid-character", end, character=text[end])
+    if nid.lower() == "urn":
+        return invalid("nid-reserved", start)
+    if len(nid) < syntax.nid_min:
+        return invalid("nid-too-short", start, nid=nid, reference=syntax.reference, least=syntax.nid_min)
+    if nid.endswith("-") and not syntax.nid_may_end_in_hyphen:
+        return invalid("nid-hyphen", end - 1)
+    end += 1
+    if end == len(text) or (text[end] in "?#" and syntax.tail != TAIL_NONE):
+        return invalid("nss-missing", end)
+    longest = syntax.pattern.match(text)
+    return _why_ends(text, longest.end() if longest else end, syntax)
+
+
+def _why_ends(text: str, position: int, syntax: Syntax) -> InvalidURN:
+    """The error for the character at `position`, which follows the longest part of `text` that is a URN."""
+    in_fragment = syntax.tail != TAIL_NONE and "#" in text[:position]
+    component = _COMPONENTS.get(text[position : position + 2])
+    if component and syntax.tail == TAIL_COMPONENTS and not in_fragment:
+        # A component that begins well would belong to the URN: its first character is missing or wrong.
+        rest = text[position + 2 :]
+        if not rest or rest.startswith(("#", "?=")):
+            return invalid("component-missing", position, component=component)
+        return invalid("component-first-character", position, component=component, character=rest[0])
+    character = text[position]
+    if character == "%":
+        return invalid("percent-malformed", position)
+    if character == "?" and syntax.tail == TAIL_COMPONENTS and not in_fragment:
+        return invalid("question-mark", position)
+    if character in "?&" and syntax.tail == TAIL_QUERY and not in_fragment:
+        return invalid("query-directive", position)
+    if character == "#" and in_fragment:
+        return invalid("second-fragment", position)
+    if character == "/" and syntax.tail != TAIL_NONE:
+        return invalid("slash", position)
+    if character.isascii():
+        return invalid("excluded-character", position, character=character, encoded=percent_encoded(character.encode()))
+    return invalid("non-ascii-character", position, character=character)
+
+
+def invalid(code: str, position: int, **words: object) -> InvalidURN:
+    """The error of that code; `words` fill the blanks of its sentence."""
+    return InvalidURN(REASONS[code].format_map(words), position, code)
