@@ -4,8 +4,8 @@ figures: classes and occurrences in Parquet -> the summary of a scan.
 tallies: sums and largest rows of columns that come in batches.
 scan: the page of `urnscan report`.
 dedup: the page of `urnscan dedup --report`.
-page: the frame of both: templates, escaped text, numbers, bars.
-charts: positions of bars, lines and labels in a chart.
+page: the frame of both: templates, escaped text, numbers.
+charts: positions of bars, lines and labels in charts and tables.
 excerpts: records side by side: their differences, and the URNs that join them.
 spellings: how a spelling differs from its canonical form.
 embedded: rows of a table inside the page, for its script.

@@ -1,7 +1,7 @@
-"""Geometry of the charts: what a template needs to draw them as SVG, all of it as text.
+"""Geometry of the charts and bars, as text that templates put into SVG and HTML.
 
-Bars are laid out in percent of the width that there is, so that letters keep their size on a phone; the numbers at their
-ends and the axis are logarithmic, as what is rare would not be seen beside what is frequent.
+Bars are laid out in percent of the available width, so that letters keep their size on a phone. Their lengths and the
+axis are logarithmic, so that rare things are seen beside frequent ones.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-__all__ = ["Bars", "Curve", "Row", "Tick", "bar_chart", "shortened", "size_chart"]
+__all__ = ["Bar", "Bars", "Curve", "Row", "Tick", "bar_chart", "bars", "shortened", "size_chart"]
 
 _LABEL, _BAR, _GAP, _AXIS = 19, 9, 9, 22
-"""Heights in pixels: of a line of text, a bar, what is between two rows, the axis."""
+"""Heights in pixels: a line of text, a bar, the gap between two rows, the axis."""
 _TICKS = 5
 _LETTERS = 28
-"""So many fit beside the numbers on a phone."""
+"""Letters of a label that fit beside the numbers on a phone."""
 
 _LEFT, _RIGHT, _TOP, _BOTTOM, WIDTH, HEIGHT = 72, 14, 12, 46, 480, 320
 """The curve's margins and size, in units of its own."""
@@ -36,11 +36,11 @@ class Row(NamedTuple):
     """A label with a bar for each series."""
 
     label: str
-    """As much as there is room for."""
+    """Shortened to the room that there is."""
     numbers: str
     text_y: str
     bars: Sequence[tuple[str, str]]
-    """Of each bar its y, and its width in percent."""
+    """y and width in percent of each bar."""
 
 
 class Bars(NamedTuple):
@@ -51,9 +51,20 @@ class Bars(NamedTuple):
     height: str
     bar: str
     grid: str
-    """Where the lines of the grid end."""
+    """y of the end of the grid lines."""
     axis: str
-    """Where the numbers of the axis stand."""
+    """y of the numbers of the axis."""
+
+
+class Bar(NamedTuple):
+    """A row of a table with a bar."""
+
+    label: str
+    number: int
+    others: tuple[int | str, ...]
+    """Further columns."""
+    width: str
+    """Width of the bar in percent."""
 
 
 class Curve(NamedTuple):
@@ -71,6 +82,24 @@ class Curve(NamedTuple):
     bottom: str
 
 
+def bars(rows: Iterable[tuple[str, int, *tuple[int | str, ...]]]) -> list[Bar]:
+    """Rows of a label, a count and further columns, with a bar for each count.
+
+    >>> [bar.width for bar in bars([("1", 999), ("2", 9), ("3", 0)])]
+    ['100.0', '33.3', '0.0']
+    """
+    rows = list(rows)
+    widths = _widths([count for _, count, *_ in rows])
+    return [Bar(label, count, tuple(others), f"{widths[count]:.1f}") for label, count, *others in rows]
+
+
+def _widths(numbers: Iterable[int]) -> dict[int, float]:
+    """Width in percent of the bar of each number. It grows with the logarithm, so that rare things are seen, too."""
+    numbers = set(numbers)
+    longest = math.log1p(max(numbers, default=0)) or 1.0
+    return {number: 100 * math.log1p(number) / longest for number in numbers}
+
+
 def bar_chart(rows: Iterable[tuple[str, *tuple[int, ...]]]) -> Bars:
     """A chart of labels, each with a number for each series.
 
@@ -81,14 +110,13 @@ def bar_chart(rows: Iterable[tuple[str, *tuple[int, ...]]]) -> Bars:
     ['1', '10', '100']
     """
     rows = list(rows)
-    longest = math.log1p(max((max(numbers) for _, *numbers in rows), default=0)) or 1.0
+    every = [number for _, *numbers in rows for number in numbers]
+    widths = _widths(every)
+    longest = math.log1p(max(every, default=0)) or 1.0
     shown, y = [], 0
     for label, *numbers in rows:
-        bars = [
-            (str(y + _LABEL + _BAR * place), f"{100 * math.log1p(number) / longest:.2f}")
-            for place, number in enumerate(numbers)
-        ]
-        shown.append(Row(shortened(label), " · ".join(f"{number:,}" for number in numbers), str(y + 13), bars))
+        placed = [(str(y + _LABEL + _BAR * place), f"{widths[number]:.2f}") for place, number in enumerate(numbers)]
+        shown.append(Row(shortened(label), " · ".join(f"{number:,}" for number in numbers), str(y + 13), placed))
         y += _LABEL + _BAR * len(numbers) + _GAP
     ticks = []
     powers = range(int((longest + 1e-9) / math.log(10)) + 1)
@@ -100,7 +128,8 @@ def bar_chart(rows: Iterable[tuple[str, *tuple[int, ...]]]) -> Bars:
 
 
 def size_chart(sizes: Mapping[int, int]) -> Curve:
-    """How many classes have so many occurrences (dots), and so many or more (the line), both axes logarithmic.
+    """The number of classes by their size: of each size (dots), and of that size or more (the line). Axes are
+    logarithmic.
 
     >>> chart = size_chart({1: 90, 10: 10})
     >>> chart.dots
@@ -139,7 +168,7 @@ def size_chart(sizes: Mapping[int, int]) -> Curve:
 
 
 def shortened(text: str, most: int = _LETTERS) -> str:
-    """The text, or its beginning and its end where it is longer; a wide letter counts twice.
+    """The text, or its beginning and end if it is longer than `most`; a wide letter counts twice.
 
     >>> shortened("catalogue/2026/part-000017.marcxml.gz", 20)
     'catal…0017.marcxml.gz'
@@ -152,7 +181,7 @@ def shortened(text: str, most: int = _LETTERS) -> str:
 
 
 def _power(power: int) -> str:
-    """A power of ten as it stands at an axis.
+    """A power of ten as a label of an axis.
 
     >>> _power(3), _power(6), _power(11)
     ('1,000', '1 M', '100 G')

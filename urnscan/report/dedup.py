@@ -1,16 +1,16 @@
-"""The report of `urnscan dedup`: how much of the dumps is duplicate, and by what it was judged.
+"""The report of `urnscan dedup`: duplicates in the dumps, and the evidence for them.
 
 The page shows, each in a section of its own:
 
-* how many records, clusters and duplicates there are, and how many records nothing is known of;
-* the inputs, their format, and what of them is damaged, has no identifier, or is a duplicate;
-* how large the clusters are, as a table with bars;
-* the largest clusters, with the URNs that join them: the first to look at where too much was joined;
-* the URNs that too many records hold to join them;
-* examples: the records of a cluster side by side, marked what joins them and what differs;
-* what the run went by, and what could not be read.
+* the numbers of records, clusters and duplicates, and of records without identifiers;
+* the inputs with their formats, damaged records, records without identifiers, and duplicates;
+* the sizes of the clusters, as a table with bars;
+* the largest clusters, with the URNs that join them: too much may have been joined there;
+* URNs that join no records, because too many records hold them;
+* examples: records of a cluster side by side, with marks on what joins them and what differs;
+* the settings of the run, and inputs that could not be read.
 
-Where there is nothing to show a section says so.
+A section without contents says so.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from urnscan.report.charts import Bar, bars
 from urnscan.report.excerpts import Line, compare
-from urnscan.report.page import Bar, bars, page, percent, ranges
+from urnscan.report.page import page, percent, ranges
 
 __all__ = ["Common", "Example", "ExampleRecord", "Input", "Large", "Summary", "render"]
 
 _INPUTS = 50
-"""More inputs are only counted."""
+"""Inputs that are shown; more are only counted."""
 _OPEN = 3
-"""So many examples are open when the page is."""
+"""Examples that are open at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,11 @@ class Input:
     format: str
     records: int
     damaged: int = 0
-    """How many of its records could not be read as one."""
+    """Records that could not be read."""
     without: int = 0
-    """How many hold no identifier."""
+    """Records without an identifier."""
     removed: int = 0
-    """How many are duplicates, of records of this dump or of another."""
+    """Duplicates of records of this dump or of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +51,11 @@ class Large:
 
     cluster: int
     size: int
-    """How many records it has."""
+    """Number of its records."""
     urns: Sequence[str]
-    """Some of those that join it, canonical."""
+    """Some of the URNs that join it, canonical."""
     records: Sequence[str]
-    """What some of its records are called."""
+    """Names of some of its records."""
     more_urns: int = 0
 
 
@@ -72,26 +73,26 @@ class ExampleRecord:
 
     source: str
     number: int
-    """Which record of its source."""
+    """Its number in its source."""
     offset: int
     """Octets from the beginning of its source."""
     identifier: str | None
     excerpt: str
-    """What stands at its beginning, decoded; controls and all, as it is this page's business to make them visible."""
+    """Its beginning, decoded, with its controls, which the page makes visible."""
     rest: int = 0
-    """How many octets of it the excerpt leaves out."""
+    """Octets that the excerpt leaves out."""
     urns: Sequence[str] = ()
     """All of its classes, canonical."""
     joined_by: Sequence[str] = ()
-    """Those of them that other records of the cluster hold, too."""
+    """Those of `urns` that other records of the cluster hold, too."""
     spellings: Sequence[str] = ()
-    """Of those that join, as the excerpt has them: these are marked in it."""
+    """Spellings of `joined_by` in the excerpt, which are marked there."""
     kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A cluster, some of its records side by side."""
+    """Some records of a cluster, side by side."""
 
     cluster: int
     size: int
@@ -100,10 +101,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All that the report says; sequences are shown in the order that they have."""
+    """Contents of the report; sequences are shown in their order."""
 
     version: str
-    """Of urnscan."""
+    """Version of urnscan."""
     inputs: Sequence[Input]
     records: int
     clusters: int
@@ -112,7 +113,7 @@ class Summary:
     without: int
     """Records without identifiers, which are a cluster each."""
     sizes: Mapping[int, int]
-    """How many clusters have so many records."""
+    """Number of clusters by number of records."""
     largest: Sequence[Large] = ()
     common: Sequence[Common] = ()
     more_common: int = 0
@@ -126,16 +127,16 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A record of an example, with its excerpt as it is shown."""
+    """A record of an example, with its excerpt as shown."""
 
     record: ExampleRecord
     lines: Sequence[Line]
     others: Sequence[str]
-    """Its URNs that join nothing."""
+    """URNs that join no records."""
 
 
 def render(summary: Summary) -> str:
-    """The report as a page of HTML, to be written in UTF-8; it names no date, no machine, and nothing in the network."""
+    """The report as HTML, to be written in UTF-8, without date, name of the machine or address in the network."""
     return page(
         "dedup.html",
         summary=summary,
@@ -149,7 +150,7 @@ def render(summary: Summary) -> str:
 
 
 def _sizes(sizes: Mapping[int, int], records: int) -> list[Bar]:
-    """The sizes of clusters, with how many there are and how many records they have in all."""
+    """Ranges of sizes of clusters, with the number of clusters and of their records."""
     rows = [
         (label, sum(sizes[size] for size in within), sum(size * sizes[size] for size in within))
         for label, within in ranges(sizes)
@@ -158,7 +159,7 @@ def _sizes(sizes: Mapping[int, int], records: int) -> list[Bar]:
 
 
 def _columns(example: Example) -> list[_Column]:
-    """The records of an example side by side."""
+    """The records of an example, to be shown side by side."""
     lines = compare([record.excerpt for record in example.records], [record.spellings for record in example.records])
     return [
         _Column(record, shown, [urn for urn in record.urns if urn not in joining])

@@ -1,4 +1,5 @@
-"""Many rows inside of a page: columns as JSON, deflated, in base64; so that no text in them can end the element or begin one.
+"""Rows of a table inside a page: columns as JSON, deflated, in base64, so that no text can end the element or begin
+one.
 
 A hundred thousand classes take one or two megabytes like this, and a browser reads them in a tenth of a second.
 """
@@ -15,12 +16,12 @@ from typing import Any, NamedTuple
 __all__ = ["COLUMNS", "Embedded", "cut", "embed"]
 
 COLUMNS = ("urn", "nid", "status", "count", "sources", "variants", "valid", "problem", "first_source")
-"""What is told of a class."""
+"""Columns of a class."""
 _REPEATING = ("nid", "status", "problem", "first_source")
 _LONGEST = 400
-"""Longer texts are cut to so many characters."""
+"""Characters of a text; longer texts are cut."""
 _CHOICES = 300
-"""Nobody chooses from more: of more namespaces, those with the most classes."""
+"""Choices of a filter; of more namespaces, those with the most classes."""
 
 
 class Embedded(NamedTuple):
@@ -29,21 +30,21 @@ class Embedded(NamedTuple):
     octets: str
     rows: int
     cut: int
-    """How many of the names are cut."""
+    """Number of names that are cut."""
     columns: Mapping[str, Sequence[Any]]
     namespaces: Sequence[str]
-    """That one can choose from, as are the problems."""
+    """Choices of the filter of namespaces."""
     problems: Sequence[str]
 
     def first(self, most: int) -> list[dict[str, Any]]:
-        """The most frequent of them."""
+        """The `most` most frequent rows."""
         count = self.columns["count"]
         places = sorted(range(self.rows), key=lambda row: -count[row])[:most]
         return [{name: self.columns[name][place] for name in COLUMNS} for place in places]
 
 
 def embed(columns: Mapping[str, Sequence[Any]]) -> Embedded:
-    """Rows, in the order of their names, as a page holds them."""
+    """Rows, sorted by name, as a page holds them."""
     shortened = sum(len(urn) > _LONGEST for urn in columns["urn"])
     columns = {name: [cut(value) for value in columns[name]] for name in COLUMNS}
     packed: dict[str, Any] = {}
@@ -66,5 +67,5 @@ def embed(columns: Mapping[str, Sequence[Any]]) -> Embedded:
 
 
 def cut(value: Any) -> Any:  # noqa: ANN401 (whatever a column holds)
-    """A value; where it is a text that is too long, its beginning."""
+    """A value; of a text that is too long, the beginning."""
     return f"{value[:_LONGEST]}…" if isinstance(value, str) and len(value) > _LONGEST else value

@@ -1,8 +1,8 @@
-"""Records side by side: which lines of them differ, what in these is their own, and where it stands that joins them.
+"""Records side by side: lines that differ, the parts that differ, and the names that join the records.
 
-A record is cut into lines, as its text and its format do it (MARC and PICA end fields with U+001E), lines into pieces:
-subfields, elements, what commas part. A line, or a piece, is common if it stands in every record, wherever. That takes
-linear time and needs no alignment; what only changed its place differs in nothing.
+A record is cut into lines at line ends and ends of fields (U+001E in MARC and PICA), and a line into pieces: subfields,
+elements, parts between commas. A line or piece is common if it stands anywhere in every record. That takes linear time,
+and text that only moved does not count as a difference.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _LINE = re.compile(r"[^\n\r\x1d\x1e]*+(?:[\x1d\x1e]+(?:\r?\n)?|\r\n?|\n)|[^\n\r\
 _PIECE = re.compile(r"(?<=[,;|\t])(?=[^\t\n])|(?=\x1f)|(?<=>)(?=<)")
 _Asked = Callable[[str], bool]
 _PARTING = " \t\r\n\x1d\x1e,;|"
-"""What stands between pieces, and is not compared."""
+"""Characters between pieces, which are not compared."""
 
 
 class Kind(Enum):
-    """What is to be seen in a part of a line."""
+    """Mark of a part of a line."""
 
     PLAIN = "plain"
     OWN = "own"
@@ -33,14 +33,14 @@ class Kind(Enum):
 
 
 class Run(NamedTuple):
-    """A part of a line that looks the same all along."""
+    """A part of a line with one mark."""
 
     text: str
     kind: Kind
 
 
 class Line(NamedTuple):
-    """A line of a record, without what ends it but for the controls that end a field."""
+    """A line of a record, without its line end, but with controls that end a field."""
 
     runs: list[Run]
     common: bool
@@ -48,9 +48,9 @@ class Line(NamedTuple):
 
 
 def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list[list[Line]]:
-    r"""The lines of each text: what is common to all, what is not, and where its spellings stand in it.
+    r"""The lines of each text, with marks on its spellings and on parts that not all texts have.
 
-    Of one text alone nothing is common.
+    A single text has no common lines, and no marks but those of its spellings.
 
     >>> one, other = compare(["a\nb,c,d", "b,x,d\na"], [["d"], []])
     >>> [line.common for line in one]
@@ -69,19 +69,19 @@ def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where lines begin and end, but for line breaks."""
+    """Beginning and end of each line, without the line break."""
     for match in _LINE.finditer(text):
         yield match.start(), match.start() + len(match[0].rstrip("\r\n"))
 
 
 def _pieces(text: str, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Where pieces begin and end; names that join are pieces, too, so that what stands around them can be common."""
+    """Beginning and end of each piece. Names that join are pieces, too, so that the text around them can be common."""
     edges = {0, len(text), *chain(*_spans(text)), *chain(*places), *(match.start() for match in _PIECE.finditer(text))}
     return pairwise(sorted(edges))
 
 
 def _common(records: Sequence[Sequence[str]]) -> _Asked:
-    """Whether a text stands in every record, but for what parts it from others; what is nothing but that does."""
+    """Test whether a text, without separators around it, stands in every record; separators alone do."""
     everywhere = (
         set.intersection(*({text.strip(_PARTING) for text in record} for record in records)) if records else set()
     )
@@ -89,7 +89,7 @@ def _common(records: Sequence[Sequence[str]]) -> _Asked:
 
 
 def _places(text: str, spellings: Sequence[str]) -> list[tuple[int, int]]:
-    """Where one of the spellings stands, in order; not where it is the beginning of a longer name or number."""
+    """Places of the spellings, in order, except where one is the beginning of a longer name or number."""
     alternatives = "|".join(map(re.escape, sorted(filter(None, set(spellings)), key=lambda text: (-len(text), text))))
     if not alternatives:
         return []
@@ -98,7 +98,7 @@ def _places(text: str, spellings: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _lines(text: str, places: Sequence[tuple[int, int]], common_piece: _Asked, common_line: _Asked) -> list[Line]:
-    """The lines of a text, with what is to be seen in them."""
+    """The lines of a text with their marks."""
     kinds = [Kind.PLAIN] * len(text)
     for start, end in _pieces(text, places):
         piece = text[start:end]

@@ -1,7 +1,7 @@
-"""What `urnscan -o` and `--occurrences` wrote -> the figures of a report, read in batches, only the columns that count.
+"""Parquet files of `urnscan -o` and `--occurrences` -> the figures of a report, read in batches of the needed columns.
 
-The classes are passed over once for the figures and to learn which rows will be shown; then these rows are read, out of
-the row groups that have them.
+A first pass over the classes makes the figures and chooses the rows to be shown. Then these rows are read from their
+row groups.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from urnscan.tables.schemas import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
 __all__ = ["EMBEDDED", "summarise"]
 
 EMBEDDED = 100_000
-"""So many classes are given to the page: the most frequent."""
+"""Classes in the page: the most frequent."""
 _VARIED, _SPELLINGS = 12, 12
 _NAMESPACES, _SOURCES = 100, 50
 _CODES, _EXAMPLES = 50, 3
 _ROWS = 1 << 17
 _MOST = 1 << 40
-"""Nobody counts further; so sums fit in 64 bits."""
+"""The largest number that is accepted in a file, so that sums fit in 64 bits."""
 
 _MADE_BY = {
     "classes": (CLASSES, "urnscan -o"),
@@ -43,7 +43,7 @@ _MADE_BY = {
     "rejects": (REJECTS, "urnscan --rejects"),
     "clusters": (CLUSTERS, "urnscan dedup -o"),
 }
-"""The tables that there are, and what writes them."""
+"""The tables of urnscan, and the commands that write them."""
 _FREQUENT = {
     "urn": "urn",
     "nid": "nid",
@@ -55,11 +55,11 @@ _FREQUENT = {
     "problem": "problem",
     "first_source": "first_source",
 }
-"""What the page is told of a class, and how it calls that."""
+"""Columns of a class that the page has, with the names in the page."""
 
 
 class _File:
-    """A Parquet file that holds one of our tables. Whatever is wrong with it is a FatalError that names it."""
+    """A Parquet file with a table of urnscan. All errors are FatalErrors that name the file."""
 
     def __init__(self, path: str, kind: str) -> None:
         self.path = path
@@ -87,7 +87,7 @@ class _File:
         self.rows: int = self._file.metadata.num_rows
 
     def batches(self, *names: str, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
-        """All rows, or those of some row groups, with just these columns, as our types."""
+        """All rows, or those of some row groups, with these columns, in the types of the schema."""
         metadata = self._file.metadata
         expected = self.rows if groups is None else sum(metadata.row_group(group).num_rows for group in groups)
         with self._as_fatal():
@@ -99,7 +99,7 @@ class _File:
                 raise FatalError(f"{self.path}: is damaged: it has not as many rows as it says")
 
     def take(self, places: Numbers, *names: str) -> pa.Table:
-        """These rows, which are in order, with just these columns."""
+        """These rows, given in ascending order, with these columns."""
         found, start = [], 0
         metadata = self._file.metadata
         for group in range(metadata.num_row_groups):
@@ -113,7 +113,7 @@ class _File:
         return pa.concat_tables(found).unify_dictionaries() if found else self._schema.empty_table().select(names)
 
     def settings(self) -> list[tuple[str, str]]:
-        """What the file says of the run that wrote it."""
+        """Settings of the run that wrote the file."""
         with contextlib.suppress(KeyError, ValueError, TypeError, AttributeError):
             told = json.loads((self._file.metadata.metadata or {})[b"urnscan"])
             counts = told.pop("counts", {})
@@ -124,7 +124,7 @@ class _File:
         return []
 
     def _column(self, batch: pa.RecordBatch, name: str) -> pa.Array:
-        """A column, of which it is known now that it has no nulls where there should be none."""
+        """A column without nulls, unless the schema allows them."""
         column, field = batch.column(name), self._schema.field(name)
         if column.null_count and not field.nullable:
             raise FatalError(f"{self.path}: the column {name} is null somewhere; it is not as urnscan wrote it")
@@ -159,7 +159,7 @@ class _Totals:
 
 
 class _Figures(NamedTuple):
-    """What is known of the classes after the first pass."""
+    """Figures of the first pass over the classes."""
 
     namespaces: Tally
     sizes: Tally
@@ -172,9 +172,9 @@ class _Figures(NamedTuple):
 
 
 def summarise(classes: str, occurrences: str | None = None, *, version: str) -> Summary:
-    """The figures of a table of classes, and of the occurrences that it was made of.
+    """Figures of a table of classes, and of its occurrences.
 
-    Raises FatalError where a file is not what it should be, or the two are not of the same run.
+    Raises FatalError if a file is not the expected table, or the two are not of the same run.
     """
     file = _File(classes, "classes")
     places = None if occurrences is None else _File(occurrences, "occurrences")
@@ -223,7 +223,7 @@ def summarise(classes: str, occurrences: str | None = None, *, version: str) -> 
 
 
 def _pass_over(file: _File, figures: _Figures) -> _Totals:
-    """The first pass over the classes; gives their totals."""
+    """The first pass over the classes; returns their totals."""
     totals = _Totals()
     names = ("nid", "nid_status", "count", "variant_count", "first_source", "valid", "problem")
     for batch in file.batches(*names):
@@ -356,7 +356,7 @@ def _in_order(file: _File, places: Numbers, *names: str) -> list[dict[str, Any]]
 
 
 def _other(schema: pa.Schema, kind: str) -> str:
-    """What a table is that is another of ours."""
+    """Name the urnscan table that this schema matches, if it is another than `kind`."""
     for name, (ours, made_by) in _MADE_BY.items():
         if name != kind and set(ours.names) <= set(schema.names):
             return f"holds {name} ({made_by}), not {kind}"
@@ -368,7 +368,7 @@ def _decoded(kind: pa.DataType) -> pa.DataType:
 
 
 def _is_like(found: pa.DataType, expected: pa.DataType) -> bool:
-    """Whether a column can be read as ours: other writers keep numbers and strings in other widths."""
+    """Whether a column can be read as `expected`: other writers keep numbers and strings in other widths."""
     found, expected = _decoded(found), _decoded(expected)
     if pa.types.is_string(expected):
         return bool(pa.types.is_string(found) or pa.types.is_large_string(found))

@@ -1,31 +1,30 @@
-"""The frame of every page: templates in which any text is harmless and visible, numbers are readable, bars fit.
+"""The frame of every page: templates in which any text is harmless and visible, and numbers are readable.
 
-Whatever a template puts out goes through `_put`: text is escaped, and characters that are not seen or that command
-(controls, bidirectional ones, lone surrogates) become a sign that is; whole numbers get their commas. A template has to
-ask for anything else.
+All output of templates passes `_put`. It escapes text, replaces characters that are invisible or change the display
+(controls, bidirectional ones, lone surrogates) by visible signs, and groups digits of whole numbers by commas. A
+template has to ask for anything else.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import count, groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from urnscan.display.text import counted
 
-__all__ = ["Bar", "bars", "digest", "page", "percent", "plain", "ranges", "script", "visible"]
+__all__ = ["digest", "page", "percent", "plain", "ranges", "script", "visible"]
 
-# Controls, noncharacters, surrogates, interlinear annotation, and what Unicode calls Default_Ignorable_Code_Point. It is
-# written out, as Python's `unicodedata` is not the same in every version and the page has to be. Unlike in most texts,
-# joiners and variation selectors are shown, too: they may be all that two records differ in.
+# Controls, noncharacters, surrogates, interlinear annotation, and Unicode's Default_Ignorable_Code_Point. The list is
+# written out because `unicodedata` differs between versions of Python, and a page must not. Joiners and variation
+# selectors are shown, too: two records may differ in nothing else.
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3"
@@ -33,12 +32,12 @@ _UNSEEN = re.compile(
     + "".join(f"{chr(plane << 16 | 0xFFFE)}-{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
     + "]"
 )
-# What catalogues are full of, gets signs of its own; the others say what they are.
+# Characters that are frequent in catalogues have signs of their own; the others show their code points.
 _SIGNS = {"\t": "→", "\x1d": "¶", "\x1e": "¬", "\x1f": "▾"}
 
 
 def _sign(character: str) -> str:
-    r"""What stands for a character that is not seen.
+    r"""The sign for an invisible character.
 
     >>> [_sign(character) for character in "\x00\x1f\u202e"]
     ['[U+0000]', '▾', '[U+202E]']
@@ -51,7 +50,7 @@ def _marked(match: re.Match[str]) -> str:
 
 
 def visible(text: str) -> Markup:
-    r"""Any text as HTML, in which every character is seen and none commands.
+    r"""Any text as HTML in which every character is visible and none changes the display.
 
     >>> visible("<b>\u202e")
     Markup('&lt;b&gt;<span class="unseen" title="U+202E">[U+202E]</span>')
@@ -60,7 +59,7 @@ def visible(text: str) -> Markup:
 
 
 def plain(text: str) -> Markup:
-    r"""The same without elements, for where HTML has text alone: titles and attributes.
+    r"""Any text as `visible`, but without elements: for titles and attributes.
 
     >>> plain("a & b\x00")
     Markup('a &amp; b[U+0000]')
@@ -69,7 +68,7 @@ def plain(text: str) -> Markup:
 
 
 def percent(part: int, whole: int) -> str:
-    """How much of the whole a part is, in percent with one decimal; something is never 0.0, nor 100.0 what is not all.
+    """A part of the whole, in percent with one decimal. Only nothing is 0 %, and only the whole is 100 %.
 
     >>> percent(1, 8), percent(0, 0), percent(1, 1_000_000), percent(999_999, 1_000_000)
     ('12.5 %', '0 %', '< 0.1 %', '> 99.9 %')
@@ -81,32 +80,8 @@ def percent(part: int, whole: int) -> str:
     return "> 99.9 %" if 1000 * (whole - part) < whole else f"{100 * part / whole:.1f} %"
 
 
-class Bar(NamedTuple):
-    """A row of a table with a bar."""
-
-    label: str
-    number: int
-    others: tuple[int | str, ...]
-    """What stands in the further columns."""
-    width: str
-    """Of the bar, in percent: it grows with the logarithm of the count, as counts of what is rare would not be seen."""
-
-
-def bars(rows: Iterable[tuple[str, int, *tuple[int | str, ...]]]) -> list[Bar]:
-    """Rows of a label, a count and whatever stands behind it, with bars; the longest is as wide as there is room.
-
-    >>> [bar.width for bar in bars([("1", 999), ("2", 9), ("3", 0)])]
-    ['100.0', '33.3', '0.0']
-    """
-    rows = list(rows)
-    longest = math.log1p(max((count for _, count, *_ in rows), default=0)) or 1.0
-    return [
-        Bar(label, count, tuple(others), f"{100 * math.log1p(count) / longest:.1f}") for label, count, *others in rows
-    ]
-
-
 def ranges(sizes: Iterable[int]) -> Iterator[tuple[str, list[int]]]:
-    """Sizes that are shown together, with a label for them: up to 10 each alone, then 11 to 20, to 50, to 100, to 200 …
+    """Groups of sizes, with a label each: single sizes up to 10, then 11 to 20, to 50, to 100, to 200 …
 
     >>> [within for _, within in ranges([1, 9, 12, 20, 300])]
     [[1], [9], [12, 20], [300]]
@@ -150,7 +125,7 @@ def _environment() -> Environment:
 
 
 def _put(value: Any) -> Any:  # noqa: ANN401 (whatever a template puts out)
-    """What is put out for a value: HTML as it is, text and numbers made readable."""
+    """Output for a value: HTML unchanged, text and numbers made readable."""
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, str) and not isinstance(value, Markup):
@@ -159,16 +134,16 @@ def _put(value: Any) -> Any:  # noqa: ANN401 (whatever a template puts out)
 
 
 def script(name: str) -> Markup:
-    """A script of this package as it stands in its file, where it holds nothing that would end the element."""
+    """A script of this package, as in its file, which holds nothing that would end the element."""
     text = _environment().get_template(name).render()
     return Markup(text)  # noqa: S704 (ours)
 
 
 def digest(text: str) -> str:
-    """What a policy calls a script by, which then is the only one that a browser runs."""
+    """Name of a script in a Content-Security-Policy: its SHA-256. A browser runs no other script then."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def page(template: str, **values: object) -> str:
-    """The page that a template of this package makes of the values."""
+    """The page of a template of this package, filled with the values."""
     return _environment().get_template(template).render(values)

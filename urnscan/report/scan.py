@@ -2,18 +2,18 @@
 
 The page shows, each in a section of its own:
 
-* how many occurrences, classes, namespaces and spellings there are, and what was wrong with them;
-* the namespaces, and what the IANA registry says of them;
-* how large the classes are, on two logarithmic axes;
-* the classes with the most spellings, and in what these differ;
+* the numbers of occurrences, classes, namespaces, spellings and problems;
+* the namespaces, with their standing in the IANA registry;
+* the sizes of the classes, on two logarithmic axes;
+* the classes with the most spellings, and the differences of these;
 * the sources with the most;
-* where matches ended, and what `--trim` would cut off there (from the occurrences alone);
-* what is valid, and the problems by their kind;
-* the classes themselves, up to a number that a browser bears: of more, the most frequent;
-* what the run went by.
+* the ends of matches, and what `--trim` would cut off there (needs the occurrences);
+* valid and invalid names, and problems by kind;
+* the classes themselves, up to a number that a browser can handle: of more, the most frequent;
+* the settings of the run.
 
-The script of the page is ours, and the only one that the page lets a browser run, by its checksum. Without it the most
-frequent classes stand there all the same.
+The page has one script, and a policy by which a browser runs no other. Without the script the page still shows the most
+frequent classes.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ __all__ = [
 ]
 
 _DRAWN = 12
-"""So many bars has a chart, its table has all that there are."""
+"""Bars of a chart; the table beside it has all rows."""
 _FIRST = 25
-"""So many classes stand in the page as it is."""
+"""Classes that the page shows without its script."""
 _AROUND, _LONG = 40, 400
-"""Of a longer name what all its spellings begin with is left out but for so much, and then what is over this."""
+"""Characters of a long name: those kept of a prefix that all its spellings share, and those shown in all."""
 
 PROBLEMS: Mapping[str, str] = {
     "nss-grammar": "does not fit the grammar of its namespace",
@@ -58,7 +58,7 @@ PROBLEMS: Mapping[str, str] = {
     "confusable": "characters that look like ASCII among those that are (UTS #39)",
     "invisible-character": "characters that are not seen (UTS #39)",
 }
-"""What the codes in the column `problem` say."""
+"""Meaning of the codes in the column `problem`."""
 
 _OCTETS = {
     None: "end of the text",
@@ -100,7 +100,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """A namespace, or how many others there are."""
+    """A namespace."""
 
     nid: str
     status: str
@@ -110,7 +110,7 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Something by which names are told apart."""
+    """A kind of names."""
 
     name: str
     occurrences: int
@@ -141,19 +141,19 @@ class Source:
 
     name: str
     occurrences: int | None
-    """None where nobody has counted them."""
+    """None if they were not counted."""
     classes: int
-    """That were found here first."""
+    """Classes that were found here first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Where matches ended."""
+    """Ends of matches."""
 
     stops: Mapping[int | None, int]
-    """How many each octet ended; None is the end of the text, -1 a cut."""
+    """Number of matches by the octet that ended them; None is the end of the text, -1 a cut."""
     trailing: Mapping[int, int]
-    """Of how many matches `--trim` would cut off so many octets."""
+    """Number of matches by the octets that `--trim` would cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +168,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All that the report says; sequences are shown in the order that they have."""
+    """Contents of the report; sequences are shown in their order."""
 
     version: str
-    """Of urnscan."""
+    """Version of urnscan."""
     file: str
     occurrences: int
     classes: int
@@ -182,17 +182,17 @@ class Summary:
     more_namespaces: int
     statuses: Sequence[Kind]
     sizes: Mapping[int, int]
-    """How many classes have so many occurrences."""
+    """Number of classes by number of occurrences."""
     most_varied: Sequence[Varied]
     sources: Sequence[Source]
     more_sources: int
     ends: Ends | None
-    """None where the occurrences were not given."""
+    """None if the occurrences were not given."""
     verdicts: Sequence[Kind]
-    """Of the names `valid`, `invalid`, `unknown`."""
+    """Kinds with the names `valid`, `invalid`, `unknown`."""
     problems: Sequence[Problem]
     frequent: Mapping[str, Sequence[object]]
-    """The most frequent classes, in columns: those of `urnscan.report.embedded.COLUMNS`."""
+    """The most frequent classes, in the columns `urnscan.report.embedded.COLUMNS`."""
     settings: Sequence[tuple[str, str]] = ()
     title: str = "URNs found"
 
@@ -206,7 +206,7 @@ class Size(NamedTuple):
 
 
 class _Shown(NamedTuple):
-    """A spelling as it is shown."""
+    """A spelling as shown."""
 
     spelling: Spelling
     runs: Sequence[Run]
@@ -215,18 +215,18 @@ class _Shown(NamedTuple):
 
 
 class _Class(NamedTuple):
-    """A class with its spellings as they are shown."""
+    """A class with its spellings as shown."""
 
     varied: Varied
     before: int
-    """How many octets that all have in common are left out."""
+    """Characters of the common prefix that are left out."""
     start: str
     rest: int
     spellings: Sequence[_Shown]
 
 
 def render(summary: Summary) -> str:
-    """The report as a page of HTML, to be written in UTF-8; it names no date, no machine, and nothing in the network."""
+    """The report as HTML, to be written in UTF-8, without date, name of the machine or address in the network."""
     embedded = embed(summary.frequent)
     program = script("classes.js")
     source_numbers = [
@@ -265,7 +265,7 @@ def render(summary: Summary) -> str:
 
 
 def _sizes(sizes: Mapping[int, int]) -> list[Size]:
-    """The sizes of classes in ranges."""
+    """Ranges of sizes of classes."""
     rows: list[Size] = []
     for label, within in ranges(sizes):
         rows.append(Size(label, sum(sizes[size] for size in within), sum(size * sizes[size] for size in within)))
@@ -273,7 +273,7 @@ def _sizes(sizes: Mapping[int, int]) -> list[Size]:
 
 
 def _stops(ends: Ends | None) -> list[tuple[str, int]]:
-    """What ended matches, in words, the most frequent first."""
+    """Octets that ended matches, in words, by frequency."""
     stops = {} if ends is None else ends.stops
     counts: dict[str, int] = {}
     for octet, number in sorted(stops.items(), key=lambda item: (-item[1], -2 if item[0] is None else item[0])):
@@ -283,7 +283,7 @@ def _stops(ends: Ends | None) -> list[tuple[str, int]]:
 
 
 def _octet(octet: int | None) -> str:
-    """What an octet is called.
+    """Name of an octet.
 
     >>> _octet(34), _octet(10), _octet(None), _octet(195), _octet(65)
     ('" quotation mark', 'line feed', 'end of the text', 'non-ASCII character', 'A')
@@ -297,7 +297,7 @@ def _octet(octet: int | None) -> str:
 
 
 def _shown(varied: Varied) -> _Class:
-    """The spellings of a class, cut to what can be read."""
+    """The spellings of a class, shortened."""
     texts = [varied.urn, *(spelling.text for spelling in varied.spellings)]
     before = 0
     if max(map(len, texts)) > _LONG:

@@ -1,7 +1,7 @@
-"""How spellings of a name differ from its canonical form: which octets are others, which are left out, and in what way.
+"""Differences between a spelling of a name and its canonical form: other characters, characters left out, and the kind.
 
-Octets are compared without regard to case first, so that `URN:ISBN:0-9999` lies beside `urn:isbn:09999` as a person would
-lay it, and then as they are.
+The two are aligned without regard to case, so that `URN:ISBN:0-9999` lies beside `urn:isbn:09999` as a person would lay
+it; then characters are compared as they are.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ class Run(NamedTuple):
     """A part of a spelling."""
 
     text: str
-    """Of the spelling; empty where it leaves something out."""
+    """Part of the spelling; empty if the spelling leaves something out."""
     kind: str
     """`same`, `other`, `left-out`."""
     canonical: str
-    """What stands in its place in the canonical form."""
+    """The same part of the canonical form."""
 
 
 def differences(canonical: str, spelling: str) -> list[Run]:
-    """The spelling in parts, which put together are all of it.
+    """The spelling, cut into parts that are equal to the canonical form or differ from it.
 
     >>> [(run.text, run.kind) for run in differences("urn:isbn:0395", "URN:isbn:0-395")]
     [('URN', 'other'), (':isbn:0', 'same'), ('-', 'other'), ('395', 'same')]
@@ -47,7 +47,7 @@ def differences(canonical: str, spelling: str) -> list[Run]:
 
 
 def ways(canonical: str, spelling: str) -> list[str]:
-    """In which ways they differ, in words.
+    """The kinds of differences, in words.
 
     >>> ways("urn:isbn:0-395%2C", "URN:ISBN:0395%2c")
     ['case of "urn"', 'case of the NID', 'characters left out', 'case of hex digits']
@@ -72,7 +72,7 @@ def ways(canonical: str, spelling: str) -> list[str]:
 
 
 def _alignment(canonical: str, spelling: str) -> Iterator[tuple[int, int, int, int]]:
-    """Which part of the one stands beside which of the other."""
+    """Aligned parts: beginning and end in the canonical form, beginning and end in the spelling."""
     one, other = canonical.translate(_LOWER), spelling.translate(_LOWER)
     if one == other:
         yield 0, len(one), 0, len(other)
@@ -83,7 +83,7 @@ def _alignment(canonical: str, spelling: str) -> Iterator[tuple[int, int, int, i
 
 
 def _append(runs: list[Run], run: Run) -> None:
-    """Add a part, to the one before where that is of the same kind."""
+    """Add a part, joined to the last one if that is of the same kind."""
     if runs and runs[-1].kind == run.kind and bool(runs[-1].canonical) == bool(run.canonical):
         before = runs.pop()
         run = Run(before.text + run.text, run.kind, before.canonical + run.canonical)

@@ -1,4 +1,4 @@
-"""Figures of rows that come in batches, none of which is kept: sums by keys, and the rows with the greatest numbers."""
+"""Figures of rows that come in batches: sums by keys, and the rows with the greatest numbers. No batch is kept."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["Numbers", "Tally", "Top"]
 Numbers = npt.NDArray[np.int64]
 
 _FEW = 1 << 16
-"""So many rows are added up together, or as many as there are different keys."""
+"""Rows that are added up together, or twice the number of different keys."""
 
 
 class Tally:
-    """Sums by keys. What it holds grows with the number of different keys."""
+    """Sums by keys. Its memory grows with the number of different keys."""
 
     def __init__(self, keys: Sequence[str], sums: Sequence[str]) -> None:
         self._keys, self._sums = list(keys), list(sums)
@@ -34,7 +34,7 @@ class Tally:
             self._full = max(_FEW, 2 * self._rows)
 
     def result(self) -> pa.Table | None:
-        """A row for each key, with its sums; None where there were no rows at all."""
+        """A row for each key, with its sums; None if there were no rows."""
         return self._summed(pa.concat_tables(self._waiting)) if self._waiting else None
 
     def _summed(self, rows: pa.Table) -> pa.Table:
@@ -45,7 +45,7 @@ class Tally:
 
 
 class Top:
-    """The rows with the greatest numbers: by the first, of equal ones by the next, at last those that come first."""
+    """The rows with the greatest numbers: by the first number, then by the next, then in the order of the rows."""
 
     def __init__(self, size: int, numbers: int = 1) -> None:
         self._size = size
@@ -53,7 +53,7 @@ class Top:
         self._least: Numbers | None = None
 
     def add(self, places: Numbers, *numbers: Numbers) -> None:
-        """Look at rows, whose places are greater than those of earlier ones."""
+        """Take rows; their places are greater than those of earlier ones."""
         rows = np.vstack([*numbers, -places])
         if self._least is not None:
             better, equal = np.zeros(len(places), np.bool_), np.ones(len(places), np.bool_)
@@ -66,7 +66,7 @@ class Top:
             self._cut()
 
     def places(self) -> Numbers:
-        """Their places, the greatest first."""
+        """Places of the rows, the greatest first."""
         self._cut()
         places: Numbers = -self._kept[-1]
         return places
