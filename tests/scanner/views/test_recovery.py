@@ -418,6 +418,23 @@ class TestFailure:
         assert [hit for hit in found if hit not in whole] == []
         assert [hit for hit in whole if hit not in found and hit.end + 2 < len(text) - 400] == []
 
+    @pytest.mark.parametrize("hidden", [b"\\:", b"&#58;", b"%3A", b"-\n  "])
+    def test_a_urn_that_may_go_on_does_not_count(self, hidden):
+        """Reading fails right behind a hidden octet: the literal beginning of a URN is not given in the place of all of it."""
+        pieces = [b"x urn:a:b | urn:a:a" + hidden]
+
+        def read(view):
+            if not pieces:
+                raise OSError("gone")
+            view[: len(pieces[0])] = pieces[0]
+            return len(pieces.pop(0))
+
+        batches = []
+        with pytest.raises(OSError, match="gone"):
+            batches.extend(scanner("rfc2141", KINDS).scan(read))
+        assert "urn:a:a" not in [hit.text for hit in hits_of(batches)]
+        assert "urn:a:b" in [hit.text for hit in hits_of(batches)]
+
 
 def test_texts_side_by_side():
     """NUL stands between texts that are scanned as one: nothing of one counts for the other."""

@@ -155,12 +155,15 @@ class RecoveringScanner:
                 is_literal = literal < len(starts) and starts[literal] == state[AT]
                 first_end = int(ends[literal] if is_literal else state[AT])
                 goes_on = self._read_on(state, first_end, octets, final=final, failed=failed)
-            elif ended == OPEN and failed:
-                state[AT] += 1
-                goes_on = True
-            if ended == FULL or not goes_on:
+            is_open = ended == OPEN and failed
+            goes_on |= is_open
+            if ended == FULL or is_open or not goes_on:
                 merging.hits += self._scan_windows(int(state[USED]), int(state[COUNT]), merging, sight)
                 state[USED] = state[COUNT] = 0
+            if is_open:  # what cannot be read may be part of this URN: its literal beginning does not count
+                at = np.array([base + state[AT]])
+                merging.take(at, at + 1)
+                state[AT] += 1
         merging.hunted = max(merging.hunted, base + int(state[AT]))
         at_the_end = (final or failed) and sight.decided == base + len(octets)
         yield from merging.decided(None if at_the_end else merging.hunted)
