@@ -84,7 +84,8 @@ strict: damaged/made.xz/checksum/0.made.xz samples --strict | wrong-option: samp
 """
 DEDUPS = """
 keep-last: --keep last | keep-longest: --keep longest | keep-most: --keep most-identifiers --fields | max-class: --max-class 2
-weak-none: --weak= --fields | weak-some: --weak isbn,nbn:de | lexical: --equivalence lexical | quiet: --quiet | all: --fields
+weak-none: --weak= --fields | weak-some: --weak isbn,nbn:de | quiet: --quiet | fields: --fields
+levels: --equivalence lexical --recover all | fields-otherwise: --fields --syntax rfc8141 --trim --resolver-tail cut
 """
 
 
@@ -179,9 +180,9 @@ def corpora_runs(work: Path) -> Iterator[Run]:
 def dedup_runs(work: Path) -> Iterator[Run]:
     """Each dump alone, then all of them with each option."""
     for path in sorted((work / "dumps").glob("*")):
-        for name, fields in ((f"dedup/{path.name}/all", ""), (f"dedup/{path.name}/fields", "--fields")):
-            dedup = f"dedup dumps/{path.name} {KEPT} {fields}"
-            yield Run(name, (f"{dedup} --report {{out}}/page.html {chosen(name) if fields else ''}",))
+        dedup = f"dedup dumps/{path.name} {KEPT} --report {{out}}/page.html"
+        yield Run(f"dedup/{path.name}/fields", (f"{dedup} --fields",))
+        yield Run(f"dedup/{path.name}/all", (f"{dedup} {chosen(path.name)}",))
     for name, given in entries(DEDUPS):
         yield Run(f"dedup/options/{name}", (f"dedup dumps {KEPT} {given}",))
     some = "dumps/made.mrc dumps/record.mrc dumps/dump.mrc.gz"
@@ -309,7 +310,9 @@ def differences(old: list[bytes], new: list[bytes]) -> Iterator[str]:
     start = max(0, next((at for at, (one, other) in enumerate(pair) if one != other), 0) - 60)
     for sign, lines in (("-", gone), ("+", come)):
         for line in lines[:SHOWN]:
-            yield f"  {sign} {'…' * bool(start)}{line[start : start + 200].decode('utf-8', 'backslashreplace')}"
+            text = line[start : start + 200].decode("utf-8", "backslashreplace")
+            shown = "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in text)
+            yield f"  {sign} {'…' * bool(start)}{shown}"
 
 
 def diff(arguments: argparse.Namespace) -> int:
