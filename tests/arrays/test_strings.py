@@ -32,7 +32,7 @@ def column(values):
 
 def check(pairs, shared=0):
     """argsort_pairs orders these as Python does: equal pairs stay in their order."""
-    rows = argsort_pairs(shared, *column([first for first, _ in pairs]), *column([second for _, second in pairs]))
+    rows = argsort_pairs(shared, column([first for first, _ in pairs]), column([second for _, second in pairs]))
     assert rows.tolist() == sorted(range(len(pairs)), key=pairs.__getitem__)
 
 
@@ -107,8 +107,8 @@ class TestArgsortPairs:
             ] * 10
         elif shape == "long beginning":
             firsts = [b"urn:a:" + b"same" * 10 + first for first in firsts]
-        columns = *column(firsts), *column(seconds)
-        argsort_pairs(4, *column(firsts[:2]), *column(seconds[:2]))  # compiled
+        columns = column(firsts), column(seconds)
+        argsort_pairs(4, column(firsts[:2]), column(seconds[:2]))  # compiled
         began = time.perf_counter()
         rows = argsort_pairs(4, *columns)
         assert time.perf_counter() - began < 3

@@ -16,6 +16,7 @@ from urnscan.arrays.jit import compiled, inlined, lean, read_only
 from urnscan.arrays.octets import Integers, Octets, copy
 
 __all__ = [
+    "Column",
     "Integers",
     "Octets",
     "Offsets",
@@ -37,6 +38,8 @@ __all__ = [
 Offsets = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
+Column = tuple[Octets, Offsets]
+"""Octets and offsets of a column of strings."""
 _Number = TypeVar("_Number", np.int32, np.int64)
 
 _FEW = 32  # rows; fewer are sorted by insertion
@@ -57,10 +60,10 @@ def word(octets: Octets, start: int, end: int) -> np.uint64:
 
 
 @inlined
-def _pair_word(
-    row: int, depth: int, shared: int, first: Octets, first_offsets: Offsets, second: Octets, second_offsets: Offsets
-) -> np.uint64:
+def _pair_word(row: int, depth: int, shared: int, firsts: Column, seconds: Column) -> np.uint64:
     """Word number `depth` of a pair: the words of its first string, the last of them not full, then the second's."""
+    first, first_offsets = firsts
+    second, second_offsets = seconds
     start, end = first_offsets[row] + shared, first_offsets[row + 1]
     words = (end - start) // 8 + 1
     if depth < words:
@@ -69,7 +72,7 @@ def _pair_word(
 
 
 @compiled
-def argsort_pairs(shared: int, first: Octets, first_offsets: Offsets, second: Octets, second_offsets: Offsets) -> Rows:
+def argsort_pairs(shared: int, firsts: Column, seconds: Column) -> Rows:
     """The rows in the order of their pairs (first string, second string); equal pairs keep their order.
 
     All first strings begin with the same `shared` octets.
@@ -77,11 +80,12 @@ def argsort_pairs(shared: int, first: Octets, first_offsets: Offsets, second: Oc
     Radix sort, word by word: rows are sorted by a word of eight octets, then rows with the same word by the next. The
     time is linear in the octets that have to be looked at, for any strings.
     """
+    first_offsets = firsts[1]
     total = len(first_offsets) - 1
     rows = np.arange(total).astype(np.int32)
     words = np.empty(total, np.uint64)
     for i in range(total):
-        words[i] = _pair_word(i, 0, shared, first, first_offsets, second, second_offsets)
+        words[i] = _pair_word(i, 0, shared, firsts, seconds)
     spare_rows, spare_words = np.empty_like(rows), np.empty_like(words)
     counts = np.empty((8, 256), np.int64)
     parts = [(0, total, 0)]  # from, to, depth: still to be sorted
@@ -99,7 +103,7 @@ def argsort_pairs(shared: int, first: Octets, first_offsets: Offsets, second: Oc
                 j += 1
             if j - i > 1 and _goes_on(rows[i], depth, word, shared, first_offsets):
                 for k in range(i, j):
-                    words[k] = _pair_word(rows[k], depth + 1, shared, first, first_offsets, second, second_offsets)
+                    words[k] = _pair_word(rows[k], depth + 1, shared, firsts, seconds)
                 parts.append((i, j, depth + 1))
             i = j
     return rows

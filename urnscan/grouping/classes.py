@@ -16,8 +16,8 @@ import pyarrow as pa
 from urnscan.arrays.arrow import number_array, numbers, octet_strings, string_array
 from urnscan.arrays.jit import compiled, read_only
 from urnscan.arrays.strings import (
+    Column,
     Integers,
-    Octets,
     Offsets,
     Rows,
     argsort_pairs,
@@ -51,10 +51,10 @@ def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch
     rows = _partial(one_batch(batches))
     urn, text = octet_strings(rows.column("urn")), octet_strings(rows.column("text"))
     first_source, last_source = numbers(rows.column("first_source")), numbers(rows.column("last_source"))
-    order = argsort_pairs(max(shared, _SCHEME), *urn, *text)
+    order = argsort_pairs(max(shared, _SCHEME), urn, text)
     urn, text = _take(urn, order), _take(text, order)  # neighbours are compared faster if they lie side by side
     spellings, counts, sources, first_rows, last_sources = _sums(
-        order, *urn, *text, numbers(rows.column("count")), numbers(rows.column("sources")), first_source, last_source
+        order, urn, text, (numbers(rows.column("count")), numbers(rows.column("sources"))), (first_source, last_source)
     )
     every = len(spellings) == len(order)
     return pa.RecordBatch.from_arrays(
@@ -79,7 +79,7 @@ def classes_of(rows: pa.RecordBatch) -> pa.RecordBatch:
     urn, text = octet_strings(rows.column("urn")), octet_strings(rows.column("text"))
     heads = rows if len(starts) == rows.num_rows else rows.take(number_array(starts))
     bounds = np.append(starts, rows.num_rows)
-    listed, list_offsets = _list_variants(bounds, counts, *urn, *text)
+    listed, list_offsets = _list_variants(bounds, counts, urn, text)
     variants = pa.StructArray.from_arrays(
         [_take_texts(urn, text, listed), number_array(take_numbers(counts, listed))],
         fields=list(GROUPED.field("variants").type.value_type),
@@ -148,21 +148,16 @@ def _partial(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 @compiled
 def _sums(
-    order: Rows,
-    urn: Octets,
-    urn_offsets: Offsets,
-    text: Octets,
-    text_offsets: Offsets,
-    count: Integers,
-    sources: Integers,
-    first_source: Rows,
-    last_source: Rows,
+    order: Rows, urns: Column, texts: Column, counted: tuple[Integers, Integers], between: tuple[Rows, Rows]
 ) -> tuple[Rows, Integers, Integers, Rows, Rows]:
     """Add up rows that `order` brings together; the strings are in that order already, the numbers are not.
 
-    Returns for each spelling its first place in the order, its count, its sources (0 for all but the first spelling of
+    `counted` has the count and sources of each row, `between` its first and last source. Returns for each spelling its first place in the order, its count, its sources (0 for all but the first spelling of
     a class), and, of its class, the row of the first occurrence and the last source.
     """
+    (urn, urn_offsets), (text, text_offsets) = urns, texts
+    count, sources = counted
+    first_source, last_source = between
     total = len(order)
     spellings = np.empty(total, np.int32)
     counts = np.zeros(total, np.int64)
@@ -200,10 +195,9 @@ def _sums(
 
 
 @compiled
-def _list_variants(
-    bounds: Integers, counts: Integers, urn: Octets, urn_offsets: Offsets, text: Octets, text_offsets: Offsets
-) -> tuple[Integers, Offsets]:
+def _list_variants(bounds: Integers, counts: Integers, urns: Column, texts: Column) -> tuple[Integers, Offsets]:
     """Rows of the listed spellings of each class, by frequency, then by text, and the beginning of each list."""
+    (urn, urn_offsets), (text, text_offsets) = urns, texts
     classes = len(bounds) - 1
     listed = np.empty(bounds[classes] - bounds[0], np.int64)
     offsets = np.zeros(classes + 1, np.int32)
@@ -236,12 +230,12 @@ def _list_variants(
     return listed[:used].copy(), offsets
 
 
-def _take(strings: tuple[Octets, Offsets], rows: Rows | Integers) -> tuple[Octets, Offsets]:
+def _take(strings: Column, rows: Rows | Integers) -> Column:
     octets, offsets = take(*strings, rows)
     return read_only(octets), read_only(offsets)
 
 
-def _take_texts(urn: tuple[Octets, Offsets], text: tuple[Octets, Offsets], rows: Integers) -> pa.StringArray:
+def _take_texts(urn: Column, text: Column, rows: Integers) -> pa.StringArray:
     """The spellings in these rows: the text, or the URN if the text is empty."""
     if not len(text[0]):  # then each class has one spelling
         return string_array(*urn)

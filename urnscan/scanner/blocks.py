@@ -57,9 +57,10 @@ _ROWS = 1 << 16  # matches in one Matches at most
 
 @dataclass(frozen=True, slots=True)
 class Rejects:
-    """Columns of what begins like a URN and is none, or goes on behind a match with a malformed %HH; in their order.
+    """Columns of rejects, in their order: texts that begin like a URN and are none, and matches with a malformed %HH
+    behind.
 
-    What has no letter or digit behind its `urn:` names nothing, and is not among them. All arrays are the caller's own.
+    A `urn:` without a letter or digit behind it names nothing and is no reject. The caller owns all arrays.
     """
 
     start: Integers
@@ -67,27 +68,27 @@ class Rejects:
     line: Integers
     """1 + the LF octets before it in the stream."""
     position: npt.NDArray[np.int32]
-    """Where the malformed %HH stands behind a match, in octets from `start`; -1 where no match begins."""
+    """Place of the malformed %HH behind a match, in octets from `start`; -1 if no match begins there."""
     text: Octets
     text_offsets: npt.NDArray[np.int32]
-    """The octets up to one of REJECT_ENDS, or 256 of them, end to end as in Matches."""
+    """The octets before one of REJECT_ENDS, at most 256, end to end as in Matches."""
 
     def __len__(self) -> int:
         return len(self.start)
 
     @property
     def length(self) -> npt.NDArray[np.int32]:
-        """The octets of each text."""
+        """Octets of each text."""
         return np.diff(self.text_offsets)
 
     def locate(self, starts: Integers, _ends: Integers) -> npt.NDArray[np.int32]:
-        """In which of several texts each stands, as `Matches.locate` has it."""
+        """Number of the text in which each reject stands; see `Matches.locate`."""
         return (np.searchsorted(starts, self.start, side="right") - 1).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Columns of matches, in their order. All arrays are the caller's own."""
+    """Columns of matches, in their order. The caller owns all arrays."""
 
     start: Integers
     """Octets from the start of the stream."""
@@ -96,30 +97,31 @@ class Matches:
     """1 + the LF octets before the match in the stream."""
     nid_length: npt.NDArray[np.uint8]
     stop: npt.NDArray[np.int16]
-    """The octet that ended the match, or END, or CUT."""
+    """The octet that ended the match, END or CUT."""
     trailing: npt.NDArray[np.uint8]
-    """How many octets `trim` would cut, 255 for more; 0 where it did."""
+    """Octets that `trim` would cut, at most 255; 0 after trimming."""
     text: Octets
     text_offsets: npt.NDArray[np.int32]
-    """The octets as found, end to end: match i is `text[text_offsets[i]:text_offsets[i + 1]]`."""
+    """Octets as found, end to end: match i is `text[text_offsets[i]:text_offsets[i + 1]]`."""
     canonical: Octets
     canonical_offsets: npt.NDArray[np.int32]
-    """The lexical canonical forms in the same way."""
+    """Lexical canonical forms, end to end."""
     host: Octets
     host_offsets: npt.NDArray[np.int32]
-    """The hosts of the URLs in which they stand in the same way, in lower case; empty where there is none."""
+    """Hosts of the URLs around the matches, end to end, in lower case; empty for a match in no URL."""
     rejects: Rejects | None = None
-    """What stands between and in the matches and is none, where the Grammar asks for it; there may be no match then."""
+    """Rejects, if the Grammar asks for them; then there may be no match."""
     via: Octets | None = None
-    """By which view each was found (`views.KINDS`, from 1), 0 for literally; None: all literally."""
+    """View of each match: its number in `views.KINDS`, from 1, or 0 for a literal match; None: all are literal."""
 
     def __len__(self) -> int:
         return len(self.start)
 
     def locate(self, starts: Integers, ends: Integers) -> npt.NDArray[np.int32]:
-        """In which of several texts each match stands, when they were scanned as one, each followed by a separator.
+        """Number of the text in which each match stands, if several texts were scanned as one, with a separator behind
+        each.
 
-        Text i is the octets from `starts[i]` to `ends[i]`. What ended a match there was no octet of the text: END.
+        Text i has the octets from `starts[i]` to `ends[i]`. A match that a separator ended gets END as its `stop`.
         """
         which = (np.searchsorted(starts, self.start, side="right") - 1).astype(np.int32)
         self.stop[(self.start + self.length == ends[which]) & (self.stop != CUT)] = END
@@ -127,39 +129,39 @@ class Matches:
 
 
 class Sight(NamedTuple):
-    """The part of a stream that is at hand."""
+    """The part of a stream that is in memory."""
 
     octets: Octets
-    """Read-only, and only until the next read."""
+    """Read-only, and valid until the next read."""
     base: int
-    """Where in the stream they begin."""
+    """Place of the first of them in the stream."""
     decided: int
-    """All matches that begin before this place of the stream have been found."""
+    """Place in the stream before which all matches have been found."""
     lines: int
-    """The LF octets before that place."""
+    """LF octets before that place."""
 
 
 _NOTHING = read_only(np.empty(0, np.uint8))
 
 
 class Scanner:
-    """Scans one stream after another with the same buffers; one thread's own.
+    """Scans one stream after another with the same buffers, in one thread.
 
-    After a scan `octets` is what was read of it and `lines` the LF octets in it.
+    After a scan `octets` is the number of octets read, and `lines` the number of LF octets among them.
 
-    Whoever looks for more in a stream than it finds has a `sight` of it at each Matches that is given (and when reading
-    fails), and sets `kept` then: octets of the stream from that place on are to stay in sight.
+    A caller that searches the stream itself, too, finds the octets in memory in `sight`, at each Matches and after a
+    failure to read. It sets `kept` to the first place in the stream that has to stay in memory.
     """
 
     def __init__(self, grammar: Grammar, block: int = _BLOCK, rows: int = _ROWS) -> None:
-        """`block` is how many octets are read at a time, `rows` the most matches in one Matches; both at least 1."""
+        """`block` is the number of octets read at a time, `rows` the most matches in one Matches; both at least 1."""
         self.grammar = grammar
         self.octets = self.lines = 0
         self.sight = Sight(_NOTHING, 0, 0, 0)
         self.kept = sys.maxsize
         self.rules = grammar.rules
         self._block = block
-        self._buffer = np.empty(0, np.uint8)  # only streams need it
+        self._buffer = np.empty(0, np.uint8)  # needed only for streams
         text_size = max(grammar.max_length, 64 * rows)
         self._columns = Columns(
             np.empty(rows, np.int64),
@@ -186,7 +188,7 @@ class Scanner:
         self._state = np.zeros(SLOTS, np.int64)
 
     def scan_octets(self, octets: Octets) -> Iterator[Matches]:
-        """The matches of a text that is in memory."""
+        """The matches of a text in memory."""
         self._begin()
         octets = read_only(octets)
         block = Block(octets, len(octets), True)
@@ -199,12 +201,12 @@ class Scanner:
     def scan(self, read_into: Callable[[memoryview], int], *, after_each: bool = False) -> Iterator[Matches]:
         """The matches of a stream.
 
-        `read_into(view)` fills the front of a writable view of octets and returns how many; 0 is the end. When it
-        fills less than the view, what has been found so far is handed out without waiting for more; if `after_each`,
-        after each read, also when nothing was found. Raises what `read_into` raises, after the matches that were
+        `read_into(view)` fills the front of a writable view of octets and returns their number; 0 is the end. If it
+        fills less than the view, the matches so far are given without waiting for more. With `after_each` they are
+        given after each read, even if there are none. Raises what `read_into` raises, after the matches that were
         decided before.
         """
-        # A match is decided at the latest after twice max_length; what is before it decides whether it may begin, and
+        # A match is decided after twice max_length at the latest. The octets before it decide whether it may begin, and
         # whether it stands in a URL.
         if not len(self._buffer):
             undecided = max(2 * self.grammar.max_length + LOOKAHEAD, REJECT)
@@ -219,8 +221,8 @@ class Scanner:
             try:
                 got = read_into(view[filled : filled + min(room, self._block)])
             except Exception:
-                # A URN that runs into the failure is not whole; all before it counts. Nor is a reject: those are given up,
-                # and the matches that were decided behind its beginning are not.
+                # A URN that runs into the failure is not whole and does not count; all before it does. A reject that runs
+                # into it is given up, so that the matches behind its beginning are found.
                 rules = self.rules._replace(rejects=False)
                 while self.grammar.rejects and not self._advance(octets, filled, False, rules, base):
                     self._look(octets[:filled], base)
@@ -254,11 +256,11 @@ class Scanner:
                 state[COUNTED] -= keep_from
 
     def _look(self, octets: Octets, base: int) -> None:
-        """What is at hand, from the octet `base` of the stream on."""
+        """Set `sight` to these octets, which begin at the octet `base` of the stream."""
         self.sight = Sight(octets, base, base + int(self._state[AT]), int(self._state[LINE]) - 1)
 
     def _advance(self, octets: Octets, filled: int, final: bool, rules: Rules, base: int) -> bool:
-        """Run the kernel on what begins at the octet `base` of the stream; whether the block is done."""
+        """Run the kernel on a block that begins at the octet `base` of the stream; True if the block is done."""
         state = self._state
         found, rejected = int(state[FOUND]), int(state[REJECTED])
         done = bool(kernel(Block(octets, filled, final), state, rules, self._columns, self._rejects))
@@ -281,7 +283,7 @@ class Scanner:
         self.lines = int(self._state[LINE]) - 1
 
     def _take(self) -> Matches:
-        """What the columns hold, as arrays of their own; the columns are empty then."""
+        """Move the contents of the columns into arrays of their own."""
         state = self._state
         found = int(state[FOUND])
         sizes: tuple[int, ...] = (found,) * 6

@@ -44,8 +44,7 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
     while status == GO_ON:
         at = start = hunt(octets, at, filled, dense_until)
         if start + 4 > filled:
-            if final:
-                at = filled
+            at = filled if final else at
             break
         if is_in_word(octets, start):
             at = start + 1

@@ -1,4 +1,4 @@
-"""URNs in a text that is at hand: the scanner for a string."""
+"""The scanner of a string."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urnscan.urn.syntax import as_octets, get_syntax
 
 __all__ = ["Occurrence", "find"]
 
-_ROWS = 1024  # matches at a time: a string mostly has few
+_ROWS = 1024  # matches at a time: most strings have few
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,9 @@ class Occurrence:
     """A URN as it stands in a text."""
 
     text: str
-    """As found."""
+    """The octets as found."""
     start: int
-    """Where it begins, from 0."""
+    """Its place in the text, from 0."""
     end: int
     """`text` is the found text from `start` to `end`: characters of a str, octets of bytes."""
     urn: str
@@ -32,7 +32,7 @@ class Occurrence:
     """The namespace identifier in lower case."""
 
     def _repr_html_(self) -> str:
-        """As a notebook shows it."""
+        """HTML for a notebook."""
         return html_fields((name, getattr(self, name)) for name in self.__slots__)
 
 
@@ -59,7 +59,7 @@ def find(
     array = np.frombuffer(octets, np.uint8)
     grammar = Grammar(get_syntax(syntax), max_length, trim, resolver_tail, level.keep_query, count_lines=False)
     ascii_only = len(octets) == len(text)
-    # Where a character begins, an octet is no continuation of one: counted up, that is the character's number.
+    # The number of a character is the number of octets so far that begin a character (are no continuation of one).
     characters = None if ascii_only else np.cumsum((array & 0xC0) != 0x80)
     found = []
     for matches in Scanner(grammar, rows=_ROWS).scan_octets(array):

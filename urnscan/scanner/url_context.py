@@ -1,9 +1,9 @@
-"""Where a URN stands in a URL: the URL's host, and where the URN ends in it and the rest of the URL begins.
+"""The URL around a URN: its host, and the place where the URN ends and the rest of the URL begins.
 
-RFC 3986 §3 read backwards: from the URN over what a URL holds to the nearest `scheme://`. So of a URL in a URL, as in
-`https://nbn-resolving.org/http://nbn-resolving.de/urn:…`, the inner one counts. Not all that RFC 3986 allows is taken
-for a URL's: a `'` is a quotation mark, in SQL and in scripts, and a `,` or `;` right before the URN is what stands
-between two fields of CSV, two names of a list, or ends an entity of XML.
+RFC 3986 §3 is read backwards: from the URN over octets of a URL to the nearest `scheme://`. So the inner one of two
+URLs counts, as in `https://nbn-resolving.org/http://nbn-resolving.de/urn:…`. Some octets that RFC 3986 allows are left
+out: a `'` is a quotation mark in SQL and scripts, and a `,` or `;` right before the URN separates fields of CSV or
+names of a list, or ends an entity of XML.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from urnscan.arrays.octets import Octets
 __all__ = ["LOOK_BACK", "URL_OCTETS", "find_host", "find_mark", "may_stand_in_url"]
 
 LOOK_BACK = 1024
-"""So many octets before a URN are searched for the URL in which it stands."""
+"""Octets before a URN that are searched for a URL."""
 URL_OCTETS = (string.ascii_letters + string.digits + "-._~:/?#[]@!$&()*+,;=%").encode()
-"""What may stand in a URL before a URN. A "%" does also where no hex digits follow; brackets only around an address."""
+"""Octets that may stand in a URL before a URN: a "%" also without hex digits, brackets only around an address."""
 
 _AT, _OPENING_BRACKET, _CLOSING_BRACKET = b"@[]"
-_URL, _BEFORE, _SCHEME, _LETTER = 1, 2, 4, 8  # what an octet may be: in a URL, right before the URN, in a scheme, …
+_URL, _BEFORE, _SCHEME, _LETTER = 1, 2, 4, 8  # roles of an octet: in a URL, right before the URN, in a scheme, a letter
 _AUTHORITY_ENDS = (SLASH, QUESTION_MARK, HASH)
 _ALNUM = string.ascii_letters + string.digits
 _ROLES = np.array(
     [
         _URL * (octet in URL_OCTETS)
-        | _BEFORE * (octet in b"-._~:/?#@!$&()*+=%")  # letters and digits are none where a URN begins
+        | _BEFORE * (octet in b"-._~:/?#@!$&()*+=%")  # no letters and digits: no URN begins behind them
         | _SCHEME * (chr(octet) in _ALNUM + "+-.")
         | _LETTER * (chr(octet) in string.ascii_letters)
         for octet in range(256)
@@ -41,17 +41,18 @@ _ROLES = np.array(
 
 @lean
 def may_stand_in_url(octets: Octets, start: int) -> bool:
-    """Whether a URN at `start` may stand in a URL, by the octet before it: most do not, and need no more of a look."""
+    """Whether a URN at `start` may stand in a URL, by the octet before it: a quick test that most URNs fail."""
     return start > 0 and _ROLES[octets[start - 1]] & _BEFORE != 0
 
 
 @lean
 def find_host(octets: Octets, start: int) -> tuple[int, int, bool]:
-    """The host of the URL in whose path, query or fragment the URN at `start` stands, and whether it is the path.
+    """The host of the URL around the URN at `start`, and whether the URN stands in its path (else in query or
+    fragment).
 
     The host is `octets[first:end]`: a registered name, an IPv4 address, or an IPv6 address in its brackets, without
-    user information and port (RFC 3986 §3.2). It is empty where there is no URL, and where the URL has no host.
-    Whoever knows that the octets are spelled as they are asks `may_stand_in_url` first.
+    user information and port (RFC 3986 §3.2). It is empty if there is no URL, or if the URL has no host. Call
+    `may_stand_in_url` first, unless the octet before the URN may be encoded.
     """
     floor = max(0, start - LOOK_BACK)
     begin = -1
@@ -80,7 +81,7 @@ def _ends_scheme(octets: Octets, floor: int, end: int) -> bool:
 
 @lean
 def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
-    """What `find_host` gives, of a URL whose authority begins at `begin`."""
+    """The result of `find_host` for a URL whose authority begins at `begin`."""
     host = end = begin
     while end < start and octets[end] not in _AUTHORITY_ENDS:
         if octets[end] == _AT:
@@ -114,7 +115,7 @@ def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
 
 @lean
 def find_mark(octets: Octets, at: int, end: int, mark: int) -> int:
-    """Where the first `mark` or "#" stands from `at` on, or -1 where none does before `end`."""
+    """First place of `mark` or "#" in `octets[at:end]`, or -1."""
     for i in range(at, end):
         if octets[i] == mark or octets[i] == HASH:
             return i

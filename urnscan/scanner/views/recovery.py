@@ -1,7 +1,7 @@
-"""A scanner that finds hidden URNs beside those that stand there literally, all in their order.
+"""The scanner that finds hidden URNs beside literal ones, all in their order.
 
-What is hidden and what is literal never lie in each other: where a hidden URN takes up what was found literally (its
-first half, say), it stands in its place; and inside of a literal one nothing is looked for.
+Hidden and literal matches do not overlap. A hidden URN replaces a literal match that is part of it, such as its first
+half; and no hidden URN is searched for inside a literal match.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _READINGS_OF = {
 _VIA = np.zeros(READINGS, np.uint8)
 for _number, _kind in enumerate(KINDS, 1):
     _VIA[list(_READINGS_OF[_kind])] = _number
-_WINDOWS = 1 << 12  # that are scanned as one text
+_WINDOWS = 1 << 12  # windows that are scanned as one text
 _NO_PLACES = np.empty(0, np.int64)
 _STRINGS = [field.name.removesuffix("_offsets") for field in fields(Matches) if field.name.endswith("_offsets")]
 _NUMBERS = [
@@ -69,9 +69,9 @@ _NUMBERS = [
 
 
 class RecoveringScanner:
-    """Scans as `Scanner` does, and finds what the views in `recover` show besides; one thread's own.
+    """Scans as `Scanner` does, and finds URNs that views show, too, in one thread.
 
-    `Matches.via` is then 0 for a literal match, or 1 + the place of the view in KINDS; `length` is that in the text.
+    `Matches.via` is 0 for a literal match, else 1 + the index of the view in KINDS; `length` is the length in the text.
     """
 
     def __init__(self, grammar: Grammar, recover: Collection[str]) -> None:
@@ -98,12 +98,12 @@ class RecoveringScanner:
         )
 
     def scan_octets(self, octets: Octets) -> Iterator[Matches]:
-        """The matches of a text that is in memory."""
+        """The matches of a text in memory."""
         merging = _Merging()
         octets = read_only(octets)
         decided = lines = 0
         for matches in self._literal.scan_octets(octets):
-            if len(matches):  # what comes next begins behind the last of these
+            if len(matches):  # the next match begins behind the last of these
                 decided = int(matches.start[-1] + matches.length[-1])
                 lines = int(matches.line[-1]) - 1
             yield from self._hunt(merging, matches, Sight(octets, 0, decided, lines), final=True)
@@ -111,20 +111,20 @@ class RecoveringScanner:
         yield from self._hunt(merging, None, Sight(octets, 0, len(octets), self.lines), final=True)
 
     def scan(self, read_into: Callable[[memoryview], int]) -> Iterator[Matches]:
-        """The matches of a stream; as `Scanner.scan` has it, which also says what is raised and when."""
+        """The matches of a stream. Reads and raises as `Scanner.scan` does."""
         merging, literal = _Merging(), self._literal
         try:
             for matches in literal.scan(read_into, after_each=True):
                 yield from self._hunt(merging, matches, literal.sight, final=False)
                 literal.kept = merging.hunted - BEHIND
         except Exception:
-            # What is hidden before that place counts, if it is whole.
+            # A hidden URN before the failure counts, if it is whole.
             yield from self._hunt(merging, None, self._all_in_sight(), final=False, failed=True)
             raise
         yield from self._hunt(merging, None, self._all_in_sight(), final=True)
 
     def _all_in_sight(self) -> Sight:
-        """What is at hand of a stream that is read, all of it decided."""
+        """The octets in memory after the last read, all of them decided."""
         self._take_counts()
         sight = self._literal.sight
         return sight._replace(decided=sight.base + len(sight.octets), lines=self.lines)
@@ -135,10 +135,10 @@ class RecoveringScanner:
     def _hunt(
         self, merging: _Merging, matches: Matches | None, sight: Sight, *, final: bool, failed: bool = False
     ) -> Iterator[Matches]:
-        """Hunt where all literal matches are known; gives the matches before the place that is reached.
+        """Hunt up to the place before which all literal matches are known; give the matches before the place reached.
 
-        The octets in sight are the last if `final`; if `failed`, what comes next cannot be read, and what it would
-        decide is left out.
+        If `final`, the octets in sight are the last. If `failed`, the next octets cannot be read, and a URN that
+        depends on them is left out.
         """
         merging.add(matches)
         octets, base = sight.octets, sight.base
@@ -197,7 +197,7 @@ class RecoveringScanner:
         return True
 
     def _scan_windows(self, used: int, count: int, merging: _Merging, sight: Sight) -> list[Matches]:
-        """What the grammar finds in the windows, in its places in the text."""
+        """Matches of the grammar in the windows, with their places in the text."""
         if not count:
             return []
         windows, base, found = self._windows, sight.base, []
@@ -209,10 +209,10 @@ class RecoveringScanner:
             last = first + length - 1
             of = np.searchsorted(windows.starts[:count], first, side="right") - 1
             start, end = windows.origin[first] + base, windows.after[last] + base
-            # Windows hold nothing of the URL in which a URN is hidden; the text does.
+            # Windows do not hold the URL around a hidden URN; the text does.
             host, host_offsets = hosts(sight.octets, windows.origin[first])
             is_cut = (windows.cuts[of] > 0) & (end == windows.ends[of] + base)
-            # What follows in a list that trimming takes apart may stand there literally.
+            # Later items of a list that trimming takes apart may be literal.
             is_hidden = (first == windows.starts[of]) | (changes[last + 1] > changes[first])
             hits = replace(
                 matches,
@@ -229,7 +229,7 @@ class RecoveringScanner:
 
 
 def _lines_before(places: Integers, sight: Sight) -> Integers:
-    """The LF octets of the stream before each place."""
+    """LF octets of the stream before each place."""
     lines = np.empty(len(places), np.int64)
     at, before = sight.decided - sight.base, sight.lines
     for i, place in enumerate((places - sight.base).tolist()):
@@ -241,40 +241,40 @@ def _lines_before(places: Integers, sight: Sight) -> Integers:
 
 
 def _stops(places: Integers, sight: Sight) -> Integers:
-    """The octet at each place of the stream, END behind the last."""
+    """The octet at each place of the stream, END behind the last octet."""
     within = places < sight.base + len(sight.octets)
     return np.where(within, sight.octets[np.where(within, places - sight.base, 0)].astype(np.int64), END)
 
 
 class _Merging:
-    """What was found literally and what was found hidden, on the way to one order."""
+    """Literal and hidden matches that wait to be put in one order."""
 
     def __init__(self) -> None:
         self.hits: list[Matches] = []
-        """What was found hidden, in order."""
+        """Hidden matches, in order."""
         self.hunted = 0
-        """Up to where in the stream all that is hidden was found."""
+        """Place in the stream before which all hidden URNs have been found."""
         self._literal: list[Matches] = []
-        self._taken = [_NO_PLACES], [_NO_PLACES]  # where the parts of the text begin and end that hidden ones take up
+        self._taken = [_NO_PLACES], [_NO_PLACES]  # beginnings and ends of the hidden URNs in the text
 
     def add(self, matches: Matches | None) -> None:
-        """Take literal matches that come behind those before."""
+        """Take the next literal matches."""
         if matches is not None and (len(matches) or matches.rejects is not None):
             self._literal.append(self._free(matches))
 
     def take(self, starts: Integers, ends: Integers) -> None:
-        """From `starts` to `ends` the text belongs to something hidden; what was found there literally does not count."""
+        """Take hidden URNs by beginning and end; literal matches that begin inside them do not count."""
         self._taken[0].append(starts)
         self._taken[1].append(ends)
 
     def extents(self) -> tuple[Integers, Integers]:
-        """Where the literal matches that wait begin and end."""
+        """Beginnings and ends of the waiting literal matches."""
         starts = [matches.start for matches in self._literal]
         ends = [matches.start + matches.length for matches in self._literal]
         return np.concatenate([_NO_PLACES, *starts]), np.concatenate([_NO_PLACES, *ends])
 
     def decided(self, until: int | None) -> Iterator[Matches]:
-        """All matches that begin before `until` (None: all), in order; what was found literally within a hidden one is not."""
+        """All matches that begin before `until` (None: all), in order, without literal ones inside hidden ones."""
         hits, self.hits = self.hits, []
         literal, self._literal = [self._free(matches) for matches in self._literal], []
         if hits:
@@ -291,11 +291,11 @@ class _Merging:
             self._literal.append(_rows(matches, np.arange(count, len(matches)), rejects=None))
             if count or matches.rejects is not None:
                 yield _rows(matches, np.arange(count), rejects=matches.rejects)
-        # Only the last part that was taken can reach beyond what is decided.
+        # Only the last hidden URN can reach beyond `until`.
         self._taken = [np.concatenate(self._taken[0])[-1:]], [np.concatenate(self._taken[1])[-1:]]
 
     def _free(self, matches: Matches) -> Matches:
-        """The literal matches that begin in no part of the text that is taken."""
+        """The literal matches that begin in no hidden URN."""
         starts, ends = map(np.concatenate, self._taken)
         if not len(starts) or not len(matches):
             return matches
@@ -305,7 +305,7 @@ class _Merging:
 
 
 def _rows(matches: Matches, rows: Integers, rejects: Rejects | None) -> Matches:
-    """Some of the matches, in this order."""
+    """The matches in these rows."""
     columns: dict[str, Any] = {}
     for name in _STRINGS:
         octets, offsets = getattr(matches, name), getattr(matches, f"{name}_offsets")
@@ -317,7 +317,7 @@ def _rows(matches: Matches, rows: Integers, rejects: Rejects | None) -> Matches:
 
 
 def _joined(parts: Sequence[Matches]) -> Matches:
-    """The matches of all parts, one after the other."""
+    """The concatenated matches."""
     columns: dict[str, Any] = {}
     for name in _STRINGS:
         columns[name] = np.concatenate([getattr(part, name) for part in parts])

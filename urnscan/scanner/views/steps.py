@@ -1,6 +1,6 @@
-"""One step of each reading: which octet stands at a place of a text, and where the next one begins.
+"""One step of each reading: the octet at a place of a text, and the place of the next one.
 
-A step gives the octet, or NOTHING where what stands there is to be passed over; and where it ends, or MORE where that
+A step returns the octet, or NOTHING for something to be skipped; and the end of what stands for it, or MORE if that
 depends on octets that are not there yet. STOP is an octet that no URN holds.
 """
 
@@ -50,12 +50,12 @@ _NAMES = sorted(name.removesuffix(";") for name in html5 if name.endswith(";"))
 ENTITY_NAMES: Vocabulary = index_words([name.encode() for name in _NAMES])
 """The named character references of HTML 5."""
 ENTITY_OCTETS = bytes(ord(text) if len(text := html5[f"{name};"]) == 1 and text.isascii() else STOP for name in _NAMES)
-"""The octet that each of them stands for; STOP for all beyond ASCII."""
+"""The octet of each name; STOP for characters beyond ASCII."""
 
 
 @lean
 def _number(octets: Octets, start: int, end: int, base: int) -> int:
-    """The number that digits make, at most 0x110000; -1 where they are none."""
+    """The value of digits, at most 0x110000; -1 if they are none."""
     value = 0
     for i in range(start, end):
         digit = hex_digit(octets[i])
@@ -78,7 +78,7 @@ def _is_own(octet: int) -> bool:
 
 @lean
 def percent(octets: Octets, at: int, filled: int) -> tuple[int, int]:
-    """Percent-encoded once (RFC 3986 §2.1), as a value inside of a URL."""
+    """A step in text that is percent-encoded once (RFC 3986 §2.1), as a value inside a URL."""
     octet = int(octets[at])
     if _is_own(octet):
         return STOP, at + 1
@@ -94,7 +94,7 @@ def percent(octets: Octets, at: int, filled: int) -> tuple[int, int]:
 
 @lean
 def percent_twice(octets: Octets, at: int, filled: int) -> tuple[int, int]:
-    """Percent-encoded twice: a value inside of a URL that is a value inside of another."""
+    """A step in text that is percent-encoded twice: a value inside a URL that is a value inside another URL."""
     octet, after = percent(octets, at, filled)
     if after == MORE or after == at + 1:
         return octet, after
@@ -108,7 +108,7 @@ def percent_twice(octets: Octets, at: int, filled: int) -> tuple[int, int]:
 
 @lean
 def entity(octets: Octets, at: int, filled: int, names: Vocabulary, values: Octets) -> tuple[int, int]:
-    """A character reference of XML or HTML (`&#58;`, `&#x3a;`, `&colon;`); what is none stands for itself."""
+    """A step over a character reference of XML or HTML (`&#58;`, `&#x3a;`, `&colon;`); other octets are themselves."""
     octet = int(octets[at])
     if octet != AMPERSAND:
         return octet, at + 1
@@ -132,7 +132,7 @@ def entity(octets: Octets, at: int, filled: int, names: Vocabulary, values: Octe
 
 @lean
 def escape(octets: Octets, at: int, filled: int) -> tuple[int, int]:
-    """An escape of JSON, C, N-Triples or Python behind a backslash; a backslash at the line end is nothing."""
+    """A step over an escape of JSON, C, N-Triples or Python; a backslash at a line end is NOTHING."""
     octet = int(octets[at])
     if octet != BACKSLASH:
         return octet, at + 1
@@ -164,7 +164,7 @@ def escape(octets: Octets, at: int, filled: int) -> tuple[int, int]:
 
 @lean
 def label(octets: Octets, at: int, filled: int, is_prefix: bool) -> tuple[int, int]:
-    """One or two blanks behind `urn:` or `urn:NID:`, which is what `is_prefix` says; else what stands there."""
+    """A step over one or two blanks behind `urn:` or `urn:NID:`, if `is_prefix`; other octets are themselves."""
     octet = int(octets[at])
     if not is_prefix or not (octet == SPACE or octet == TAB or octet == _NO_BREAK_SPACE[0]):
         return octet, at + 1

@@ -1,8 +1,9 @@
 r"""URNs broken over lines and by octets that nobody sees.
 
-Said here is only what is taken out of a text before the grammar is applied. A match of the grammar, or the beginning of
-one (`urn:`, `urn:nid`, `urn:nid:`), that ends where a break stands is read on behind the break, where that is
-plausible: at most `MOST_BREAKS` times a URN. Held against places judged by hand: `tests/scanner/views/test_wraps.py`.
+This module only decides what is taken out of a text before the grammar is applied. A match of the grammar, or the
+beginning of one (`urn:`, `urn:nid`, `urn:nid:`), that ends where a break stands is read on behind the break, where that
+is plausible: at most `MOST_BREAKS` times a URN. Compared with places judged by hand:
+`tests/scanner/views/test_wraps.py`.
 
 What stands before the break is the part, what stands behind it T: all URN octets there are, `MOST_AHEAD` at the most.
 T never begins with `urn:` or with a scheme and `://`, and what is joined has to be a URN that reaches beyond the break.
@@ -60,9 +61,9 @@ MOST_BREAKS = 4
 MOST_AHEAD = 256
 _LINE_BEHIND = 256
 BEHIND = 320
-"""Octets before a URN, or before the end of its first part, that may have to be looked at."""
+"""Octets before a URN, or before the end of its first part, that a decision may need."""
 AHEAD = MOST_BREAKS * (150 + MOST_AHEAD)
-"""Octets behind the end of its first part that may have to be."""
+"""Octets behind the end of its first part that a decision may need."""
 _QUOTED_PRINTABLE = range(60, 77)
 _TELLING_LENGTH = 8
 _CLOSING = b".,;:!?'*_)"
@@ -95,25 +96,26 @@ class Broken:
     """A URN that is broken at least once."""
 
     text: bytes
-    """Without the breaks."""
+    """The URN without the breaks."""
     places: npt.NDArray[np.int64]
-    """Where each octet of it stands."""
+    """Place of each octet of `text`."""
     is_cut: bool
-    """It goes on, but is cut for its length."""
+    """Whether it goes on, but is cut for its length."""
 
 
 def is_enough(octets: bytes) -> bool:
-    """Whether what stands behind the first part of a URN is enough to tell whether it goes on, whatever comes next.
+    """Whether the octets behind the first part of a URN decide whether it goes on, whatever comes next.
 
-    It is with an empty line, with as many line ends as a URN can have and one more, and with AHEAD octets.
+    They do if they hold an empty line, more line ends than a URN can have, or AHEAD octets.
     """
     return len(octets) >= AHEAD or octets.count(b"\n") > MOST_BREAKS or _EMPTY_LINE.search(octets) is not None
 
 
 def read_on(octets: bytes, start: int, syntax: Syntax, max_length: int = sys.maxsize) -> Broken | None:
-    """The broken URN that begins at `start`, if there is one.
+    """The broken URN that begins at `start`, or None.
 
-    `octets` have to begin BEHIND octets before it, or with the text, and end AHEAD behind the first break, or with it.
+    `octets` begin BEHIND octets before it, or with the text, and end AHEAD octets behind its first break, or with the
+    text.
     """
     text = b""
     places: list[int] = []
@@ -139,13 +141,13 @@ def read_on(octets: bytes, start: int, syntax: Syntax, max_length: int = sys.max
 
 
 def _taken(pattern: regex.Pattern[bytes], octets: bytes, at: int) -> bytes:
-    """What the pattern takes there."""
+    """The octets at `at` that match the pattern."""
     match = pattern.match(octets, at)
     return match[0] if match else b""
 
 
 def _unquoted(octets: bytes, begin: int, run: bytes) -> bytes:
-    """The run without the `=` of quoted-printable at its end, if it has one."""
+    """The run without a `=` of quoted-printable at its end."""
     end = begin + len(run)
     if not (run.endswith(b"=") and _SOFT.match(octets, end)):
         return run
@@ -153,7 +155,7 @@ def _unquoted(octets: bytes, begin: int, run: bytes) -> bytes:
 
 
 def _behind(octets: bytes, start: int, end: int, part: bytes, left: int) -> int | None:
-    """Where a URN goes on behind the break at `end`, if one of the breaks left to it stands there and it does go on."""
+    """Place where a URN goes on behind a break at `end`, or None; it may have `left` breaks."""
     if left == 0:
         return None
     silent = _INVISIBLE.match(octets, end) or _FOLDED.match(octets, end)
@@ -170,7 +172,7 @@ def _behind(octets: bytes, start: int, end: int, part: bytes, left: int) -> int 
 
 
 def _behind_line(octets: bytes, end: int) -> int | None:
-    """Where the text goes on behind a line end at `end`: behind the indentation, and the leader of the line before."""
+    """Place where the text goes on behind a line end at `end`: behind indentation and the leader."""
     line_end = _LINE_END.match(octets, end)
     if line_end is None:
         return None
@@ -184,7 +186,7 @@ def _behind_line(octets: bytes, end: int) -> int | None:
 
 
 def _line_start(octets: bytes, end: int) -> int:
-    """Where the line that ends at `end` begins; `end`, when that is too far before it. NUL stands between texts."""
+    """Beginning of the line that ends at `end`, or `end` if that is too far away. A NUL separates texts."""
     floor = max(0, end - _LINE_BEHIND)
     start = max(octets.rfind(b"\n", floor, end), octets.rfind(b"\0", floor, end)) + 1
     return start if start or end <= _LINE_BEHIND else end
@@ -213,7 +215,7 @@ def _plausible(octets: bytes, start: int, begin: int, part: bytes, run: bytes, l
 
 
 def _bracketed(octets: bytes, begin: int, left: int) -> bool:
-    """Whether all up to the closing bracket is URN octets, but for breaks."""
+    """Whether only URN octets and breaks stand before the closing bracket."""
     run = _taken(_RUN, octets, begin)
     end = begin + len(run)
     if not run or run == b"/" or _FOREIGN.match(octets, begin):

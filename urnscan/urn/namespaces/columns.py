@@ -17,7 +17,7 @@ import numpy.typing as npt
 from urnscan.arrays.ascii import CASE, COLON, HASH, HYPHEN, PERCENT, QUESTION_MARK, lower, upper
 from urnscan.arrays.jit import compiled, lean, read_only
 from urnscan.arrays.octets import copy
-from urnscan.arrays.strings import Octets, Offsets, Vocabulary, index_words, word_number
+from urnscan.arrays.strings import Column, Octets, Offsets, Vocabulary, index_words, word_number
 from urnscan.urn.namespaces import Rule, judge, registered, rules
 from urnscan.urn.namespaces.check_digits import (
     DNB_NUMBERS,
@@ -113,7 +113,7 @@ def namespace_forms(urn: Octets, offsets: Offsets) -> tuple[Octets, Offsets]:
     rows = np.array([*others, -1], np.int64)
     nss = np.frombuffer(b"".join(others.values()), np.uint8)
     nss_offsets = np.cumsum([0, *map(len, others.values())]).astype(np.int32)
-    return _forms(urn, offsets, start, rule, codes, fitting, machines, rows, nss, nss_offsets)
+    return _forms((urn, offsets), start, rule, (codes, fitting), machines, (rows, nss, nss_offsets))
 
 
 @functools.cache
@@ -270,18 +270,17 @@ def _dnb_is_right(octets: Octets, start: int, end: int, numbers: Codes) -> bool:
 
 @compiled
 def _forms(
-    urn: Octets,
-    offsets: Offsets,
+    urns: Column,
     starts: Offsets,
     rule: _Indices,
-    codes: Codes,
-    fitting: _Indices,
+    judged: tuple[Codes, _Indices],
     machines: _Machines,
-    others: _Rows,
-    nss: Octets,
-    nss_offsets: Offsets,
-) -> tuple[Octets, Offsets]:
-    """Canonical forms. Rows `others`, with -1 behind the last, have the given NSS."""
+    given: tuple[_Rows, Octets, Offsets],
+) -> Column:
+    """Canonical forms of URNs that `_judge` has judged; `given` has rows, with -1 behind the last, and their NSS."""
+    urn, offsets = urns
+    codes, fitting = judged
+    others, nss, nss_offsets = given
     rows = len(offsets) - 1
     out = np.empty(len(urn) + 3 * rows + len(nss), np.uint8)  # an ISBN grows by three digits
     out_offsets = np.zeros(rows + 1, np.int32)
