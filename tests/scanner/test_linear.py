@@ -161,8 +161,8 @@ BOUNDED = {
 # Patterns that are made in functions, and are no more to be found when they have returned: by what they are tested.
 MADE = {
     "records.identifiers:_in_list": "what it makes are _ISBN, _ISSN, _EAN and _SERIAL",
-    "records.json_values:_marks": "a list of plain names",
-    "records.separated:__init__": "two octets, or one",
+    "framing.json_values:_marks": "a list of plain names",
+    "framing.rows:__init__": "two octets, or one",
     "sources.files:__init__": "one octet of a set",
     "urn.lookalikes:_patterns": "sets of characters",
     "urn.lookalikes:compiled": "the same",
