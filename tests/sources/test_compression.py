@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from tests.support.examples import FEW
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources import Input, Limits, Reading, buffer, open_documents
-from urnscan.sources.compression import decoders
+from urnscan.sources.compression import decoders, decoding
 from urnscan.sources.compression.members import CODINGS, Unpacked
 from urnscan.sources.layers import Budget, Layer
 from urnscan.sources.reader import Reader
@@ -615,7 +615,7 @@ def test_a_member_too_long_to_be_kept_loses_a_step_at_most(form, monkeypatch):
     given = read.text[: -len(behind)]
     assert expected.startswith(given)
     assert len(expected) - (1 << 16) <= len(given)
-    assert decoders._STEP_WITHOUT_REPLAY == 1 << 16
+    assert decoding._STEP_WITHOUT_REPLAY == 1 << 16
 
 
 def test_forms_are_recognised_by_their_magic():

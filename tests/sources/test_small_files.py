@@ -27,9 +27,7 @@ def read(*paths, room=BUFFER, full=BUFFER):
     texts, filled = [], 0
     while len(texts) < len(paths) and filled < full:
         got = read_together(
-            files,
-            len(texts),
-            len(paths),
+            files.between(len(texts), len(paths)),
             octets[filled:],
             separator=SEPARATOR,
             full=full - filled,

@@ -20,7 +20,7 @@ class Spilled:
     def __init__(self, schema: pa.Schema, folder: Callable[[], Path]) -> None:
         """`folder` gives the folder for the file, and is asked when there is to be one."""
         self.octets = 0
-        """Of the rows that are in memory."""
+        """Octets of the rows that are in memory."""
         self._schema = schema
         self._folder = folder
         self._place: Path | None = None
@@ -49,7 +49,7 @@ class Spilled:
         self.octets = 0
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """All rows, from the first on; none may be added any more. Raises FatalError where the disk fails."""
+        """All rows, from the first on; after that none can be added. Raises FatalError where the disk fails."""
         try:
             if self._stream is not None:
                 self._stream.close()

@@ -1,4 +1,4 @@
-"""What every run needs, whatever it does: telling what fails, and a folder for what is spilled."""
+"""Failures of a run, told as they happen, and the folder for spilled rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urnscan.sources import TEMPORARY_SUFFIX
 __all__ = ["NO_PLACE", "Failures", "SpillFolder"]
 
 NO_PLACE = -1
-"""In the place of an input: of an argument that is none."""
+"""Place of an argument that names no input."""
 _MOST_FAILURES = 20  # of one input that are told one by one
 
 
@@ -21,7 +21,7 @@ class Failures:
     """Tells what fails, as it happens; of an input in which very much fails, only how much."""
 
     def __init__(self, failures: list[SourceError], on_failure: Callable[[SourceError], None], *, strict: bool) -> None:
-        """What is told goes into `failures` and to `on_failure`; `strict`: the first one ends the run."""
+        """Failures go into `failures` and to `on_failure`; `strict`: the first one ends the run."""
         self._failures = failures
         self._on_failure = on_failure
         self._strict = strict
@@ -30,7 +30,7 @@ class Failures:
         self._told = self._untold = 0
 
     def add(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
-        """Something failed in the input of this place and name; `is_part`: in a part of it, of which others may fail in
+        """Add a failure in the input of this place and name; `is_part`: in a part of it, of which others may fail in
         the same way. Raises FatalError if that ends the run.
         """
         if place != self._place or place == NO_PLACE:

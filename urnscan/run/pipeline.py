@@ -36,7 +36,7 @@ _SIZES = Sizes()
 
 @dataclass
 class Report:
-    """What a run did."""
+    """Counts and failures of a run."""
 
     inputs: int = 0
     """Inputs that were read, or of which a part was."""
@@ -51,17 +51,17 @@ class Report:
     trimmable: int = 0
     """Occurrences that `trim` would have changed."""
     failures: list[SourceError] = field(default_factory=list)
-    """What could not be read, in the order of the inputs."""
+    """Inputs and members that could not be read, or have a wrong checksum, in the order of the inputs."""
     seconds: float = 0.0
-    """How long it took."""
+    """Duration in seconds."""
 
     def _repr_html_(self) -> str:
-        """As a notebook shows it: the counts, then what could not be read."""
+        """HTML for notebooks: the counts, then the failures."""
         names = ("inputs", "octets", "occurrences", "classes", "rejects", "trimmable", "seconds")
         return html_fields((name, getattr(self, name)) for name in names) + html_failures(self.failures)
 
     def metadata(self, options: Options) -> dict[str, Any]:
-        """What the files say of themselves: nothing that differs between two runs with the same inputs and options."""
+        """Metadata of the outputs; equal for two runs with the same inputs and options."""
         return {
             **options.metadata(),
             "counts": {
@@ -101,18 +101,15 @@ def run(
     """
     began = time.monotonic()
     report = Report()
-    counts = Counts()
     failures = Failures(report.failures, on_failure, strict=options.strict)
-    names: dict[int, str] = {}
-    part_of: int | None = None
-    lines, is_counted = 0, False  # of the parts of the huge file before this one
+    results = _Results(failures, occurrences, rejects)
     with ExitStack() as stack:
         folder = SpillFolder(spill_folder)
         stack.callback(folder.remove)
         if classes is not None:
             executor = ThreadPoolExecutor(options.jobs, thread_name_prefix="urnscan-grouping")
             stack.callback(executor.shutdown, cancel_futures=True)
-            grouping = Grouping(options.memory, options.jobs, executor, folder.get)
+            results.grouping = grouping = Grouping(options.memory, options.jobs, executor, folder.get)
         work = Work(
             options,
             _SIZES,
@@ -127,26 +124,9 @@ def run(
         for piece in pieces:
             if shards is not None:
                 shards.add(piece)
-            match piece:
-                case Begun():
-                    if part_of is None or piece.part_of != part_of:
-                        part_of, lines, is_counted = piece.part_of, 0, False
-                case Failed():
-                    failures.add(piece.place, piece.name, piece.error, is_part=part_of is not None)
-                case Rows():
-                    counts += piece.counts
-                    if piece.occurrences is not None and occurrences is not None:
-                        occurrences(_add_lines(piece.occurrences, lines))
-                    if piece.rejects is not None and rejects is not None:
-                        rejects(_add_lines(piece.rejects, lines))
-                    if piece.partial is not None:
-                        grouping.add(piece.partial)
-                        names.update(piece.names)
-                case Done():
-                    counts += replace(piece.counts, inputs=0) if is_counted else piece.counts
-                    is_counted = part_of is not None and bool(is_counted or piece.counts.inputs)
-                    lines += piece.lines
+            results.take(piece)
         failures.finish()
+        counts, names = results.counts, results.names
         report.inputs, report.octets = counts.inputs, counts.octets
         report.occurrences, report.trimmable = counts.occurrences, counts.trimmable
         report.rejects = None if rejects is None else counts.rejects
@@ -160,6 +140,44 @@ def run(
                 classes(rows)
     report.seconds = time.monotonic() - began
     return report
+
+
+class _Results:
+    """Adds up the pieces of a run, and hands their rows on."""
+
+    def __init__(self, failures: Failures, occurrences: Sink | None, rejects: Sink | None) -> None:
+        self.counts = Counts()
+        self.names: dict[int, str] = {}
+        """Names of the inputs in which something was found, by their places."""
+        self.grouping: Grouping | None = None
+        self._failures = failures
+        self._occurrences = occurrences
+        self._rejects = rejects
+        self._part_of: int | None = None  # the huge file of which parts are taken
+        self._lines = 0  # LF octets in its parts so far
+        self._is_counted = False  # whether it is counted as an input
+
+    def take(self, piece: Piece) -> None:
+        """Take the next piece. Raises FatalError, and what a sink raises."""
+        match piece:
+            case Begun():
+                if piece.part_of is None or piece.part_of != self._part_of:
+                    self._part_of, self._lines, self._is_counted = piece.part_of, 0, False
+            case Failed():
+                self._failures.add(piece.place, piece.name, piece.error, is_part=self._part_of is not None)
+            case Rows():
+                self.counts += piece.counts
+                if piece.occurrences is not None and self._occurrences is not None:
+                    self._occurrences(_add_lines(piece.occurrences, self._lines))
+                if piece.rejects is not None and self._rejects is not None:
+                    self._rejects(_add_lines(piece.rejects, self._lines))
+                if piece.partial is not None and self.grouping is not None:
+                    self.grouping.add(piece.partial)
+                    self.names.update(piece.names)
+            case Done():
+                self.counts += replace(piece.counts, inputs=0) if self._is_counted else piece.counts
+                self._is_counted |= self._part_of is not None and piece.counts.inputs > 0
+                self._lines += piece.lines
 
 
 def _work(work: Work, shards: Shards | None) -> Callable[[Task], Iterator[Piece]]:

@@ -1,4 +1,4 @@
-"""What a run has finished, kept beside its output to its end: a run that was cut off can be resumed.
+"""Finished tasks of a run, kept beside its output to its end: a run that was cut off can be resumed.
 
 A *shard* is what came out of one task. Its rows are appended to one file, as Arrow streams; when it is whole, a line is
 appended to another: its own checksum, the *stamp* of the task (its inputs with their sizes and times), and in JSON the
@@ -47,14 +47,14 @@ _Shard = Mapping[str, Any]
 
 
 class Stamp(NamedTuple):
-    """What a task is known by."""
+    """Identity of a task, for resuming."""
 
     text: str
-    """Its place among the others, its inputs with their sizes and times; empty where these do not tell what is in them: of
+    """Digest of its place, its inputs, their sizes and times; empty where these do not tell what is in them: of
     what is no regular file, of what is remote, of what is not there.
     """
     octets: int
-    """That are to be read for it."""
+    """Octets to be read for the task."""
 
 
 def stamp(task: Task) -> Stamp:
@@ -98,7 +98,7 @@ class Shards:
         then.
         """
         self.octets = 0
-        """Of text, that did not have to be scanned again."""
+        """Octets of text that did not have to be scanned again."""
         self.were_other = False
         """Whether the earlier run had another meaning."""
         self._folder = output.with_name(f".{output.name}{SHARDS_SUFFIX}")
@@ -143,7 +143,7 @@ class Shards:
 
     @property
     def are_kept(self) -> bool:
-        """Whether there are some, and more than what is as soon done again."""
+        """Whether there are some, of a run long enough to be worth resuming."""
         return bool(self._found or self._kept) and time.monotonic() > self._keeps_all_from
 
     def find(self, task: str) -> _Shard | None:

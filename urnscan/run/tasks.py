@@ -1,4 +1,4 @@
-"""How the work of a run is cut into tasks, each for one thread."""
+"""Tasks of a run, each for one thread."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from urnscan.sources import Input, Listed, PathList, Seen, find_listed, is_split
 __all__ = ["Argument", "Files", "Part", "Sizes", "Task", "found_inputs", "plan_size", "tasks"]
 
 Argument = str | PathList
-"""What names inputs: a path, a pattern, a URL, "-", or a list of paths and URLs."""
+"""Argument that names inputs: a path, a pattern, a URL, "-", or a list of paths and URLs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large tasks are."""
+    """Sizes of tasks."""
 
     part: int = 8 << 20
     """Octets of a huge file that one task scans."""
@@ -55,7 +55,7 @@ Task = Files | Part | SourceError
 def plan_size(
     inputs: Sequence[Argument], options: Options, outputs: Collection[str] = (), readings: int = 1
 ) -> int | None:
-    """How many octets a run will read that reads all of it so many times, or None where an input does not tell, or a list
+    """Octets that a run will read with so many readings; None where an input does not tell, or a list
     cannot be read twice; for progress, so failures are passed over.
     """
     if not all(argument.is_file for argument in inputs if isinstance(argument, PathList)):
@@ -72,7 +72,7 @@ def plan_size(
 
 
 def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes) -> Iterator[Task]:
-    """How the work of a run is cut: small files together, huge ones in parts, all in the order of the inputs."""
+    """Cut the work of a run into tasks: small files together, huge ones in parts, in the order of the inputs."""
     together: list[Listed | Input] = []
     files = octets = place = 0
     for found in _found(inputs, options, outputs):
@@ -137,7 +137,7 @@ def found_inputs(
 def _found(
     inputs: Sequence[Argument], options: Options, outputs: Collection[str]
 ) -> Iterator[Listed | Input | SourceError]:
-    """The same, with files together where they are many."""
+    """Inputs as `found_inputs` gives them, with files together where they are many."""
     own = frozenset(map(real_place, outputs))
     for argument in inputs if own else ():
         with contextlib.suppress(SourceError):  # it is told when it is looked for

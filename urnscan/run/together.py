@@ -71,7 +71,7 @@ class Together:
         last = min(last, first + _TEXTS - len(self.starts))
         full = self._full + 1 - self.filled
         room = self.text[self.filled : -1]
-        return read_together(files, first, last, room, separator=self._separator, full=full, doubts=doubts)
+        return read_together(files.between(first, last), room, separator=self._separator, full=full, doubts=doubts)
 
     def following(self, start: int, count: int) -> bytes:
         """Octets behind the texts: `count` of them, from `start` on."""

@@ -31,7 +31,7 @@ _ReadInto = Callable[[memoryview], int]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What the workers of a run share."""
+    """Options and callbacks that the workers of a run share."""
 
     options: Options
     sizes: Sizes
@@ -121,7 +121,7 @@ class Worker:
                 most = 1  # what is behind it was read in vain, and the next one may be of its kind
 
     def _count_plain(self, files: Listed, first: int, read: Read) -> int:
-        """How many of the files that were read are plain text, up to the first one that is not."""
+        """The number of files that are plain text, up to the first one that is not."""
         if not len(read.doubtful):
             return len(read.lengths)
         starts = np.cumsum(read.lengths + 1) - (read.lengths + 1)
@@ -155,7 +155,7 @@ class Worker:
             case Values():
                 yield from self._values(document, Where(place, source.name))
             case Document(None, reader) if source.size is None:  # a pipe: nothing waits for its end
-                yield from self._stream(_Begun(reader.read_into), Where(place, source.name))
+                yield from self._stream(_Begun(reader.read_into, is_pipe=True), Where(place, source.name))
             case Document(member, reader):
                 yield from self._text(reader.read_into, Where(place, source.name, member))
 
@@ -308,9 +308,12 @@ class Worker:
 class _Begun:
     """A text of which the front was read already: that comes first, then the error behind it, if any, then the rest."""
 
-    def __init__(self, read_into: _ReadInto, head: bytes = b"", error: SourceError | None = None) -> None:
-        """`read_into` gives what is behind the head."""
+    def __init__(
+        self, read_into: _ReadInto, head: bytes = b"", error: SourceError | None = None, *, is_pipe: bool = False
+    ) -> None:
+        """`read_into` gives what is behind the head; `is_pipe`: what it gives does not wait for more."""
         self._read_into = read_into
+        self._is_pipe = is_pipe
         self._head = memoryview(head)
         self._error = error
 
@@ -324,11 +327,23 @@ class _Begun:
         if self._error is not None:
             error, self._error = self._error, None
             raise error
-        return self._read_into(view)
+        octets = 0
+        while octets < len(view):
+            try:
+                more = self._read_into(view[octets:])
+            except SourceError as error:
+                if not octets:
+                    raise
+                self._error = error  # once what came before it was scanned
+                break
+            octets += more
+            if not more or self._is_pipe:
+                break
+        return octets
 
 
 def _in_text(found: Matches | Rejects, where: Where, base: int = 0, lines: int = 0) -> _Placed:
-    """What was found in one text; the part of it that was scanned begins at octet `base`, behind `lines` LF."""
+    """Places in one text, whose scanned part begins at octet `base`, behind `lines` LF."""
     return _Placed(
         found,
         offset=found.start + base,

@@ -1,5 +1,6 @@
 """Arguments -> inputs -> texts and values, through every form that is read.
 
+selection: files that a walk takes and files that it passes over.
 walk: arguments, folders and patterns -> inputs, in a fixed order.
 lists: lists of inputs (`--files-from`).
 inputs: an input; many files without an object for each.
@@ -16,6 +17,7 @@ tables: Parquet, Arrow, SQLite, CSV, JSON -> values.
 encodings: UTF-16 and other encodings -> UTF-8.
 buffer: octets of a stream, looked at before they are taken.
 reader: the protocol of all that gives octets.
+buffer: octets that are looked at before they are taken, and read again.
 layers: limits, failed checksums and names that the nested readers of one input share.
 documents: what comes out: texts, and columns of values.
 
@@ -31,10 +33,11 @@ from urnscan.sources.lists import PathList
 from urnscan.sources.reader import Reader, past_damage
 from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
 from urnscan.sources.seen_inputs import Seen
+from urnscan.sources.selection import TEMPORARY_SUFFIX, Selection
 from urnscan.sources.small_files import HEAD, Doubts, Read, read_together
 from urnscan.sources.states import UNKNOWN, states_of_files
 from urnscan.sources.texts import doubts, is_plain, is_splittable, open_documents
-from urnscan.sources.walk import TEMPORARY_SUFFIX, Selection, find_inputs, find_listed
+from urnscan.sources.walk import find_inputs, find_listed
 
 __all__ = [
     "HEAD",

@@ -1,4 +1,4 @@
-"""What an input holds, whatever its form: texts to be scanned, and columns of values."""
+"""Contents of an input, whatever its form: texts to be scanned, and columns of values."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Document:
     """The way to it inside the input; None where it is the input itself."""
     reader: Reader
     codec: str | None = None
-    """What it was decoded from; None where the octets are given as they are."""
+    """Encoding from which it was decoded; None if the octets are given as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,6 @@ class Values:
     """Values of a table, each a text of its own."""
 
     values: pa.Array
-    """Of text or octets; null holds nothing."""
+    """Strings or octets; null holds nothing."""
     place: Callable[[int], str]
     """From an index in `values` to where the value stands: `row/column`."""

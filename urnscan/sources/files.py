@@ -93,7 +93,7 @@ class Range(File):
     """A range of a regular file, moved to where no URN is cut: see `open_range`."""
 
     offset: int
-    """Where in the file it begins, in octets."""
+    """The octet of the file at which it begins."""
     following: int | None
     """The octet behind it, once it is read to its end: the separator, or None at the end of the file."""
 

@@ -57,7 +57,7 @@ class Form:
     named: tuple[str, ...] = ()
     """Asked only where the name of the file ends in one of these, lower case; none: always."""
     has_nul: bool = False
-    """Whether such a file has a NUL where it begins, whatever octet comes first."""
+    """Whether such a file has a NUL in its first octets."""
     of_fields: bool = False
     """Whether it is of this form only where fields are named, and text else."""
 
@@ -69,7 +69,7 @@ class Compression(Form):
     open: Callable[[Reader, Layer], Reader]
     """The reader of what is inside; who opened the one that it reads closes that."""
     suffixes: tuple[str, ...]
-    """What the names of such files end in, lower case."""
+    """Suffixes of the names of such files, lower case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class Archive(Form):
     """A form that holds members with names."""
 
     open: Callable[[Reader, Layer], Iterator[tuple[str, Reader] | SourceError]]
-    """Its members, each to be read before the next is asked for; in place of one that cannot be read, its error."""
+    """Gives the members, each to be read before the next is asked for; in place of one that cannot be read, its error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class Table(Form):
     """A form that holds values in rows and columns."""
 
     open: Callable[[Reader, Layer], Iterator[Document | Values | SourceError]]
-    """Its values; a document where it is scanned as it is."""
+    """Gives the values; a document if the octets are scanned as they are."""
 
 
 class Registry:
@@ -99,7 +99,7 @@ class Registry:
 
     @property
     def suffixes(self) -> frozenset[str]:
-        """What the names of files end in that may be of a form by their names."""
+        """Suffixes by which a form is recognised."""
         return frozenset(self._suffixes)
 
     @property
@@ -152,7 +152,7 @@ def _compressions() -> Iterator[Compression]:
 
 
 def _damaged_compressions() -> Iterator[Compression]:
-    """Those that only their names tell."""
+    """Compressed files with a damaged beginning, which only their names tell."""
     for coding in CODINGS:
         yield Compression(
             recognise=coding.recognise_damaged,
@@ -172,14 +172,14 @@ def _unread() -> Iterator[Archive]:
 
 
 def _damaged_archives() -> Iterator[Archive]:
-    """Those that only their names tell, too."""
+    """Archives with a damaged beginning, which only their names tell."""
     yield Archive(recognise=is_like_binary, open=open_zip, named=ZIPS)
     yield Archive(recognise=is_damaged_tar, open=open_tar, named=(".tar",))
     yield Archive(recognise=is_damaged_warc, open=open_warc, named=(".warc", ".wet", ".wat"))
 
 
 def _mistaken_tables() -> Iterator[Table]:
-    """What only has their names."""
+    """Files that have the names of tables and are none."""
     for what, names in TABLES.items():
         yield Table(recognise=is_like_binary, open=functools.partial(scan_mistaken, what), named=names)
     database = functools.partial(scan_mistaken, "an SQLite database")

@@ -1,4 +1,4 @@
-"""What is to be read: one thing, or many files of which there is no object each."""
+"""Inputs of a run: one as an object, many files as arrays."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _ROUNDABOUT = re.compile(rb"//|/\./")
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One thing to be read."""
+    """One input."""
 
     name: str
     """The input as named or walked, "/" between folders and "-" for standard input; always encodable as UTF-8.
@@ -27,7 +27,7 @@ class Input:
     Octets of the path that are not UTF-8 are written as in `\\xff`.
     """
     path: str | None
-    """What to open, None for standard input and what is remote; octets that are not UTF-8 are surrogate escapes, as
+    """Path to open, None for standard input and remote objects; octets that are not UTF-8 are surrogate escapes, as
     everywhere in `os`."""
     size: int | None
     """The octets of a regular file or an object when it was found, None where not known: standard input, a FIFO, a device."""
@@ -36,7 +36,7 @@ class Input:
 
     @property
     def key(self) -> bytes:
-        """What it is known by: two inputs of one key are the same."""
+        """Key of the input: two inputs with one key are the same."""
         if self.path is not None:
             return _known_by([os.fsencode(self.path)])[0]
         return b"\0" + repr(self.name if self.remote is None else self.remote.key).encode()  # no path has a NUL
@@ -58,7 +58,7 @@ class Listed:
         self.paths = paths
         """Their paths end to end, each with a NUL behind it."""
         self.ends = ends
-        """Where each path ends with its NUL."""
+        """The end of each path, behind its NUL."""
         self.sizes = sizes
         """The octets of each when it was found."""
 
@@ -116,7 +116,7 @@ class Listed:
             start = end
 
     def chosen(self, which: npt.NDArray[np.bool_]) -> "Listed":
-        """Those of the files for which that is true."""
+        """The files for which `which` is true."""
         if which.all():
             return self
         chosen = [path + b"\0" for path in compress(self._each(), which)]
@@ -125,7 +125,7 @@ class Listed:
 
     @property
     def keys(self) -> list[bytes]:
-        """What they are known by, as inputs."""
+        """Keys of the files, as of inputs."""
         return _known_by(self._each())
 
     def _each(self) -> list[bytes]:
@@ -138,7 +138,7 @@ class Listed:
 
 
 def one_by_one(found: "Iterable[Listed | Input | SourceError]") -> "Iterator[Input | SourceError]":
-    """The same, each file an object."""
+    """Inputs and errors, each file as an object."""
     for each in found:
         if isinstance(each, Listed):
             yield from each

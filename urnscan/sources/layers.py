@@ -17,7 +17,7 @@ _FREE = 1 << 28  # octets that anything may unfold to, whatever its ratio
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an input may unfold to; the defaults stop what was made to harm, and hardly anything else."""
+    """Limits on what an input unfolds to. The defaults stop files made to harm, and hardly any others."""
 
     ratio: int = 1000
     """Octets that may come out of one octet of the input, once it unfolds to more than 256 MiB."""
@@ -31,10 +31,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the readers of a run go by."""
+    """Options that the readers of a run go by."""
 
     encoding: str | None = None
-    """What text is in that has no byte order mark; None: it is read as it is."""
+    """Encoding of text without a byte order mark; None: it is read as it is."""
     columns: tuple[str, ...] = ()
     """The fields of tables to be read; none: all that hold text."""
     limits: Limits = field(default_factory=Limits)
@@ -56,17 +56,17 @@ class Budget:
         self._more_wrong = 0
 
     def took(self, octets: int) -> None:
-        """So many octets of the input as it is were read."""
+        """Count octets of the input itself that were read."""
         self._read += octets
         self._on_read(octets)
 
     def gave(self, octets: int) -> None:
-        """So many octets came out of a compression or a table. Raises LimitError."""
+        """Count octets that came out of a compression or a table. Raises LimitError."""
         self._unfolded += octets
         self.may_give(0)
 
     def may_give(self, octets: int) -> None:
-        """So many octets more are said to come at once: past the limits no memory is taken for them. Raises LimitError."""
+        """Check octets that are announced, before memory is taken for them. Raises LimitError past the limits."""
         unfolded = self._unfolded + octets
         if unfolded > self._limits.size:
             reason = f"unfolds to more than {self._limits.size:,} octets: read no further; --max-size allows more"
@@ -78,7 +78,7 @@ class Budget:
             raise LimitError(self._name, reason)
 
     def member(self) -> None:
-        """One more member of an archive begins. Raises LimitError."""
+        """Count a member of an archive. Raises LimitError."""
         self._members += 1
         if self._members > self._limits.members:
             reason = f"has more than {self._limits.members:,} members: read no further; --max-members allows more"
@@ -102,12 +102,12 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Where a reader stands: how it is called, and what it shares with those above and below it."""
+    """Names and limits of one level of nesting: an input, or a member in it."""
 
     name: str
-    """What errors call it: the input, then the members on the way in."""
+    """Name in errors: the input, then the members on the way in."""
     file_name: str
-    """What tells its form where its octets do not: the name of the file or member, without the suffix of a compression."""
+    """File name by whose suffix a form is recognised, without the suffix of a compression around it."""
     reading: Reading
     budget: Budget
     member: str | None = None
@@ -127,11 +127,11 @@ class Layer:
         return self._deeper(name=self.name_of(member), file_name=member.rsplit("/", 1)[-1], member=_shortened(way))
 
     def name_of(self, member: str) -> str:
-        """What errors call a member of this archive."""
+        """Name of a member of this archive in errors."""
         return _shortened(self.name + INSIDE + member)
 
     def of_value(self, place: str) -> str:
-        """What `member` says of a value of a table at this layer."""
+        """`member` of a value of a table at this layer."""
         return _shortened(place if self.member is None else self.member + INSIDE + place)
 
     def _deeper(self, **changes: str) -> Self:

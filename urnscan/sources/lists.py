@@ -21,11 +21,11 @@ class PathList:
     """A file that names inputs."""
 
     source: str
-    """Its path, or "-" for standard input."""
+    """Path of the list, or "-" for standard input."""
 
     @property
     def name(self) -> str:
-        """What errors call it."""
+        """Name in errors."""
         return "standard input" if self.source == "-" else name_of(self.source)
 
     @property
@@ -65,7 +65,7 @@ class PathList:
 
 
 def _in_parts(paths: list[bytes], most: int) -> Iterator[list[bytes]]:
-    """Those of the paths that are not empty."""
+    """The paths that are not empty, no more than `most` at once."""
     some = [path for path in paths if path]
     for at in range(0, len(some), most):
         yield some[at : at + most]

@@ -1,4 +1,4 @@
-"""What gives octets, front to back: the protocol that all readers of inputs and of what is inside them follow."""
+"""Protocol of readers: objects that give octets front to back, of inputs and of members."""
 
 import io
 from collections.abc import Callable
@@ -66,7 +66,7 @@ def skip(reader: Reader, count: int) -> int:
 
 
 def past_damage(read_into: Callable[[memoryview], int]) -> Callable[[memoryview], int]:
-    """The same reading once more, past what is damaged: of that was told the first time. 0 at any other error as at the end."""
+    """A `read_into` that passes over damage, for a second reading. Any other error is the end: 0."""
 
     def read_on(view: memoryview) -> int:
         while True:

@@ -1,4 +1,4 @@
-"""Which inputs were met before, of millions."""
+"""Set of the inputs met so far, for millions of them."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ class Seen:
         self._count = 0
 
     def add(self, keys: Sequence[bytes]) -> npt.NDArray[np.bool_]:
-        """Which of the keys come for the first time; all are known from now on."""
+        """Add keys; tells for each whether it is new."""
         if 3 * (self._count + len(keys)) > 2 * len(self._table):
             old = self._table[self._table[:, 1] != 0]
             rows = len(self._table)
@@ -42,7 +42,7 @@ class Seen:
 
 @compiled
 def _add(table: _Hashes, hashes: _Hashes) -> npt.NDArray[np.bool_]:
-    """Which of the hashes were not in the table; now they are. There must be room."""
+    """Add hashes to a table that has room; tells for each whether it is new."""
     are_new = np.zeros(len(hashes), np.bool_)
     for i in range(len(hashes)):
         at = hashes[i, 0] & (len(table) - 1)

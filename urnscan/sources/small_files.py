@@ -5,6 +5,7 @@ They are laid into one text as they are read. Which of them are surely text is s
 
 import os
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,16 +25,15 @@ _read = from_c("read", "intp", "intc", "uintp", "uintp")
 _close = from_c("close", "intc", "intc")
 
 
-@dataclass(frozen=True, slots=True)
-class Doubts:
-    """What makes a file more than surely text; a NUL at its beginning does in any case, and a name that is not ASCII."""
+class Doubts(NamedTuple):
+    """Signs that a file may not be plain text. A NUL at its beginning is one in any case, and a name that is not ASCII."""
 
     begins: npt.NDArray[np.bool_]
     """For each octet, whether it is one to begin so."""
     suffixes: npt.NDArray[np.uint8]
-    """What a name may end in, lower case, end to end."""
+    """Suffixes of names, lower case, end to end."""
     ends: npt.NDArray[np.int64]
-    """Where each of these ends."""
+    """The end of each suffix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,33 +41,22 @@ class Read:
     """Files that were read, from the first one on."""
 
     lengths: npt.NDArray[np.int64]
-    """How many octets each has."""
+    """Octets of each file."""
     doubtful: npt.NDArray[np.int64]
-    """Which of them are not surely text."""
+    """Indices of the files that may not be plain text."""
     is_stuck: bool
-    """Whether the next one is to be read on its own: it is no file, or large, or cannot be read; then that shows why."""
+    """Whether the next file is to be read on its own: it is no regular file, or large, or cannot be read."""
 
 
-def read_together(
-    files: Listed, first: int, last: int, text: npt.NDArray[np.uint8], *, separator: int, full: int, doubts: Doubts
-) -> Read:
-    """Read files from the first one up to the last, into `text`, one behind the other with the separator behind each.
+def read_together(files: Listed, text: npt.NDArray[np.uint8], *, separator: int, full: int, doubts: Doubts) -> Read:
+    """Read files into `text`, one behind the other with the separator behind each.
 
     It goes on while less than `full` octets are there, so a file has the rest of the room in any case.
     """
     if not IS_COMPILED:
         return Read(np.empty(0, np.int64), np.empty(0, np.int64), is_stuck=True)
     lengths, are_doubtful, is_stuck = _read_files(
-        np.frombuffer(files.paths, np.uint8),
-        files.ends[first - 1] if first else 0,
-        files.ends[first:last],
-        _FLAGS,
-        text,
-        full,
-        separator,
-        doubts.begins,
-        doubts.suffixes,
-        doubts.ends,
+        np.frombuffer(files.paths, np.uint8), files.ends, text, full, separator, doubts
     )
     return Read(lengths, np.flatnonzero(are_doubtful), is_stuck)
 
@@ -75,24 +64,20 @@ def read_together(
 @compiled
 def _read_files(
     paths: npt.NDArray[np.uint8],
-    begin: int,
     ends: npt.NDArray[np.int64],
-    flags: int,
     text: npt.NDArray[np.uint8],
     full: int,
     separator: int,
-    begins: npt.NDArray[np.bool_],
-    suffixes: npt.NDArray[np.uint8],
-    suffix_ends: npt.NDArray[np.int64],
+    doubts: Doubts,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], bool]:
     """The lengths of files whose paths each end with a NUL, which are doubtful, and whether it is stuck."""
     lengths = np.empty(len(ends), np.int64)
     are_doubtful = np.zeros(len(ends), np.bool_)
-    filled = 0
+    filled = begin = 0
     for i in range(len(ends)):
         if filled >= full:
             return lengths[:i], are_doubtful[:i], False
-        descriptor = _open(paths.ctypes.data + np.uintp(begin), flags)
+        descriptor = _open(paths.ctypes.data + np.uintp(begin), _FLAGS)
         if descriptor < 0:
             return lengths[:i], are_doubtful[:i], True
         end = filled
@@ -104,7 +89,8 @@ def _read_files(
         if got != 0:  # its end was not seen
             return lengths[:i], are_doubtful[:i], True
         are_doubtful[i] = end > filled and (
-            _may_be_more(text[filled:end], begins) or _is_telling(paths[begin : ends[i] - 1], suffixes, suffix_ends)
+            _may_be_more(text[filled:end], doubts.begins)
+            or _is_telling(paths[begin : ends[i] - 1], doubts.suffixes, doubts.ends)
         )
         lengths[i] = end - filled
         text[end] = separator

@@ -1,4 +1,4 @@
-"""How large and how old files are, many in one call: as in `small_files.py`, without giving up the GIL for each."""
+"""Sizes and times of many files in one call, without giving up the GIL for each (as in `small_files.py`)."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ from urnscan.arrays.jit import IS_COMPILED, compiled, from_c
 __all__ = ["UNKNOWN", "file_sizes", "states_of_files"]
 
 UNKNOWN = -1
-"""In the place of a size: of what is no regular file, or is not there, or on a system where this cannot be asked."""
+"""Size of what is no regular file or is not there, and of all files on systems where this cannot be asked."""
 
 # statx(2), whose structure is the same on every Linux.
 _CAN_ASK = IS_COMPILED and sys.platform == "linux"

@@ -62,7 +62,7 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) ->
 
 
 def doubts(reading: Reading) -> Doubts:
-    """By what an input is such that only `is_plain` can tell."""
+    """Signs by which only `is_plain` can tell whether an input is plain text."""
     are_all = reading.encoding is not None or bool(reading.columns)
     begins = np.full(256, are_all)
     begins[[*FORMS.begins, *MARKS_BEGIN]] = True
@@ -95,7 +95,7 @@ class _Counted(Reader):
 
 
 def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Values | SourceError]:
-    """What the octets of a reader hold, whatever form they have."""
+    """Texts and values in the octets of a reader, through all their forms."""
     match form := FORMS.recognise(reader, layer):
         case None:
             yield _text(reader, layer)
@@ -117,7 +117,7 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Values | Source
 
 
 def _member(name: str, reader: Reader, layer: Layer) -> Iterator[Document | Values | SourceError]:
-    """What a member of an archive holds; what goes wrong with it alone is given and not raised."""
+    """Texts and values in a member of an archive; errors of the member alone are given, not raised."""
     layer.budget.member()
     try:
         with Buffer(reader) as buffer:

@@ -1,4 +1,4 @@
-"""Which inputs the arguments of a run name: files as they are, folders walked, patterns expanded.
+"""Inputs that the arguments of a run name: files as they are, folders walked, patterns expanded.
 
 The order is that of the arguments; inside a folder that of the octets of the names, whatever the file system gives,
 so that a run on the same files is the same run. What was named is always read; only what was met is filtered.
@@ -10,7 +10,6 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from errno import ENAMETOOLONG, ENOENT, ENOTDIR
 from fnmatch import fnmatchcase
 
@@ -20,34 +19,16 @@ from urnscan.errors import SourceError
 from urnscan.sources.inputs import Input, Listed, name_of, one_by_one
 from urnscan.sources.lists import PathList, with_remedy
 from urnscan.sources.remote.urls import is_remote, is_url, local_path, real_place
+from urnscan.sources.selection import TEMPORARY_SUFFIX, Selection, fits, with_next
 from urnscan.sources.states import UNKNOWN, file_sizes
 
-__all__ = ["TEMPORARY_SUFFIX", "Selection", "find_inputs", "find_listed", "fits", "with_next"]
-
-TEMPORARY_SUFFIX = ".urnscan-tmp"
-"""What the names of a run's temporary files and folders end in."""
+__all__ = ["find_inputs", "find_listed"]
 
 _TEMPORARY = os.fsencode(TEMPORARY_SUFFIX)
 _AT_ONCE = 1 << 12  # files of a folder that are looked at together
 _MAGIC = re.compile(r"[*?\[]")
 
 Identity = tuple[int, int]  # st_dev, st_ino
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which files of a walked folder are inputs; what was named is one in any case.
-
-    A pattern with a "/" in it is matched on the path from the walked folder on, where `*` crosses "/" too; any other on
-    the base name; one that ends in "/" matches folders only. Case counts.
-    """
-
-    include: tuple[str, ...] = ()
-    """A file must match one of these, if there are any."""
-    exclude: tuple[str, ...] = ()
-    """A file must match none of these; a folder that matches one is not entered."""
-    follow: bool = False
-    """Whether links that are met are followed; a link to a folder that is being walked never is."""
 
 
 _EVERYTHING = Selection()
@@ -76,7 +57,7 @@ def find_inputs(
 def find_listed(
     arguments: Iterable[str | PathList], selection: Selection = _EVERYTHING, skip: Collection[str] = ()
 ) -> Iterator[Listed | Input | SourceError]:
-    """The same, with the files of a folder or a list together where they are many."""
+    """Inputs as `find_inputs` gives them, with the files of a folder or a list together where they are many."""
     finder = _Finder(selection, skip)
     for argument in arguments:
         if isinstance(argument, PathList):
@@ -188,7 +169,7 @@ class _Finder:
                 yield SourceError.from_os(name_of(path), error)
 
     def _listing(self, folder: str, root_length: int) -> Iterator[Listed | str]:
-        """What is in a folder, sorted by the octets of the names: the files that are inputs, and the paths of all else.
+        """Entries of a folder, sorted by the octets of the names: the files that are inputs, and the paths of all else.
 
         It is listed at once, with OSError where it cannot be.
         """
@@ -197,7 +178,7 @@ class _Finder:
         return self._wanted(folder, names, root_length)
 
     def _wanted(self, folder: str, names: list[bytes], root_length: int) -> Iterator[Listed | str]:
-        """What is in a folder, but for regular files that are no inputs."""
+        """Entries of a folder, without regular files that are no inputs."""
         before = os.fsencode(folder if folder.endswith("/") else folder + "/")
         is_filtered = bool(self._selection.include or self._selection.exclude)
         for at in range(0, len(names), _AT_ONCE):
@@ -308,7 +289,7 @@ class _Finder:
                     yield SourceError.from_os(name_of(path), error)
 
     def _candidates(self, folder: str, parts: list[str], wanted: Collection[int]) -> Iterator[tuple[str, bool, bool]]:
-        """What in a folder can match one of the wanted parts: path, whether it is a folder, whether it is a link.
+        """Entries of a folder that can match one of the wanted parts: path, whether it is a folder, whether it is a link.
 
         `folder` ends in "/" or is empty. It is listed only where a name is not known, as it may be closed to listing.
         """
@@ -344,7 +325,7 @@ class _Finder:
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
-    """What is in a folder, sorted by the octets of the names; raises OSError."""
+    """Entries of a folder, sorted by the octets of the names; raises OSError."""
     with os.scandir(folder) as entries:
         return sorted(entries, key=lambda entry: os.fsencode(entry.name))
 
@@ -355,24 +336,6 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:
         return False
-
-
-def fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: bool) -> bool:
-    """Whether an entry matches one of the patterns of a Selection."""
-    for pattern in patterns:
-        wanted = pattern.removesuffix("/")
-        if (is_folder or wanted == pattern) and fnmatchcase(relative if "/" in wanted else name, wanted):
-            return True
-    return False
-
-
-def with_next(parts: list[str], wanted: Collection[int]) -> set[int]:
-    """The wanted parts of a pattern and those that can be next, as a `**` may stand for no folder at all."""
-    closed = set(wanted)
-    for at, part in enumerate(parts):
-        if at in closed and part == "**":
-            closed.add(at + 1)
-    return closed
 
 
 def _identity(status: os.stat_result) -> Identity:

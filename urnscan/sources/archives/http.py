@@ -87,7 +87,7 @@ class Body(Reader):
         return reader
 
     def _head(self) -> bytes:
-        """What the headers are in: the octets up to their end, at most 64 KiB, and perhaps some of the body."""
+        """Octets up to the end of the headers, at most 64 KiB, and perhaps some of the body."""
         self._message.find_within(_HEAD_END, _HEADERS)
         head = self._message.head(0)
         return head if len(head) < _HEADERS else head[: head.rfind(b"\n", 0, _HEADERS) + 1]

@@ -81,7 +81,7 @@ class _Input(Reader):
             raise
 
     def close(self) -> None:
-        """Whoever opened the reader below closes it."""
+        """The reader below stays open."""
 
 
 class _Stored(Reader):
@@ -111,7 +111,7 @@ class _Stored(Reader):
         return got
 
     def close(self) -> None:
-        """What was not read is passed over when the next member is asked for."""
+        """Octets that were not read are passed over when the next member is asked for."""
 
     def cut_off(self) -> SourceError:
         """The error for a member whose end is missing; nothing more is read of it."""
@@ -237,7 +237,7 @@ class _Archive:
         return None
 
     def _file(self, header: tarfile.TarInfo, block: bytes, at: int) -> tuple[str, Reader] | SourceError | None:
-        """What a header that is none of an extension begins."""
+        """The member of a header that is no extension; None if it has no data."""
         records, self._extended = self._global | self._extended, {}
         if header.type in _WITHOUT_DATA:
             return None
@@ -282,7 +282,7 @@ def _parse(block: bytes) -> tarfile.TarInfo | None:
 
 
 def _find_header(head: bytes, *, anywhere: bool) -> int | None:
-    """Where the first header stands: anywhere one with a magic string, else in steps of 512 octets."""
+    """Index of the first header: with `anywhere` of one with a magic string, else in steps of 512 octets."""
     last = len(head) - _BLOCK
     starts: Iterable[int] = range(0, last + 1, _BLOCK)
     if anywhere:

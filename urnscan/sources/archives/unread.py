@@ -1,4 +1,4 @@
-"""What is not read as what it is: archives of other forms, and what its name says and its first octets do not.
+"""Files that are not read in their form: archives of other forms, and files whose names and first octets disagree.
 
 An archive whose first header is damaged is known by its name and by octets that no text has; it is read from its next
 header on. Of a table, which has all that matters in one place, what is there is scanned as it is.
@@ -36,22 +36,22 @@ UNREAD = {
     "a cabinet": (b"MSCF\0\0\0\0",),
     "what compress wrote": tuple(b"\x1f\x9d%c" % (block | bits) for block in (0, 0x80) for bits in range(9, 17)),
 }
-"""What begins so is not read."""
+"""Archives that are not read, by the octets with which they begin."""
 _AR = b"!<arch>\n"
 
 ZIPS = (
     *(".zip", ".jar", ".war", ".ear", ".apk", ".xpi", ".whl", ".epub", ".kmz", ".cbz", ".wacz"),
     *(".docx", ".docm", ".dotx", ".xlsx", ".xlsm", ".pptx", ".pptm", ".odt", ".ods", ".odp", ".odg"),
 )
-"""What the names of zip archives end in."""
+"""Suffixes of zip archives."""
 TABLES = {
     "a Parquet file": (".parquet",),
     "an Arrow file": (".arrow", ".feather"),
     "an SQLite database": (".sqlite", ".sqlite3"),
 }
-"""What the names of tables end in."""
+"""Suffixes of tables."""
 DATABASES = (".db", ".db3")
-"""What the names of SQLite databases end in, and those of others."""
+"""Suffixes of SQLite databases and of other databases."""
 
 _BLOCK = 512  # octets of the header of a tar archive
 _FRACTIONS = slice(21, 24)  # where in an SQLite database octets stand that are always the same
@@ -76,7 +76,7 @@ def is_ar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (it is know
 
 
 def scan_ar(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
-    """What is in an archive of ar, which compresses nothing."""
+    """The octets of an archive of ar, which compresses nothing."""
     yield SourceError(
         layer.name, "an ar archive is not read: scanned as it is; unpack it first for what is packed in it"
     )
@@ -89,23 +89,23 @@ def is_like_binary(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (i
 
 
 def is_damaged_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (its name was looked at)
-    """Whether what is called a tar archive is one: what fills the fields of headers is in the first."""
+    """Whether a file called a tar archive is one: NULs fill the fields of its first header."""
     if head.startswith(WIDE_MARKS):
         return False
     return b"\0" in head[:_BLOCK] or (None if len(head) < _BLOCK else False)
 
 
 def is_damaged_warc(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (its name was looked at)
-    """Whether what is called a web archive is one: the fields of a record are where it begins."""
+    """Whether a file called a web archive is one: fields of a record are in its first octets."""
     return _RECORD.search(head[:_RECORD_IN]) is not None or (None if len(head) < _RECORD_IN else False)
 
 
 def is_damaged_database(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (its name was looked at)
-    """Whether what is called a database is one of SQLite: others are called so, too."""
+    """Whether a file called a database is one of SQLite; other databases have such names, too."""
     return head[_FRACTIONS] == _ALWAYS or (None if len(head) < _FRACTIONS.stop else False)
 
 
 def scan_mistaken(what: str, reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
-    """The octets of what only has the name of something."""
+    """The octets of a file that only has the name of a form."""
     yield SourceError(layer.name, f"is named like {what} but does not begin like one: scanned as it is")
     yield Document(layer.member, reader)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.zip_entries import FIXED, Header, descriptor, refusal, texts
 from urnscan.sources.buffer import Buffer, CutError
-from urnscan.sources.compression.decoders import BrokenError, ChecksumError
+from urnscan.sources.compression.decoding import BrokenError, ChecksumError
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins
 
@@ -48,7 +48,7 @@ def open_zip(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | Sour
 
 
 class _Member(Reader):
-    """What is in a member; its checksum and its size are looked at when it was read to its end."""
+    """Reader of a member; its checksum and its size are compared at its end."""
 
     def __init__(self, header: Header, buffer: Buffer, layer: Layer, crc32: Callable[..., int]) -> None:
         self.header = header
@@ -58,7 +58,7 @@ class _Member(Reader):
         self.is_decoded = False
         """Whether it was read to its end, and the next octet is that behind it."""
         self.is_whole = False
-        """Whether it also ends there by what the archive says of it."""
+        """Whether it also ends there by its header or descriptor."""
         self.is_cut_off = False
         """Whether the octets end, or are interrupted, before it does."""
         self._buffer = buffer
@@ -82,7 +82,7 @@ class _Member(Reader):
         return got
 
     def close(self) -> None:
-        """What was not read is read, or passed over, when the next member is asked for: its checksum may still fail."""
+        """Octets that were not read are read, or passed over, when the next member is asked for."""
 
     def error(self, reason: str) -> SourceError:
         return SourceError(self._layer.name_of(self.header.name), reason)
@@ -311,7 +311,7 @@ class _Archive:
         return True
 
     def _cut_off(self) -> SourceError | None:
-        """What to say where the octets end, or are interrupted. Raises what ended them."""
+        """The message where the octets end, or are interrupted; None if that was said. Raises what ended them."""
         buffer = self._buffer
         error = buffer.error
         if error is not None:

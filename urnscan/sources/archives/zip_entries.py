@@ -1,4 +1,4 @@
-"""What the header before a member of a zip archive says, what is not read, and how what follows it is decoded.
+"""Headers of members of zip archives, members that are not read, and the decoding of members.
 
 The names are those of APPNOTE.TXT 6.3.10.
 """
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression import decoders, frames
-from urnscan.sources.compression.decoders import Decoding, inflater
 
 __all__ = ["FIXED", "Header", "descriptor", "refusal", "texts"]
 
@@ -55,7 +54,7 @@ _SEARCHED = 1 << 12  # octets in which a descriptor is searched at a time
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the header before a member says of it."""
+    """Header before a member."""
 
     name: str
     flags: int
@@ -116,7 +115,7 @@ def refusal(header: Header) -> str | None:
 
 
 def texts(header: Header, buffer: Buffer) -> Generator[bytes | memoryview]:
-    """What a member decodes to, which begins at the position of the buffer; then that is behind it.
+    """Decode the member at the position of the buffer, and go behind it.
 
     A piece is good until the next is asked for. Raises what decoders raise.
     """
@@ -128,7 +127,7 @@ def texts(header: Header, buffer: Buffer) -> Generator[bytes | memoryview]:
             size = header.compressed if header.size is None else min(header.compressed, header.size)
             yield from _stored(buffer, size)
     elif header.method == _DEFLATE:
-        yield from _deflated(buffer)
+        yield from decoders.inflate()(buffer)
     else:
         decode = {_BZIP2: decoders.bzip2, _ZSTD: frames.zstandard, _XZ: decoders.xz}[header.method]()
         end = 0 if header.compressed is None else buffer.position + header.compressed
@@ -174,7 +173,7 @@ def _stored(buffer: Buffer, size: int) -> Generator[memoryview]:
 
 
 def _stored_up_to_descriptor(buffer: Buffer) -> Generator[memoryview]:
-    """What stands before the first descriptor whose sizes are how much that is."""
+    """Octets before the first descriptor whose sizes are the number of these octets."""
     given = 0
     while True:
         head = buffer.peek(_SEARCHED)
@@ -199,7 +198,7 @@ def _stored_up_to_descriptor(buffer: Buffer) -> Generator[memoryview]:
 
 
 def _before_descriptor(head: memoryview, at: int, given: int) -> int | None:
-    """Where the descriptor begins which begins or ends at a mark; None where its sizes do not say so."""
+    """Index of the descriptor that begins or ends at a mark; None if its sizes do not fit."""
     for layout in _DESCRIPTORS:
         begin = at if head[at : at + 4] == _SIGNATURE else at - layout.size
         if 0 <= begin <= len(head) - layout.size:
@@ -208,7 +207,3 @@ def _before_descriptor(head: memoryview, at: int, given: int) -> int | None:
             if (signature == _SIGNATURE) == is_signed and compressed == size == given + begin:
                 return begin
     return None
-
-
-def _deflated(buffer: Buffer) -> Generator[bytes]:
-    yield from Decoding(buffer, *inflater(counts=False)).finish()

@@ -1,4 +1,4 @@
-"""Decoders of one member of a compressed text: gzip, bzip2, xz and LZMA alone; frames.py has the others.
+"""Decoders of one member of a compressed text: gzip, deflate, Brotli, bzip2, xz and LZMA; frames.py has the others.
 
 A decoder takes its member from a buffer that stands at the first octet of it, and gives the text in steps of bounded
 size. It gives all that can be decoded before it raises
@@ -6,9 +6,6 @@ size. It gives all that can be decoded before it raises
     CutError       the buffer ends in the middle of the member
     BrokenError    the member cannot be decoded from here on
     ChecksumError  all of it was decoded, and its checksum says that it is not what was encoded
-
-The libraries lose what they have decoded when they raise: the member is then decoded a second time, up to the octet
-that cannot be.
 """
 
 import bz2
@@ -17,133 +14,28 @@ import lzma
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from urnscan.sources.buffer import Buffer, CutError
+from urnscan.sources.compression.decoding import (
+    STEP,
+    BrokenError,
+    ChecksumError,
+    Decode,
+    Decoding,
+    Decompressor,
+    look,
+    without,
+)
 
-__all__ = ["BrokenError", "ChecksumError", "Decode", "Decoding", "alone", "bzip2", "gzip", "inflater", "look", "xz"]
+__all__ = ["alone", "brotli", "bzip2", "gzip", "inflate", "xz", "zlib_format"]
 
-Decode: TypeAlias = Callable[[Buffer], Iterator[bytes]]
-"""Decodes the member at the position of a buffer; used for one member after another."""
-
-_STEP = 1 << 18  # octets of text given at a time
-_STEP_WITHOUT_REPLAY = 1 << 16  # so many are lost in a large member of a pipe that is damaged
-_FIRST, _SECOND, _PIECE = 1 << 11, 1 << 14, 1 << 17  # octets fed at first, then, and from then on
 _MEMORY = (1 << 27) + (1 << 21)  # octets for an LZMA decoder: for a dictionary of 128 MiB
 _LONGEST_NAME = 1 << 16  # octets of a file name or comment in a gzip header
 
 
-class BrokenError(Exception):
-    """A member that cannot be decoded from the position of the buffer on; its text says why, where that helps."""
-
-
-class ChecksumError(Exception):
-    """A member whose checksum failed."""
-
-
-class _Decompressor(Protocol):
-    """What the decompressors of the standard library and of isal have in common."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes: ...
-
-
-class _Inflater(_Decompressor, Protocol):
+class _Inflater(Decompressor, Protocol):
     crc: int
-
-
-class Decoding:
-    """A decompressor that is fed from a buffer, and is set up anew to give what it lost when it raises."""
-
-    def __init__(self, buffer: Buffer, new: Callable[[], _Decompressor], error: type[Exception]) -> None:
-        self.decompressor = new()
-        self.given = 0  # octets of text
-        self._buffer = buffer
-        self._new = new
-        self._error = error
-        self._origin = buffer.position
-
-    def feed(self, count: int) -> Iterator[bytes]:
-        """What the next `count` octets decode to, or those up to the end of the stream."""
-        end = self._buffer.position + count
-        while self._buffer.position < end and not self.decompressor.eof:
-            piece = self._next_piece(self._buffer, end)
-            if not piece:
-                raise CutError
-            step = _STEP if self._buffer.holds(self._origin) else _STEP_WITHOUT_REPLAY
-            try:
-                for text in _drain(self.decompressor, piece, step):
-                    if self.decompressor.eof or self.decompressor.needs_input:
-                        self._buffer.advance(len(piece) - len(self.decompressor.unused_data))
-                    self.given += len(text)
-                    if text:
-                        yield text
-            except self._error as error:
-                if self._buffer.holds(self._origin):
-                    yield from self._replay()
-                raise BrokenError(_memory(error)) from error
-
-    def finish(self) -> Iterator[bytes]:
-        """What the octets up to the end of the stream decode to."""
-        while not self.decompressor.eof:
-            yield from self.feed(_PIECE)
-
-    def _next_piece(self, buffer: Buffer, end: int) -> memoryview:
-        fed = buffer.position - self._origin
-        size = _FIRST if fed < _FIRST else _SECOND if fed < _SECOND else _PIECE
-        return buffer.peek()[: min(size, end - buffer.position)]
-
-    def _replay(self) -> Iterator[bytes]:
-        """Decode again from the beginning, the last piece octet by octet; give what was not given."""
-        until = self._buffer.position
-        self._buffer.back(self._origin)
-        yield from _without(self.given, self._again(until))
-
-    def _again(self, until: int) -> Iterator[bytes]:
-        again = self._new()
-        while not again.eof:
-            piece = self._next_piece(self._buffer, max(until, self._buffer.position + 1))
-            if not piece:
-                return
-            try:
-                yield from _drain(again, piece, _STEP)
-            except self._error:
-                return
-            self._buffer.advance(len(piece))
-
-
-def _drain(decompressor: _Decompressor, piece: memoryview, step: int) -> Iterator[bytes]:
-    """Feed one piece, and give what comes out until all of it is used."""
-    yield decompressor.decompress(piece, step)
-    while not (decompressor.eof or decompressor.needs_input):
-        yield decompressor.decompress(b"", step)
-
-
-def _without(count: int, texts: Iterator[bytes]) -> Iterator[bytes]:
-    """Texts without their first `count` octets, and without empty ones."""
-    for text in texts:
-        if len(text) > count:
-            yield text[count:]
-        count -= min(count, len(text))
-
-
-def _memory(error: Exception) -> str:
-    """What to say if it is the limit of the memory that was hit."""
-    return "needs more than 128 MiB of memory: decompress it first" if "emory" in str(error) else ""
-
-
-def look(buffer: Buffer, count: int) -> bytes:
-    """The next `count` octets, which are not taken. Raises CutError where there are fewer."""
-    octets = bytes(buffer.peek(count)[:count])
-    if len(octets) < count:
-        buffer.advance(len(octets))
-        raise CutError
-    return octets
 
 
 # gzip (RFC 1952)
@@ -152,10 +44,11 @@ def look(buffer: Buffer, count: int) -> bytes:
 class _Zlib:
     """zlib with the interface of isal."""
 
-    def __init__(self) -> None:
+    def __init__(self, window: int = -15) -> None:
+        """`window` as zlib has it: -15 for raw deflate."""
         self.crc = 0
         self.needs_input = True
-        self._inner = zlib.decompressobj(wbits=-15)
+        self._inner = zlib.decompressobj(window)
 
     @property
     def eof(self) -> bool:
@@ -173,8 +66,8 @@ class _Zlib:
         return text
 
 
-def inflater(*, counts: bool) -> tuple[Callable[[], _Inflater], type[Exception]]:
-    """What makes decompressors of raw deflate, and what they raise; with `counts` they know the CRC of the text."""
+def _inflater(*, counts: bool) -> tuple[Callable[[], _Inflater], type[Exception]]:
+    """A factory of decompressors of raw deflate, and their exception; with `counts` they know the CRC of the text."""
     try:
         from isal import igzip_lib  # noqa: PLC0415 (there is none for some machines)
     except ImportError:
@@ -185,7 +78,7 @@ def inflater(*, counts: bool) -> tuple[Callable[[], _Inflater], type[Exception]]
 
 def gzip() -> Decode:
     """Decodes members of gzip files."""
-    new, error = inflater(counts=True)
+    new, error = _inflater(counts=True)
     return lambda buffer: _gzip_member(buffer, new, error)
 
 
@@ -222,6 +115,60 @@ def _skip_name(buffer: Buffer) -> None:
     raise BrokenError
 
 
+# Deflate alone, and in the zlib format (RFC 1950)
+
+
+def inflate() -> Decode:
+    """Decodes raw deflate."""
+    new, error = _inflater(counts=False)
+    return lambda buffer: Decoding(buffer, new, error).finish()
+
+
+def zlib_format() -> Decode:
+    """Decodes streams in the zlib format."""
+    return _zlib_stream
+
+
+def _zlib_stream(buffer: Buffer) -> Iterator[bytes]:
+    try:
+        yield from Decoding(buffer, lambda: _Zlib(15), zlib.error).finish()
+    except BrokenError as error:
+        if "data check" in str(error.__cause__):
+            raise ChecksumError from error
+        raise
+
+
+# Brotli (RFC 7932)
+
+
+class _Brotli:
+    """brotli's decompressor with the interface of isal."""
+
+    unused_data = b""
+
+    def __init__(self) -> None:
+        import brotli  # noqa: PLC0415 (only few archives need it)
+
+        self.needs_input = True
+        self._inner = brotli.Decompressor()
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._inner.is_finished())
+
+    def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
+        text = bytes(self._inner.process(data, output_buffer_limit=max_length))
+        self.needs_input = not text  # it accepts more while it still holds something
+        return text
+
+
+def brotli() -> Decode:
+    """Decodes streams of Brotli, which has no checksum."""
+    from brotli import error  # noqa: PLC0415 (only few archives need it)
+
+    return lambda buffer: Decoding(buffer, _Brotli, error).finish()
+
+
 # bzip2
 
 _BZIP2_PIECE = 44  # octets; the shortest block has 22, so no more than two blocks of 46 MB at most come out at once
@@ -244,7 +191,7 @@ def _bzip2_stream(buffer: Buffer) -> Iterator[bytes]:
             until = buffer.position
             buffer.back(origin)
             with contextlib.suppress(OSError):
-                yield from _without(given, _bzip2_blocks(buffer, until))
+                yield from without(given, _bzip2_blocks(buffer, until))
         raise BrokenError from error
 
 
@@ -303,7 +250,7 @@ def _xz_stream(buffer: Buffer) -> Iterator[bytes]:
         ahead = 0
         value = bytes(buffer.take(check))
         try:
-            decoding.decompressor.decompress(value, _STEP)
+            decoding.decompressor.decompress(value, STEP)
         except lzma.LZMAError as error:
             if look(buffer, 1)[0]:  # the library decodes no block behind it
                 reason = f"has a wrong checksum before octet {buffer.position}: what follows in it is lost"
@@ -313,7 +260,7 @@ def _xz_stream(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _lzma2_chunk(buffer: Buffer) -> int:
-    """How many octets the LZMA2 chunk has at which the buffer stands."""
+    """Octets of the LZMA2 chunk at the position of the buffer."""
     head = buffer.peek(6)
     if len(head) < 6:
         return 6  # it is cut off: no chunk is shorter and followed by less

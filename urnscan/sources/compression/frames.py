@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol, TypeAlias
 
 from urnscan.sources.buffer import Buffer, CutError
-from urnscan.sources.compression.decoders import BrokenError, ChecksumError, Decode, look
+from urnscan.sources.compression.decoding import BrokenError, ChecksumError, Decode, look
 
 __all__ = ["lz4", "zstandard"]
 
@@ -105,7 +105,7 @@ _Push: TypeAlias = Callable[[memoryview], bytes]
 
 
 def _push(decompress: _Push, buffer: Buffer, count: int, error: type[Exception]) -> Iterator[bytes]:
-    """What the next `count` octets decode to, which are whole blocks unless the buffer ends."""
+    """Decode the next `count` octets, which are whole blocks unless the buffer ends."""
     octets = buffer.peek(count)[:count]
     try:
         text = decompress(octets)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression import decoders, frames
-from urnscan.sources.compression.decoders import BrokenError, ChecksumError, Decode
+from urnscan.sources.compression.decoding import BrokenError, ChecksumError, Decode
 from urnscan.sources.encodings import is_binary
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins
@@ -34,16 +34,16 @@ class Coding:
 
     name: str
     unit: str
-    """What it calls a member."""
+    """Its word for a member."""
     suffixes: tuple[str, ...]
     magics: tuple[bytes, ...]
-    """What may stand where a member begins."""
+    """Octets with which a member may begin."""
     telling: tuple[bytes, ...]
-    """Those of them that tell the form whatever the name is."""
+    """The magics that tell the form whatever the name is."""
     header: re.Pattern[bytes]
-    """What is searched for behind damaged octets: as much of the beginning of a member as is always alike."""
+    """Pattern of the beginning of a member, searched for behind damaged octets."""
     overrun: int
-    """Where a decoder raises, so many octets before it may be those of the next members already."""
+    """Octets before the position of an error that may belong to the next members already."""
     decoder: Callable[[], Decode]
 
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
@@ -169,7 +169,7 @@ class Unpacked(Reader):
         self._buffer.release()
 
     def _next_part(self) -> bytes | SourceError | None:
-        """What comes next, and None at the end."""
+        """The next text or error; None at the end."""
         if self._error is not None:
             error, self._error = self._error, None
             return error
@@ -202,7 +202,7 @@ class Unpacked(Reader):
                 self._searching = True
 
     def _member(self) -> Iterator[bytes | SourceError]:
-        """What the member at the position gives. One that was searched for is first held back, and may prove to be none."""
+        """Text of the member at the position. A member that was searched for is first held back: it may prove to be none."""
         buffer = self._buffer
         start = buffer.position
         held: list[bytes] = []

@@ -9,7 +9,7 @@ from urnscan.sources.inputs import Input
 from urnscan.sources.remote.filesystems import open_file_system, open_store
 from urnscan.sources.remote.store import PAUSES, Entry, Trouble, in_thread, patiently
 from urnscan.sources.remote.urls import HTTP, Remote, Url, parse_url
-from urnscan.sources.walk import TEMPORARY_SUFFIX, Selection, fits, with_next
+from urnscan.sources.selection import TEMPORARY_SUFFIX, Selection, fits, with_next
 
 __all__ = ["RemotePlace", "find_remote"]
 

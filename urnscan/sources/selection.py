@@ -1,0 +1,44 @@
+"""Files that a walk takes and files that it passes over, in folders here and in stores."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+__all__ = ["TEMPORARY_SUFFIX", "Selection", "fits", "with_next"]
+
+TEMPORARY_SUFFIX = ".urnscan-tmp"
+"""Suffix of a run's temporary files and folders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Patterns that select the files of a walked folder; a file that was named is an input in any case.
+
+    A pattern with a "/" in it is matched on the path from the walked folder on, where `*` crosses "/" too; any other on
+    the base name; one that ends in "/" matches folders only. Case counts.
+    """
+
+    include: tuple[str, ...] = ()
+    """A file must match one of these, if there are any."""
+    exclude: tuple[str, ...] = ()
+    """A file must match none of these; a folder that matches one is not entered."""
+    follow: bool = False
+    """Whether links that are met are followed; a link to a folder that is being walked never is."""
+
+
+def fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: bool) -> bool:
+    """Whether an entry matches one of the patterns of a Selection."""
+    for pattern in patterns:
+        wanted = pattern.removesuffix("/")
+        if (is_folder or wanted == pattern) and fnmatchcase(relative if "/" in wanted else name, wanted):
+            return True
+    return False
+
+
+def with_next(parts: list[str], wanted: Collection[int]) -> set[int]:
+    """The wanted parts of a pattern and those that can be next, as a `**` may stand for no folder at all."""
+    closed = set(wanted)
+    for at, part in enumerate(parts):
+        if at in closed and part == "**":
+            closed.add(at + 1)
+    return closed
