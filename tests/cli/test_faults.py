@@ -118,7 +118,7 @@ class TestReading:
         octets = b"".join(b'{"id": "%d", "urn": "urn:foo:%d"}\n' % (number, number % 900) for number in range(90_000))
         urnscan.write("dump.jsonl", octets)
         through = meddling(
-            "import os\nfrom urnscan.dedup import second_reading\nreal = second_reading.Again.read\ndef read(self):\n    os.truncate('dump.jsonl', 1 << 20)\n    return real(self)\nsecond_reading.Again.read = read"
+            "import os\nfrom urnscan.dedup import second_reading\nreal = second_reading.SecondReading.read\ndef read(self):\n    os.truncate('dump.jsonl', 1 << 20)\n    return real(self)\nsecond_reading.SecondReading.read = read"
         )
         command = ["dedup", "dump.jsonl", "-o", "clusters.parquet", "--deduplicated", "out.jsonl", "--no-progress"]
         result = urnscan(*command, through=through, status=2)
@@ -252,7 +252,7 @@ DEDUP_PHASES = {
     "reading": ("urnscan.dedup.harvest", "Harvest._dump"),
     "joining": ("urnscan.dedup.job", "components"),
     "rewriting": ("urnscan.dedup.job", "copy_without"),
-    "page": ("urnscan.dedup.job", "_rendered"),
+    "page": ("urnscan.dedup.summary", "Chosen.page"),
 }
 
 

@@ -33,6 +33,7 @@ from urnscan.scanner.views.windows import (
     ASK,
     AT,
     COUNT,
+    DONE,
     FULL,
     LITERAL,
     OPEN,
@@ -154,36 +155,37 @@ class RecoveringScanner:
                 literal = int(state[LITERAL])
                 is_literal = literal < len(starts) and starts[literal] == state[AT]
                 first_end = int(ends[literal] if is_literal else state[AT])
-                goes_on = self._read_on(state, first_end, octets, final=final, failed=failed)
-            is_open = ended == OPEN and failed
-            goes_on |= is_open
-            if ended == FULL or is_open or not goes_on:
+                ended = self._read_on(state, first_end, octets, final=final, failed=failed)
+                goes_on = ended != ASK
+            if ended == OPEN and failed:
+                merging.leave_open(base + int(state[AT]))
+                state[AT], state[ANSWERED] = state[AT] + 1, 0
+                goes_on = True
+            if ended == FULL or not goes_on:
                 merging.hits += self._scan_windows(int(state[USED]), int(state[COUNT]), merging, sight)
                 state[USED] = state[COUNT] = 0
-            if is_open:  # what cannot be read may be part of this URN: its literal beginning does not count
-                at = np.array([base + state[AT]])
-                merging.take(at, at + 1)
-                state[AT] += 1
         merging.hunted = max(merging.hunted, base + int(state[AT]))
         at_the_end = (final or failed) and sight.decided == base + len(octets)
         yield from merging.decided(None if at_the_end else merging.hunted)
 
-    def _read_on(self, state: Integers, first_end: int, octets: Octets, *, final: bool, failed: bool) -> bool:
-        """Append a window for the URN at which the hunt stands if it goes on behind a line end; False: more octets
-        tell.
+    def _read_on(self, state: Integers, first_end: int, octets: Octets, *, final: bool, failed: bool) -> int:
+        """Append a window for the URN at which the hunt stands, if it goes on behind a line end.
 
-        `first_end` is where its first part ends, or where it begins if that is not known.
+        `first_end` is where its first part ends, or where it begins if that is not known. Returns DONE; ASK if more
+        octets decide it; OPEN if octets that cannot be read do.
         """
         windows = self._windows
         at, used, count = (int(state[slot]) for slot in (AT, USED, COUNT))
         ahead = first_end + AHEAD
         if not final and not failed and not is_enough(octets[first_end:ahead].tobytes()):
             state[ANSWERED] = 0
-            return False
+            return ASK
         behind = max(0, at - BEHIND)
         broken = read_on(octets[behind:ahead].tobytes(), at - behind, self.grammar.syntax, self.grammar.max_length)
-        if broken is None or (failed and behind + broken.places[-1] + 1 == len(octets)):
-            return True
+        if broken is None:
+            return DONE
+        if failed and behind + broken.places[-1] + 1 == len(octets):
+            return OPEN
         end = used + len(broken.text)
         windows.octets[used:end] = np.frombuffer(broken.text, np.uint8)
         windows.octets[end] = STOP
@@ -194,7 +196,7 @@ class RecoveringScanner:
         windows.starts[count], windows.ends[count] = used, text_end
         windows.cuts[count], windows.readings[count] = broken.is_cut, WRAPS
         state[AT], state[USED], state[COUNT], state[ANSWERED] = text_end, end + 1, count + 1, 0
-        return True
+        return DONE
 
     def _scan_windows(self, used: int, count: int, merging: _Merging, sight: Sight) -> list[Matches]:
         """Matches of the grammar in the windows, with their places in the text."""
@@ -255,6 +257,7 @@ class _Merging:
         self.hunted = 0
         """Place in the stream before which all hidden URNs have been found."""
         self._literal: list[Matches] = []
+        self._open: list[int] = []
         self._taken = [_NO_PLACES], [_NO_PLACES]  # beginnings and ends of the hidden URNs in the text
 
     def add(self, matches: Matches | None) -> None:
@@ -266,6 +269,10 @@ class _Merging:
         """Take hidden URNs by beginning and end; literal matches that begin inside them do not count."""
         self._taken[0].append(starts)
         self._taken[1].append(ends)
+
+    def leave_open(self, at: int) -> None:
+        """Octets that cannot be read may be part of the URN at `at`: a literal beginning of it does not count."""
+        self._open.append(at)
 
     def extents(self) -> tuple[Integers, Integers]:
         """Beginnings and ends of the waiting literal matches."""
@@ -297,10 +304,12 @@ class _Merging:
     def _free(self, matches: Matches) -> Matches:
         """The literal matches that begin in no hidden URN."""
         starts, ends = map(np.concatenate, self._taken)
-        if not len(starts) or not len(matches):
+        if not len(matches):
             return matches
-        before = np.searchsorted(starts, matches.start, side="right") - 1
-        free = (before < 0) | (matches.start >= ends[before])
+        free = ~np.isin(matches.start, self._open)
+        if len(starts):
+            before = np.searchsorted(starts, matches.start, side="right") - 1
+            free &= (before < 0) | (matches.start >= ends[before])
         return matches if free.all() else _rows(matches, np.flatnonzero(free), matches.rejects)
 
 
