@@ -48,7 +48,7 @@ def packed(text: bytes) -> dict[str, bytes]:
         "b.zst": zstd,
         "b.lz4": lz4.frame.compress(text),
     }
-    for number, method in enumerate((zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)):
+    for number, method in enumerate((zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)):
         archive = io.BytesIO()
         with zipfile.ZipFile(archive, "w", method, compresslevel=1) as zipped:
             zipped.writestr("in.txt", text)
@@ -80,7 +80,7 @@ class TestBombs:
         said = {line.split(":")[1].split("!/")[0].removeprefix(" d/") for line in result.said}
         assert said == set(forms)
         assert len(result.said) == len(forms)
-        assert all("unfolds to more than 20,000,000 octets" in line for line in result.said)
+        assert [line for line in result.said if "unfolds to more than 20,000,000 octets" not in line] == []
         assert urnscan.rows("occ.parquet", "text") == [("urn:foo:z",)]
         assert peak < 500 * MIB
 
