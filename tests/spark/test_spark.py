@@ -179,8 +179,10 @@ def test_partial_sums_go_through_the_shuffle(spark, corpus):
     from urnscan.spark.executors import Wanted
 
     with scan_inputs(spark, [str(corpus)], Wanted(Options())) as scan:
-        rows = scan.raw.where("partial.urn = 'urn:isbn:0451450523'").count()
-        assert rows <= 3 * scan.raw.rdd.getNumPartitions()
+        rows = scan.raw.where("partial.urn = 'urn:isbn:0451450523'")
+        spellings = rows.select("partial.text").distinct().count()  # damaged members have some of their own
+        assert 3 <= spellings < 20
+        assert rows.count() <= spellings * scan.raw.rdd.getNumPartitions()
 
 
 def readers(path):
