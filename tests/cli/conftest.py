@@ -25,7 +25,7 @@ URNSCAN = Path(sys.executable).with_name("urnscan")
 PATIENCE = 150  # seconds for a run that should take one; more means that it hangs
 
 # The peak is that of this one process: a child's own is at least its parent's, and pytest has loaded much.
-_MEASURED = """
+MEASURED = """
 import os, resource, subprocess, sys
 most = int(sys.argv[1])
 limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -107,7 +107,7 @@ class Command:
 
     def measured(self, *arguments: str, most: int = 8 << 30, **options: object) -> tuple[Result, int]:
         """A run, and the most octets of memory that it used. Past `most` octets of addresses it gets no more."""
-        result = self(*arguments, through=[sys.executable, "-c", _MEASURED, str(most), "../peak"], **options)
+        result = self(*arguments, through=[sys.executable, "-c", MEASURED, str(most), "../peak"], **options)
         return result, int((self.folder.parent / "peak").read_text())
 
     def write(self, name: str, octets: bytes) -> Path:
