@@ -16,7 +16,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from urnscan.errors import ArgumentError, FatalError, InvalidURN, SourceError, UrnscanError
+from urnscan.errors import ArgumentError, FatalError, InvalidURN, SourceError, SourceNote, UrnscanError
 from urnscan.urn import namespaces
 from urnscan.urn.equivalence import LEVELS, canonical, equivalent
 from urnscan.urn.explanation import Explanation, explain
@@ -27,74 +27,69 @@ from urnscan.urn.syntax import RESOLUTION_SERVICES, SYNTAXES
 if TYPE_CHECKING:
     from urnscan.dedup.job import DedupReport
     from urnscan.dedup.policy import Policy
+    from urnscan.library.batches import scan_batches
+    from urnscan.library.comparing import DiffReport, diff
+    from urnscan.library.compilation import WarmUp, warm_up
     from urnscan.library.context import Context, ContextLine
     from urnscan.library.deduplication import Dedup, deduplicate
+    from urnscan.library.merging import MergeReport, merge
     from urnscan.library.samples import samples
-    from urnscan.library.scans import Scan, scan, scan_batches
+    from urnscan.library.scans import Scan, scan
     from urnscan.run.options import Options
     from urnscan.run.pipeline import Report
     from urnscan.scanner.text import Occurrence, find
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "LEVELS",
-    "RESOLUTION_SERVICES",
-    "SYNTAXES",
-    "URN",
-    "ArgumentError",
+__all__ = ["LEVELS", "RESOLUTION_SERVICES", "SYNTAXES", "URN", "Explanation", "InvalidURN", "canonical", "encode_nss"]
+__all__ += ["equivalent", "explain", "namespaces", "nid_status", "parse"]
+__all__ += ["ArgumentError", "FatalError", "SourceError", "SourceNote", "UrnscanError"]
+__all__ += [
     "Context",
     "ContextLine",
     "Dedup",
     "DedupReport",
-    "Explanation",
-    "FatalError",
-    "InvalidURN",
+    "DiffReport",
+    "MergeReport",
     "Occurrence",
     "Options",
     "Policy",
     "Report",
     "Scan",
-    "SourceError",
-    "UrnscanError",
-    "canonical",
-    "deduplicate",
-    "encode_nss",
-    "equivalent",
-    "explain",
-    "find",
-    "namespaces",
-    "nid_status",
-    "parse",
-    "samples",
-    "scan",
-    "scan_batches",
 ]
+__all__ += ["WarmUp", "deduplicate", "diff", "find", "merge", "samples", "scan", "scan_batches", "warm_up"]
 
 _LATER = {
-    "Occurrence": "scanner.text",
-    "find": "scanner.text",
-    "Options": "run.options",
-    "Report": "run.pipeline",
-    "Context": "library.context",
-    "ContextLine": "library.context",
-    "Scan": "library.scans",
-    "Dedup": "library.deduplication",
-    "deduplicate": "library.deduplication",
-    "Policy": "dedup.policy",
-    "DedupReport": "dedup.job",
-    "samples": "library.samples",
-    "scan": "library.scans",
-    "scan_batches": "library.scans",
+    "scanner.text": ["Occurrence", "find"],
+    "run.options": ["Options"],
+    "run.pipeline": ["Report"],
+    "library.comparing": ["DiffReport", "diff"],
+    "library.compilation": ["WarmUp", "warm_up"],
+    "library.context": ["Context", "ContextLine"],
+    "library.scans": ["Scan", "scan"],
+    "library.batches": ["scan_batches"],
+    "library.deduplication": ["Dedup", "deduplicate"],
+    "library.merging": ["MergeReport", "merge"],
+    "library.samples": ["samples"],
+    "dedup.policy": ["Policy"],
+    "dedup.job": ["DedupReport"],
 }
+"""Names of modules that are loaded at their first use."""
+
+
+_OF_OTHERS = ("duckdb", "pandas", "polars", "spark")
+"""Modules for other libraries, loaded at their first use: they need those libraries."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 (whatever it is)
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
-    return value
+    if name in _OF_OTHERS:
+        return importlib.import_module(f"{__name__}.{name}")
+    for module, names in _LATER.items():
+        if name in names:
+            value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LATER])
+    return sorted([*__all__, *_OF_OTHERS])

@@ -4,7 +4,11 @@ Exception
 ├── UrnscanError
 │   ├── SourceError      one input, or a part of it, could not be read: reported and counted, the run goes on
 │   │   ├── DamageError  a part is damaged; what follows it in the same text can still be read
-│   │   └── LimitError   it unfolds to more than the limits allow: nothing more of this input is read
+│   │   ├── LimitError   it unfolds to more than the limits allow: nothing more of this input is read
+│   │   ├── FormatError  it is no dump of records: of very many a deduplication names only the first
+│   │   │   └── UnknownFormatError  it is in no format that is known: all of these are told in one line
+│   │   ├── RecordError  a record of a dump is damaged: of very many a deduplication names only the first
+│   │   └── SourceNote   no failure: scanned in another form than its own, or a result of an earlier run
 │   ├── FatalError       the run ends: wrong usage, or an output that cannot be written
 │   └── ArgumentError    (also a ValueError and a TypeError) a function was given a wrong argument
 └── ValueError
@@ -13,31 +17,99 @@ Exception
 A notebook shows these errors as sentences, without a traceback.
 """
 
-__all__ = ["ArgumentError", "DamageError", "FatalError", "InvalidURN", "LimitError", "SourceError", "UrnscanError"]
+import contextlib
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, ClassVar, TypeVar, cast
+
+_is_at_shell = False
+_NEAR = 0.75
+"""Least similarity of a name to be suggested: one wrong letter in four, or two letters swapped in six."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@contextlib.contextmanager
+def at_shell() -> Iterator[None]:
+    """In this block messages name options as they are typed at the shell."""
+    global _is_at_shell  # noqa: PLW0603 (a process has one reader)
+    _is_at_shell = True
+    try:
+        yield
+    finally:
+        _is_at_shell = False
+
+
+def option(name: str, value: bool | int | str | None = True) -> str:
+    """An option in a message, as its reader types it; without a value where it is None.
+
+    >>> option("force"), option("jobs", 1), option("record", "marc"), option("record", None)
+    ('force=True', 'jobs=1', 'record="marc"', 'record')
+    >>> with at_shell():
+    ...     option("force"), option("jobs", 1), option("record", "marc"), option("record", None)
+    ('--force', '-j 1', '--record marc', '--record')
+    """
+    if _is_at_shell:
+        typed = "-j" if name == "jobs" else f"--{name.replace('_', '-')}"
+        return typed if value is None or value is True else f"{typed} {value}"
+    if value is None:
+        return name
+    return f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}"
+
+
+def similar(word: str, words: Iterable[str]) -> Sequence[str]:
+    """Up to three words with a similar spelling, the most similar first."""
+    import difflib  # noqa: PLC0415 (only a mistyped word needs it)
+
+    return difflib.get_close_matches(word, words, cutoff=_NEAR)
+
+
+def checks_options(function: _Function) -> _Function:
+    """Let a function raise ArgumentError for an option that it does not have, with the nearest of those that it has.
+
+    >>> import urnscan
+    >>> urnscan.find("urn:isbn:0451450523", syntx="rfc8141")
+    Traceback (most recent call last):
+        ...
+    urnscan.errors.ArgumentError: find has no option syntx; is it syntax?
+    """
+    code = function.__code__
+    names = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name != "self"]
+    known = frozenset(names)
+
+    @functools.wraps(function)
+    def checked(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 (those of the function)
+        if not known.issuperset(options):
+            unknown = next(name for name in options if name not in known)
+            near = similar(unknown, names)
+            more = f"is it {near[0]}?" if near else f"it has {', '.join(names)}"
+            raise ArgumentError(f"{function.__name__} has no option {unknown}; {more}")
+        return function(*arguments, **options)
+
+    return cast(_Function, checked)
 
 
 class _Sentence(Exception):  # noqa: N818 (base of the classes below)
     """Exception whose message needs no traceback beside it."""
 
-    def _more(self) -> tuple[str, ...]:
+    def _more(self) -> list[str]:
         """Lines that stand below the message."""
-        return ()
+        return []
 
     def _render_traceback_(self) -> list[str]:
         """Lines that IPython shows in the place of a traceback: the message, and the line of the notebook."""
-        import linecache  # noqa: PLC0415 (nobody else needs them)
+        import linecache  # noqa: PLC0415 (only notebooks need them)
         import traceback  # noqa: PLC0415
 
         from urnscan.display.text import printable  # noqa: PLC0415
 
-        lines = [f"{type(self).__name__}: {printable(str(self))}", *self._more()]
-        lines += [printable(note) for note in getattr(self, "__notes__", ())]
-        frames = traceback.walk_tb(self.__traceback__)
-        own = [(frame, line) for frame, line in frames if frame.f_globals.get("__name__") == "__main__"]
-        if own:
-            frame, line = own[-1]
-            code = printable(linecache.getline(frame.f_code.co_filename, line).strip())
-            lines.append(f"  in line {line}: {code}" if code else f"  in line {line}")
+        said = f"{type(self).__name__}: {self}".splitlines()  # Polars adds lines: the expression
+        lines = [*map(printable, filter(None, said)), *self._more()]
+        lines += map(printable, getattr(self, "__notes__", ()))
+        for frame, line in reversed(list(traceback.walk_tb(self.__traceback__))):
+            if frame.f_globals.get("__name__") == "__main__":
+                code = printable(linecache.getline(frame.f_code.co_filename, line).strip())
+                return [*lines, f"  in line {line}: {code}" if code else f"  in line {line}"]
         return lines
 
 
@@ -51,13 +123,25 @@ class SourceError(UrnscanError):
     `source` is the name of the input. `reason` says why it failed and, if there is a remedy, what to do.
     """
 
+    most_told: ClassVar[int | None] = None
+    """Lines that the command prints in a run about errors of this type; it only counts the others. None: all."""
+    others: ClassVar[str] = ""
+    """What the command says of those that it only counts, behind their number."""
+    together: ClassVar[tuple[str, str] | None] = None
+    """What the command says of several errors of this type, in one line for all: behind their number, and behind the
+    names of the first inputs. None: each has a line.
+    """
+
+    count = 1
+    """Failures, or notes, of which this tells: more than one where the others of an input are only counted."""
+
     def __init__(self, source: str, reason: str) -> None:
         super().__init__(f"{source}: {reason}")
         self.source = source
         self.reason = reason
 
-    def __reduce__(self) -> tuple[type["SourceError"], tuple[str, str]]:
-        return type(self), (self.source, self.reason)  # as of InvalidURN
+    def __reduce__(self) -> tuple[type["SourceError"], tuple[str, str], dict[str, Any]]:
+        return type(self), (self.source, self.reason), vars(self)  # as of InvalidURN; the last has the count
 
     @classmethod
     def from_os(cls, source: str, error: OSError) -> "SourceError":
@@ -66,11 +150,46 @@ class SourceError(UrnscanError):
 
 
 class DamageError(SourceError):
-    """A damaged part of an input: who reads on gets what follows it, which is not next to what came before."""
+    """A damaged part of an input. Text that is read behind it is not next to the text before it."""
 
 
 class LimitError(SourceError):
     """An input unfolds to more than the limits of the run allow; what was read of it until then counts."""
+
+
+class FormatError(SourceError):
+    """An input of a deduplication is no dump in a format of records that is known. A folder may hold many such files."""
+
+    most_told = 20
+    others = "more inputs are no dumps of records; --include reads only the files that match"
+
+
+class UnknownFormatError(FormatError):
+    """An input of a deduplication is in no format of records that is known, as most files of a mixed folder."""
+
+    together = (
+        "inputs are no dumps of records",
+        "--record names their format, --include reads only the files that match",
+    )
+
+
+class RecordError(SourceError):
+    """A record of a dump is damaged, or all of them are."""
+
+    most_told = 100
+    others = "more damaged records; --report counts them for each dump"
+
+
+class SourceNote(SourceError):  # noqa: N818 (it is no failure)
+    """An input, or a member of it, was scanned as it is, though it has a form of its own; or it is a table of urnscan.
+
+    It is told and counted apart from failures, and changes no exit status. A form belongs here only if it stores text
+    as it is: where it packs text, the text is lost, and that is a failure. A table that urnscan wrote is not scanned:
+    its names would be counted once more.
+    """
+
+    most_told = 20
+    others = "more notes: of these inputs, too, nothing was lost"
 
 
 class FatalError(UrnscanError):
@@ -84,7 +203,7 @@ class ArgumentError(UrnscanError, ValueError, TypeError):
 class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says)
     """A text is no URN in the chosen syntax.
 
-    `reason` says why for people, `code` for programs: one of `urnscan.urn.syntax.REASONS`, which never change.
+    `reason` says why for people, `code` for programs: one of `urnscan.urn.reasons.REASONS`, which never change.
     `position` is the index, from 0, of the first octet or character that cannot be part of a URN. `text` is the text
     that was parsed, its octets as characters; it may be empty.
     """
@@ -100,7 +219,12 @@ class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says
         # Exceptions are pickled by their args, which hold the message alone; worker processes of other engines pickle.
         return type(self), (self.reason, self.position, self.code, self.text)
 
-    def _more(self) -> tuple[str, ...]:
-        from urnscan.display.text import pointed  # noqa: PLC0415 (as above)
+    def _more(self) -> list[str]:
+        from urnscan.display.text import pointed  # noqa: PLC0415 (only notebooks need it)
 
-        return tuple(f"  {line}" for line in pointed(self.text, self.position)) if self.text else ()
+        return [f"  {line}" for line in pointed(self.text, self.position)] if self.text else []
+
+
+def count_of(errors: Iterable[SourceError]) -> int:
+    """Number of failures, or of notes, of which errors tell."""
+    return sum(error.count for error in errors)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from urnscan.arrays.jit import read_only
+from urnscan.arrays.jit import compiled, read_only
 from urnscan.arrays.strings import argsort_pairs, compare, cut, index_words, same, word_number
 
 # No string holds the octet 0. Few octets, and the highest among them, so that many begin alike.
@@ -22,6 +22,18 @@ strings = st.one_of(
     st.binary(max_size=20).map(lambda octets: octets.replace(b"\0", b"")),
 )
 prefixes = st.one_of(st.just(b""), st.just(b"urn:"), strings)
+
+
+@compiled
+def compared(octets, start, end, other, other_start, other_end):
+    """Python cannot call `compare` itself."""
+    return compare(octets, start, end, other, other_start, other_end)
+
+
+@compiled
+def number_of(octets, start, end, words):
+    """Python cannot call `word_number` itself."""
+    return word_number(octets, start, end, words)
 
 
 def column(values):
@@ -109,9 +121,9 @@ class TestArgsortPairs:
             firsts = [b"urn:a:" + b"same" * 10 + first for first in firsts]
         columns = column(firsts), column(seconds)
         argsort_pairs(4, column(firsts[:2]), column(seconds[:2]))  # compiled
-        began = time.perf_counter()
+        began = time.thread_time()
         rows = argsort_pairs(4, *columns)
-        assert time.perf_counter() - began < 3
+        assert time.thread_time() - began < 3
         pairs = list(zip(firsts, seconds, strict=True))
         assert rows.tolist() == sorted(range(total), key=pairs.__getitem__)
 
@@ -124,7 +136,7 @@ class TestCompare:
         one, other = shared + one, shared + other
         octets, _ = column([before + one + behind + other])
         start, other_start = len(before), len(before + one + behind)
-        result = compare(octets, start, start + len(one), octets, other_start, other_start + len(other))
+        result = compared(octets, start, start + len(one), octets, other_start, other_start + len(other))
         assert np.sign(result) == (one > other) - (one < other)
 
     @given(strings, strings, st.booleans())
@@ -177,5 +189,5 @@ class TestVocabulary:
         vocabulary = index_words(words)
         for word in [*words, *others]:
             octets, _ = column([b"x", word, b"y"])
-            number = word_number(octets, 1, 1 + len(word), vocabulary)
+            number = number_of(octets, 1, 1 + len(word), vocabulary)
             assert number == (words.index(word) if word in words else -1)

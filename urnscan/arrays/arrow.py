@@ -14,21 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from urnscan.arrays.jit import read_only
-from urnscan.arrays.strings import Octets, Offsets
+from urnscan.arrays.octets import Octets
+from urnscan.arrays.strings import Offsets
 
-__all__ = [
-    "bits",
-    "flag_array",
-    "flags_of",
-    "number_array",
-    "numbers",
-    "octet_strings",
-    "octets_array",
-    "string_array",
-    "text_array",
-]
-
-_DTYPES = {pa.int32(): np.int32, pa.int64(): np.int64}
+_DTYPES = {pa.uint8(): np.uint8, pa.int32(): np.int32, pa.int64(): np.int64}
 
 
 def octet_strings(column: pa.StringArray) -> tuple[Octets, Offsets]:
@@ -57,6 +46,11 @@ def number_array(values: npt.NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
 
 
+def number_scalar(value: int) -> pa.Int64Scalar:
+    """A number for functions of pyarrow, which would import pandas to make it from an int."""
+    return number_array(np.array([value], np.int64))[0]
+
+
 def bits(flags: npt.NDArray[np.bool_] | Sequence[bool]) -> pa.Buffer:
     """Flags packed as Arrow does: the validity of values, or a column of booleans."""
     return pa.py_buffer(np.packbits(flags, bitorder="little"))
@@ -73,22 +67,28 @@ def flags_of(column: pa.BooleanArray) -> npt.NDArray[np.bool_]:
     return packed[column.offset : column.offset + len(column)].astype(np.bool_)
 
 
+def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """A column without its dictionary, if it has one."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
 def octets_array(values: Sequence[bytes]) -> pa.BinaryArray:
     """A column of octets, of not more than 2 GiB in all."""
-    offsets = np.zeros(len(values) + 1, np.int32)
-    np.cumsum([len(octets) for octets in values], out=offsets[1:])
-    return pa.Array.from_buffers(
-        pa.binary(), len(values), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(values))]
-    )
+    return _column(pa.binary(), values)
 
 
 def text_array(texts: Sequence[str | None]) -> pa.StringArray:
     """A column of a few strings; None is null, a lone surrogate becomes an escape."""
-    encoded = [(text or "").encode("utf-8", "backslashreplace") for text in texts]
-    offsets = np.zeros(len(encoded) + 1, np.int32)
-    np.cumsum([len(octets) for octets in encoded], out=offsets[1:])
-    known = None
-    if None in texts:
-        known = bits([text is not None for text in texts])
-    octets = pa.py_buffer(b"".join(encoded))
-    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), octets, known)
+    known = bits([text is not None for text in texts]) if None in texts else None
+    return _column(pa.string(), [(text or "").encode("utf-8", "backslashreplace") for text in texts], known)
+
+
+def _column(kind: pa.DataType, values: Sequence[bytes], known: pa.Buffer | None = None) -> pa.Array:
+    offsets = np.cumsum([0, *map(len, values)], dtype=np.int32)
+    return pa.Array.from_buffers(kind, len(values), [known, pa.py_buffer(offsets), pa.py_buffer(b"".join(values))])
+
+
+def filtered(lists: pa.ListArray, which: npt.NDArray[np.bool_]) -> pa.ListArray:
+    """Lists with only those of their values that `which` marks."""
+    ends = np.append(np.int32(0), np.cumsum(which, dtype=np.int32))[numbers(lists.offsets)]
+    return pa.ListArray.from_arrays(number_array(ends), lists.values.filter(flag_array(which)), type=lists.type)

@@ -9,35 +9,8 @@ import numpy as np
 
 from urnscan.arrays.jit import inlined
 
-__all__ = [
-    "AMPERSAND",
-    "BACKSLASH",
-    "CASE",
-    "COLON",
-    "COMMA",
-    "CR",
-    "EQUALS",
-    "HASH",
-    "HYPHEN",
-    "LF",
-    "PERCENT",
-    "PLUS",
-    "QUESTION_MARK",
-    "SEMICOLON",
-    "SLASH",
-    "SPACE",
-    "TAB",
-    "UNIT_SEPARATOR",
-    "hex_digit",
-    "is_alnum",
-    "is_digit",
-    "is_letter",
-    "lower",
-    "upper",
-]
-
 TAB, LF, CR, UNIT_SEPARATOR, SPACE = b"\t\n\r\x1f "
-HASH, PERCENT, AMPERSAND, PLUS, COMMA, HYPHEN, SLASH = b"#%&+,-/"
+HASH, PERCENT, AMPERSAND, APOSTROPHE, PLUS, COMMA, HYPHEN, SLASH = b"#%&'+,-/"
 COLON, SEMICOLON, EQUALS, QUESTION_MARK, BACKSLASH = b":;=?\\"
 CASE = 32
 """The bit in which upper and lower case of a letter differ."""
@@ -72,7 +45,7 @@ def is_letter(octet: int) -> bool:
 @inlined
 def is_alnum(octet: int) -> bool:
     """Whether an octet is a letter or digit."""
-    return is_digit(octet) or is_letter(octet)
+    return _DIGIT_0 <= octet <= _DIGIT_9 or _A <= octet | CASE <= _Z
 
 
 @inlined

@@ -10,9 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.arrays.ascii import CASE, COLON, LF
-from urnscan.arrays.jit import IS_COMPILED, from_c, inlined, lean
-
-__all__ = ["Integers", "Octets", "copy", "count_lf", "hunt", "is_scheme", "is_urn", "may_hold"]
+from urnscan.arrays.jit import IS_COMPILED, compiled, from_c, inlined
 
 Octets = npt.NDArray[np.uint8]
 Integers = npt.NDArray[np.int64]
@@ -97,7 +95,7 @@ def may_hold(octets: Octets, at: int, end: int, one: np.uint8, other: np.uint8) 
     return bool(least == 0)
 
 
-@lean
+@compiled
 def count_lf(octets: Octets, start: int, end: int) -> int:
     """Number of LF octets in `octets[start:end]`."""
     count = 0

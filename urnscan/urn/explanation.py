@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from urnscan.errors import InvalidURN
-from urnscan.urn.equivalence import get_level
-from urnscan.urn.lookalikes import lookalikes
-from urnscan.urn.namespaces import NidStatus, judge, namespace_form, nid_status, registered, rules
-from urnscan.urn.parser import parse
-from urnscan.urn.syntax import get_syntax
+from urnscan.errors import InvalidURN, checks_options
+from urnscan.urn.equivalence import Level, get_level
+from urnscan.urn.namespaces import NidStatus, Rulebook, judge, namespace_form, nid_status, registered
+from urnscan.urn.namespaces.own import Rules
+from urnscan.urn.namespaces.registry import OURS
+from urnscan.urn.parser import URN, parse
+from urnscan.urn.syntax import QUERY_KEYWORDS, RESOLUTION_SERVICES, get_syntax
 
-__all__ = ["Explanation", "explain"]
-
-_NO_RULE = "none of its own"
+_OTHER_SPELLINGS = (
+    "the text is read in the canonical form of its namespace; a URN with another spelling of it has this canonical form "
+    'only at the level "namespace"'
+)
 _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A text as a syntax reads it. If it is no URN, only `text`, `syntax`, `position` and `reason` are set."""
+    """A text as a syntax reads it. If it neither is a URN nor stands for one, only `text`, `syntax`, `position` and
+    `reason` are set.
+    """
 
     text: str
     """The text as given, octets as characters."""
@@ -28,6 +33,10 @@ class Explanation:
     """The name of the syntax that it was read by."""
     is_urn: bool
     """Whether the text is a URN in that syntax."""
+    read_as: str | None = None
+    """The URN that the text stands for, if it is a native identifier (an ISBN, a DOI), a link to a resolver, or a URN in
+    delimiters (`<urn:...>`); the fields below are about it.
+    """
     canonical: str | None = None
     """The canonical form at the requested level."""
     nid: str | None = None
@@ -35,7 +44,7 @@ class Explanation:
     nid_status: NidStatus | None = None
     """The standing of the NID, as `urnscan.nid_status` gives it."""
     namespace: str | None = None
-    """Title and reference of the namespace, if it is registered."""
+    """Title of the namespace, and its reference, if it is registered."""
     rule: str | None = None
     """Equivalences of the namespace beyond those of the syntax, and the section that defines them."""
     valid: bool | None = None
@@ -51,15 +60,19 @@ class Explanation:
     f_component: str | None = None
     """The component behind `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03."""
     directives: dict[str, str] = field(default_factory=dict, hash=False)
-    """Keyword -> value of the query of rfc2141bis-03 (§2.3)."""
+    """Keyword -> value of the query of rfc2141bis-03 (§2.3), without repeated keywords."""
+    service: str | None = None
+    """The service that the directive `s` asks a resolver for (rfc2141bis-03 §9.2.2, RFC 2483 §4)."""
     display: str | None = None
     """The human-friendly form, as `URN.display` gives it."""
     problems: tuple[str, ...] = ()
     """Problems, in the codes of the column `problem`."""
     resolver: str | None = None
-    """Address at a public and stable service for the thing named, with the components (RFC 8141 §2.3)."""
+    """Address at a public and stable service for the thing named, as `urnscan.urn.explanation.resolver` makes it."""
+    remarks: tuple[str, ...] = ()
+    """Sentences: which components go to a resolver, and which do not (RFC 8141 §2.3, rfc2141bis-03 §2.3, §2.4)."""
     position: int | None = None
-    """Where a text that is no URN stops being one, in characters from 0."""
+    """Index, from 0, of the first character that cannot be part of a URN."""
     reason: str | None = None
     """Why the text is no URN, in a sentence."""
 
@@ -74,31 +87,70 @@ class Explanation:
             return html_fields(fields)
         return html_fields(fields) + f"<pre>{'<br>'.join(map(html_text, pointed(self.text, self.position)))}</pre>"
 
+    @property
+    def is_good(self) -> bool:
+        """Whether the text is a URN, or stands for one, and is not invalid."""
+        return (self.is_urn or self.read_as is not None) and self.valid is not False
+
     def as_dict(self) -> dict[str, Any]:
         """The fields as a dict, for JSON."""
         return asdict(self)
 
 
-def explain(text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "lexical") -> Explanation:
+@checks_options
+def explain(
+    text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "lexical", rules: Rules = None
+) -> Explanation:
     """Parts of a URN of `syntax` (RFC 2141 §2, RFC 8141 §2, rfc2141bis-03 §2), or where and why a text is none.
 
-    A text that is no URN raises no error. Raises ValueError for an unknown syntax or equivalence and for an equivalence
-    that the syntax does not define, TypeError for a value that is no text.
+    A native identifier (an ISBN, ISSN, ISNI, DOI, UUID, the number of an RFC; others with their label, as in `LEI: …`)
+    and a link to a resolver are explained as the URN that they stand for: `read_as`. So is a URN in `<...>`, in quotation
+    marks or with white space around it. Any other text that is no URN raises no error.
+    `rules` are own rules: a file, or what `urnscan.namespaces.read_rules` gave. Raises ArgumentError (a ValueError and a
+    TypeError) for an unknown syntax or equivalence, for an equivalence that the syntax does not define, and for a value
+    that is no text.
 
     >>> explain("URN:ISBN:0%2d395").canonical
     'urn:isbn:0%2D395'
     >>> explain("urn:isbn:0 395").reason
     "' ' may not stand in a URN; encoded it is %20"
+    >>> explain("978-0-395-36341-6").read_as
+    'urn:isbn:9780395363416'
     """
-    level = get_level(equivalence, syntax)
+    level = get_level(equivalence, syntax, rules)
     try:
         urn = parse(text, syntax)
     except InvalidURN as error:
+        found = _read_as(error.text, syntax, level)
+        if found is not None:
+            return found
         name = get_syntax(syntax).name
         return Explanation(text=error.text, syntax=name, is_urn=False, position=error.position, reason=error.reason)
-    canonical, judgement = level.form(urn), judge(urn.canonical)
-    entry, rule = registered().get(urn.nid), rules().get(urn.nid)
-    link = rule.link(namespace_form(urn.canonical)) if rule else None
+    return _explained(urn, level)
+
+
+def _read_as(text: str, syntax: str, level: Level) -> Explanation | None:
+    """Explanation of the URN that a text stands for; None if it stands for none of the syntax."""
+    from urnscan.urn.namespaces.references import urn_of  # noqa: PLC0415 (loaded only if used)
+
+    named = urn_of(text, level.rulebook)
+    if named is None:
+        return None
+    try:
+        urn = parse(named, syntax)
+    except InvalidURN:
+        return None
+    found = _explained(urn, level)
+    if urn.nss.lower() not in text.lower() and level.name != "namespace":
+        found = replace(found, remarks=(_OTHER_SPELLINGS, *found.remarks))
+    return replace(found, text=text, is_urn=False, read_as=urn.text)
+
+
+def _explained(urn: URN, level: Level) -> Explanation:
+    """Explanation of a URN."""
+    canonical, judgement = level.form(urn), judge(urn.canonical, level.rulebook)
+    entry, rule = registered().get(urn.nid), level.rulebook.rules.get(urn.nid)
+    reference = f" ({entry.reference})" if entry else ""
     return Explanation(
         text=urn.text,
         syntax=urn.syntax,
@@ -106,8 +158,8 @@ def explain(text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "l
         canonical=canonical,
         nid=urn.nid,
         nid_status=nid_status(urn.nid),
-        namespace=f"{rule.title} ({entry.reference})" if rule and entry else None,
-        rule=f"{_NO_RULE if rule.rule == 'base' else rule.rule} ({rule.equality})" if rule else None,
+        namespace=f"{rule.title}{reference}" if rule else None,
+        rule=f"{'none of its own' if rule.rule == 'base' else rule.rule} ({rule.equality})" if rule else None,
         valid=judgement.valid,
         verdict=f"{_VERDICTS[judgement.valid]}: {judgement.reason}",
         nss=urn.nss,
@@ -115,7 +167,86 @@ def explain(text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "l
         q_component=urn.q_component,
         f_component=urn.f_component,
         directives=dict(urn.directives),
+        service=_service(urn),
         display=urn.display(),
-        problems=(*filter(None, [judgement.problem]), *urn.problems, *lookalikes(canonical.split(":", 2)[2])),
-        resolver=urn.locator(link) if link else None,
+        problems=(*filter(None, [judgement.problem]), *urn.problems),
+        resolver=resolver(urn, level.rulebook),
+        remarks=tuple(_remarks(urn, level.rulebook)),
     )
+
+
+def resolver(urn: URN, rulebook: Rulebook = OURS) -> str | None:
+    """Address at a public and stable service for the thing named, if there is one.
+
+    A service that is asked with the URN is also given the r-component (RFC 8141 §2.3.1), or the query of rfc2141bis-03
+    (§2.3). The q-component is not for the resolver, but for the address that the resolver gives (RFC 8141 §2.3.2). The
+    f-component, or fragment, stands behind a "#", where the client keeps it for itself (RFC 8141 §2.3.3, rfc2141bis-03
+    §2.4).
+
+    >>> resolver(parse("urn:nbn:de:101:1-2?+part=3?=lang=de#p4", "rfc8141"))
+    'https://nbn-resolving.org/urn:nbn:de:101:1-2?+part=3#p4'
+    """
+    rule = rulebook.rules.get(urn.nid)
+    link = rule.link(namespace_form(urn.canonical, rulebook), _request(urn)) if rule and rule.resolvers else None
+    return link if link is None or urn.f_component is None else f"{link}#{urn.f_component}"
+
+
+def _request(urn: URN) -> str:
+    """The part of a URN that goes to a resolver with the name, and the mark before it; empty if there is none."""
+    if urn.r_component is not None:
+        return f"?+{urn.r_component}"
+    return f"?{urn.q_component}" if urn.syntax == "rfc2141bis-03" and urn.q_component else ""
+
+
+def _service(urn: URN) -> str | None:
+    """The service that a URN asks for, and its section."""
+    asked = urn.directives.get("s")
+    sections = {name: number for number, name in enumerate(RESOLUTION_SERVICES, 1)}
+    return f"{RESOLUTION_SERVICES[asked]} (RFC 2483 §4.{sections[asked]})" if asked in sections else None
+
+
+def _remarks(urn: URN, rulebook: Rulebook) -> Iterator[str]:
+    """Sentences on the way of the components when a URN is resolved."""
+    if urn.syntax == "rfc2141bis-03":
+        yield from _remarks_of_bis_03(urn, rulebook)
+        return
+    if urn.r_component is not None:
+        yield f"the r-component goes to the resolver with the name (RFC 8141 §2.3.1){_but_not_here(urn, rulebook)}"
+    if urn.q_component is not None:
+        yield (
+            "the q-component does not go to the resolver: it is the query of the address that the resolver gives "
+            "(RFC 8141 §2.3.2)"
+        )
+    if urn.f_component is not None:
+        yield "the f-component does not go to the resolver: the client looks for it in what it gets (RFC 8141 §2.3.3)"
+
+
+def _remarks_of_bis_03(urn: URN, rulebook: Rulebook) -> Iterator[str]:
+    if urn.q_component is not None:
+        yield f"the directives go to the resolver with the name (rfc2141bis-03 §2.3){_but_not_here(urn, rulebook)}"
+    for keyword in urn.repeated_keywords:
+        yield f'the keyword "{keyword}" is repeated: a resolver ignores all its directives (rfc2141bis-03 §2.3)'
+    for keyword, value in urn.directives.items():
+        if keyword not in QUERY_KEYWORDS:
+            yield (
+                f'the keyword "{keyword}" is not registered (rfc2141bis-03 §9.2.1): '
+                "a resolver that does not know it ignores it (§2.3)"
+            )
+        elif keyword == "s" and value not in RESOLUTION_SERVICES:
+            yield (
+                f'the service "{value}" is not registered (rfc2141bis-03 §9.2.2): '
+                "a resolver that does not know it gives its default service (§2.3.1)"
+            )
+    if urn.f_component is not None:
+        yield (
+            "a fragment may only stand in a reference to a URN, and only if the registration of the namespace says so; "
+            "it does not go to the resolver (rfc2141bis-03 §2.4)"
+        )
+
+
+def _but_not_here(urn: URN, rulebook: Rulebook) -> str:
+    """End of the remark on what goes to the resolver, where a service is known that is not asked with the URN."""
+    rule, form = rulebook.rules.get(urn.nid), namespace_form(urn.canonical, rulebook)
+    link = rule.link(form) if rule else None
+    is_left_out = rule and link and link == rule.link(form, _request(urn))
+    return "; the service of this address is not asked with a URN, and does not get it" if is_left_out else ""

@@ -15,7 +15,7 @@ are those of UTS #39, "Unicode Security Mechanisms", applied word by word:
 * `invisible-character`: a zero-width space, a soft hyphen, a control of direction and the like. Variation selectors are
   allowed, and joiners where they change what is seen: inside emoji and behind letters that join.
 
-A name whose octets are not UTF-8 has none of these problems, because its characters are not known.
+An octet that is not UTF-8 counts as U+FFFD, a character between words: what it stands for is not known.
 """
 
 from __future__ import annotations
@@ -25,11 +25,9 @@ import string
 import unicodedata
 from typing import NamedTuple
 
-import regex
+from urnscan.urn.syntax import pattern_of
 
-__all__ = ["lookalikes"]
-
-_LONG_WORD = 64  # characters: longer ones are not kept
+_SHORT = 64  # characters of a word
 _RECOMMENDED = (
     "Arab Armn Beng Bopo Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Kana Khmr Knda Laoo Latn Mlym Mymr "
     "Orya Sinh Taml Telu Thaa Thai Tibt"
@@ -47,57 +45,23 @@ _USED_IN = {
 }
 """Script -> writing systems that use it beside other scripts (UTS #39 §5.1, §5.2)."""
 
-_UNJOINED = [
-    "Zyyy",
-    "Zinh",
-    "Latn",
-    "Grek",
-    "Cyrl",
-    "Armn",
-    "Geor",
-    "Hebr",
-    "Ethi",
-    "Hani",
-    "Hira",
-    "Kana",
-    "Hang",
-    "Bopo",
-]
-"""Scripts in which a joiner changes nothing that can be seen."""
+_UNJOINED = "".join(
+    rf"\p{{scx={script}}}" for script in "Zyyy Zinh Latn Grek Cyrl Armn Geor Hebr Ethi Hani Hira Kana Hang Bopo".split()
+)
+"""Characters of scripts in which a joiner changes nothing that can be seen."""
 
 _ASCII = frozenset(string.ascii_letters + string.digits)
 
-
-class _Patterns(NamedTuple):
-    suspicious: regex.Pattern[str]
-    """A character that may be a problem. Most names are Latin and have none."""
-    invisible: regex.Pattern[str]
-    ignorable: regex.Pattern[str]
-    word: regex.Pattern[str]
-    shared: regex.Pattern[str]
-    """A character that does not tell a script: a mark, or one that all scripts use."""
-    scripts: dict[str, regex.Pattern[str]]
-
-
-@functools.cache
-def _patterns() -> _Patterns:
-    def compiled(pattern: str) -> regex.Pattern[str]:
-        return regex.compile(pattern, regex.VERSION1)
-
-    unjoined = "".join(rf"\p{{scx={script}}}" for script in _UNJOINED)
-    behind = rf"[[\p{{L}}\p{{M}}]--[{unjoined}]]|[\p{{Extended_Pictographic}}\p{{Emoji_Modifier}}\uFE0F]"
-    flag = r"\U0001F3F4[\U000E0020-\U000E007F]*"
-    return _Patterns(
-        suspicious=compiled(r"[[\p{L}\p{N}]--[\p{scx=Latn}\p{scx=Zyyy}]]|\p{DI}"),
-        invisible=compiled(
-            rf"(?<!{behind})[\u200C\u200D]|(?<!{flag})[\U000E0020-\U000E007F]"
-            r"|[\p{DI}--[\p{Variation_Selector}\u180E\u200C\u200D\U000E0020-\U000E007F]]"
-        ),
-        ignorable=compiled(r"\p{DI}+"),
-        word=compiled(r"[\p{L}\p{M}\p{N}]+"),
-        shared=compiled(r"\p{M}|\p{scx=Zyyy}"),
-        scripts={script: compiled(rf"\p{{scx={script}}}") for script in _RECOMMENDED},
-    )
+_SUSPICIOUS = r"(?V1)[[\p{L}\p{N}]--[\p{scx=Latn}\p{scx=Zyyy}]]|\p{DI}"
+"""A character that may be a problem. Most names are Latin and have none."""
+_JOINED = rf"[[\p{{L}}\p{{M}}]--[{_UNJOINED}]]|[\p{{Extended_Pictographic}}\p{{Emoji_Modifier}}\uFE0F]"
+_INVISIBLE = (
+    rf"(?V1)(?<!{_JOINED})[\u200C\u200D]|(?<!\U0001F3F4[\U000E0020-\U000E007F]*)[\U000E0020-\U000E007F]"
+    r"|[\p{DI}--[\p{Variation_Selector}\u180E\u200C\u200D\U000E0020-\U000E007F]]"
+)
+_IGNORABLE = r"\p{DI}+"
+_WORD = r"[\p{L}\p{M}\p{N}]+"
+_OF_ALL_SCRIPTS = r"\p{M}|\p{scx=Zyyy}"
 
 
 def lookalikes(nss: str) -> tuple[str, ...]:
@@ -108,22 +72,20 @@ def lookalikes(nss: str) -> tuple[str, ...]:
     >>> lookalikes("ru:%D0%BC%D0%B8%D1%80-1869"), lookalikes("Stra%C3%9Fe"), lookalikes("caf%E9")
     ((), (), ())
     """
-    try:  # the fastest way to decode: a URN has neither a backslash nor a lone %
-        text = nss.replace("%", r"\x").encode("ascii").decode("unicode_escape").encode("latin-1").decode()
-    except UnicodeDecodeError:
+    # The fastest way to decode: a URN has neither a backslash nor a lone %.
+    octets = nss.replace("%", r"\x").encode("ascii").decode("unicode_escape").encode("latin-1")
+    text = octets.decode("utf-8", "replace")
+    if not pattern_of(_SUSPICIOUS).search(text):
         return ()
-    patterns = _patterns()
-    if not patterns.suspicious.search(text):
-        return ()
-    shown = patterns.ignorable.sub("", text)
-    found = patterns.word.findall(unicodedata.normalize("NFC", shown))
+    shown = pattern_of(_IGNORABLE).sub("", text)
+    found = pattern_of(_WORD).findall(unicodedata.normalize("NFC", shown))
     words = [_word(word) for word in found if not word.isascii()]
     problems = []
     if any(word.mixed for word in words):
         problems.append("mixed-scripts")
     if _is_confusable([word for word in words if word.others], not _ASCII.isdisjoint(shown)):
         problems.append("confusable")
-    if shown != text and patterns.invisible.search(text):
+    if shown != text and pattern_of(_INVISIBLE).search(text):
         problems.append("invisible-character")
     return tuple(problems)
 
@@ -131,20 +93,18 @@ def lookalikes(nss: str) -> tuple[str, ...]:
 class _Word(NamedTuple):
     mixed: bool
     latin: bool
-    """Whether it has letters that are only Latin."""
+    """Whether the word has letters that are only Latin."""
     others: str
-    """Its letters and digits that are never Latin."""
-
-    def looks_latin(self) -> bool:
-        return _like_ascii().issuperset(self.others)
+    """Letters and digits that are never Latin."""
 
 
 def _word(word: str) -> _Word:
-    return _known_word(word) if len(word) <= _LONG_WORD else _known_word.__wrapped__(word)
+    """Composition of a word. It is kept for later if the word is short: a hostile text may have many long ones."""
+    return _short_word(word) if len(word) <= _SHORT else _short_word.__wrapped__(word)
 
 
-@functools.lru_cache(maxsize=1 << 16)
-def _known_word(word: str) -> _Word:
+@functools.lru_cache(maxsize=1 << 13)
+def _short_word(word: str) -> _Word:
     systems = set(map(_systems, word)) - {frozenset()}
     return _Word(
         mixed=len(systems) > 1 and not frozenset.intersection(*systems),
@@ -155,25 +115,24 @@ def _known_word(word: str) -> _Word:
 
 def _is_confusable(words: list[_Word], among_ascii: bool) -> bool:
     """Whether words with letters that are not Latin may be read as Latin."""
-    if any(word.latin and word.looks_latin() for word in words):
+    if any(word.latin and _like_ascii().issuperset(word.others) for word in words):
         return True
-    lone = bool(words) and among_ascii and all(len(word.others) == 1 for word in words)
-    return lone and all(word.looks_latin() for word in words)
+    are_lone = among_ascii and {len(word.others) for word in words} == {1}
+    return are_lone and all(_like_ascii().issuperset(word.others) for word in words)
 
 
 @functools.cache
 def _systems(char: str) -> frozenset[str]:
     """The writing systems that use a letter or digit; empty for marks, and for characters of all scripts."""
-    patterns = _patterns()
-    if patterns.shared.match(char):
+    if pattern_of(_OF_ALL_SCRIPTS).match(char):
         return frozenset()
-    found = [script for script, pattern in patterns.scripts.items() if pattern.match(char)]
+    found = [script for script in _RECOMMENDED if pattern_of(rf"\p{{scx={script}}}").match(char)]
     return frozenset(system for script in found for system in (script, *_USED_IN.get(script, ()))) or _REST
 
 
 @functools.cache
 def _like_ascii() -> frozenset[str]:
-    """The characters that look like an ASCII letter or digit, by the confusables of Unicode 17; all are below U+20000."""
+    """Characters that look like an ASCII letter or digit, by the confusables of Unicode 17; all are below U+20000."""
     from homoglyphs_fork import Homoglyphs  # noqa: PLC0415 - hardly ever needed
 
     alike = Homoglyphs.get_table({chr(code) for code in range(0x20000)})

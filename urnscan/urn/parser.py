@@ -1,28 +1,29 @@
-"""The parser: a text that is one whole URN -> a `URN` value.
-
->>> parse("URN:ISBN:0-395-36341-1").canonical
-'urn:isbn:0-395-36341-1'
->>> parse("urn:example:weather?=op=map#now", syntax="rfc8141").q_component
-'op=map'
->>> parse("urn:example:a b")
-Traceback (most recent call last):
-    ...
-urnscan.errors.InvalidURN: ' ' may not stand in a URN; encoded it is %20 (at position 13)
-"""
+"""The parser: a text that is one whole URN -> a `URN` value."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from types import MappingProxyType
 
 import regex
 
+from urnscan.errors import ArgumentError, checks_options
+from urnscan.urn.problems import spelling_problems
 from urnscan.urn.reasons import why_not
-from urnscan.urn.syntax import RFC2141_CHARS, SyntaxName, as_octets, as_text, get_syntax, percent_encoded
-
-__all__ = ["URN", "encode_nss", "parse"]
+from urnscan.urn.syntax import (
+    NSS,
+    NSS_FIRST,
+    URL,
+    SyntaxName,
+    as_octets,
+    as_text,
+    get_syntax,
+    keywords_of,
+    pattern_of,
+    percent_encoded,
+)
 
 _PERCENT = regex.compile("%[0-9A-Fa-f]{2}")
 _PERCENT_RUN = regex.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")  # octets 80 to FF: where text beyond ASCII can be
@@ -72,34 +73,41 @@ class URN:
 
         A repeated keyword is left out, as that section demands of resolvers; `problems` reports it.
         """
-        pairs = self._directive_pairs()
-        times = Counter(keyword for keyword, _ in pairs)
-        return MappingProxyType({keyword: value for keyword, value in pairs if times[keyword] == 1})
+        return MappingProxyType(directives_of(self._query))
+
+    @property
+    def repeated_keywords(self) -> tuple[str, ...]:
+        """Keywords of an rfc2141bis-03 query that stand in several directives (§2.3), in the order given."""
+        return tuple(keyword for keyword, count in keywords_of(self._query).items() if count > 1)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Problems of a well-formed URN: `nul-octet` (RFC 2141 §2.4), `repeated-keyword` (rfc2141bis-03 §2.3)."""
-        found = []
-        if "%00" in self.text:
-            found.append("nul-octet")
-        keywords = [keyword for keyword, _ in self._directive_pairs()]
-        if len(set(keywords)) < len(keywords):
-            found.append("repeated-keyword")
-        return tuple(found)
+        """Problems of this spelling: codes of `urnscan.urn.problems.PROBLEMS`, without those that its namespace decides.
+
+        >>> parse("urn:example:a#%D0%B0123", syntax="rfc8141").problems, parse("urn:example:%41%00").problems
+        (('confusable',), ('nul-octet', 'needless-encoding'))
+        """
+        return spelling_problems(self.text, get_syntax(self.syntax))
 
     def locator(self, base: str) -> str:
         """The locator that a resolver makes of this URN and the URL `base` (RFC 8141 §2.3.2, §2.3.3).
 
-        The q-component becomes the query, the f-component the fragment. If `base` has a query, "&" joins the
+        The q-component becomes the query, the f-component the fragment. If `base` has a query, one "&" joins the
         q-component to it (RFC 8141 leaves this open). The f-component replaces a fragment of `base`. The query of
         rfc2141bis-03 is meant for the resolver (§2.3) and is not copied.
+
+        Raises ArgumentError if `base` is no URL: a scheme, "://", and characters that a URL may hold (RFC 3986 §2, §3).
 
         >>> parse("urn:example:weather?=op=map&lat=39.56#now", syntax="rfc8141").locator("https://weatherapp.example")
         'https://weatherapp.example?op=map&lat=39.56#now'
         """
-        url, hash_sign, fragment = as_text("base", base).partition("#")
+        if not pattern_of(URL).fullmatch(as_text("base", base)):
+            raise ArgumentError(
+                f"base must be a URL, a scheme and :// with only the characters of URLs behind it, not {base!r:.200}"
+            )
+        url, hash_sign, fragment = base.partition("#")
         if self.q_component is not None and self.syntax == "rfc8141":
-            url += ("&" if "?" in url else "?") + self.q_component
+            url = _with_query(url, self.q_component)
         if self.f_component is not None:
             hash_sign, fragment = "#", self.f_component
         return url + hash_sign + fragment
@@ -131,23 +139,25 @@ class URN:
         display = self.display()
         return html_fields([*fields, ("display", None if display == str(self) else display)])
 
-    def _directive_pairs(self) -> list[tuple[str, str]]:
-        if self.syntax != "rfc2141bis-03" or self.q_component is None:
-            return []
-        return [(keyword, value) for keyword, _, value in (d.partition("=") for d in self.q_component.split("&"))]
+    @property
+    def _query(self) -> str:
+        """The query of rfc2141bis-03; empty in the other syntaxes."""
+        return self.q_component or "" if self.syntax == "rfc2141bis-03" else ""
 
 
+@checks_options
 def parse(text: str | bytes, syntax: str = "rfc2141") -> URN:
     """Parse a text that is one whole URN.
 
     `syntax` is `rfc2141` (§2), `rfc8141` (§2) or `rfc2141bis-03` (§2). Raises InvalidURN, with reason and position, for
-    a text that is no URN; ValueError for an unknown syntax; TypeError for a value that is no text.
+    a text that is no URN; ArgumentError for an unknown syntax and for a value that is no text.
 
-    >>> parse("urn:x:y", syntax="rfc8141")
+    >>> parse("urn:example:weather?=op=map#now", syntax="rfc8141").q_component
+    'op=map'
+    >>> parse("urn:example:a b")
     Traceback (most recent call last):
         ...
-    urnscan.errors.InvalidURN: the NID "x" is too short: RFC 8141 §2 (draft-ietf-urnbis-rfc2141bis-urn-20) wants 2 \
-characters (at position 4)
+    urnscan.errors.InvalidURN: ' ' may not stand in a URN; encoded it is %20 (at position 13)
     """
     rules = get_syntax(syntax)
     if not isinstance(text, str):
@@ -158,7 +168,6 @@ characters (at position 4)
         error.text = text
         raise error
     parts = match.groupdict()
-    assigned_name = text[: match.end("nss")]
     return URN(
         text=text,
         nid=parts["nid"].lower(),
@@ -167,29 +176,58 @@ characters (at position 4)
         q_component=parts.get("q"),
         f_component=parts.get("f"),
         syntax=rules.name,
-        canonical=f"urn:{parts['nid'].lower()}:{_normal_percent(assigned_name[match.start('nss') :])}",
+        canonical=f"urn:{parts['nid'].lower()}:{_normal_percent(parts['nss'])}",
     )
 
 
-def encode_nss(text: str) -> str:
-    """Translate a native name into an NSS (RFC 2141 §2.2, §2.3): UTF-8, then %HH for each octet outside <trans>.
+@checks_options
+def encode_nss(text: str, syntax: str = "rfc2141") -> str:
+    """Translate a native name into an NSS: UTF-8, then %HH for each octet that the syntax does not let stand for itself.
 
-    The reserved `%`, `/`, `?` and `#` are encoded, too. Raises ValueError for an empty text and for NUL, which no URN
-    may hold in either form (§2.4), UnicodeEncodeError (a ValueError) for a lone surrogate, TypeError for a value that
-    is no str.
+    `/` stands for itself in rfc8141, but not as the first character; `~` and `&` in rfc8141 and rfc2141bis-03; `%`, `?`
+    and `#` nowhere (RFC 2141 §2.2, §2.3; RFC 8141 §2.2; rfc2141bis-03 §2.2, §2.5).
+
+    The rules of the namespace come first: it may have encodings and forms of its own, and a program that does not know
+    them must not make URNs of its names (RFC 8141 §2.2). `urnscan.namespaces` has the rules of some, as in
+    `namespaces.publicid.to_urn`. A namespace that was registered before RFC 8141 keeps the encodings of RFC 2141.
+
+    Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax, for a value that is no str, for an empty
+    text, and for NUL, which no URN may hold in either form (RFC 2141 §2.4); UnicodeEncodeError (a ValueError) for a lone
+    surrogate.
 
     >>> encode_nss("Grüße, 100%")
     'Gr%C3%BC%C3%9Fe,%20100%25'
+    >>> encode_nss("1/406/47452/2"), encode_nss("1/406/47452/2", syntax="rfc8141")
+    ('1%2F406%2F47452%2F2', '1/406/47452/2')
     """
+    rules = get_syntax(syntax)
     if not as_text("a name", text):
-        raise ValueError("an NSS has at least one character")
+        raise ArgumentError("an NSS has at least one character")
     if "\0" in text:
-        raise ValueError(f"NUL at position {text.index(chr(0))}: no URN may hold it, encoded or not (RFC 2141 §2.4)")
+        raise ArgumentError(f"NUL at position {text.index(chr(0))}: no URN may hold it, encoded or not (RFC 2141 §2.4)")
     octets = text.encode()  # all at once: an error tells the place in the text
-    unreserved = set(RFC2141_CHARS.encode()) - set(b"/?#")
-    return "".join(chr(octet) if octet in unreserved else f"%{octet:02X}" for octet in octets)
+    roles = (NSS_FIRST, *repeat(NSS, len(octets) - 1))
+    return "".join(
+        chr(octet) if rules.octets[octet] & role and chr(octet) not in rules.reserved else f"%{octet:02X}"
+        for octet, role in zip(octets, roles, strict=True)
+    )
 
 
 def _normal_percent(text: str) -> str:
     """The text with the hex digits of every %HH in upper case."""
     return _PERCENT.sub(lambda match: match[0].upper(), text) if "%" in text else text
+
+
+def _with_query(url: str, query: str) -> str:
+    """The URL without fragment with a query, joined to its own by one "&"."""
+    address, _, own = url.partition("?")
+    if own:
+        own = own.removesuffix("&") + ("" if query.startswith("&") else "&")
+    return f"{address}?{own}{query}"
+
+
+def directives_of(query: str) -> dict[str, str]:
+    """Keyword -> value of a query, without the keywords that stand in it several times (rfc2141bis-03 §2.3)."""
+    times = keywords_of(query)
+    pairs = (directive.partition("=") for directive in query.split("&"))
+    return {keyword: value for keyword, _, value in pairs if times[keyword] == 1}

@@ -1,4 +1,4 @@
-"""Where and why a text is no URN."""
+"""The reasons why a text is no URN, and the places."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from types import MappingProxyType
 
 from urnscan.errors import InvalidURN
 from urnscan.urn.syntax import NID_CHARS, TAIL_COMPONENTS, TAIL_NONE, TAIL_QUERY, Syntax, percent_encoded
-
-__all__ = ["REASONS", "invalid", "why_not"]
 
 REASONS: Mapping[str, str] = MappingProxyType(
     {
@@ -22,6 +20,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "nid-hyphen": "a NID may not end in a hyphen",
         "nss-missing": "the NSS is empty",
         "percent-malformed": '"%" is not followed by two hex digits; a "%" itself is written %25',
+        "nul-octet": "NUL may not stand in a URN, encoded or not",
         "excluded-character": "{character!r} may not stand in a URN; encoded it is {encoded}",
         "non-ascii-character": "{character!r} may not stand in a URN",
         "slash": '"/" may not stand here in the NSS',
@@ -63,20 +62,28 @@ def why_not(text: str, syntax: Syntax) -> InvalidURN:
     if end == len(text) or (text[end] in "?#" and syntax.tail != TAIL_NONE):
         return invalid("nss-missing", end)
     longest = syntax.pattern.match(text)
-    return _why_ends(text, longest.end() if longest else end, syntax)
+    position = longest.end() if longest else end
+    return _why_ends(text[position:], position, syntax, in_fragment="#" in text[:position])
 
 
-def _why_ends(text: str, position: int, syntax: Syntax) -> InvalidURN:
-    """The error for the character at `position`, which follows the longest part of `text` that is a URN."""
-    in_fragment = syntax.tail != TAIL_NONE and "#" in text[:position]
-    component = _COMPONENTS.get(text[position : position + 2])
+def why_ends_badly(rest: str, syntax: Syntax) -> InvalidURN:
+    """The error for `rest`, which stands behind a URN and looks like a part of it, at position 0.
+
+    A "#" ends only a URN that has one.
+    """
+    return _why_ends(rest, 0, syntax, in_fragment=rest.startswith("#"))
+
+
+def _why_ends(rest: str, position: int, syntax: Syntax, *, in_fragment: bool) -> InvalidURN:
+    """The error for what follows, at `position`, the longest part of a text that is a URN."""
+    in_fragment &= syntax.tail != TAIL_NONE
+    component = _COMPONENTS.get(rest[:2])
     if component and syntax.tail == TAIL_COMPONENTS and not in_fragment:
         # A component that begins well would belong to the URN: its first character is missing or wrong.
-        rest = text[position + 2 :]
-        if not rest or rest.startswith(("#", "?=")):
+        if not rest[2:] or rest.startswith(("#", "?="), 2):
             return invalid("component-missing", position, component=component)
-        return invalid("component-first-character", position, component=component, character=rest[0])
-    character = text[position]
+        return invalid("component-first-character", position, component=component, character=rest[2])
+    character = rest[0]
     if character == "%":
         return invalid("percent-malformed", position)
     if character == "?" and syntax.tail == TAIL_COMPONENTS and not in_fragment:
@@ -87,6 +94,8 @@ def _why_ends(text: str, position: int, syntax: Syntax) -> InvalidURN:
         return invalid("second-fragment", position)
     if character == "/" and syntax.tail != TAIL_NONE:
         return invalid("slash", position)
+    if character == "\0":
+        return invalid("nul-octet", position)
     if character.isascii():
         return invalid("excluded-character", position, character=character, encoded=percent_encoded(character.encode()))
     return invalid("non-ascii-character", position, character=character)

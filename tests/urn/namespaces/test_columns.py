@@ -17,10 +17,11 @@ from stdnum import ean, isbn
 from stdnum.iso7064 import mod_37_36, mod_97_10
 
 from tests.support.registrations import EXAMPLES, names, verdict
+from tests.support.spelled import CODES
 from tests.urn.namespaces.test_rules import lexical
 from urnscan.arrays.arrow import octet_strings, text_array
-from urnscan.urn.namespaces import PROBLEMS
-from urnscan.urn.namespaces.columns import NAMES, UNKNOWN, is_valid, namespace_forms, verdicts
+from urnscan.urn.namespaces.columns import NAMES, is_invalid, is_valid, namespace_forms, verdicts
+from urnscan.urn.problems import OF_SPELLINGS, PROBLEMS
 
 NIDS = sorted(EXAMPLES)
 
@@ -33,16 +34,19 @@ def judged(urns):
     assert len(codes) == len(places) - 1 == len(urns)
     return [
         (
-            None if code == UNKNOWN else bool(valid),
+            bool(valid) if valid or wrong else None,
             NAMES[code],
             forms[places[row] : places[row + 1]].tobytes().decode(),
         )
-        for row, (code, valid) in enumerate(zip(codes, is_valid(codes), strict=True))
+        for row, (code, valid, wrong) in enumerate(zip(codes, is_valid(codes), is_invalid(codes), strict=True))
     ]
 
 
-def test_problems_are_those_of_the_namespaces():
-    assert set(NAMES) - {None} == set(PROBLEMS)
+def test_problems_are_those_of_the_table():
+    """All codes there are those of verdicts or of spellings, and these come behind those."""
+    assert [code for code in PROBLEMS if code in NAMES] == [code for code in PROBLEMS if code not in OF_SPELLINGS]
+    assert {*NAMES, *OF_SPELLINGS} - {None} == set(PROBLEMS)
+    assert list(PROBLEMS) == CODES
 
 
 def test_no_rows():
@@ -57,6 +61,8 @@ def test_every_example():
         for kind in ("valid", "unsure", "invalid")
         for name, _ in entry.get(kind, [])
     ]
+    known += [f"{name}{end}" for name in known for end in (".", "),", ",urn:x:y", ".;URN:", ";a=b", "':", "(x).", "-.")]
+    known += [f"urn:{nid}:{nss}%00{end}" for nid in NIDS for nss in ("a", "de:a-1", "a:b") for end in ("", "0", ".")]
     known += ["urn:nobody:A", "urn:a:b", "urn:isb:1", "urn:isbnn:1", "urn:" + "x" * 32 + ":1"]
     assert judged(known) == [verdict(urn) for urn in known]
 

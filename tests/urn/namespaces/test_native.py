@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import string
 import subprocess
 import sys
@@ -26,7 +25,7 @@ NIDS = "adid doi eic eidr gsma ietf isan isbn isni issn lei oid publicid uuid".s
 every_nid = pytest.mark.parametrize("nid", NIDS)
 
 
-def module(nid):
+def native(nid):
     return getattr(urnscan.urn.namespaces, nid)
 
 
@@ -123,8 +122,8 @@ PAIRS = [
 @pytest.mark.parametrize(("nid", "identifier", "urn", "source"), PAIRS)
 def test_there_and_back(nid, identifier, urn, source):
     """Contract: each way gives what the registration shows; the URN is in the canonical form of its namespace."""
-    assert module(nid).to_urn(identifier) == urn == namespace_form(urn), source
-    assert module(nid).from_urn(urn) == identifier, source
+    assert native(nid).to_urn(identifier) == urn == namespace_form(urn), source
+    assert native(nid).from_urn(urn) == identifier, source
 
 
 @pytest.mark.parametrize(
@@ -228,7 +227,7 @@ def test_there_and_back(nid, identifier, urn, source):
 )
 def test_as_pasted(nid, urn, pasted):
     """Contract: labels in any case, white space around it, hyphens and spaces where the standard allows them."""
-    assert module(nid).to_urn(pasted) == urn
+    assert native(nid).to_urn(pasted) == urn
 
 
 @pytest.mark.parametrize(
@@ -289,7 +288,7 @@ def test_as_pasted(nid, urn, pasted):
 def test_says_why_not(nid, identifier, reason):
     """Contract: what, why and what is wanted, in one line; nothing is guessed and nothing put right."""
     with pytest.raises(ValueError, match="; wanted: ") as caught:
-        module(nid).to_urn(identifier)
+        native(nid).to_urn(identifier)
     message = str(caught.value)
     assert message.startswith(repr(identifier))
     assert reason in message
@@ -315,25 +314,25 @@ JUNK = [
 def test_longest():
     """2048 characters are still looked at."""
     longest = "1" + ".1" * 1_023 + "1"
-    assert (len(longest), module("oid").to_urn(longest)) == (2_048, f"urn:oid:{longest}")
+    assert (len(longest), native("oid").to_urn(longest)) == (2_048, f"urn:oid:{longest}")
     with pytest.raises(ValueError, match="it has 2049 characters"):
-        module("oid").to_urn(f"{longest}1")
+        native("oid").to_urn(f"{longest}1")
 
 
 @every_nid
 @pytest.mark.parametrize("function", ["to_urn", "from_urn"])
 def test_junk(nid, function):
     """Contract: ValueError in one short line, never another exception, and at once."""
-    here = module(nid)
+    here = native(nid)
     here.from_urn(next(pair[2] for pair in PAIRS if pair[0] == nid))  # what is loaded at the first use is not measured
-    start = time.perf_counter()
+    start = time.thread_time()
     for text in JUNK:
         with pytest.raises(ValueError, match=r"\w") as caught:
             getattr(here, function)(text)
         assert len(str(caught.value).splitlines()) == 1
         assert len(str(caught.value)) < 600
         assert str(caught.value).isprintable()
-    assert time.perf_counter() - start < 1
+    assert time.thread_time() - start < 1
 
 
 @every_nid
@@ -359,14 +358,14 @@ def test_anything(nid, data):
         )
     )
     try:
-        urn = module(nid).to_urn(text)
+        urn = native(nid).to_urn(text)
     except ValueError:
         return
     assert namespace_form(parse(urn, syntax="rfc8141").canonical) == urn
     assert parse(urn).canonical == urn  # in RFC 2141, too
-    identifier = module(nid).from_urn(urn)
-    assert module(nid).to_urn(identifier) == urn
-    assert module(nid).from_urn(module(nid).to_urn(identifier)) == identifier
+    identifier = native(nid).from_urn(urn)
+    assert native(nid).to_urn(identifier) == urn
+    assert native(nid).from_urn(native(nid).to_urn(identifier)) == identifier
 
 
 def hexadecimal(size):
@@ -442,10 +441,10 @@ def _ean(text):
 def test_round_trip(nid, data):
     """Contract: `from_urn(to_urn(x))` is the displayed form of x, here x itself, and its URN is valid and canonical."""
     identifier = data.draw(RIGHT[nid])
-    urn = module(nid).to_urn(identifier)
+    urn = native(nid).to_urn(identifier)
     assert urnscan.urn.namespaces.judge(urn).valid is True
     assert namespace_form(urn) == urn
-    assert module(nid).from_urn(urn) == identifier
+    assert native(nid).from_urn(urn) == identifier
 
 
 # Valid names that are no transcription of an identifier by the rules of their registration, or of one with a check digit
@@ -473,7 +472,7 @@ NOT_BACK = {
 @pytest.mark.parametrize("urn", NOT_BACK)
 def test_where_it_does_not_lead_back(urn):
     """The limits that the docstrings tell: these names are read, and come back as another name or not at all."""
-    here = module(urn.split(":")[1])
+    here = native(urn.split(":")[1])
     identifier = here.from_urn(urn)
     if NOT_BACK[urn] is None:
         with pytest.raises(ValueError, match="is no "):
@@ -504,7 +503,7 @@ def test_where_it_does_not_lead_back(urn):
 )
 def test_from_any_spelling(urn, identifier):
     """Contract: every spelling that the namespace declares equal leads to the same identifier, as text and parsed."""
-    here = module(urn.split(":")[1].lower())
+    here = native(urn.split(":")[1].lower())
     assert here.from_urn(urn) == identifier
     assert here.from_urn(parse(urn, syntax="rfc8141")) == identifier
 
@@ -517,7 +516,7 @@ def test_examples_of_the_registrations(nid):
     for urn, _ in EXAMPLES[nid]["valid"]:
         canonical = namespace_form(parse(urn, syntax="rfc8141").canonical)
         if canonical not in NOT_BACK and not canonical.startswith(others):
-            assert module(nid).to_urn(module(nid).from_urn(urn)) == canonical
+            assert native(nid).to_urn(native(nid).from_urn(urn)) == canonical
             seen += 1
     assert seen
 
@@ -528,7 +527,7 @@ def test_examples_of_the_registrations(nid):
 def test_any_name(nid, data):
     """Any name in the namespace: an identifier that comes out is one, and its URN leads to it again; else a ValueError."""
     urn = data.draw(names(nid))
-    here = module(nid)
+    here = native(nid)
     try:
         identifier = here.from_urn(urn)
     except ValueError:
@@ -550,6 +549,8 @@ def test_any_name(nid, data):
         ("isbn", "urn:isbn:9770395363410", "cannot follow"),
         ("issn", "urn:issn:03178472", "the check digit is wrong"),
         ("lei", "urn:lei:7ltwfzyicnsx8d621k87", "the check digit is wrong"),
+        ("lei", "urn:lei:7LTWFZYICNSX8D621K86.", "punctuation at its end"),
+        ("uuid", "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6;grid=99a", "punctuation and what follows it"),
         ("eic", "urn:eic:22xwattplus----x", "the check digit is wrong"),
         ("uuid", "urn:uuid:1", "the NSS does not fit"),
         ("oid", "urn:oid:1.03", "the NSS does not fit"),
@@ -570,7 +571,7 @@ def test_any_name(nid, data):
 def test_from_urn_says_why_not(nid, urn, reason):
     """Contract: ValueError, but no InvalidURN, for another namespace and for what the grammar or the form rules out."""
     with pytest.raises(ValueError, match=r"^'[^']*' is ") as caught:
-        module(nid).from_urn(urn)
+        native(nid).from_urn(urn)
     assert reason in str(caught.value)
     assert not isinstance(caught.value, InvalidURN)
 
@@ -582,7 +583,7 @@ def test_from_urn_says_why_not(nid, urn, reason):
 def test_no_urn(nid, text):
     """Contract: InvalidURN for what is no URN of RFC 8141."""
     with pytest.raises(InvalidURN):
-        module(nid).from_urn(text)
+        native(nid).from_urn(text)
 
 
 @every_nid
@@ -590,10 +591,10 @@ def test_no_urn(nid, text):
 def test_no_text(nid, value):
     """Contract: TypeError says what was given in the place of a text."""
     with pytest.raises(TypeError, match=f" must be a str, not {type(value).__name__}$"):
-        module(nid).to_urn(value)
+        native(nid).to_urn(value)
     if not isinstance(value, bytes):
         with pytest.raises(TypeError, match=f"^a URN must be a str or bytes, not {type(value).__name__}$"):
-            module(nid).from_urn(value)
+            native(nid).from_urn(value)
 
 
 @FEW
@@ -606,12 +607,13 @@ def test_transcription_is_one_to_one(one, other):
 
 
 class TestPackage:
-    """The modules belong to `urnscan.urn.namespaces` without being loaded with it."""
+    """The objects belong to `urnscan.urn.namespaces` without being loaded with it."""
 
     @every_nid
     def test_two_public_functions(self, nid):
-        assert sorted(module(nid).__all__) == ["from_urn", "to_urn"]
-        assert module(nid) is importlib.import_module(f"urnscan.urn.namespaces.{nid}")
+        assert {"from_urn", "to_urn"} <= set(dir(native(nid)))
+        assert native(nid) is native(nid)
+        assert native(nid).nid == nid
 
     def test_are_listed(self):
         assert set(NIDS) <= set(dir(urnscan.urn.namespaces))
@@ -621,10 +623,10 @@ class TestPackage:
             urnscan.urn.namespaces.nbn  # noqa: B018
 
     def test_are_loaded_when_used(self):
-        """`import urnscan` stays light: neither these modules nor python-stdnum come with it."""
+        """`import urnscan` stays light: neither these objects nor python-stdnum come with it."""
         program = (
             "import sys, urnscan.urn.namespaces\n"
-            f"late = {{'urnscan.urn.namespaces.' + nid for nid in {NIDS}}} | {{'urnscan.urn.namespaces.native', 'stdnum'}}\n"
+            "late = {'urnscan.urn.namespaces.identifiers', 'urnscan.urn.namespaces.native', 'stdnum'}\n"
             "assert not late & set(sys.modules), late & set(sys.modules)\n"
             "assert urnscan.urn.namespaces.isbn.to_urn('0-395-36341-1') == 'urn:isbn:9780395363416'\n"
             "import uuid\n"

@@ -113,6 +113,8 @@ class TestStatus:
             ("XN--a", "reserved"),
             ("de-nbn", "reserved"),
             ("ab-", "reserved"),
+            ("urn", "reserved"),
+            ("URN", "reserved"),
             ("urn-9", "reserved"),
             ("URN-0", "reserved"),
             ("urn-05", "reserved"),
@@ -149,7 +151,7 @@ class TestStatus:
             expected = registered()[low].kind
         elif low[:2] == "x-":
             expected = "experimental"
-        elif (low[:2].isalpha() and low[2:3] == "-") or (low != number and number.isdigit()):
+        elif (low[:2].isalpha() and low[2:3] == "-") or low == "urn" or (low != number and number.isdigit()):
             expected = "reserved"
         else:
             expected = "unregistered"

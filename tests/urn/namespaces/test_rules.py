@@ -13,11 +13,11 @@ from tests.support.examples import FEW
 from tests.support.registrations import EXAMPLES, TABLE, names, verdict
 from urnscan.errors import InvalidURN
 from urnscan.urn.equivalence import canonical, equivalent
-from urnscan.urn.namespaces import PROBLEMS, judge, namespace_form, registered, rules
-from urnscan.urn.namespaces.checks import CHECKS
-from urnscan.urn.namespaces.judgement import REWRITE
+from urnscan.urn.namespaces import judge, namespace_form, registered, rules
+from urnscan.urn.namespaces.judgement import CHECKS, REWRITE
 from urnscan.urn.namespaces.patterns import automaton
 from urnscan.urn.parser import parse
+from urnscan.urn.problems import PROBLEMS
 from urnscan.urn.syntax import SYNTAXES
 
 NIDS = sorted(EXAMPLES)
@@ -131,6 +131,15 @@ class TestPromises:
 
     @each_namespace
     @SETTINGS
+    @given(data=st.data(), end=st.text(".,;:!?'*_)", min_size=1, max_size=5))
+    def test_punctuation_makes_no_name_invalid(self, nid, data, end):
+        """A name that is not invalid is not called so in a sentence either."""
+        urn = lexical(data.draw(names(nid)))
+        if urn is not None and judge(urn).valid is not False:
+            assert judge(urn + end).valid is not False
+
+    @each_namespace
+    @SETTINGS
     @given(data=st.data())
     def test_form(self, nid, data):
         """Idempotent; a URN in every syntax that has the name; valid names to valid names, others never to invalid ones."""
@@ -193,7 +202,6 @@ class TestWhatPeopleMeet:
             ("urn:nbn:fi:att:data-catalog-ida", True, None),
             ("urn:isbn:ISBN9784061486683", False, "nss-grammar"),
             ("urn:ISBN:0-395-36341-6", False, "check-digit"),
-            ("urn:isbn:0-395-36341-1.", False, "nss-grammar"),
             ("urn:nbn:de:101:1-2020112012434733354624", True, "dnb-check-digit"),
             ("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6#part", None, None),
             ("urn:ietf:params:xml:ns:xmpp-sasl", True, None),
@@ -203,6 +211,50 @@ class TestWhatPeopleMeet:
         found = judge(parse(name).canonical)
         assert (found.valid, found.problem) == (valid, problem)
         assert found.reason
+
+    @pytest.mark.parametrize(
+        ("name", "problem"),
+        [
+            ("urn:isbn:0-395-36341-1.", "untrimmed"),
+            ("urn:isbn:0-395-36341-1?", "untrimmed"),
+            ("urn:alert:source:internal)", "untrimmed"),
+            ("urn:oid:1.3.52.4.1.1.1.13.1.2.1.1.1,", "untrimmed"),
+            ("urn:isbn:0-395-36341-1,urn:isbn:3", "untrimmed"),
+            ("urn:isbn:0-395-36341-1');URN:ISBN:3", "untrimmed"),
+            ("urn:eic:22XWATTPLUS----G.", "untrimmed"),
+            ("urn:eic:22xwattplus----g.", "untrimmed"),
+            ("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6;grid=99a", "run-on"),
+            ("urn:isbn:0-395-36341-1,hardcover", "run-on"),
+            ("urn:isbn:0-395-36341-1/cover.jpg", "run-on"),
+            ("urn:isbn:0-395-36341-1.&lang=de", "run-on"),
+            ("urn:isbn:0-395-36341-1(a).", "run-on"),
+            ("urn:isbn:n-nn-nnnnnn-n", "template"),
+            ("urn:issn:XXXX-XXXX", "template"),
+            ("urn:nbn:...", "template"),
+        ],
+    )
+    def test_what_nobody_meant_is_not_called_invalid(self, name, problem):
+        """Punctuation of a sentence, parameters of a SIP URI or a link, the next name of a list, templates."""
+        found = judge(parse(name, "rfc8141" if "&" in name else "rfc2141").canonical)
+        assert (found.valid, found.problem, found.nss) == (None, problem, name.split(":", 2)[2])
+
+    @pytest.mark.parametrize(
+        ("name", "problem"),
+        [
+            ("urn:isbn:0-395-36341-6.", "nss-grammar"),
+            ("urn:isbn:0-395-36341-6", "check-digit"),
+            ("urn:eic:22XWATTPLUS----H.", "nss-grammar"),
+            ("urn:isbn:0-395-36341-1:a", "nss-grammar"),
+            ("urn:isbn:0-395-36341-1.5", "nss-grammar"),
+            ("urn:isbn:,0-395-36341-1", "nss-grammar"),
+            ("urn:isbn:abc", "nss-grammar"),
+            ("urn:alert:service", "nss-grammar"),
+            ("urn:issn:0317-847", "nss-grammar"),
+        ],
+    )
+    def test_what_is_wrong_without_its_punctuation_is_invalid(self, name, problem):
+        found = judge(parse(name).canonical)
+        assert (found.valid, found.problem) == (False, problem)
 
     def test_xml_namespaces_of_the_ietf_stay_exact(self):
         """RFC 3553 §4 against RFC 2648 §2: XML compares names of namespaces octet by octet."""

@@ -2,17 +2,18 @@
 
 RFC 2141 §5 and RFC 8141 §3 leave it to each namespace to declare more names equal than the syntax does.
 
-registry: the IANA registry (`urn-namespaces.csv`), and the status of a NID.
-rules: grammar, check digit, equivalences and resolvers of each namespace (`rules.toml`).
+registry: the IANA registry and the status of a NID; grammar, check digit, equivalences and resolvers of each namespace.
 patterns: patterns of the rules as automata.
 check_digits: check digits as arithmetic on octets, for Python and compiled code.
-checks: the check digits that rules name.
-judgement: the rules applied to one name: valid, problem, canonical form.
+endings: names with text of the document at their end, and templates.
+own: a file of own rules, read and checked.
+judgement: the rules and their check digits applied to one name: valid, problem, canonical form.
 columns: the same rules applied to columns of names, compiled.
-native: `Native`, the shape of a native identifier, for the modules below.
-adid, doi, eic, eidr, gsma, ietf, isan, isbn, isni, issn, lei, oid, publicid, uuid: identifier -> URN and back.
+native: `Native`, the way of a native identifier to a URN and back.
+identifiers: a `Native` for each of `adid`, `doi`, `eic`, … `uuid`.
+references: the URN that such an identifier or a link to a resolver stands for.
 
-The modules of the last line are loaded when they are used.
+The objects of `identifiers` are made when they are used.
 
 >>> from urnscan import namespaces
 >>> namespaces.isbn.to_urn("ISBN 0-395-36341-1")
@@ -23,68 +24,38 @@ The modules of the last line are loaded when they are used.
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from urnscan.urn.namespaces.judgement import PROBLEMS, Judgement, judge, namespace_form
-from urnscan.urn.namespaces.registry import Namespace, NidStatus, nid_status, registered
-from urnscan.urn.namespaces.rules import Resolver, Rule, rules
+from urnscan.urn.namespaces.judgement import Judgement, judge, namespace_form
+from urnscan.urn.namespaces.own import read_rules
+from urnscan.urn.namespaces.registry import (
+    Namespace,
+    NidStatus,
+    Resolver,
+    Rule,
+    Rulebook,
+    nid_status,
+    registered,
+    rules,
+)
 
 if TYPE_CHECKING:
-    from urnscan.urn.namespaces import (
-        adid,
-        doi,
-        eic,
-        eidr,
-        gsma,
-        ietf,
-        isan,
-        isbn,
-        isni,
-        issn,
-        lei,
-        oid,
-        publicid,
-        uuid,
-    )
+    from urnscan.urn.namespaces.native import Native
 
-__all__ = [
-    "PROBLEMS",
-    "Judgement",
-    "Namespace",
-    "NidStatus",
-    "Resolver",
-    "Rule",
-    "adid",
-    "doi",
-    "eic",
-    "eidr",
-    "gsma",
-    "ietf",
-    "isan",
-    "isbn",
-    "isni",
-    "issn",
-    "judge",
-    "lei",
-    "namespace_form",
-    "nid_status",
-    "oid",
-    "publicid",
-    "registered",
-    "rules",
-    "uuid",
-]
-
-_LATER = frozenset("adid doi eic eidr gsma ietf isan isbn isni issn lei oid publicid uuid".split())
+__all__ = ["Judgement", "Namespace", "NidStatus", "Resolver", "Rule", "Rulebook"]
+__all__ += ["judge", "namespace_form", "nid_status", "read_rules", "registered", "rules"]
+__all__ += ["adid", "doi", "eic", "eidr", "gsma", "ietf", "isan"]
+__all__ += ["isbn", "isni", "issn", "lei", "oid", "publicid", "uuid"]
 
 
-def __getattr__(name: str) -> ModuleType:
-    if name not in _LATER:
+def __getattr__(name: str) -> Native:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(f"{__name__}.{name}")
+    from urnscan.urn.namespaces import identifiers  # noqa: PLC0415 (most programs do without)
+
+    native: Native = globals().setdefault(name, getattr(identifiers, name))
+    return native
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *__all__})

@@ -1,7 +1,7 @@
 """Check digits as arithmetic on octets: plain Python, called for one name, and compiled for columns (`columns.py`).
 
-Compiled functions call no plain ones, so each function here stands alone. Sums are taken modulo their divisor at once:
-uncompiled, octets of an array are 8 bits wide and would overflow.
+Compiled functions call no plain ones, so each function here stands alone. Octets become `int` before they are added
+up: uncompiled, those of an array are 8 bits wide and would overflow.
 """
 
 from __future__ import annotations
@@ -11,45 +11,35 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from urnscan.arrays.octets import Octets
 
-__all__ = [
-    "DNB_NUMBERS",
-    "dnb_digit",
-    "isbn_13",
-    "isbn_13_digit",
-    "isbn_is_right",
-    "issn_digit",
-    "issn_is_right",
-    "mod_11_2_is_right",
-    "mod_37_36_is_right",
-    "mod_97_10_is_right",
-]
 
-_DIGIT_0, _DIGIT_9, _LETTER_A, _LETTER_X, _HYPHEN, _COLON = b"09ax-:"
+_DIGIT_0, _DIGIT_9, _LETTER_A, _LETTER_D, _LETTER_E, _LETTER_X, _HYPHEN, _COLON = b"09adex-:"
 _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
-def isbn_is_right(octets: Octets | bytes, start: int, end: int) -> bool:
-    """ISO 2108: ten digits weighted 10 to 1 are divisible by 11, thirteen weighted 1 and 3 in turn by 10.
+def isbn_or_issn_is_right(octets: Octets | bytes, start: int, end: int) -> bool:
+    """ISO 2108 and ISO 3297: ten digits of an ISBN, weighted 10 to 1, and eight of an ISSN, weighted 8 to 1, are
+    divisible by 11, thirteen of an ISBN, weighted 1 and 3 in turn, by 10.
 
-    >>> isbn_is_right(b"0-395-36341-1", 0, 13), isbn_is_right(b"9780395363417", 0, 13)
-    (True, False)
+    >>> [isbn_or_issn_is_right(name, 0, len(name)) for name in (b"0-395-36341-1", b"9780395363417", b"0317-8471")]
+    [True, False, True]
     """
-    count = ten = thirteen = 0
+    count = by_places = sums = in_turn = 0
     for i in range(start, end):
         if octets[i] != _HYPHEN:
             digit = 10 if octets[i] | _CASE == _LETTER_X else int(octets[i] - _DIGIT_0)
-            ten = (ten + (10 - count) * digit) % 11
-            thirteen = (thirteen + (1 + count % 2 * 2) * digit) % 10
+            sums += digit
+            by_places += sums  # so the first digit counts as often as there are digits, the last once
+            in_turn += (1 + count % 2 * 2) * digit
             count += 1
-    return ten == 0 if count == 10 else thirteen == 0
+    return in_turn % 10 == 0 if count == 13 else by_places % 11 == 0
 
 
 def isbn_13_digit(octets: Octets | bytes, start: int) -> int:
     """The check digit, as an octet, of an ISBN-13 of which twelve digits stand at `start`."""
     total = 0
     for i in range(12):
-        total = (total + (1 + i % 2 * 2) * int(octets[start + i] - _DIGIT_0)) % 10
-    return _DIGIT_0 + (10 - total) % 10
+        total += (1 + i % 2 * 2) * int(octets[start + i] - _DIGIT_0)
+    return _DIGIT_0 + -total % 10
 
 
 def isbn_13(isbn_10: str) -> str:
@@ -60,17 +50,6 @@ def isbn_13(isbn_10: str) -> str:
     """
     twelve = f"978{isbn_10[:9]}"
     return twelve + chr(isbn_13_digit(twelve.encode(), 0))
-
-
-def issn_is_right(octets: Octets | bytes, start: int, end: int) -> bool:
-    """ISO 3297: eight digits weighted 8 to 1 are divisible by 11."""
-    count = total = 0
-    for i in range(start, end):
-        if octets[i] != _HYPHEN:
-            digit = 10 if octets[i] | _CASE == _LETTER_X else int(octets[i] - _DIGIT_0)
-            total = (total + (8 - count) * digit) % 11
-            count += 1
-    return total == 0
 
 
 def issn_digit(seven: str) -> str:
@@ -119,17 +98,17 @@ def mod_37_36_is_right(octets: Octets | bytes, start: int, end: int) -> bool:
 
 
 _DNB_TABLE = (
-    b"0123456789abcdefghijklmnopqrstuvwxyz+:_-./",
-    "1 2 3 4 5 6 7 8 9 41 18 14 19 15 16 21 22 23 24 25 42 26 27 13 28 29 31 12 32 33 11 34 35 36 37 38 49 17 43 39 47 45",
+    "0:1 1:2 2:3 3:4 4:5 5:6 6:7 7:8 8:9 9:41 a:18 b:14 c:19 d:15 e:16 f:21 g:22 h:23 i:24 j:25 k:42 l:26 m:27 n:13 "
+    "o:28 p:29 q:31 r:12 s:32 t:33 u:11 v:34 w:35 x:36 y:37 z:38 +:49 ::17 _:43 -:39 .:47 /:45"
 )
-_NUMBERS = dict(zip(_DNB_TABLE[0], map(int, _DNB_TABLE[1].split()), strict=True))
+_NUMBERS = {ord(entry[0]): int(entry[2:]) for entry in _DNB_TABLE.split()}
 DNB_NUMBERS = bytes(_NUMBERS.get(ord(chr(octet).lower()), 0) for octet in range(256))
 """The number of each octet in the table of the Deutsche Nationalbibliothek, in any case; 0 for an octet without one."""
 
 
 def dnb_digit(octets: Octets | bytes, start: int, end: int, numbers: Octets | bytes) -> int:
-    """The check digit of the Deutsche Nationalbibliothek for a name without it, `urn:nbn:` included; -1 if the name
-    holds an octet that has no number in its table. `numbers` are DNB_NUMBERS.
+    """The check digit of the Deutsche Nationalbibliothek for a name without it, `urn:nbn:` included; -1 for a name of
+    another country, and for one with an octet that has no number in its table. `numbers` are DNB_NUMBERS.
 
     https://www.persistent-identifier.de/?link=316: characters become numbers, written one after the other; the digits
     are multiplied by their places and added up; the sum is divided by the last digit, and the last digit of the
@@ -138,6 +117,11 @@ def dnb_digit(octets: Octets | bytes, start: int, end: int, numbers: Octets | by
     >>> dnb_digit(b"urn:nbn:de:gbv:089-332175294", 0, 28, DNB_NUMBERS)
     5
     """
+    country = start + len("urn:nbn:")
+    if octets[country] | _CASE != _LETTER_D or octets[country + 1] | _CASE != _LETTER_E:
+        return -1
+    if octets[country + 2] != _COLON and octets[country + 2] != _HYPHEN:
+        return -1
     place = total = last = 0
     for i in range(start, end):
         number = int(numbers[octets[i]])

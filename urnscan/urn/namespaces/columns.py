@@ -1,192 +1,201 @@
 """The rules of namespaces applied to columns of URNs, compiled: verdicts and canonical forms.
 
-`judgement.py` does the same for one name. Patterns are tables of states, run octet by octet. Check digits and forms of
-frequent namespaces are compiled; names of the others are judged one by one.
+`judgement.py` does the same for one name. Patterns are tables of states, run octet by octet. A check digit that is not
+compiled here, as it is rare, is judged name by name.
 """
 
 from __future__ import annotations
 
 import functools
-import threading
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.ascii import CASE, COLON, HASH, HYPHEN, PERCENT, QUESTION_MARK, lower, upper
-from urnscan.arrays.jit import compiled, lean, read_only
-from urnscan.arrays.octets import copy
-from urnscan.arrays.strings import Column, Octets, Offsets, Vocabulary, index_words, word_number
-from urnscan.urn.namespaces import Rule, judge, registered, rules
+from urnscan.arrays.ascii import COLON, HASH, HYPHEN, PERCENT, QUESTION_MARK, lower, upper
+from urnscan.arrays.jit import compiled, inner, read_only
+from urnscan.arrays.octets import Octets, copy
+from urnscan.arrays.strings import Column, Offsets, Vocabulary, index_words, word_number
+from urnscan.urn.namespaces import judge, registered
 from urnscan.urn.namespaces.check_digits import (
     DNB_NUMBERS,
     dnb_digit,
     isbn_13_digit,
-    isbn_is_right,
-    issn_is_right,
+    isbn_or_issn_is_right,
     mod_11_2_is_right,
     mod_37_36_is_right,
     mod_97_10_is_right,
 )
-from urnscan.urn.namespaces.patterns import EXACT, LOWER, automaton
-
-__all__ = ["NAMES", "UNKNOWN", "Codes", "is_valid", "namespace_forms", "registered_nids", "verdicts"]
+from urnscan.urn.namespaces.endings import KINDS, front, is_template, is_trimmable
+from urnscan.urn.namespaces.patterns import CASE, CHECKED, EXACT, LOWER, automaton
+from urnscan.urn.namespaces.registry import OURS, Rulebook
 
 Codes = npt.NDArray[np.uint8]
 _Indices = npt.NDArray[np.int16]
-_Places = npt.NDArray[np.int32]
-_Rows = npt.NDArray[np.int64]
+_States = npt.NDArray[np.int32]
 
-NAMES = (None, None, "nss-grammar", "check-digit", "dnb-check-digit")
-"""Problem of each code of a verdict, a key of `namespaces.PROBLEMS`."""
-UNKNOWN, _VALID, _GRAMMAR, _CHECK_DIGIT, _DNB = range(5)
+NAMES = (None, None, "nss-grammar", "check-digit", "dnb-check-digit", "untrimmed", "run-on", "template", None)
+"""Problem of each code of a verdict, a key of `urn.problems.PROBLEMS`; the last code is that of a name with `%00`."""
+_UNKNOWN, _VALID, _GRAMMAR, _CHECK_DIGIT, _DNB, UNTRIMMED, _RUN_ON, _TEMPLATE, _NUL = range(9)
 
-_NOTHING, _ISBN, _ISSN, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36 = range(7)
-_COMPILED = {
-    (None, None): _NOTHING,
-    ("isbn", "isbn"): _ISBN,
-    ("issn", "issn"): _ISSN,
-    ("dnb", None): _NBN,
-    ("mod_11_2", None): _MOD_11_2,
-    ("mod_97_10", None): _MOD_97_10,
-    ("mod_37_36", None): _MOD_37_36,
-}
-"""Compiled steps for a name that fits the grammar, by `check` and `code` of the rule."""
+_STEPS = ["", "isbn", "issn", "gsma", "dnb", "mod_11_2", "mod_97_10", "mod_37_36"]
+"""Compiled steps for a name that fits the grammar: values of `check` and `code` of the rule."""
+_NOTHING, _ISBN, _ISSN, _GSMA, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36 = range(8)
 _ONE_BY_ONE = 255
-_DNB_NUMBERS = np.frombuffer(DNB_NUMBERS, np.uint8)
 
-_isbn_is_right, _issn_is_right = lean(isbn_is_right), lean(issn_is_right)
-_mod_11_2_is_right, _mod_97_10_is_right = lean(mod_11_2_is_right), lean(mod_97_10_is_right)
-_mod_37_36_is_right = lean(mod_37_36_is_right)
-_isbn_13_digit, _dnb_digit = lean(isbn_13_digit), lean(dnb_digit)
+_isbn_or_issn_is_right, _isbn_13_digit, _dnb_digit = (
+    inner(isbn_or_issn_is_right),
+    inner(isbn_13_digit),
+    inner(dnb_digit),
+)
+_mod_11_2_is_right, _mod_97_10_is_right = inner(mod_11_2_is_right), inner(mod_97_10_is_right)
+_mod_37_36_is_right = inner(mod_37_36_is_right)
+_front, _is_trimmable, _is_template = inner(front), inner(is_trimmable), inner(is_template)
 
 _SCHEME = 4  # octets of "urn:"
-_DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9, _X, _SMALL_X, _D, _E = b"0789Xxde"
-_NO_STATES = np.empty(0, np.int32)
+_DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9 = b"0789"
+_VERSION_0 = tuple(b";vers=0")
 
 
-class _Machines(NamedTuple):
-    """The automata that were needed so far, end to end. A state is the index of its first kind."""
+@functools.lru_cache(maxsize=8)
+def _needed(_rulebook: Rulebook) -> set[int]:
+    """Numbers of the rules that were needed so far. Automata of others are not made: that takes milliseconds for each."""
+    return set()
 
-    grammar: _Indices
-    """Number of the automaton of each rule, -1 for none."""
-    unsure: _Indices
-    further: Codes
-    """Step of each rule behind the grammar (a value of _COMPILED), or _ONE_BY_ONE."""
+
+class _Tables(NamedTuple):
+    """The rules as arrays, with two automata for each rule: of its grammar at 2 * rule, of `unsure` behind it.
+
+    The tables of the automata lie end to end, and a state is the index of its first kind there.
+    """
+
+    check: Codes
+    """Check digit of each rule: an index of _STEPS, or _ONE_BY_ONE."""
+    code: Codes
+    """Rewriting of each rule: an index of _STEPS."""
+    has_part: npt.NDArray[np.bool_]
+    """Whether the grammar of each rule names the part with the check digit."""
     kinds: npt.NDArray[np.uint8]
-    first: _Places
-    """First state of each automaton. The state before it is the dead state, which nothing leaves."""
-    dead: _Places
-    follow: _Places
-    case: Codes
+    """The kind of each octet, for each automaton."""
+    first: _States
+    """First state of each automaton; -1 for none."""
+    follow: _States
+    marks: Codes
     accepting: Codes
+    dnb_numbers: Codes
+    punctuation: Codes
+
+
+class _Judged(NamedTuple):
+    """A column of URNs, judged."""
+
+    rule: _Indices
+    """Number of the rule of each; -1 if its NID has none."""
+    start: Offsets
+    """The beginning of its NSS."""
+    codes: Codes
+    fitting: _Indices
+    """Number of the automaton that it fits; -1 for none."""
 
 
 def is_valid(codes: Codes) -> npt.NDArray[np.bool_]:
-    """Whether each code means a valid name; without meaning for UNKNOWN."""
+    """Whether each code means a valid name."""
     return np.asarray((codes == _VALID) | (codes == _DNB))
 
 
-def verdicts(urn: Octets, offsets: Offsets, ends: Offsets) -> Codes:
+def is_invalid(codes: Codes) -> npt.NDArray[np.bool_]:
+    """Whether each code means an invalid name."""
+    return np.asarray((codes == _GRAMMAR) | (codes == _CHECK_DIGIT))
+
+
+def verdicts(urn: Octets, offsets: Offsets, ends: Offsets, rulebook: Rulebook = OURS) -> Codes:
     """Verdict on each URN in canonical form (of any level), an index of NAMES; its NSS ends at `ends`."""
-    urn, offsets, ends = read_only(urn), read_only(offsets), read_only(ends)
-    rule, start = _lookup(urn, offsets, registered_nids())
-    machines = _built().of(rule)
-    codes, _ = _judge(urn, start, ends, rule, machines, _DNB_NUMBERS)
-    for row in _one_by_one(rule, codes == _VALID, machines):
-        name = urn[offsets[row] : ends[row]].tobytes().decode()
-        judgement = judge(name)
-        codes[row] = NAMES.index(judgement.problem) if judgement.problem else _VALID
-    return codes
+    judged, tables = _judged(urn, offsets, ends, rulebook)
+    checks = np.append(tables.check, _NOTHING)  # the last one, index -1, for URNs without a rule
+    decided = (_VALID, UNTRIMMED, _RUN_ON, _NUL)  # but for the check digit
+    for row in np.flatnonzero((checks[judged.rule] == _ONE_BY_ONE) & np.isin(judged.codes, decided)).tolist():
+        judgement = judge(urn[offsets[row] : ends[row]].tobytes().decode(), rulebook)
+        if judgement.problem:
+            judged.codes[row] = NAMES.index(judgement.problem)
+        else:
+            judged.codes[row] = _VALID if judgement.valid else _NUL
+    return judged.codes
 
 
-def namespace_forms(urn: Octets, offsets: Offsets) -> tuple[Octets, Offsets]:
+def namespace_forms(urn: Octets, offsets: Offsets, rulebook: Rulebook = OURS) -> Column:
     """Canonical forms in their namespaces, of URNs in lexical canonical form without components."""
-    urn, offsets = read_only(urn), read_only(offsets)
-    rule, start = _lookup(urn, offsets, registered_nids())
-    machines = _built().of(rule)
-    codes, fitting = _judge(urn, start, offsets[1:], rule, machines, _DNB_NUMBERS)
-    others: dict[int, bytes] = {}
-    for row in _one_by_one(rule, codes == _VALID, machines):
-        others[row] = judge(urn[offsets[row] : offsets[row + 1]].tobytes().decode()).nss.encode()
-    rows = np.array([*others, -1], np.int64)
-    nss = np.frombuffer(b"".join(others.values()), np.uint8)
-    nss_offsets = np.cumsum([0, *map(len, others.values())]).astype(np.int32)
-    return _forms((urn, offsets), start, rule, (codes, fitting), machines, (rows, nss, nss_offsets))
+    judged, tables = _judged(urn, offsets, offsets[1:], rulebook)
+    rows = len(offsets) - 1
+    out, out_offsets = np.empty(len(urn) + 3 * rows, np.uint8), np.zeros(rows + 1, np.int32)  # an ISBN grows by three
+    _write_forms((read_only(urn), read_only(offsets)), judged, tables, out, out_offsets)
+    return out[: out_offsets[-1]].copy(), out_offsets
 
 
 @functools.cache
 def registered_nids() -> Vocabulary:
-    """The registered NIDs, sorted; rules are numbered in the same order."""
+    """The registered NIDs, sorted."""
     return index_words([nid.encode() for nid in sorted(registered())])
 
 
-@functools.cache
-def _built() -> _Built:
-    # Not every run needs the rules, and reading their table takes a while.
-    return _Built([rules()[nid] for nid in sorted(registered())])
+@functools.lru_cache(maxsize=8)
+def _nids(rulebook: Rulebook) -> Vocabulary:
+    """The NIDs that have a rule, sorted; rules are numbered in the same order."""
+    return index_words([nid.encode() for nid in rulebook.nids]) if rulebook.own else registered_nids()
 
 
-def _one_by_one(rule: _Indices, fits: npt.NDArray[np.bool_], machines: _Machines) -> list[int]:
-    """Rows that fit the grammar of a rule that is not compiled."""
-    rare = np.append(machines.further == _ONE_BY_ONE, False)  # the last one, index -1, for URNs without a rule
-    return [int(row) for row in np.flatnonzero(rare[rule] & fits)]
+def _judged(urn: Octets, offsets: Offsets, ends: Offsets, rulebook: Rulebook) -> tuple[_Judged, _Tables]:
+    """A column judged, but for check digits that are not compiled."""
+    rows = len(offsets) - 1
+    rule, start = np.empty(rows, np.int16), np.empty(rows, np.int32)
+    _look_up(read_only(urn), read_only(offsets), _nids(rulebook), rule, start)
+    needed = _needed(rulebook)
+    needed.update(np.unique(rule[rule != -1]).tolist())
+    tables = _tables(rulebook, frozenset(needed))
+    judged = _Judged(rule, start, np.zeros(rows, np.uint8), np.full(rows, -1, np.int16))
+    room = np.empty((ends - start).max(initial=0) + 1, np.uint8)
+    _judge(read_only(urn), read_only(ends), judged, tables, room)
+    return judged, tables
 
 
-class _Built:
-    """The automata that were needed so far, shared by threads."""
-
-    def __init__(self, table: Sequence[Rule]) -> None:
-        self._table = table
-        self._lock = threading.Lock()
-        known = np.zeros(len(table) + 1, np.bool_)
-        known[-1] = True  # index -1: URNs without a rule
-        self._state = known, _build(table, known)
-
-    def of(self, rule: _Indices) -> _Machines:
-        """Automata for at least these rules."""
-        known, machines = self._state
-        if known[rule].all():
-            return machines
-        with self._lock:
-            known = self._state[0].copy()
-            known[rule] = True
-            self._state = known, _build(self._table, known)
-            return self._state[1]
-
-
-def _build(table: Sequence[Rule], known: npt.NDArray[np.bool_]) -> _Machines:
-    """The automata of the known rules."""
-    needed = [rule if known[number] else None for number, rule in enumerate(table)]
-    texts = {text: None for rule in needed if rule for text in (rule.grammar, rule.unsure) if text}
-    automata = [automaton(text) for text in texts]
-    number = {text: index for index, text in enumerate(texts)} | {None: -1}
-    bases = np.cumsum([0] + [len(each.follow) for each in automata]).astype(np.int32)
-    placed = list(zip(bases.tolist(), automata, strict=False))
-    return _Machines(
-        grammar=np.array([number[rule.grammar] if rule else -1 for rule in needed], np.int16),
-        unsure=np.array([number[rule.unsure] if rule else -1 for rule in needed], np.int16),
-        further=np.array([_COMPILED.get((r.check, r.code), _ONE_BY_ONE) if r else _NOTHING for r in needed], np.uint8),
-        kinds=np.array([list(each.kinds) for each in automata], np.uint8).reshape(-1, 256),
-        dead=bases[:-1],
-        first=np.array([base + each.width for base, each in placed], np.int32),
-        follow=np.concatenate(
-            [_NO_STATES, *(base + each.width * np.array(each.follow, np.int32) for base, each in placed)]
-        ),
-        case=np.frombuffer(b"".join(each.case for each in automata), np.uint8),
-        accepting=np.repeat(
-            np.frombuffer(b"".join(each.accepting for each in automata), np.uint8),
-            [each.width for each in automata for _ in each.accepting],
-        ),
+@functools.lru_cache(maxsize=4)
+def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
+    """Tables with the automata of these rules."""
+    table = [rulebook.rules[nid] for nid in rulebook.nids]
+    checks, codes = [rule.check or "" for rule in table], [rule.code or "" for rule in table]
+    kinds = np.zeros((2 * len(table), 256), np.uint8)
+    first = np.full(2 * len(table), -1, np.int32)
+    follow, marks, accepting = [np.empty(0, np.int32)], [np.empty(0, np.uint8)], [np.empty(0, np.uint8)]
+    has_part = np.zeros(len(table), np.bool_)
+    size = 0
+    for number in sorted(numbers):
+        for place, pattern in enumerate((table[number].grammar, table[number].unsure), 2 * number):
+            if pattern is not None:
+                each = automaton(pattern)
+                kinds[place] = np.frombuffer(each.kinds, np.uint8)
+                first[place] = size + each.width
+                follow.append(size + each.width * np.array(each.follow, np.int32))
+                marks.append(np.frombuffer(each.marks, np.uint8))
+                if place == 2 * number:
+                    has_part[number] = each.has_part
+                accepting.append(np.repeat(np.frombuffer(each.accepting, np.uint8), each.width))
+                size += len(each.follow)
+    return _Tables(
+        check=np.array([_STEPS.index(step) if step in _STEPS else _ONE_BY_ONE for step in checks], np.uint8),
+        code=np.array([_STEPS.index(step) for step in codes], np.uint8),
+        has_part=has_part,
+        kinds=kinds,
+        first=first,
+        follow=np.concatenate(follow),
+        marks=np.concatenate(marks),
+        accepting=np.concatenate(accepting),
+        dnb_numbers=np.frombuffer(DNB_NUMBERS, np.uint8),
+        punctuation=np.frombuffer(KINDS, np.uint8),
     )
 
 
 @compiled
-def _lookup(urn: Octets, offsets: Offsets, nids: Vocabulary) -> tuple[_Indices, Offsets]:
-    """The rule of each URN, -1 if its NID is not registered, and the beginning of its NSS."""
-    rule = np.empty(len(offsets) - 1, np.int16)
-    starts = np.empty(len(offsets) - 1, np.int32)
+def _look_up(urn: Octets, offsets: Offsets, nids: Vocabulary, rule: _Indices, starts: Offsets) -> None:
+    """Set the rule of each URN, -1 if its NID has none, and the beginning of its NSS."""
     for i in range(len(rule)):
         begin = offsets[i] + _SCHEME
         colon = begin
@@ -194,47 +203,75 @@ def _lookup(urn: Octets, offsets: Offsets, nids: Vocabulary) -> tuple[_Indices, 
             colon += 1
         starts[i] = colon + 1
         rule[i] = word_number(urn, begin, colon, nids)
-    return rule, starts
 
 
-@lean
-def _fits(octets: Octets, start: int, end: int, number: int, machines: _Machines) -> bool:
-    """Whether `octets[start:end]` fits the pattern of automaton `number`."""
-    kinds, follow = machines.kinds[number], machines.follow
-    state, dead = machines.first[number], machines.dead[number]
+@inner
+def _fits(octets: Octets, start: int, end: int, number: int, tables: _Tables) -> bool:
+    """Whether `octets[start:end]` fits the pattern of automaton `number`, if there is one."""
+    kinds, follow = tables.kinds[number], tables.follow
+    state = tables.first[number]
+    if state == -1:
+        return False
     for i in range(start, end):
         state = follow[state + kinds[octets[i]]]
-        if state == dead:
-            return False
-    return bool(machines.accepting[state])
+    return bool(tables.accepting[state])
 
 
 @compiled
-def _judge(
-    urn: Octets, starts: Offsets, ends: Offsets, rule: _Indices, machines: _Machines, dnb: Codes
-) -> tuple[Codes, _Indices]:
-    """The code of each URN, without the judgement of names one by one, and the automaton that it fits, -1 for none."""
-    codes = np.zeros(len(rule), np.uint8)
-    fitting = np.full(len(rule), -1, np.int16)
+def _judge(urn: Octets, ends: Offsets, judged: _Judged, tables: _Tables, room: Codes) -> None:
+    """Set the code of each URN, _VALID if its check digit is not compiled, and the automaton that it fits.
+
+    They are _UNKNOWN and -1 before. `room` has an octet for each of the longest NSS, and one more.
+    """
+    rule, starts, codes, fitting = judged
     for i in range(len(rule)):
         if rule[i] == -1:
             continue
         start, end = starts[i], ends[i]
-        grammar, unsure = machines.grammar[rule[i]], machines.unsure[rule[i]]
-        if grammar != -1 and _fits(urn, start, end, grammar, machines):
+        grammar, unsure = 2 * rule[i], 2 * rule[i] + 1
+        if _fits(urn, start, end, grammar, tables):
             fitting[i] = grammar
-            further = machines.further[rule[i]]
+            step = tables.check[rule[i]]
             codes[i] = _VALID
-            if further != _NOTHING and not _is_right(further, urn, start, end, dnb):
-                codes[i] = _DNB if further == _NBN else _CHECK_DIGIT
-        elif unsure != -1 and _fits(urn, start, end, unsure, machines):
+            if step != _NOTHING and not _has_right_digit(urn, start, end, rule[i], tables, room):
+                codes[i] = _DNB if step == _NBN else _CHECK_DIGIT
+            if codes[i] != _CHECK_DIGIT and _holds_nul(urn, start, end):
+                codes[i] = _NUL
+        elif _fits(urn, start, end, unsure, tables):
             fitting[i] = unsure
-        elif (grammar != -1 or unsure != -1) and not _holds_reserved(urn, start, end):
-            codes[i] = _GRAMMAR
-    return codes, fitting
+        elif max(tables.first[grammar], tables.first[unsure]) != -1:
+            codes[i] = _not_meant(urn, start, end, rule[i], tables, room)
+            if codes[i] == _UNKNOWN and not _holds_reserved(urn, start, end):
+                codes[i] = _GRAMMAR
 
 
-@lean
+@inner
+def _not_meant(octets: Octets, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> int:
+    """The code of an NSS that fits nothing and that nobody meant: UNTRIMMED, _RUN_ON, _TEMPLATE, or _UNKNOWN.
+
+    `room` has an octet for each of the NSS, and one more.
+    """
+    fits = room[: end - start + 1]
+    fits[end - start] = 0
+    for number in range(2 * rule, 2 * rule + 2):
+        kinds, state = tables.kinds[number], tables.first[number]
+        if state == -1:
+            continue
+        for i in range(end - start):
+            fits[i] = tables.accepting[state]
+            state = tables.follow[state + kinds[octets[start + i]]]
+        length = _front(octets, start, fits, tables.punctuation)
+        if length == 0:
+            continue
+        behind = start + length
+        is_sure = _fits(octets, start, behind, 2 * rule, tables)
+        # What fits is in `room`, and no longer needed: the part with the check digit takes its place.
+        if not is_sure or tables.check[rule] == _NBN or _has_right_digit(octets, start, behind, rule, tables, room):
+            return UNTRIMMED if _is_trimmable(octets, behind, end, tables.punctuation) else _RUN_ON
+    return _TEMPLATE if _is_template(octets, start, end) else _UNKNOWN
+
+
+@inner
 def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
     """Whether the NSS holds a "?" or "#": reserved in RFC 2141 (§2.3.2), the beginning of a component in RFC 8141."""
     found = False
@@ -243,111 +280,108 @@ def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
     return found
 
 
-@lean
-def _is_right(further: int, octets: Octets, start: int, end: int, dnb: Codes) -> bool:
+@inner
+def _holds_nul(octets: Octets, start: int, end: int) -> bool:
+    """Whether the NSS holds `%00`."""
+    percents = 0
+    for i in range(start, end):  # counting has no early exit, so it is vectorised; most names have none
+        percents += octets[i] == PERCENT
+    if percents:
+        for i in range(start, end - 2):
+            if octets[i] == PERCENT and octets[i + 1] == _DIGIT_0 and octets[i + 2] == _DIGIT_0:
+                return True
+    return False
+
+
+@inner
+def _has_right_digit(octets: Octets, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> bool:
+    """Whether the check digit of an NSS that fits the grammar of a rule is right, or the NSS has none.
+
+    `room` has an octet for each of the NSS.
+    """
+    step = tables.check[rule]
+    if not tables.has_part[rule]:
+        return _is_right(step, octets, start, end, tables.dnb_numbers)
+    kinds, state = tables.kinds[2 * rule], tables.first[2 * rule]
+    length = 0
+    for i in range(start, end):
+        place = state + kinds[octets[i]]
+        state = tables.follow[place]
+        if tables.marks[place] & CHECKED:
+            room[length] = octets[i]
+            length += 1
+    return length == 0 or _is_right(step, room, 0, length, tables.dnb_numbers)
+
+
+@inner
+def _is_right(step: int, octets: Octets, start: int, end: int, dnb_numbers: Codes) -> bool:
     """Whether the check digit or character of an NSS is right; True for a rule that is not compiled."""
-    if further == _ISBN:
-        return _isbn_is_right(octets, start, end)
-    if further == _ISSN:
-        return _issn_is_right(octets, start, end)
-    if further == _NBN:
-        return _dnb_is_right(octets, start, end, dnb)
-    if further == _MOD_11_2:
+    if step == _ISBN or step == _ISSN:
+        return _isbn_or_issn_is_right(octets, start, end)
+    if step == _NBN:
+        digit = _dnb_digit(octets, start - len("urn:nbn:"), end - 1, dnb_numbers)
+        return digit == -1 or octets[end - 1] == _DIGIT_0 + digit
+    if step == _MOD_11_2:
         return _mod_11_2_is_right(octets, start, end)
-    if further == _MOD_97_10:
+    if step == _MOD_97_10:
         return _mod_97_10_is_right(octets, start, end)
-    return further != _MOD_37_36 or _mod_37_36_is_right(octets, start, end)
-
-
-@lean
-def _dnb_is_right(octets: Octets, start: int, end: int, numbers: Codes) -> bool:
-    """Whether the digit of the DNB is right; True also for other countries, and if it cannot be computed."""
-    if octets[start] | CASE != _D or octets[start + 1] | CASE != _E or octets[start + 2] not in (HYPHEN, COLON):
-        return True
-    digit = _dnb_digit(octets, start - len("urn:nbn:"), end - 1, numbers)
-    return digit == -1 or octets[end - 1] == _DIGIT_0 + digit
+    return step != _MOD_37_36 or _mod_37_36_is_right(octets, start, end)
 
 
 @compiled
-def _forms(
-    urns: Column,
-    starts: Offsets,
-    rule: _Indices,
-    judged: tuple[Codes, _Indices],
-    machines: _Machines,
-    given: tuple[_Rows, Octets, Offsets],
-) -> Column:
-    """Canonical forms of URNs that `_judge` has judged; `given` has rows, with -1 behind the last, and their NSS."""
-    urn, offsets = urns
-    codes, fitting = judged
-    others, nss, nss_offsets = given
-    rows = len(offsets) - 1
-    out = np.empty(len(urn) + 3 * rows + len(nss), np.uint8)  # an ISBN grows by three digits
-    out_offsets = np.zeros(rows + 1, np.int32)
-    at = other = 0
-    for i in range(rows):
-        start, end = starts[i], offsets[i + 1]
-        at = copy(urn, offsets[i], start, out, at)
-        further = machines.further[rule[i]] if codes[i] != UNKNOWN else _NOTHING
-        if others[other] == i:
-            at = copy(nss, nss_offsets[other], nss_offsets[other + 1], out, at)
-            other += 1
-        elif fitting[i] == -1:
-            at = copy(urn, start, end, out, at)
-        elif further == _ISBN:
-            at = _copy_isbn(urn, start, end, codes[i] == _VALID, out, at)
-        elif further == _ISSN:
-            at = _copy_issn(urn, start, end, out, at)
-        else:
-            at = _copy_folded(urn, start, end, fitting[i], machines, out, at)
+def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: Octets, out_offsets: Offsets) -> None:
+    """Write the canonical forms of judged URNs; there must be room for them."""
+    urn, offsets = column
+    at = 0
+    for i in range(len(offsets) - 1):
+        begin = at + judged.start[i] - offsets[i]
+        at = copy(urn, offsets[i], offsets[i + 1], out, at)
+        if judged.fitting[i] != -1:
+            _fold(out, begin, at, judged.fitting[i], tables)
+            step = tables.code[judged.rule[i]]
+            if step != _NOTHING and judged.codes[i] != _UNKNOWN:
+                at = _rewrite(out, begin, at, step)
         out_offsets[i + 1] = at
-    return out[:at].copy(), out_offsets
 
 
-@lean
-def _copy_folded(octets: Octets, start: int, end: int, number: int, machines: _Machines, out: Octets, at: int) -> int:
-    """Copy an NSS in the preferred case, except the hex digits of %HH."""
-    kinds, state = machines.kinds[number], machines.first[number]
+@inner
+def _fold(octets: Octets, start: int, end: int, number: int, tables: _Tables) -> None:
+    """Bring an NSS into the preferred case, except the hex digits of %HH."""
+    kinds, state = tables.kinds[number], tables.first[number]
     escaped = 0
     for i in range(start, end):
         octet = octets[i]
         place = state + kinds[octet]
-        case, state = machines.case[place], machines.follow[place]
+        case, state = tables.marks[place] & CASE, tables.follow[place]
         escaped = 3 if octet == PERCENT else escaped - 1
         if case != EXACT and escaped <= 0:
-            octet = lower(octet) if case == LOWER else upper(octet)
-        out[at] = octet
-        at += 1
-    return at
+            octets[i] = lower(octet) if case == LOWER else upper(octet)
 
 
-@lean
-def _copy_isbn(octets: Octets, start: int, end: int, convert: bool, out: Octets, at: int) -> int:
-    """Copy an ISBN without hyphens; if `convert`, an ISBN-10 as ISBN-13."""
-    begin = at + 3
-    at = begin
+@inner
+def _rewrite(octets: Octets, start: int, end: int, step: int) -> int:
+    """Bring an ISBN, ISSN or IMEI into its canonical form, a right ISBN-10 as ISBN-13, and return where it ends now."""
+    if step == _GSMA:
+        first = end - len(_VERSION_0)
+        is_default = first >= start
+        for i in range(len(_VERSION_0) if is_default else 0):
+            is_default &= octets[first + i] == _VERSION_0[i]
+        return first if is_default else end
+    at = start
     for i in range(start, end):
         if octets[i] != HYPHEN:
-            out[at] = _X if octets[i] == _SMALL_X else octets[i]
+            octets[at] = upper(octets[i])
             at += 1
-    if at - begin == 10 and convert:
-        out[begin - 3], out[begin - 2], out[begin - 1] = _DIGIT_9, _DIGIT_7, _DIGIT_8
-        out[at - 1] = _isbn_13_digit(out, begin - 3)
-        return at
-    for i in range(begin, at):
-        out[i - 3] = out[i]
-    return at - 3
-
-
-@lean
-def _copy_issn(octets: Octets, start: int, end: int, out: Octets, at: int) -> int:
-    """Copy an ISSN with its hyphen."""
-    begin = at
-    for i in range(start, end):
-        if octets[i] != HYPHEN:
-            if at - begin == 4:
-                out[at] = HYPHEN
-                at += 1
-            out[at] = _X if octets[i] == _SMALL_X else octets[i]
-            at += 1
+    if step == _ISSN:
+        place = min(start + 4, at)  # a rule of one's own may have fewer digits
+        for i in range(at, place, -1):
+            octets[i] = octets[i - 1]
+        octets[place] = HYPHEN
+        return at + 1
+    if at - start == 10 and _isbn_or_issn_is_right(octets, start, at):
+        for i in range(at - 1, start - 1, -1):
+            octets[i + 3] = octets[i]
+        octets[start], octets[start + 1], octets[start + 2] = _DIGIT_9, _DIGIT_7, _DIGIT_8
+        octets[at + 2] = _isbn_13_digit(octets, start)
+        return at + 3
     return at

@@ -2,11 +2,6 @@
 
 RFC 2141 §5, RFC 8141 §3.1: a namespace may declare more names equal than the syntax does, never fewer.
 `columns.py` does the same for whole columns, compiled.
-
->>> judge("urn:isbn:0-395-36341-6")
-Judgement(valid=False, problem='check-digit', nss='0395363416', reason='the check digit is wrong: ISBN-10 modulo 11, ISBN-13 modulo 10 (ISO 2108)')
->>> namespace_form("urn:isbn:0-395-36341-1")
-'urn:isbn:9780395363416'
 """
 
 from __future__ import annotations
@@ -15,22 +10,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from urnscan.urn.namespaces.check_digits import isbn_13, isbn_is_right
-from urnscan.urn.namespaces.checks import CHECKS
-from urnscan.urn.namespaces.patterns import automaton
-from urnscan.urn.namespaces.rules import Rule, nid_and_nss, rules
-
-__all__ = ["GRAMMAR", "PROBLEMS", "REWRITE", "Judgement", "judge", "namespace_form"]
-
-GRAMMAR = "nss-grammar"
-PROBLEMS: Mapping[str, str] = MappingProxyType(
-    {
-        GRAMMAR: "the NSS does not fit the grammar of its namespace",
-        "check-digit": "the check digit is wrong",
-        "dnb-check-digit": "the check digit of the Deutsche Nationalbibliothek, which not all names have, is wrong",
-    }
+from urnscan.urn.namespaces.check_digits import (
+    DNB_NUMBERS,
+    dnb_digit,
+    isbn_13,
+    isbn_or_issn_is_right,
+    mod_11_2_is_right,
+    mod_37_36_is_right,
+    mod_97_10_is_right,
 )
-"""Problems of a name in its namespace: the code in the column `problem`, and a sentence."""
+from urnscan.urn.namespaces.endings import KINDS, front, is_template, is_trimmable
+from urnscan.urn.namespaces.patterns import automaton
+from urnscan.urn.namespaces.registry import OURS, Rule, Rulebook, nid_and_nss
+from urnscan.urn.problems import PROBLEMS
+
+GRAMMAR, UNTRIMMED, RUN_ON, TEMPLATE = "nss-grammar", "untrimmed", "run-on", "template"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +32,59 @@ class Judgement:
     """Verdict of a namespace on a name."""
 
     valid: bool | None
-    """None if nothing is certain: the namespace has no grammar, or the name fits only the unsure one."""
+    """None if nothing is certain: the namespace has no grammar, the name fits only the unsure one, or it holds `%00`."""
     problem: str | None
-    """One of PROBLEMS."""
+    """A key of PROBLEMS, or None."""
     nss: str
     """NSS of the canonical form in the namespace."""
     reason: str
     """The reason in words."""
 
 
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check digit or character."""
+
+    title: str
+    is_right: Callable[[bytes, int, int], bool | None]
+    """Whether the check digit of an NSS, or of the part that the grammar names (its octets, 0, their number), is right;
+    None if there is none to compute.
+    """
+    problem: str = "check-digit"
+    decides: bool = True
+    """Whether a wrong one makes a name invalid, or is only reported."""
+
+
+def _eic_is_right(nss: bytes, _start: int, _end: int) -> bool:
+    from stdnum.eu import eic  # noqa: PLC0415 (loaded only if used)
+
+    return bool(eic.is_valid(nss.decode()))
+
+
+def _dnb_is_right(nss: bytes, _start: int, _end: int) -> bool | None:
+    name = b"urn:nbn:" + nss
+    digit = dnb_digit(name, 0, len(name) - 1, DNB_NUMBERS)
+    return None if digit == -1 else b"%d" % digit == nss[-1:]
+
+
+CHECKS: Mapping[str, Check] = MappingProxyType(
+    {
+        "isbn": Check("ISBN-10 modulo 11, ISBN-13 modulo 10 (ISO 2108)", isbn_or_issn_is_right),
+        "issn": Check("modulo 11 with weights 8 to 2 (ISO 3297)", isbn_or_issn_is_right),
+        "mod_11_2": Check("ISO/IEC 7064 MOD 11-2", mod_11_2_is_right),
+        "mod_97_10": Check("ISO/IEC 7064 MOD 97-10", mod_97_10_is_right),
+        "mod_37_36": Check("ISO/IEC 7064 MOD 37,36", mod_37_36_is_right),
+        "eic": Check("the check character of the EIC reference manual", _eic_is_right),
+        "dnb": Check("the check digit of the Deutsche Nationalbibliothek", _dnb_is_right, "dnb-check-digit", False),
+    }
+)
+"""The check digits that rules name."""
+
+
 def _isbn(nss: str) -> str:
     digits = nss.replace("-", "").upper()
     # A wrong ISBN-10 is not converted: it would get a right check digit, and become the name of another book.
-    return isbn_13(digits) if len(digits) == 10 and isbn_is_right(digits.encode(), 0, 10) else digits
+    return isbn_13(digits) if len(digits) == 10 and isbn_or_issn_is_right(digits.encode(), 0, 10) else digits
 
 
 def _issn(nss: str) -> str:
@@ -67,29 +101,32 @@ REWRITE: Mapping[str, Callable[[str], str]] = MappingProxyType({"isbn": _isbn, "
 """Functions for rules that a pattern cannot express: NSS that fits, in the preferred case -> canonical NSS."""
 
 
-def judge(urn: str) -> Judgement:
+def judge(urn: str, rulebook: Rulebook = OURS) -> Judgement:
     """Judge a URN by the rules of its namespace (RFC 2141 §5, RFC 8141 §3.1).
 
-    `urn` is in lexical canonical form, as `urnscan.canonical` gives it. Raises ValueError for a text that does not
-    begin with `urn:`, a NID and `:`, TypeError for a value that is no text.
+    `urn` is in lexical canonical form, as `urnscan.canonical` gives it; `rulebook` is that of `read_rules`. Raises
+    ArgumentError for a text that does not begin with `urn:`, a NID and `:`, and for a value that is no text.
 
     >>> judge("urn:issn:0317-8471").valid, judge("urn:issn:0317-8472").problem, judge("urn:example:lamp").valid
     (True, 'check-digit', None)
     """
     nid, nss = nid_and_nss(urn)
-    rule = rules().get(nid)
+    rule = rulebook.rules.get(nid)
     if rule is None:
         return Judgement(None, None, nss, "the namespace is not registered")
     if rule.grammar is not None:
         folded = automaton(rule.grammar).fold(nss)
         if folded is not None:
-            return _fitting(rule, folded)
+            return _fitting(rule, nss, folded)
     if rule.unsure is not None:
         folded = automaton(rule.unsure).fold(nss)
         if folded is not None:
             return Judgement(None, None, folded, rule.unsure_because or "nothing certain is known of such names")
     elif rule.grammar is None:
         return Judgement(None, None, nss, "nothing certain is known of the names in this namespace")
+    not_meant = _not_meant(rule, nss, rulebook)
+    if not_meant is not None:
+        return not_meant
     if "?" in nss or "#" in nss:
         return Judgement(
             None, None, nss, "what its ? or # begins is reserved in RFC 2141 (§2.3.2), a component in RFC 8141"
@@ -97,7 +134,7 @@ def judge(urn: str) -> Judgement:
     return Judgement(False, GRAMMAR, nss, f"{PROBLEMS[GRAMMAR]}: {rule.syntax}")
 
 
-def namespace_form(urn: str) -> str:
+def namespace_form(urn: str, rulebook: Rulebook = OURS) -> str:
     """The canonical form of a URN in its namespace (RFC 2141 §5, RFC 8141 §3.1).
 
     `urn` is in lexical canonical form. Raises the errors of `judge`.
@@ -106,19 +143,41 @@ def namespace_form(urn: str) -> str:
     ('urn:issn:0317-847X', 'urn:oid:1.3.6.1')
     """
     nid, _ = nid_and_nss(urn)
-    return f"urn:{nid}:{judge(urn).nss}"
+    return f"urn:{nid}:{judge(urn, rulebook).nss}"
 
 
-def _fitting(rule: Rule, nss: str) -> Judgement:
-    """Judgement on an NSS that fits the grammar."""
-    form = REWRITE[rule.code](nss) if rule.code else nss
+def _not_meant(rule: Rule, nss: str, rulebook: Rulebook) -> Judgement | None:
+    """Judgement on an NSS that fits nothing and that nobody meant: text stands at its end, or it is a template."""
+    octets = nss.encode("ascii", "replace")
+    for pattern in filter(None, (rule.grammar, rule.unsure)):
+        length = front(octets, 0, automaton(pattern).fits(nss), KINDS)
+        if length and judge(f"urn:{rule.nid}:{nss[:length]}", rulebook).valid is not False:
+            problem = UNTRIMMED if is_trimmable(octets, length, len(octets), KINDS) else RUN_ON
+            return Judgement(None, problem, nss, f"{PROBLEMS[problem]}: {nss[:length]}")
+    if is_template(octets, 0, len(octets)):
+        return Judgement(None, TEMPLATE, nss, PROBLEMS[TEMPLATE])
+    return None
+
+
+def _fitting(rule: Rule, nss: str, folded: str) -> Judgement:
+    """Judgement on an NSS that fits the grammar, and is `folded` in the preferred case."""
+    form = REWRITE[rule.code](folded) if rule.code else folded
     reason = f"it fits {rule.syntax}"
-    if rule.check is None:
-        return Judgement(True, None, form, reason)
-    check = CHECKS[rule.check]
-    is_right = check.is_right(nss)
-    if is_right is None:
+    check = CHECKS[rule.check] if rule.check else None
+    is_right = _is_right(check, rule, nss) if check else None
+    if check and is_right is False and check.decides:
+        return Judgement(False, check.problem, form, f"{PROBLEMS[check.problem]}: {check.title}")
+    if "%00" in nss:
+        return Judgement(None, None, form, f"{reason}, but it holds %00, which no URN should hold (RFC 2141 §2.4)")
+    if check is None or is_right is None:
         return Judgement(True, None, form, reason)
     if is_right:
         return Judgement(True, None, form, f"{reason}, and the check digit is right")
-    return Judgement(not check.decides, check.problem, form, f"{PROBLEMS[check.problem]}: {check.title}")
+    return Judgement(True, check.problem, form, f"{reason}; {PROBLEMS[check.problem]}")
+
+
+def _is_right(check: Check, rule: Rule, nss: str) -> bool | None:
+    """Whether the check digit of an NSS that fits the grammar is right; None where the grammar says that it has none."""
+    grammar = automaton(rule.grammar or "")
+    checked = grammar.part(nss) if grammar.has_part else nss
+    return check.is_right(checked.encode(), 0, len(checked)) if checked else None

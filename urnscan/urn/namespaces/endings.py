@@ -1,0 +1,84 @@
+"""Names that nobody meant as they stand, and that are therefore not called invalid.
+
+Text of the document may have stuck to a name: `urn:isbn:0451450523).` ends in punctuation, and behind
+`urn:isbn:0451450523&page=2` the name runs on. A template has letters in place of a name: `urn:isbn:n-nn-nnnnnn-n`.
+
+The functions are called in plain Python for one name, and compiled for columns (`columns.py`). Compiled functions cannot
+call plain ones, so no function here calls another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from urnscan.arrays.octets import Octets
+
+CLOSING = b".,;:!?'*_"
+"""Punctuation that `--trim` cuts off the end of a match; it also cuts a ")" without its "("."""
+PARTING = b",;&/()'"
+"""Punctuation that may stand between a name and more text, without a blank."""
+
+_CLOSES, _PARTS = 1, 2
+KINDS = bytes(_CLOSES * (octet in CLOSING + b")") + _PARTS * (octet in PARTING) for octet in range(256))
+"""For each octet, whether it is such punctuation: an argument of the functions."""
+
+_COMMA, _SEMICOLON, _COLON, _U, _R, _N, _A, _Z, _DIGIT_0, _DIGIT_9 = b",;:urnaz09"
+_CASE = 32  # the bit in which upper and lower case of a letter differ
+
+
+def front(octets: Octets | bytes, start: int, fits: Octets | Sequence[int], kinds: Octets | bytes) -> int:
+    """Length of the name at the front of octets to which text of the document has stuck; 0 if there is none.
+
+    `fits[n]` says whether the first `n` octets from `start` on fit the pattern of the namespace; all of them do not. The
+    name is the longest beginning that fits and ends where punctuation begins: CLOSING up to the end of the octets, or
+    one of PARTING, perhaps with CLOSING before it.
+
+    >>> text = b"0451450523).&page=2"
+    >>> front(text, 0, [length == 10 for length in range(len(text) + 1)], KINDS)
+    10
+    >>> front(b"0451450523x", 0, [length == 10 for length in range(12)], KINDS)
+    0
+    """
+    longest = waiting = 0
+    for i in range(len(fits) - 1):
+        if fits[i]:
+            waiting = i
+        kind = kinds[octets[start + i]]
+        if kind & _PARTS and waiting > 0:
+            longest = waiting
+        if not kind & _CLOSES:
+            waiting = 0
+    return waiting if waiting > 0 else longest
+
+
+def is_trimmable(octets: Octets | bytes, at: int, end: int, kinds: Octets | bytes) -> bool:
+    """Whether `--trim` cuts all that stands from `at` on: CLOSING up to the end, or up to the next URN of a list."""
+    i = at
+    while i < end and kinds[octets[i]] & _CLOSES:
+        i += 1
+    if i == end:
+        return True
+    is_item = i > at and i + 3 < end and (octets[i - 1] == _COMMA or octets[i - 1] == _SEMICOLON)
+    is_scheme = is_item and octets[i] | _CASE == _U and octets[i + 1] | _CASE == _R and octets[i + 2] | _CASE == _N
+    return bool(is_scheme and octets[i + 3] == _COLON)
+
+
+def is_template(octets: Octets | bytes, start: int, end: int) -> bool:
+    """Whether no digit and at most one letter stand there, which may be repeated: `n-nn-nnnnnn-n`, `XXXX-XXXX`, `...`.
+
+    >>> [is_template(nss, 0, len(nss)) for nss in (b"n-nn-nnnnnn-n", b"XXXX-xxxx", b"...", b"abc", b"1")]
+    [True, True, True, False, False]
+    """
+    letter = 0
+    for i in range(start, end):
+        octet = octets[i]
+        if _DIGIT_0 <= octet <= _DIGIT_9:
+            return False
+        small = int(octet | _CASE)
+        if _A <= small <= _Z:
+            if letter not in (0, small):
+                return False
+            letter = small
+    return True

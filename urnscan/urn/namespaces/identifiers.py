@@ -1,0 +1,384 @@
+"""Native identifiers of each namespace whose registration tells how they become URNs.
+
+An object for each, with `to_urn` and `from_urn`: `isbn.to_urn("0-395-36341-1")`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from urllib.parse import unquote
+from uuid import UUID
+
+from urnscan.urn.namespaces.native import Native
+from urnscan.urn.parser import encode_nss
+from urnscan.urn.syntax import pattern_of, percent_encoded
+
+
+class AdId(Native):
+    """Ad-ID, in capital letters: RFC 8107 §2; SMPTE RP 2092-1.
+
+    >>> adid.to_urn("Ad-ID: abcd0001000h"), adid.from_urn("urn:adid:abcd0001000")
+    ('urn:adid:ABCD0001000H', 'ABCD0001000')
+    """
+
+    nid = "adid"
+    kind = "Ad-ID"
+    label = r"(?i:ad-?id)(?:\s*:\s*|\s+)"  # it may itself begin with ADID: as a label that is parted from it
+    form = r"[A-Za-z1-9][A-Za-z0-9]{10}[HhDd]?"
+    wanted = "11 letters and digits, the first not 0, and perhaps H or D, as in ABCD0001000H"
+
+
+class Doi(Native):
+    """DOI names: IANA template of urn:doi, "Character set" and "Syntax"; ISO 26324, DOI Handbook.
+
+    What a URN cannot hold is percent-encoded as UTF-8. Slashes and other reserved characters that it can hold stay (RFC
+    3986 §2.2): "the same rule is applied in creating a URN". ASCII letters are equal in any case.
+
+    `to_urn` decodes the path of an address (`https://doi.org/`), and refuses one with a bare `?` or `#`, which may not
+    belong to the DOI. A URN in which more is encoded than must be, or with a colon for the first slash (DOI Handbook,
+    "Encoding Rules for URL Presentation"), is another name by the registration; `from_urn` gives the same DOI.
+
+    >>> doi.to_urn("doi:10.1000/456#789"), doi.to_urn("https://doi.org/10.1000/456%23789")
+    ('urn:doi:10.1000/456%23789', 'urn:doi:10.1000/456%23789')
+    >>> doi.from_urn("URN:DOI:10.1000/456%23789")
+    '10.1000/456#789'
+    """
+
+    nid = "doi"
+    kind = "DOI"
+    label = r"(?i:(?:info:doi/|doi(?!\.org/))\s*+:?+\s*+)?"
+    # Printable characters, spaces inside only. "Directory indicator" and registrant code are numbers by practice, which
+    # there is no plan to change.
+    form = r"[0-9]++(?:\.[0-9]++)*+/(?: *+[^\p{C}\p{Z}]++)++"
+    wanted = "numbers joined by full stops, a slash and printable characters, as in 10.1000/182"
+    _address = r"(?i:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/(?:(?:urn:)?doi:)?)"
+
+    def _nss(self, identifier: str) -> str:
+        name = self._bare(identifier)
+        address = pattern_of(self._address).match(name)
+        if address:
+            name = name[address.end() :]
+            if "?" in name or "#" in name:
+                reason = "a ? or # that belongs to a DOI is encoded in an address, as %3F or %23"
+                raise self._error(identifier, reason)
+            name = self._decoded(name, identifier)
+        return "/".join(part and encode_nss(part) for part in self._formed(name, identifier).split("/"))
+
+    def _identifier(self, nss: str) -> str:
+        return self._formed(self._decoded(pattern_of("^([0-9.]++):").sub(r"\1/", nss), nss), nss)
+
+    def _decoded(self, text: str, identifier: str) -> str:
+        """Percent-encoding undone."""
+        if pattern_of("%(?![0-9A-Fa-f]{2})").search(text):
+            raise self._error(identifier, 'a "%" without two hex digits behind it')
+        try:
+            return unquote(text, errors="strict")
+        except UnicodeDecodeError:
+            raise self._error(identifier, "what is percent-encoded in it is no UTF-8") from None
+
+
+class Eic(Native):
+    """Energy Identification Codes, in capital letters: IANA template of urn:eic, "Syntax"; EIC Reference Manual 5.5 §5.
+
+    Hyphens belong to the code. Only `from_urn` reads names of types that the manual may yet add.
+
+    >>> eic.to_urn("EIC 22XWATTPLUS----G"), eic.from_urn("urn:eic:22XWATTPLUS----G")
+    ('urn:eic:22XWATTPLUS----G', '22XWATTPLUS----G')
+    """
+
+    nid = "eic"
+    kind = "EIC"
+    label = r"(?i:eic)(?:\s*:\s*|\s+)"
+    form = r"[0-9]{2}(?i:[ATVWXYZ])[0-9A-Za-z-]{12}[0-9A-Za-z]"
+    wanted = "two digits, one of ATVWXYZ, 12 letters, digits or hyphens and a check character, as in 22XWATTPLUS----G"
+
+    def _nss(self, identifier: str) -> str:
+        return self._written(identifier).upper()
+
+    def _identifier(self, nss: str) -> str:
+        return self._judged(nss.upper(), nss)
+
+
+class Eidr(Native):
+    """EIDR identifiers, DOIs in capital letters: RFC 7972 §1, §2; SMPTE RP 2079.
+
+    A URN has a colon in the place of the slash. `to_urn` also takes an address (`https://doi.org/`). Only `from_urn`
+    reads names with other prefixes than 10.5240, the only one in use.
+
+    >>> eidr.to_urn("10.5240/7791-8534-2C23-9030-8610-5")
+    'urn:eidr:10.5240:7791-8534-2C23-9030-8610-5'
+    >>> eidr.from_urn("urn:eidr:10.5240:7791-8534-2c23-9030-8610-5")
+    '10.5240/7791-8534-2C23-9030-8610-5'
+    """
+
+    nid = "eidr"
+    kind = "EIDR identifier"
+    label = r"(?i:(?:(?:doi(?!\.org/)|eidr)\s*:?\s*)?(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/)?)"
+    form = r"10\.5240/(?:[0-9A-Fa-f]{4}-){5}[0-9A-Za-z]"
+    wanted = (
+        "10.5240/, five groups of four hexadecimal digits and a check character, "
+        "as in 10.5240/7791-8534-2C23-9030-8610-5"
+    )
+
+    def _nss(self, identifier: str) -> str:
+        return self._written(identifier).replace("/", ":")
+
+    def _identifier(self, nss: str) -> str:
+        return nss.replace(":", "/", 1)
+
+
+class Imei(Native):
+    """IMEI and IMEISV: RFC 7254 §3, §4; 3GPP TS 23.003 §6 and Annex B.
+
+    Behind the 14 digits of type (TAC) and device, an IMEI has a check digit where people read it, and the spare digit 0
+    in a URN (§4.2.3). An IMEISV has the software version instead, in a URN the parameter `svn` (§4.1).
+
+    `to_urn` takes 14 digits, 15 with the check digit or the spare 0, or 16 of an IMEISV. `from_urn` groups by hyphens;
+    a URN with the check digit, which is another name, leads to the same IMEI.
+
+    >>> gsma.to_urn("IMEI 49-015420-323751-8"), gsma.to_urn("9042015602576342")
+    ('urn:gsma:imei:49015420-323751-0', 'urn:gsma:imei:90420156-025763-0;svn=42')
+    >>> gsma.from_urn("urn:gsma:imei:49015420-323751-0;vers=0"), gsma.from_urn("urn:gsma:imei:90420156-025763-0;svn=42")
+    ('49-015420-323751-8', '90-420156-025763-42')
+    """
+
+    nid = "gsma"
+    kind = "IMEI"
+    label = r"(?i:imei(?:/?sv)?)\s*:?\s*"
+    form = r"(?:[0-9][- ]?){13}[0-9](?:[- ]?[0-9]){0,2}"
+    wanted = (
+        "14 digits, 15 with the check digit (or the spare 0), 16 with the software version, as in 49-015420-323751-8"
+    )
+    _name = "imei:(?P<type>[0-9]{8})-(?P<serial>[0-9]{6})-(?P<spare>[0-9])(?:;svn=(?P<version>[0-9]{2}))?"
+
+    def _nss(self, identifier: str) -> str:
+        from stdnum import luhn  # noqa: PLC0415 (loaded only if used)
+
+        digits = self._compact(identifier)
+        device, rest = digits[:14], digits[14:]
+        if len(rest) == 1 and rest not in ("0", luhn.calc_check_digit(device)):
+            raise self._error(identifier, "the check digit is wrong")
+        version = f";svn={rest}" if len(rest) == 2 else ""
+        return f"imei:{device[:8]}-{device[8:]}-0{version}"
+
+    def _identifier(self, nss: str) -> str:
+        from stdnum import imei, luhn  # noqa: PLC0415 (loaded only if used)
+
+        name = pattern_of(self._name).fullmatch(nss)
+        if name is None:
+            raise self._error(nss, "it has another form than the IMEI of RFC 7254 §3")
+        device = name["type"] + name["serial"]
+        check = luhn.calc_check_digit(device)
+        if name["spare"] not in ("0", check):
+            raise self._error(nss, "its last digit is neither 0 nor the check digit")
+        return str(imei.format(device + (name["version"] or check)))
+
+
+class Ietf(Native):
+    """Numbers of RFC, BCP, STD and FYI documents, without leading zeros: RFC 2648 §2.
+
+    Between series and number may stand a space, a hyphen or nothing. `from_urn` refuses names of other things (drafts,
+    meetings, parameters of protocols); a URN with leading zeros, which is another name, leads to the same document.
+
+    >>> ietf.to_urn("BCP0014"), ietf.from_urn("URN:IETF:RFC:2648")
+    ('urn:ietf:bcp:14', 'RFC 2648')
+    """
+
+    nid = "ietf"
+    kind = "number of an RFC, BCP, STD or FYI"
+    form = r"(?i:rfc|bcp|std|fyi)[- :]?0*+[1-9][0-9]*+"
+    wanted = "the series and a number, as in RFC 2648"
+
+    def _nss(self, identifier: str) -> str:
+        text = self._compact(identifier)
+        return f"{text[:3]}:{text[3:].lstrip(':0')}"
+
+    def _identifier(self, nss: str) -> str:
+        return self._nss(nss).replace(":", " ")
+
+
+class Isan(Native):
+    """ISAN, in capital letters and with hyphens: RFC 4246 §2, §3; ISO 15706.
+
+    With or without a version. Check characters are added where they are missing; every URN has them (RFC 4246 §3).
+    `from_urn` does not verify them: the two examples of RFC 4246 §2 fail, and `to_urn` does not take them.
+
+    >>> isan.to_urn("ISAN 0000 0000 D07A 0090"), isan.from_urn("urn:isan:0000-0000-d07a-0090-q-0000-0000-x")
+    ('urn:isan:0000-0000-D07A-0090-Q', '0000-0000-D07A-0090-Q-0000-0000-X')
+    """
+
+    nid = "isan"
+    kind = "ISAN"
+    label = r"(?i:v?-?isan)\s*:?\s*"
+    # Two check characters or none: one alone could be the root's or the version's.
+    form = (
+        "(?:[0-9A-Fa-f]{4}[- ]?){4}[0-9A-Za-z](?:[- ]?(?:[0-9A-Fa-f]{4}[- ]?){2}[0-9A-Za-z])?"
+        "|(?:[0-9A-Fa-f]{4}[- ]?){3}[0-9A-Fa-f]{4}(?:(?:[- ]?[0-9A-Fa-f]{4}){2})?"
+    )
+    wanted = (
+        "16 hexadecimal digits, or 24 with a version, in fours, each part with its check character or both without, "
+        "as in 0000-0000-D07A-0090-Q-0000-0000-X"
+    )
+
+    def _nss(self, identifier: str) -> str:
+        from stdnum import isan  # noqa: PLC0415 (loaded only if used)
+
+        if not isan.is_valid(self._compact(identifier)):  # the registration names no algorithm: its grammar checks none
+            raise self._error(identifier, "a check character is wrong: ISO/IEC 7064 MOD 37,36")
+        return self._identifier(identifier)
+
+    def _identifier(self, nss: str) -> str:
+        from stdnum import isan  # noqa: PLC0415 (loaded only if used)
+
+        return str(isan.format(self._compact(nss)))
+
+
+class Isbn(Native):
+    """ISBN: IANA template of urn:isbn, "Syntax" and "Rules for Lexical Equivalence"; ISO 2108.
+
+    `to_urn` takes it with or without hyphens and spaces, and makes an ISBN-13 of an ISBN-10. `from_urn` gives a
+    hyphenated ISBN-13, with fewer hyphens where the ranges of its group or registrant are not known.
+
+    >>> isbn.to_urn("ISBN 0-395-36341-1"), isbn.from_urn("URN:ISBN:0395363411")
+    ('urn:isbn:9780395363416', '978-0-395-36341-6')
+    """
+
+    nid = "isbn"
+    kind = "ISBN"
+    # Of "ISBN-13" the number belongs to the label only where something parts it from the ISBN.
+    label = r"(?i:e-?)?(?i:isbn)(?:-?1[03](?=[\s:])|\s1[03](?=\s*:))?\s*:?\s*"
+    form = "(?:[0-9][- ]?){9}[0-9Xx]|97[89][- ]?(?:[0-9][- ]?){9}[0-9]"
+    wanted = "10 or 13 digits, the last perhaps X, with hyphens or spaces in them at most, as in 978-0-395-36341-6"
+
+    def _identifier(self, nss: str) -> str:
+        from stdnum import isbn  # noqa: PLC0415 (loaded only if used: it reads the table of all ranges)
+
+        # `_compact` stops at prefixes besides 978 and 979, which the grammar does not rule out for the future.
+        return str(isbn.format(self._compact(nss)))
+
+
+class Isni(Native):
+    """ISNI: IANA template of urn:isni, "Syntax" and "Rules for lexical equivalence"; ISO 27729.
+
+    `to_urn` takes it with or without spaces and hyphens, or as an address (`https://isni.org/isni/`). `from_urn` gives
+    blocks of four.
+
+    >>> isni.to_urn("ISNI 0000 0001 2124 1960"), isni.from_urn("urn:isni:000000012150090x")
+    ('urn:isni:0000000121241960', '0000 0001 2150 090X')
+    """
+
+    nid = "isni"
+    kind = "ISNI"
+    label = r"(?i:(?:isni(?!\.org/)\s*:?\s*)?(?:(?:https?://)?(?:www\.)?isni\.org/(?:isni/)?)?)"
+    form = "(?:[0-9]{4}[- ]?){3}[0-9]{3}[0-9Xx]"
+    wanted = "16 digits, the last perhaps X, with spaces between blocks of four, as in 0000 0001 2124 1960"
+
+    def _identifier(self, nss: str) -> str:
+        from stdnum import isni  # noqa: PLC0415 (loaded only if used)
+
+        return str(isni.format(nss))
+
+
+class Issn(Native):
+    """ISSN, with its hyphen: IANA template of urn:issn, "Syntax" and "Rules for Lexical Equivalence"; ISO 3297.
+
+    >>> issn.to_urn("issn 1050124x"), issn.from_urn("urn:ISSN:03178471")
+    ('urn:issn:1050-124X', '0317-8471')
+    """
+
+    nid = "issn"
+    kind = "ISSN"
+    label = r"(?i:[ep]-?)?(?i:issn(?:-l)?)\s*:?\s*"
+    form = "[0-9]{4}[- ]?[0-9]{3}[0-9Xx]"
+    wanted = "8 digits, the last perhaps X, with a hyphen in the middle, as in 0317-8471"
+
+
+class Lei(Native):
+    """LEI, in capital letters: IANA template of urn:lei, "Syntax"; ISO 17442.
+
+    >>> lei.to_urn("LEI: 7ltwfzyicnsx8d621k86"), lei.from_urn("urn:LEI:7LTWFZYICNSX8D621K86")
+    ('urn:lei:7LTWFZYICNSX8D621K86', '7LTWFZYICNSX8D621K86')
+    """
+
+    nid = "lei"
+    kind = "LEI"
+    label = r"(?i:lei)(?:\s*:\s*|\s+)"
+    form = "[0-9A-Za-z]{18}[0-9]{2}"
+    wanted = "18 letters and digits and two check digits, as in 7LTWFZYICNSX8D621K86"
+
+    def _identifier(self, nss: str) -> str:
+        return self._judged(nss.upper(), nss)
+
+
+class Oid(Native):
+    """Object identifiers in dotted notation: RFC 3061 §2.
+
+    >>> oid.to_urn("oid:1.3.6.1.4.1"), oid.from_urn("URN:OID:0.9.2342.19200300.100.4")
+    ('urn:oid:1.3.6.1.4.1', '0.9.2342.19200300.100.4')
+    """
+
+    nid = "oid"
+    kind = "object identifier"
+    label = r"(?i:oid)\s*:?\s*"
+    form = r"(?:0|[1-9][0-9]*+)(?:\.(?:0|[1-9][0-9]*+))*+"
+    wanted = "numbers without leading zeros, joined by full stops, as in 1.3.6.1"
+
+
+class PublicId(Native):
+    """Public identifiers of SGML and XML: RFC 3151 §1.1, §2.
+
+    `to_urn` normalises white space (§1.1) and transcribes by the rules of §2. Of several transcriptions of an identifier
+    (`%2F%2F` and `:`) only that of `to_urn` is the right one; `from_urn` reads the others, too.
+
+    >>> publicid.to_urn("-//OASIS//DTD DocBook XML V4.1.2//EN")
+    'urn:publicid:-:OASIS:DTD+DocBook+XML+V4.1.2:EN'
+    >>> publicid.from_urn("urn:publicid:ISO%2FIEC+10179%3A1996:DTD+DSSSL+Architecture:EN")
+    'ISO/IEC 10179:1996//DTD DSSSL Architecture//EN'
+    """
+
+    nid = "publicid"
+    kind = "public identifier"
+    form = r"[A-Za-z0-9 '()+,./:=?;!*#@$_%-]+"  # production 13 of XML 1.0, normalised
+    wanted = "ASCII letters, digits, spaces and -'()+,./:=?;!*#@$_%, as in -//OASIS//DTD DocBook XML V4.1.2//EN"
+    _transcribed: ClassVar = {" ": "+", "//": ":", "::": ";"}
+    _special: ClassVar = str.maketrans({"+": " ", ":": "//", ";": "::"})
+
+    def _nss(self, identifier: str) -> str:
+        text = self._formed(self._normalised(self._bare(identifier)), identifier)
+        special = pattern_of("//|::|[ +:/;'?#%]")
+        return special.sub(lambda match: self._transcribed.get(match[0]) or percent_encoded(match[0].encode()), text)
+
+    def _identifier(self, nss: str) -> str:
+        text = self._formed(unquote(nss.translate(self._special)), nss)
+        if text != self._normalised(text):
+            raise self._error(nss, "its white space is not normalised (RFC 3151 §1.1)")
+        return text
+
+    def _normalised(self, text: str) -> str:
+        return pattern_of("[\x20\x09\x0d\x0a]+").sub(" ", text).strip(" ")
+
+
+class Uuid(Native):
+    """UUIDs of any version, in small letters with hyphens: RFC 4122 §3, RFC 9562 §4.
+
+    `to_urn` cuts braces; its hyphens may be missing.
+
+    >>> uuid.to_urn("{F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6}")
+    'urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6'
+    >>> uuid.from_urn("urn:uuid:F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6")
+    'f81d4fae-7dec-11d0-a765-00a0c91e6bf6'
+    """
+
+    nid = "uuid"
+    kind = "UUID"
+    label = r"(?i:[ug]uid)\s*:?\s*"
+    _plain = "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+    form = rf"{_plain}|\{{{_plain}\}}|[0-9A-Fa-f]{{32}}"
+    wanted = "32 hexadecimal digits, grouped by hyphens as in f81d4fae-7dec-11d0-a765-00a0c91e6bf6, or without any"
+
+    def _nss(self, identifier: str) -> str:
+        return str(UUID(self._compact(identifier)))
+
+
+adid, doi, eic, eidr, gsma, ietf, isan = AdId(), Doi(), Eic(), Eidr(), Imei(), Ietf(), Isan()
+isbn, isni, issn, lei, oid, publicid, uuid = Isbn(), Isni(), Issn(), Lei(), Oid(), PublicId(), Uuid()

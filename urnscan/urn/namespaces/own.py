@@ -1,0 +1,191 @@
+"""A file of own rules, in the form of `rules.toml`: read and checked. Its rules stand in place of ours, NID by NID."""
+
+from __future__ import annotations
+
+import os
+import string
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, NoReturn, TypeAlias
+
+import regex
+
+from urnscan.errors import ArgumentError, FatalError
+from urnscan.urn.namespaces.judgement import CHECKS, REWRITE
+from urnscan.urn.namespaces.patterns import automaton
+from urnscan.urn.namespaces.registry import OURS, Resolver, Rule, Rulebook, rules_of
+
+Rules: TypeAlias = Rulebook | str | os.PathLike[str] | None
+"""Own rules as an option: what `read_rules` gave, or the path of a file; None: only the registered namespaces."""
+
+_LARGEST = 1_000_000  # octets of a file; ours has 42,000
+_MOST = 5_000  # namespaces in it; compiled code counts rules in 16 bits
+_NID = regex.compile("[a-z0-9][a-z0-9-]{0,31}")
+_NEEDED = ("title", "rule", "equality")
+_KEYS = tuple(each.name for each in fields(Rule) if each.name != "nid")
+_OF_RESOLVER = tuple(each.name for each in fields(Resolver))
+_LINE = regex.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+
+
+def read_rules(path: str | os.PathLike[str]) -> Rulebook:
+    """Read own rules from a file of TOML in the form of `urnscan/urn/namespaces/rules.toml`.
+
+    Raises FatalError, with the line and the key, for a file that cannot be read or is no such file.
+
+    >>> import tempfile
+    >>> from urnscan.urn.namespaces import judge
+    >>> with tempfile.NamedTemporaryFile(suffix=".toml") as file:
+    ...     _ = file.write(b'''[x-lamp]
+    ... title = "Lamps"
+    ... grammar = "(?<upper>[A-Za-z]+)[0-9]+"
+    ... syntax = "our guide"
+    ... rule = "the letters in any case"
+    ... equality = "our guide"
+    ... ''')
+    ...     file.flush()
+    ...     own = read_rules(file.name)
+    >>> judge("urn:x-lamp:a1", own).nss, judge("urn:x-lamp:lamp", own).valid, judge("urn:issn:0317-8471", own).valid
+    ('A1', False, True)
+    """
+    import hashlib  # noqa: PLC0415 (most programs do without)
+
+    name = os.fsdecode(path)
+    try:
+        with Path(name).open("rb") as file:
+            octets = file.read(_LARGEST + 1)
+    except (OSError, ValueError) as error:  # ValueError: NUL in the path
+        raise FatalError(f"{name}: the rules cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(octets) > _LARGEST:
+        raise FatalError(f"{name}: has more than {_LARGEST:,} octets: too large for a file of rules")
+    own = _Checked(name, octets).rules()
+    return Rulebook(hashlib.sha256(octets).hexdigest(), tuple(sorted(own, key=lambda rule: rule.nid)))
+
+
+def rulebook_of(rules: object) -> Rulebook:
+    """The rules that an option means. Raises FatalError as `read_rules`, ArgumentError for another value."""
+    if rules is None:
+        return OURS
+    if isinstance(rules, Rulebook):
+        return rules
+    if isinstance(rules, str | os.PathLike):
+        return read_rules(rules)
+    raise ArgumentError(f"rules must be a path, or what urnscan.namespaces.read_rules gives, not {rules!r:.60}")
+
+
+class _Checked:
+    """The octets of a file, and what is wrong with them: all errors are FatalErrors."""
+
+    def __init__(self, name: str, octets: bytes) -> None:
+        self._name = name
+        try:
+            self._text = octets.decode().removeprefix("\ufeff")
+        except UnicodeDecodeError as error:
+            line = octets.count(b"\n", 0, error.start) + 1
+            raise FatalError(f"{name}:{line}: is not in UTF-8, as TOML must be") from None
+
+    def rules(self) -> Iterator[Rule]:
+        """The rules of the file."""
+        import tomllib  # noqa: PLC0415 (most programs do without)
+
+        try:
+            table = tomllib.loads(self._text)
+        except tomllib.TOMLDecodeError as error:
+            reason = str(error)
+            found = _LINE.search(reason)
+            line = int(found[1]) if found and found[1] else self._text.count("\n") + 1
+            raise FatalError(f"{self._name}:{line}: no TOML: {_LINE.sub('', reason)}") from None
+        except RecursionError:
+            raise FatalError(f"{self._name}: no TOML: too many brackets inside each other") from None
+        if not table:
+            raise FatalError(f"{self._name}: holds no rules; a namespace begins with its NID, as in [x-lamp]")
+        if len(table) > _MOST:
+            raise FatalError(f"{self._name}: holds {len(table):,} namespaces; at most {_MOST:,} are taken")
+        for nid, entry in table.items():
+            self._check(nid, entry)
+        yield from rules_of(table).values()
+
+    def _check(self, nid: str, entry: Any) -> None:  # noqa: ANN401 (whatever stands there)
+        if not _NID.fullmatch(nid):
+            said = f"write it as {nid.lower()}" if _NID.fullmatch(nid.lower()) else "a-z, 0-9 and -, at most 32"
+            self._wrong(f"is no NID in lower case: {said}", nid)
+        if not isinstance(entry, dict):
+            self._wrong(f"is a value, and no namespace: a namespace begins with its NID, as in [{nid}]", nid)
+        for key, value in entry.items():
+            if key not in _KEYS:
+                self._wrong(f"no such key; there are {', '.join(_KEYS)}", nid, key)
+            if key == "resolvers":
+                self._check_resolvers(nid, value)
+            elif not isinstance(value, str):
+                self._wrong(f"must be a text in quotes, not {value!r:.60}", nid, key)
+            elif not value or not value.isprintable():
+                self._wrong("must be one line of text, and not empty", nid, key)
+        needed = _NEEDED if "grammar" not in entry else (*_NEEDED, "syntax")
+        for key in (key for key in needed if key not in entry):
+            self._wrong(f"{key} is missing: {_MEANINGS[key]}", nid)
+        for key, known in (("check", CHECKS), ("code", REWRITE)):
+            if entry.get(key) not in (None, *known):
+                self._wrong(f"no {key} is called {entry[key]!r}; there are {', '.join(known)}", nid, key)
+            if key in entry and "grammar" not in entry:
+                self._wrong("is of use only with grammar, which is missing", nid, key)
+        if entry.get("check") == "dnb" and nid != "nbn":
+            self._wrong('"dnb" is computed over urn:nbn: and the name: it is for [nbn] only', nid, "check")
+        for key in ("grammar", "unsure"):
+            if key in entry:
+                try:
+                    has_part = automaton(entry[key]).has_part
+                except ValueError as error:
+                    self._wrong(str(error), nid, key)
+                if has_part and (key == "unsure" or entry.get("check") in (None, "dnb")):
+                    self._wrong(f"(?<check>...) is of no use {_NO_PART[key]}", nid, key)
+
+    def _check_resolvers(self, nid: str, resolvers: object) -> None:
+        if not isinstance(resolvers, list) or not all(
+            isinstance(each, dict)
+            and {*each} == {*_OF_RESOLVER}
+            and all(isinstance(text, str) for text in each.values())
+            for each in resolvers
+        ):
+            self._wrong("must be a list of {names = '...', url = '...'}", nid, "resolvers")
+        for each in resolvers:
+            try:
+                groups = regex.compile(each["names"]).groupindex
+                parts = [*string.Formatter().parse(each["url"])]
+            except (regex.error, RecursionError, ValueError) as error:
+                self._wrong(str(error), nid, "resolvers")
+            for _, field, form, conversion in parts:
+                if field is not None and (field not in ("urn", "nss", *groups) or form or conversion):
+                    self._wrong(
+                        f"{{{field}}} in url is none of {{urn}}, {{nss}} and the groups of names", nid, "resolvers"
+                    )
+            if not each["url"].startswith(("https://", "http://")):
+                self._wrong("url must begin with https:// or http://", nid, "resolvers")
+
+    def _wrong(self, reason: str, nid: str, key: str | None = None) -> NoReturn:
+        place = f"[{nid}]" if key is None else f"[{nid}] {key}"
+        raise FatalError(f"{self._name}:{self._line(nid, key)}: {place}: {reason}")
+
+    def _line(self, nid: str, key: str | None) -> int:
+        """The line in which a namespace or one of its keys begins: the last one before which the file is without it."""
+        import tomllib  # noqa: PLC0415
+
+        lines = self._text.split("\n")
+        for number in range(len(lines), 0, -1):
+            if (nid if key is None else key) in lines[number - 1]:
+                try:
+                    before: Mapping[str, Any] = tomllib.loads("\n".join(lines[: number - 1]))
+                except (tomllib.TOMLDecodeError, RecursionError):
+                    continue  # within a text of several lines
+                entry = before.get(nid)
+                if nid not in before or (key is not None and isinstance(entry, dict) and key not in entry):
+                    return number
+        return 1
+
+
+_NO_PART = {"grammar": 'without check, and with "dnb", which is computed of the whole name', "unsure": "in unsure"}
+_MEANINGS: Mapping[str, str] = {
+    "title": "it says what the names name",
+    "rule": 'it says in words which names are equal; "base" if there is no more than the rule of all URNs',
+    "equality": "it says where that is laid down",
+    "syntax": "it says where the grammar is laid down",
+}

@@ -1,0 +1,84 @@
+"""The problems of a name: all codes, and what is wrong with one spelling. `spellings.py` does the same for columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from urllib.parse import unquote_to_bytes
+
+from urnscan.urn.lookalikes import lookalikes
+from urnscan.urn.syntax import TAIL_NONE, TAIL_QUERY, Syntax, keywords_of
+
+_OF_NAMESPACES = {
+    "nss-grammar": "the NSS does not fit the grammar of its namespace",
+    "check-digit": "the check digit is wrong",
+    "untrimmed": "punctuation at its end, which --trim would cut, belongs to the text; without it the NSS fits",
+    "run-on": "punctuation and what follows it may belong to the text; without them the NSS fits",
+    "template": "the NSS holds no digit and not two different letters: a template for names",
+    "dnb-check-digit": "a hint: the name does not end in the check digit of the Deutsche Nationalbibliothek, which not all have",
+}
+_OF_SPELLINGS = {
+    "nul-octet": "it holds the octet NUL, percent-encoded (RFC 2141 §2.4)",
+    "repeated-keyword": "two directives have the same keyword (rfc2141bis-03 §2.3)",
+    "mixed-scripts": "scripts in one word that do not go together (UTS #39)",
+    "confusable": "characters that look like ASCII among those that are (UTS #39)",
+    "invisible-character": "characters that are not seen (UTS #39)",
+    "not-utf-8": "percent-encoded octets that are no UTF-8 (RFC 2141 §2.2): their characters are not known",
+    "needless-encoding": "an ASCII letter or digit is percent-encoded (RFC 2141 §2.3.1): without that it would be another name",
+}
+PROBLEMS: Mapping[str, str] = MappingProxyType(_OF_NAMESPACES | _OF_SPELLINGS)
+"""Codes in the column `problem`, in the order in which it has them, and a sentence for people. First come those of the
+verdict of the namespace on a name, of which a name has one at most, then those of a spelling.
+"""
+OF_SPELLINGS = tuple(_OF_SPELLINGS)
+"""Codes of what can be wrong with a spelling: its characters, their encoding, its directives."""
+
+_SEPARATOR = "; "
+_NEEDLESS = re.compile("%(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])")
+"""A percent-encoded letter or digit."""
+_COMPONENTS = re.compile("[?#].*", re.DOTALL)
+
+
+def joined(problems: Iterable[str | None]) -> str | None:
+    """Values of the column `problem` as one: each code once, in the order of PROBLEMS; None if there is none.
+
+    So it depends neither on the order of the values nor on how they were joined before. Codes that are not known come
+    last.
+
+    >>> joined(["confusable", None, "nss-grammar; nul-octet", "nul-octet"])
+    'nss-grammar; nul-octet; confusable'
+    """
+    codes = {code for problem in problems if problem for code in problem.split(_SEPARATOR)}
+    known = [code for code in PROBLEMS if code in codes]
+    return _SEPARATOR.join([*known, *sorted(codes - PROBLEMS.keys())]) or None
+
+
+def spelling_problems(text: str, syntax: Syntax) -> tuple[str, ...]:
+    """The codes of what is wrong with a URN as it is spelled, with its components, in the order of PROBLEMS."""
+    found = set(misleading(text, syntax)) if "%" in text else set()
+    if "%00" in text:
+        found.add("nul-octet")
+    if has_repeated_keyword(text, syntax):
+        found.add("repeated-keyword")
+    if _NEEDLESS.search(text):
+        found.add("needless-encoding")
+    try:
+        unquote_to_bytes(text).decode()
+    except UnicodeDecodeError:
+        found.add("not-utf-8")
+    return tuple(code for code in OF_SPELLINGS if code in found)
+
+
+def misleading(text: str, syntax: Syntax) -> tuple[str, ...]:
+    """The codes of the characters of a URN that mislead: of those of its name alone, and of name and components."""
+    rest = text.split(":", 2)[2]
+    name = rest if syntax.tail == TAIL_NONE else _COMPONENTS.sub("", rest)
+    found = {*lookalikes(name), *(lookalikes(rest) if rest != name else ())}
+    return tuple(code for code in OF_SPELLINGS if code in found)
+
+
+def has_repeated_keyword(text: str, syntax: Syntax) -> bool:
+    """Whether two directives of a URN have the same keyword; only rfc2141bis-03 has directives (§2.3)."""
+    query = text.partition("#")[0].partition("?")[2] if syntax.tail == TAIL_QUERY else ""
+    return max(keywords_of(query).values(), default=0) > 1
