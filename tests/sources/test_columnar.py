@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tests.support.examples import FEW
 from tests.support.tabular import gzipped, is_text, read_values, zipped
 from urnscan.errors import LimitError
-from urnscan.sources import Limits
-from urnscan.sources.layers import Budget, Layer, Reading
+from urnscan.sources.layers import Budget, Layer, Limits, Reading
 from urnscan.sources.tables import arrow, leaves, parquet, values
 
 TEXTS = st.one_of(st.none(), st.text(max_size=8), st.just("urn:example:a"))
@@ -388,6 +387,22 @@ def test_dictionaries_of_parquet_that_unfold_are_kept(tmp_path, monkeypatch):
     values, errors = read_values(tmp_path / "a.parquet")
     assert (sorted(values), errors) == (expected(table), [])
     assert asked[-1] == ["a", "c.list.element"]
+
+
+@pytest.mark.parametrize(("longest", "most"), [(2000, 5), (99, 101)])
+def test_batches_are_as_long_as_the_longest_value_of_a_dictionary_allows(tmp_path, monkeypatch, longest, most):
+    """Decoded, a small dictionary with a long value could take all memory; one with short values never does."""
+    monkeypatch.setattr(parquet, "_UNFOLDED", 10_000)
+    table = pa.table({"a": ["x" * 10, "y" * 99, "z" * longest] * 100})
+    pq.write_table(table, tmp_path / "a.parquet")
+    lengths = []
+    read = parquet.read_column
+    monkeypatch.setattr(
+        parquet, "read_column", lambda column, *rest: (lengths.append(len(column)), read(column, *rest))[1]
+    )
+    values, errors = read_values(tmp_path / "a.parquet")
+    assert (sorted(values), errors) == (expected(table), [])
+    assert max(lengths) == most
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])

@@ -21,13 +21,16 @@ from hypothesis import strategies as st
 
 from tests.support.examples import FEW
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources import Input, Limits, Reading, buffer, open_documents
-from urnscan.sources.compression import decoders, decoding
-from urnscan.sources.compression.members import CODINGS, Unpacked
-from urnscan.sources.layers import Budget, Layer
+from urnscan.sources import buffer
+from urnscan.sources.compression import decoders, replay
+from urnscan.sources.compression.codecs import CODECS, Unpacked
+from urnscan.sources.forms import FORMS, Compression
+from urnscan.sources.inputs import Input
+from urnscan.sources.layers import Budget, Layer, Limits, Reading
 from urnscan.sources.reader import Reader
+from urnscan.sources.texts import open_documents
 
-CODING = {coding.name: coding for coding in CODINGS}
+CODING = {coding.name: coding for coding in CODECS}
 COMPRESS = {
     "gzip": gzip.compress,
     "bzip2": lambda text: bz2.compress(text, 1),
@@ -35,9 +38,14 @@ COMPRESS = {
     "zstd": zstandard.ZstdCompressor(level=1, write_checksum=True).compress,
     "LZ4": lambda text: lz4.frame.compress(text, content_checksum=True, block_size=lz4.frame.BLOCKSIZE_MAX64KB),
 }
-FORMS = pytest.mark.parametrize("form", COMPRESS)
+EVERY_FORM = pytest.mark.parametrize("form", COMPRESS)
 NO_LIMITS = Limits(ratio=10**6)
 GARBAGE = b"\x01 no member at all \xff"
+
+
+def test_every_form_is_tested():
+    """A new codec is in the table above; LZMA alone has no checksum and no second member, and has tests of its own."""
+    assert {*COMPRESS, "LZMA"} == {codec.name for codec in CODECS}
 
 
 def text_of(seed, size):
@@ -99,11 +107,11 @@ class Read:
                     break
                 self.text += view[:got]
             assert reader.read_into(view) == 0
-        self.wrong = [error.reason for error in layer.budget.failed_checksums()]
+        self.wrong = [error.reason for error in layer.budget.collected()]
         self.reasons = [reason for _, reason in self.errors]
 
 
-@FORMS
+@EVERY_FORM
 @FEW
 @given(
     sizes=st.lists(st.sampled_from([0, 1, 20, 1023, 3000, 20_000]), min_size=1, max_size=5),
@@ -120,7 +128,7 @@ def test_members_are_one_text(form, sizes, size, most, zeros, seekable):
     assert (read.text, read.errors, read.wrong) == (b"".join(texts), [], [])
 
 
-@FORMS
+@EVERY_FORM
 @FEW
 @given(
     parts=st.lists(
@@ -141,7 +149,7 @@ def test_what_is_no_member_is_passed_over_and_said_once_in_its_place(form, parts
     assert (read.text, read.errors) == (text, errors)
 
 
-@FORMS
+@EVERY_FORM
 def test_garbage_that_looks_like_a_member_is_none(form):
     """A candidate that gives less than 1,024 octets and then fails is not given; the real member inside it is found."""
     first, second = text_of(1, 500), text_of(2, 500)
@@ -153,7 +161,7 @@ def test_garbage_that_looks_like_a_member_is_none(form):
     assert read.errors == [(500, f"{len(GARBAGE + half)} octets at octet {at} are no {form}: passed over")]
 
 
-@FORMS
+@EVERY_FORM
 @FEW
 @given(data=st.data(), flip=st.booleans(), seekable=st.booleans())
 def test_damage_costs_one_member_at_most(form, data, flip, seekable):
@@ -184,7 +192,7 @@ def test_damage_costs_one_member_at_most(form, data, flip, seekable):
         assert read.text == b"".join(texts)
 
 
-@FORMS
+@EVERY_FORM
 @FEW
 @given(data=st.data())
 def test_what_is_told_of_nothing_is_what_was_encoded(form, data):
@@ -315,7 +323,7 @@ def test_a_block_of_lz4_with_a_wrong_checksum_is_not_given():
     assert len(read.text) in (1 << 16, 2 << 16, 3 << 16)
 
 
-@FORMS
+@EVERY_FORM
 def test_a_member_that_is_cut_off(form):
     """At every octet: what was decoded counts, and the line says so; after the last octet of the text nothing is lost."""
     text = text_of(1, 400)
@@ -330,7 +338,7 @@ def test_a_member_that_is_cut_off(form):
         assert len(read.text) >= len(text)
 
 
-@FORMS
+@EVERY_FORM
 def test_a_file_that_is_only_a_magic(form):
     magic = CODING[form].magics[0]
     read = Read(form, magic)
@@ -338,7 +346,7 @@ def test_a_file_that_is_only_a_magic(form):
     assert read.reasons == [f"ends in the middle of the {form} {CODING[form].unit} at octet 0: the file is cut off"]
 
 
-@FORMS
+@EVERY_FORM
 def test_a_damaged_first_header_does_not_hide_the_members_behind_it(form):
     texts = text_of(1, 5000), text_of(2, 5000)
     first, second = map(COMPRESS[form], texts)
@@ -374,6 +382,7 @@ def test_the_optional_fields_of_a_gzip_header(most):
 def test_gzip_without_isal(monkeypatch):
     """zlib from the standard library does the same."""
     monkeypatch.setitem(sys.modules, "isal", None)
+    monkeypatch.setattr(decoders, "_inflater", decoders._inflater.__wrapped__)
     texts = [text_of(1, 900_000), b"a" * 1_000_000, b"", text_of(2, 10)]
     octets = b"".join(map(gzip.compress, texts))
     assert Read("gzip", octets).text == b"".join(texts)
@@ -457,14 +466,14 @@ def test_lzma_alone():
     assert "cut off" in read.reasons[0]
 
 
-@FORMS
+@EVERY_FORM
 def test_many_tiny_members_are_no_reason_to_be_slow(form):
     """Some 10 us each; what is linear in the size of a block for each of them takes a hundred times as long."""
     member = COMPRESS[form](b"urn:isbn:0451450523\n")
-    begin = time.perf_counter()
+    begin = time.thread_time()
     read = Read(form, member * 10_000)
     assert read.text == b"urn:isbn:0451450523\n" * 10_000
-    assert time.perf_counter() - begin < 2
+    assert time.thread_time() - begin < 2
 
 
 @pytest.mark.parametrize(
@@ -480,7 +489,7 @@ def test_a_bomb_comes_out_in_steps(form, most, monkeypatch):
     assert max(steps) <= most
 
 
-@FORMS
+@EVERY_FORM
 def test_the_limits_end_it(form):
     layer = layer_of(limits=Limits(size=1000))
     with Unpacked(CODING[form], Octets(COMPRESS[form](bytes(5000))), layer) as reader:
@@ -515,7 +524,7 @@ def test_a_zstd_window_of_128_mib_is_the_largest(window, is_read):
     assert (read.text, len(read.errors)) == ((b"urn:a", 0) if is_read else (b"", 1))
 
 
-def test_the_size_of_a_gzip_member_counts_up_to_4_gib():
+def test_the_size_of_a_gzip_member_counts_up_to_4_gib(monkeypatch):
     """RFC 1952, ISIZE: "modulo 2^32"; such a member is as whole as any other."""
 
     class Huge(bytes):
@@ -530,11 +539,12 @@ def test_the_size_of_a_gzip_member_counts_up_to_4_gib():
             return Huge(b"x")
 
     octets = b"\x1f\x8b\x08" + bytes(7) + b"\0" + struct.pack("<II", 7, 5)
-    member = decoders._gzip_member(buffer.Buffer(Octets(octets)), Inflater, zlib.error)
+    monkeypatch.setattr(decoders, "_inflater", lambda **_: (Inflater, zlib.error))
+    member = decoders.gzip(buffer.Buffer(Octets(octets)))
     assert list(map(len, member)) == [(1 << 32) + 5]
 
 
-@FORMS
+@EVERY_FORM
 @pytest.mark.parametrize("seekable", [True, False])
 def test_damage_below_is_passed_on_and_read_over(form, seekable):
     """What came before it is given first, and what follows is searched for the next member."""
@@ -615,7 +625,7 @@ def test_a_member_too_long_to_be_kept_loses_a_step_at_most(form, monkeypatch):
     given = read.text[: -len(behind)]
     assert expected.startswith(given)
     assert len(expected) - (1 << 16) <= len(given)
-    assert decoding._STEP_WITHOUT_REPLAY == 1 << 16
+    assert replay._STEP_WITHOUT_REPLAY == 1 << 16
 
 
 def test_forms_are_recognised_by_their_magic():
@@ -627,18 +637,18 @@ def test_forms_are_recognised_by_their_magic():
         first = answers.index(True)
         assert answers == [None] * first + [True] * (19 - first)
         assert first <= 9
-        for other in CODINGS:
+        for other in CODECS:
             if other.name != form:
                 assert other.recognise(octets, layer) is False
     for text in (b"", b"BZhang said", b"\xfd", b"PQRS", b"]text", "é".encode()):
-        assert not any(coding.recognise(text, layer) for coding in CODINGS)
+        assert not any(coding.recognise(text, layer) for coding in CODECS)
 
 
 def test_what_the_magic_does_not_tell_the_name_does():
     skippable, alone = b"\x50\x2a\x4d\x18", lzma.compress(b"text", lzma.FORMAT_ALONE)
-    told = [coding.name for coding in CODINGS if coding.recognise(skippable, layer_of("a.txt"))]
+    told = [coding.name for coding in CODECS if coding.recognise(skippable, layer_of("a.txt"))]
     assert told == ["zstd"]
-    assert next(coding.name for coding in CODINGS if coding.recognise(skippable, layer_of("a.LZ4"))) == "LZ4"
+    assert next(coding.name for coding in CODECS if coding.recognise(skippable, layer_of("a.LZ4"))) == "LZ4"
     assert CODING["LZMA"].recognise(alone, layer_of("a.lzma"))
     assert CODING["LZMA"].recognise(alone, layer_of("a.txt")) is False
 
@@ -656,7 +666,8 @@ def test_what_the_magic_does_not_tell_the_name_does():
     ],
 )
 def test_a_damaged_beginning_is_told_by_the_name_and_text_is_not(name, octets, damaged):
-    assert any(coding.recognise_damaged(octets, layer_of(name)) for coding in CODINGS) is damaged
+    form = FORMS.recognise(buffer.Buffer(Octets(octets)), layer_of(name))
+    assert isinstance(form, Compression) is damaged
 
 
 def documents(path):
@@ -679,7 +690,7 @@ def documents(path):
     return text, errors
 
 
-@FORMS
+@EVERY_FORM
 def test_they_are_registered(form, tmp_path):
     """Whatever the name; in each other; with a damaged beginning by the name; misnamed text stays text."""
     text = text_of(1, 5000)

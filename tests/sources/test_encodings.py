@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 
 from tests.support.examples import FEW
 from tests.support.packed import Given
+from urnscan import scan
 from urnscan.errors import DamageError, FatalError, SourceError
-from urnscan.sources import Input, Reader, Reading, check_encoding, open_documents
-from urnscan.sources.encodings import Transcoder
+from urnscan.sources.encodings import Transcoder, check_encoding
+from urnscan.sources.inputs import Input
+from urnscan.sources.layers import Budget, Layer, Limits, Reading
+from urnscan.sources.reader import Reader
+from urnscan.sources.texts import open_documents
 
 NO_TEXT = {"base64_codec", "bz2_codec", "hex_codec", "mbcs", "quopri_codec", "rot_13", "uu_codec", "zlib_codec"}
 NOT_TRANSCODED = {"ascii", "punycode", "utf_8", "utf_16", "utf_32"}
@@ -42,6 +46,10 @@ PIECES = [
 ]
 
 
+def layer_of(name):
+    return Layer(name, name, Reading(), Budget(name, Limits()))
+
+
 class Parts(Reader):
     """A reader of what it is given, part by part."""
 
@@ -61,19 +69,16 @@ class Parts(Reader):
 
 
 def transcode(codec, parts, size=50, mark=0):
-    """What comes out, and the error at the end or None; after which it stays at the end."""
+    """The octets that come out, and the error that is collected at the end, or None."""
     view = memoryview(bytearray(size))
     out = b""
-    error = None
-    with Transcoder(Parts(*parts), "the name", codec, mark) as reader:
-        try:
-            while got := reader.read_into(view):
-                assert got <= size
-                out += view[:got]
-        except SourceError as caught:
-            error = caught
+    layer = layer_of("the name")
+    with Transcoder(Parts(*parts), layer, codec, mark) as reader:
+        while got := reader.read_into(view):
+            assert got <= size
+            out += view[:got]
         assert reader.read_into(view) == 0
-    return out, error
+    return out, next(layer.budget.collected(), None)
 
 
 @st.composite
@@ -110,7 +115,7 @@ def test_behind_damage_nothing_goes_on_that_was_begun(codec, before, after, text
             yield bytes(view[:got])
 
     view = memoryview(bytearray(9))
-    with Transcoder(Given(before, DamageError("x", "a hole"), after), "x", codec) as reader:
+    with Transcoder(Given(before, DamageError("x", "a hole"), after), layer_of("x"), codec) as reader:
         assert b"".join(pieces()) == text
 
 
@@ -207,10 +212,20 @@ def test_what_is_decoded_already_is_not_held_back():
     """One read of the input a call, as the next may have to wait."""
     parts = Parts("urn:a:b".encode("utf-16-le") + b"\n", b"\x00c")
     view = memoryview(bytearray(100))
-    with Transcoder(parts, "the name", "utf-16-le") as reader:
+    with Transcoder(parts, layer_of("the name"), "utf-16-le") as reader:
         assert view[: reader.read_into(view)] == b"urn:a:b"
         assert len(parts.parts) == 1
         assert view[: reader.read_into(view)] == b"\n"
+
+
+@pytest.mark.parametrize("codec", ["shift_jis", "utf-16-le"])
+def test_octets_that_cannot_be_decoded_cost_no_urn_at_the_end(tmp_path, codec):
+    """The error was raised where the text ends, so the URN that ends there was taken for one that may go on."""
+    bad = "\ud800".encode(codec, "surrogatepass") if codec == "utf-16-le" else b"\xff"
+    (tmp_path / "file").write_bytes(bad + " urn:example:a".encode(codec))
+    found = scan(str(tmp_path / "file"), encoding=codec)
+    assert found.classes["urn"].to_pylist() == ["urn:example:a"]
+    assert "U+FFFD" in str(found.report.failures[0])
 
 
 def test_half_a_character_is_not_the_end():
@@ -231,7 +246,7 @@ def test_blocks_larger_than_those_of_the_transcoder(tmp_path):
 
 def test_closing_closes_the_reader_below():
     parts = Parts(b"a")
-    with Transcoder(parts, "the name", "latin-1"):
+    with Transcoder(parts, layer_of("the name"), "latin-1"):
         assert not parts.closed
     assert parts.closed
 
@@ -241,7 +256,10 @@ def test_an_error_of_the_reader_below_is_passed_on():
         def read_into(self, _):
             raise SourceError("below", "Input/output error")
 
-    with Transcoder(Broken(), "the name", "latin-1") as reader, pytest.raises(SourceError, match="below: Input/output"):
+    with (
+        Transcoder(Broken(), layer_of("the name"), "latin-1") as reader,
+        pytest.raises(SourceError, match="below: Input/output"),
+    ):
         reader.read_into(memoryview(bytearray(5)))
 
 
@@ -261,7 +279,7 @@ class TestOddities:
         codecs.register(search)
         try:
             wanted = pytest.raises(SourceError, match="the name: cannot be decoded as STUBBORN: no")
-            with Transcoder(Parts(b"a"), "the name", "stubborn") as reader, wanted:
+            with Transcoder(Parts(b"a"), layer_of("the name"), "stubborn") as reader, wanted:
                 reader.read_into(memoryview(bytearray(5)))
         finally:
             codecs.unregister(search)

@@ -16,9 +16,10 @@ from tests.support.reading import set_longest
 from tests.support.tabular import gzipped, is_text, read_values, zipped
 from urnscan.errors import DamageError, SourceError
 from urnscan.framing import buffer, rows
+from urnscan.framing.json_values import ValueLines
 from urnscan.sources.layers import Budget, Layer, Limits, Reading
 from urnscan.sources.reader import Reader
-from urnscan.sources.tables import fields
+from urnscan.sources.tables import fields, json_lines
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 FIELD = st.text(st.sampled_from('ab",;\t|\n\ré\0 '), max_size=8)
@@ -123,6 +124,80 @@ def test_json_is_read_as_python_reads_it(values, columns, form, ascii_only, cuts
     assert all(error.startswith("no column") for error in errors)
 
 
+ODD_LINES = [
+    *[
+        '{"a": 1}',
+        '{"a": null}',
+        '{"a": {"a": "x"}}',
+        '{"a": ["x"]}',
+        '{"a": ""}',
+        "{}",
+        "[]",
+        '["x"]',
+        "1",
+        '"a"',
+        "",
+        " ",
+    ],
+    *['{"a": "x", "a": "y"}', '{"a": "x", "\\u0061": "y"}', '{"b": "\\u00e9 \\ud83d\\ude00"}', '{"a": "\\ud800"}'],
+    *[
+        '{"a": "x"',
+        '{"a": "x"}}',
+        '{"a": "x"} {"a": "y"}',
+        '{"a":',
+        '"x"}',
+        '{"a": NaN}',
+        '{"b": NaN, "a": "x"}',
+        "\x1e{}",
+    ],
+    *[
+        '{"a": "\x01"}',
+        '{"a": "\\q"}',
+        '{"a": 1e999, "b": 01}',
+        '{"b": "a", "c": "\\"a\\""}',
+        '{"a": "x"}\r',
+        '{"a.b": "x"}',
+    ],
+    *["[" * 2000, '{"c": ' + "[" * 2000 + "]" * 2000 + "}", '{"a": "%s"}' % ("x" * 300)],
+]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.dictionaries(NAMES, TEXT, max_size=3).map(json.dumps),
+            JSON.map(json.dumps),
+            st.sampled_from(ODD_LINES),
+            st.sampled_from(ODD_LINES).map(lambda line: line.replace("a", "\udcff")),
+        ),
+        max_size=12,
+    ),
+    st.lists(st.sampled_from(["a", "b", "é"]), min_size=1, unique=True),
+    st.sampled_from([1, 40, 1 << 18]),
+)
+def test_lines_of_json_are_read_alike_one_by_one_and_many_at_a_time(lines, columns, most):
+    """What is unusual in a line costs no value, no place and no error."""
+    first = json.dumps(dict.fromkeys(columns, "first"))
+    octets = "\n".join([first, *lines]).encode("utf-8", "surrogateescape")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_lines, "_MOST", most)
+        found = read_pieces(fields.read_json, tuple(columns), octets)
+        patch.setattr(fields, "_IS_PLAIN", lambda _: None)
+        assert found == read_pieces(fields.read_json, tuple(columns), octets)
+
+
+def test_usual_lines_are_read_many_at_a_time(monkeypatch):
+    """Else they take four times as long. A line that is unusual is read alone, and the lines behind it together again."""
+    seen = []
+    one_by_one = ValueLines.read
+    monkeypatch.setattr(ValueLines, "read", lambda *given: (seen.append(each) or each for each in one_by_one(*given)))
+    lines = [json.dumps({"a": str(number)}) for number in range(100)]
+    lines[50] = '{"a": ["x"]}'
+    values, _ = read_pieces(fields.read_json, ("a",), "\n".join([*lines, ""]).encode())
+    assert len(values) == 100
+    assert [value.value for value in seen] == [(("a", "0"),), (("a", ["x"]),)]
+
+
 @given(
     rows=st.lists(st.lists(FIELD, min_size=1, max_size=4), max_size=6),
     delimiter=st.sampled_from(",;\t|"),
@@ -169,6 +244,14 @@ def test_what_has_no_name_is_known_by_its_beginning(tmp_path):
     ):
         (tmp_path / "thing").write_bytes(octets)
         assert is_text(tmp_path / "thing", *columns) is want
+
+
+def test_a_damaged_first_line_of_json_lines_costs_itself(read):
+    """It was cut into many records, so that all behind it had other numbers."""
+    values, errors = read("a.jsonl", b'\xf3"a": "one", "b": 1}\n{"a": "two"}\n{"a": "three"}\n', "a")
+    assert values == [("1/a", b"two"), ("2/a", b"three")]
+    assert len(errors) == 1
+    assert errors[0].startswith("in: record 0 at octet 0 damaged")
 
 
 def test_a_slow_pipe_is_not_asked_for_more_than_tells():

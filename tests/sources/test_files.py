@@ -15,8 +15,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from urnscan.errors import SourceError
-from urnscan.sources import Input, files, open_range
-from urnscan.sources.files import open_file
+from urnscan.sources import files
+from urnscan.sources.files import open_file, open_range
+from urnscan.sources.inputs import Input
 
 
 def read_all(reader, size=7):

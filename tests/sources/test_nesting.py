@@ -6,10 +6,13 @@ import pytest
 
 from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources import Document, Input, Limits, Reading, is_splittable, layers
+from urnscan.sources import layers
 from urnscan.sources import texts as opening
+from urnscan.sources.documents import Document
 from urnscan.sources.forms import Archive, Compression, Registry, Table
-from urnscan.sources.layers import Budget, Layer
+from urnscan.sources.inputs import Input
+from urnscan.sources.layers import Budget, Layer, Limits, Reading
+from urnscan.sources.texts import is_splittable
 
 
 class TestBudget:
@@ -53,10 +56,11 @@ class TestBudget:
         monkeypatch.setattr(layers, "_MOST_WRONG", 2)
         budget = Budget("x", Limits())
         for number in range(5):
-            budget.failed_checksum(SourceError("x", str(number)))
-        told = [str(error) for error in budget.failed_checksums()]
-        assert told == ["x: 0", "x: 1", "x: 3 more checksums in it are wrong"]
-        assert list(budget.failed_checksums()) == []
+            budget.failed_checksum("x", str(number))
+        told = [str(error) for error in budget.collected()]
+        wrong = "is wrong: what was read of it may be damaged"
+        assert told == [f"x: 0 {wrong}", f"x: 1 {wrong}", "x: 3 more errors of this kind in it"]
+        assert list(budget.collected()) == []
 
 
 class TestLayer:

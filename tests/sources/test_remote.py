@@ -17,12 +17,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.walks import find_inputs
 from urnscan.errors import SourceError
-from urnscan.sources import Document, Input, Reading, Selection, find_inputs, is_splittable, open_documents
+from urnscan.sources.documents import Document
 from urnscan.sources.files import open_file
+from urnscan.sources.inputs import Input
+from urnscan.sources.layers import Reading
 from urnscan.sources.reader import read_up_to
 from urnscan.sources.remote import filesystems, objects, places, store, urls
 from urnscan.sources.remote import web as web_pages
+from urnscan.sources.selection import Selection
+from urnscan.sources.texts import is_splittable, open_documents
 
 TEXT = b"".join(b"%07d urn:example:%d\n" % (n, n) for n in range(40_000))  # no two places of it are alike
 
@@ -1093,8 +1098,11 @@ def audit(event, arguments):
     if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "urllib.Request"):
         raise AssertionError(event)
 sys.addaudithook(audit)
-from urnscan.sources import Reading, find_inputs, open_documents
-for source in find_inputs([{str(tmp_path)!r}, {str(tmp_path / "*")!r}, "file://{tmp_path}", "nope"]):
+from urnscan.sources.inputs import one_by_one
+from urnscan.sources.layers import Reading
+from urnscan.sources.texts import open_documents
+from urnscan.sources.walk import find_listed
+for source in one_by_one(find_listed([{str(tmp_path)!r}, {str(tmp_path / "*")!r}, "file://{tmp_path}", "nope"])):
     if hasattr(source, "path"):
         for document in open_documents(source, Reading()):
             while document.reader.read_into(memoryview(bytearray(1 << 20))):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urnscan.sources import Seen
+from urnscan.sources.seen_inputs import Seen
 
 
 @given(st.lists(st.lists(st.binary(max_size=3), max_size=60), max_size=8))

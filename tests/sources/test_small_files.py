@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 import urnscan
 from tests.support.examples import FEW
 from urnscan.run.tasks import Sizes
-from urnscan.sources import Input, Listed, Reading, doubts, is_plain, read_together
 from urnscan.sources import small_files as together
 from urnscan.sources.forms import FORMS
+from urnscan.sources.inputs import Input, Listed
+from urnscan.sources.layers import Reading
+from urnscan.sources.small_files import read_together
+from urnscan.sources.texts import doubts, is_plain
 
 BUFFER = 1 << 16
 SEPARATOR = 10
@@ -206,7 +209,7 @@ class TestFolders:
             (folder / "some.a").write_bytes(b"urn:x-y:in-any-case")
             fast = run()
             patch.setattr(together, "IS_COMPILED", False)
-            patch.setattr("urnscan.sources.states._CAN_ASK", False)
+            patch.setattr("urnscan.sources.small_files._CAN_ASK", False)
             assert run() == fast
         (folder / "odd-closed").chmod(0o700) if (folder / "odd-closed").exists() else None
 

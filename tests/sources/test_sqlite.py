@@ -346,6 +346,24 @@ def test_pages_that_lead_back_end_the_reading(made):
     assert not many._took(1, 0)
 
 
+def test_row_ids_that_do_not_rise_give_no_row_twice(made):
+    """Rows behind the last id were asked for again and again, until there were more than the file has room for."""
+    path = made(
+        "CREATE TABLE t (a)",
+        *(f"INSERT INTO t (rowid, a) VALUES ({number}, 'value {number}')" for number in (1, 2, 3)),
+        "CREATE TABLE big (b)",
+        "INSERT INTO big VALUES (zeroblob(100000))",
+    )
+    octets = bytearray(path.read_bytes())
+    at = octets.find(b"value 3") - 3  # in a cell: length, row id, length and type of the header, value
+    assert octets[at] == 3
+    octets[at] = 1
+    path.write_bytes(octets)
+    found, errors = read_values(path)
+    assert [value for _, value in found[:-1]] == [b"value 1", b"value 2", b"value 3"]
+    assert errors == []
+
+
 def test_more_rows_than_the_file_has_room_for_end_the_table(made, monkeypatch):
     """What was read before is given."""
     monkeypatch.setattr(sqlite, "_SMALLEST_ROW", 20)

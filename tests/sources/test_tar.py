@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.packed import Given
+from tests.support.packed import Given, contents, one_by_one
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources import Limits, Reading
+from urnscan.sources.archives import tar
 from urnscan.sources.archives.tar import is_tar, open_tar
 from urnscan.sources.files import File
-from urnscan.sources.layers import Budget, Layer
+from urnscan.sources.layers import Budget, Layer, Limits, Reading
 
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
 TEXT = b"".join(b"urn:isbn:%d and some words\n" % (number * 7919) for number in range(3000))
@@ -30,7 +30,7 @@ def read(reader, view=5000, upto=None, limits=None):
     layer.budget.took(1)
     members, errors = [], []
     block = memoryview(bytearray(view))
-    for found in open_tar(reader, layer):
+    for found in one_by_one(open_tar(reader, layer)):
         if isinstance(found, SourceError):
             errors.append(str(found))
             continue
@@ -112,7 +112,7 @@ def test_data_goes_straight_into_the_view():
             views.append(view.obj)
             return super().read_into(view)
 
-    found = open_tar(Watched(tarred([("a", TEXT)])), LAYER)
+    found = one_by_one(open_tar(Watched(tarred([("a", TEXT * 9)])), LAYER))
     _, member = next(found)
     buffer = bytearray(1 << 20)
     while member.read_into(memoryview(buffer)):
@@ -258,7 +258,7 @@ def test_pax_records_of_any_number_are_not_kept():
     records = b"".join(b"%d GNU.sparse.%05d=1\n" % (len(b"20 GNU.sparse.00000=1\n"), number) for number in range(9000))
     octets = (block("x", len(records), b"g") + padded(records)) * 3 + rest_of("a", b"a")
     found = open_tar(Given(octets), LAYER)
-    assert next(found)[0] == "a"
+    assert next(found).names == ["a"]
     assert not found.gi_frame.f_locals["self"]._global
 
 
@@ -423,7 +423,7 @@ def test_memory_does_not_grow_with_the_members():
     block = memoryview(bytearray(1000))
     taken = []
     tracemalloc.start()
-    for number, (_, member) in enumerate(open_tar(Endless(), LAYER)):
+    for number, (_, member) in enumerate(one_by_one(open_tar(Endless(), LAYER))):
         member.read_into(block)
         if number in (1000, 5_900):
             taken.append(tracemalloc.get_traced_memory()[0])
@@ -469,3 +469,45 @@ def test_members_that_are_passed_over_count(kind):
     assert read(octets, limits=Limits(members=4)) == ([], [])
     with pytest.raises(LimitError, match="more than 3 members"):
         read(octets, limits=Limits(members=3))
+
+
+PARTS = st.one_of(
+    st.builds(
+        rest_of,
+        st.sampled_from(["a", "b/c.gz", "é", "d/"]),
+        st.one_of(
+            st.binary(min_size=1, max_size=1200),
+            st.sampled_from([b"\xef\xbb\xbfurn:a:mark", b"\0urn:a:nul", "urn:a:b".encode("utf-16"), b"urn:a:1" * 100]),
+        ),
+    ),
+    st.builds(lambda name: tarred([(name, b"urn:a:long")], tarfile.GNU_FORMAT)[:-8192], st.text("ab/", min_size=101)),
+    st.builds(lambda name: tarred([(name, b"urn:a:pax")], tarfile.PAX_FORMAT)[:-8192], st.text("é中", min_size=60)),
+    st.sampled_from([block("no", 0), block("no", 0, b"5"), block("list", 7, b"D") + padded(b"Yurn:a:"), bytes(1024)]),
+    st.sampled_from([b"?" * 512, b"x"]),
+)
+
+
+@given(
+    st.lists(PARTS, max_size=6),
+    st.one_of(st.just(0), st.integers(0, 2000)),
+    st.sampled_from([Limits(), Limits(members=3), Limits(depth=1), Limits(depth=2)]),
+)
+def test_files_together_are_what_each_is_alone(tmp_path_factory, parts, cut, limits):
+    """Files that are taken together give the names, texts and errors of those that are taken one by one."""
+    path = tmp_path_factory.getbasetemp() / "files.tar"
+    octets = rest_of("first", b"urn:a:first") + b"".join(parts)
+    path.write_bytes(octets[: max(600, len(octets) - cut)])
+    together = contents(path, limits)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tar._Archive, "_run", lambda _: None)
+        assert contents(path, limits) == together
+
+
+def test_files_are_taken_together():
+    """An archive of small files costs no reader for each."""
+    octets = tarred([(str(number), b"urn:a:%d" % number) for number in range(9)])
+    (texts,) = open_tar(Given(octets), LAYER)
+    assert texts.names == [*"012345678"]
+    assert [bytes(texts.octets[start:end]) for start, end in zip(texts.starts, texts.ends, strict=True)] == [
+        b"urn:a:%d" % number for number in range(9)
+    ]

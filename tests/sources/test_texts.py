@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.errors import FatalError, SourceError
-from urnscan.sources import Input, Reading, is_splittable, open_documents
 from urnscan.sources.encodings import Transcoder
+from urnscan.sources.inputs import Input
+from urnscan.sources.layers import Reading
+from urnscan.sources.texts import is_splittable, open_documents
 
 MARKS = {
     "utf-16-le": codecs.BOM_UTF16_LE,

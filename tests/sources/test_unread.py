@@ -11,13 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from urnscan.errors import SourceError
-from urnscan.sources import Document, Input, Reading, open_documents
+from urnscan.errors import SourceError, SourceNote
+from urnscan.sources.documents import Document
+from urnscan.sources.inputs import Input
+from urnscan.sources.layers import Reading
+from urnscan.sources.texts import open_documents
 
 
 @pytest.fixture
 def opened(tmp_path):
-    """What is in a file of this name: texts by their members, and errors."""
+    """What is in a file of this name: texts by their members, notes, and errors."""
 
     def opened(name, octets):
         path = tmp_path / name
@@ -31,6 +34,8 @@ def opened(tmp_path):
                     while got := found.reader.read_into(view):
                         text += view[:got]
                     out.append((found.member, text))
+                elif isinstance(found, SourceNote):
+                    out.append(f"note: {found}")
                 else:
                     out.append(str(found) if isinstance(found, SourceError) else found)
         except SourceError as error:
@@ -146,7 +151,7 @@ def test_a_table_that_does_not_begin_like_one_is_scanned_as_it_is(opened, tmp_pa
     for name, what, octets, at in tables(tmp_path):
         assert not any(isinstance(item, str) for item in opened(name, octets))
         bad = flipped(octets, at)
-        error = f"{name}: is named like {what} but does not begin like one: scanned as it is"
+        error = f"{name}: is named like {what} but does not begin like one: scanned as it is, so values may be missing"
         assert opened(name, bad) == [error, (None, bad)]
 
 
@@ -182,6 +187,14 @@ def test_what_only_begins_a_little_like_them_is_text(opened, text):
 def test_an_ar_archive_is_scanned_as_it_is(opened):
     """It compresses nothing: what is in it is found, but not what is packed in that."""
     octets = b"!<arch>\na/              0           0     0     100644  8         `\nurn:a:b\n"
+    note, found = opened("x", octets)
+    assert note == "note: x: an ar archive is scanned as it is; unpack it first if its members are packed themselves"
+    assert found == (None, octets)
+
+
+def test_a_debian_package_is_a_failure(opened):
+    """It is an ar archive whose members are all packed, so its text is lost; it is scanned all the same."""
+    octets = b"!<arch>\ndebian-binary   0           0     0     100644  4         `\n2.0\n"
     error, found = opened("x", octets)
-    assert error == "x: an ar archive is not read: scanned as it is; unpack it first for what is packed in it"
+    assert error.startswith("x: a Debian package is scanned as it is, and what is packed in it is not read")
     assert found == (None, octets)

@@ -13,11 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.walks import find_inputs
 from urnscan.errors import SourceError
-from urnscan.sources import Input, Selection, find_inputs
+from urnscan.sources.inputs import Input
 from urnscan.sources.remote import places as remote
 from urnscan.sources.remote import urls
-from urnscan.sources.states import UNKNOWN
+from urnscan.sources.selection import Selection
+from urnscan.sources.small_files import UNKNOWN
 
 
 @pytest.fixture(autouse=True)
@@ -242,7 +244,9 @@ class TestWalk:
 
     def test_a_file_that_vanishes_is_an_error(self, monkeypatch):
         """When its turn comes, or, where the sizes of a folder's files were asked at once, when it is opened."""
-        monkeypatch.setattr("urnscan.sources.walk.file_sizes", lambda _, ends: np.full(len(ends), UNKNOWN))
+        monkeypatch.setattr(
+            "urnscan.sources.walk.file_states", lambda _, ends, follow: (np.full(len(ends), UNKNOWN), follow)
+        )
         make("in/a", "in/b")
         found = find_inputs(["in"])
         assert next(found).name == "in/a"

@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.packed import Given
+from tests.support.packed import Given, contents, one_by_one
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources import Input, open_documents
+from urnscan.sources.archives import warc
 from urnscan.sources.archives.warc import is_warc, open_warc
+from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Budget, Layer, Limits, Reading
 from urnscan.sources.reader import Reader
+from urnscan.sources.texts import open_documents
 
 BODY = b"".join(b"<p>urn:isbn:%d and some more</p>\r\n" % (number * 7919) for number in range(300))
 
@@ -38,7 +40,7 @@ def read_all(reader, layer, out=None, size=1 << 16):
     """The same of what a reader gives; where it raises, `out` has what came before."""
     view = memoryview(bytearray(size))
     out = [] if out is None else out
-    for found in open_warc(reader, layer):
+    for found in one_by_one(open_warc(reader, layer)):
         if isinstance(found, SourceError):
             out.append(str(found))
             continue
@@ -219,7 +221,7 @@ def test_any_records_in_any_pieces(records, size, most):
 
 def test_a_record_need_not_be_read_to_its_end():
     octets = record(BODY, 1) + record(BODY, 2, length=len(BODY) + 5, end=b"")
-    found = list(open_warc(Given(octets), layer()))
+    found = list(one_by_one(open_warc(Given(octets), layer())))
     assert [item[0] for item in found[:2]] == [urn(1), urn(2)]
     assert str(found[2]) == f"x.warc!/{urn(2)}: cut off: {len(BODY):,} of {len(BODY) + 5:,} octets are there"
     assert len(found) == 3
@@ -369,6 +371,70 @@ def test_version_lines_alone_are_read_fast():
     assert error.endswith("a header ends where another begins; 1,800,000 octets passed over, up to the end")
 
 
+# Records together
+
+BLOCKS = st.sampled_from(
+    [
+        b"urn:a:1",
+        b"",
+        PAGE,
+        PAGE * 3,
+        b"\xff\xfeu\0r\0n\0:\0a\0:\0001\0",
+        b"\xef\xbb\xbfurn:a:mark",
+        gzip.compress(b"urn:a:packed " * 9),
+        b"\0" + b"urn:a:nul",
+        b"HTTP/1.1 100 Continue\r\n\r\n" + PAGE,
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"urn:a:coded "),
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nurn:a:1\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: none\r\n\r\nurn:a:2",
+        b"HTTP/1.1 200 OK\r\nX: urn:a:no-end",
+        b"\r\nHTTP/1.1 200 OK\r\n\r\nurn:a:3",
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"urn:a:4\n\nHTTP",
+        b"WARC/1.0\r\nContent-Length: 3\r\n\r\nabc",
+    ]
+)
+RECORDS = st.lists(
+    st.tuples(
+        BLOCKS,
+        st.sampled_from([(URI, HTTP), (URI,), (HTTP,), ("WARC-Target-URI: https://example.org/a.gz",), ()]),
+        st.sampled_from(["resource", "response", "request", "revisit"]),
+        st.sampled_from([None, None, None, 0, 3, 10**6]),
+        st.sampled_from([b"\r\n\r\n", b"", b"\n", b"?\r\n"]),
+        st.sampled_from([b"\r\n", b"\n"]),
+    ),
+    max_size=7,
+)
+
+
+@given(
+    RECORDS,
+    st.one_of(st.just(0), st.integers(0, 200)),
+    st.sampled_from([Limits(), Limits(members=3), Limits(depth=1), Limits(depth=2)]),
+)
+def test_records_together_are_what_each_is_alone(tmp_path_factory, records, cut, limits):
+    """Records that are taken together give the names, texts and errors of those that are taken one by one."""
+    octets = b"".join(
+        record(block, number, *fields, kind=kind, length=length, end=end, newline=newline)
+        for number, (block, fields, kind, length, end, newline) in enumerate(records)
+    )
+    path = tmp_path_factory.getbasetemp() / "records.warc"
+    path.write_bytes(b"WARC/1.0\r\nContent-Length: 0\r\n\r\n" + octets[: len(octets) - cut])
+    together = contents(path, limits)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warc._Archive, "_run", lambda _: None)
+        assert contents(path, limits) == together
+
+
+def test_plain_records_are_taken_together():
+    """A web archive of pages costs no reader for each."""
+    octets = b"".join(record(PAGE, number, URI, HTTP, kind="response") for number in range(9))
+    (texts,) = open_warc(Given(octets, most=len(octets)), layer())
+    assert [bytes(texts.octets[start:end]) for start, end in zip(texts.starts, texts.ends, strict=True)] == [
+        b"urn:b:2"
+    ] * 9
+
+
 # Lengths that are wrong
 
 CODED = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"urn:a:coded ")
@@ -466,7 +532,7 @@ def test_memory_is_bounded():
     view = memoryview(bytearray(1 << 20))
     tracemalloc.start()
     try:
-        read_all = [reader.read_into(view) for _, reader in open_warc(Endless(), layer())]
+        read_all = [reader.read_into(view) for _, reader in one_by_one(open_warc(Endless(), layer()))]
         assert len(read_all) == 1
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:

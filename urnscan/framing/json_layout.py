@@ -1,4 +1,4 @@
-"""Layout of a JSON text, told by its first octets: a value on each line, or values over several lines, in arrays or not."""
+"""Layout of a JSON text: a value on each line, or values over several lines, in arrays or not."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import re
 from urnscan.framing.buffer import HEAD, MARK
 from urnscan.framing.json_values import DECODER, Wraps
 
-__all__ = ["are_lines"]
-
-_NAMES = (".jsonl", ".ndjson", ".ldjson", ".jsonlines", ".jsonseq", ".geojsonl", ".geojsons")
+LINE_NAMES = (".jsonl", ".ndjson", ".ldjson", ".jsonlines", ".jsonseq", ".geojsonl", ".geojsons")
+"""Suffixes of files in which each line is a value."""
 _LEADING = re.compile(rb"(?:" + MARK + rb")?+[ \t\r\n]*+")
 _VALUE = re.compile(rb'\x1e|["{\[0-9tfn-]')
 # Not so few texts begin with a bracket.
@@ -18,10 +17,7 @@ _OBJECTS = re.compile(rb"\[[ \t\r\n]*+\{")
 
 
 def are_lines(head: bytes, name: str, wraps: Wraps | None = None) -> bool | None:
-    """Whether in a text that begins so each line is a value; None where more octets are needed to tell.
-
-    Raises ValueError if it is not JSON.
-    """
+    """Tell from the first octets whether each line is a value; None if more are needed. Raises ValueError for no JSON."""
     leading = _LEADING.match(head)
     body = head[leading.end() if leading else 0 :]
     is_whole_head = len(head) >= HEAD
@@ -29,7 +25,7 @@ def are_lines(head: bytes, name: str, wraps: Wraps | None = None) -> bool | None
         return None
     if body[:1] == b"\x1e":
         return True
-    is_named = name.endswith(_NAMES) and _VALUE.match(body) is not None
+    is_named = name.endswith(LINE_NAMES) and _VALUE.match(body) is not None
     if not is_named and not _BEGUN.match(body):
         raise ValueError("not JSON")
     if not is_named and _OBJECTS.match(body):

@@ -1,7 +1,7 @@
 """Values of JSON (RFC 8259): in lines, in an array, in an array within an object, one after the other.
 
-Python's own decoder cuts a value out: it says where the value ends. What it does not take, a value that is damaged, cut
-off or long, is cut by brackets and strings alone.
+Python's decoder tells where a value ends. A value that it does not take (damaged, cut off or long) is cut out by its
+brackets and strings alone.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ from typing import NamedTuple
 from urnscan.framing.buffer import HEAD, LONGEST, Buffer
 from urnscan.framing.lines import Damaged, lines, too_long
 
-__all__ = ["DECODER", "Value", "ValueLines", "Values", "Wraps"]
-
 DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=str, parse_float=str)
 """Objects as tuples of pairs (a name may stand twice), numbers as they are written (none is too long)."""
 Wraps = Callable[[bytes, bool], tuple[int, int] | None]
-"""From a head that begins with an object, and whether the text may go on behind it, to the array in the object that holds
-the values: the distance to what is behind its opening bracket, and how many objects are around it; None for no such array.
+"""Finds the array that holds the values, in a head that begins with an object; the flag: whether the text may go on.
+
+Gives the distance to what is behind the opening bracket, and how many objects are around it; None for no such array.
 """
 
 _WINDOW, _LEAST_WINDOW = 1 << 16, 1 << 6  # octets given to the decoder at a time; fewer the more are damaged
@@ -34,7 +33,7 @@ _CUT_OFF = "another page begins before its array ends"
 
 _GAP = re.compile("[ \t\r\n,\x1e]*")
 _BEHIND = frozenset(" \t\r\n,[]{\x1e")  # what may follow a value; after a number nothing is not enough
-_NO_GAP = re.compile(rb"[^ \t\r\n,\x1e]")
+_GAPS = re.compile(rb"[ \t\r\n,\x1e]{1,1024}")
 # A string never goes on behind the end of a line; if it seems to, a quotation mark is missing.
 _TOKEN = re.compile(rb'"[^"\\\n]*+"|["{}\[\]]')
 _IN_STRING = re.compile(rb'["\n]|\\.', re.DOTALL)
@@ -48,11 +47,11 @@ class Value(NamedTuple):
     offset: int
     """Octets from the beginning of the text."""
     octets: bytes
-    """As it stands there; of a line all of it."""
+    """Octets as they stand in the text; of a line all of it."""
     value: object
-    """As the decoder gives it; an octet that is not UTF-8 is escaped as Python does it."""
+    """Result of the decoder; an octet that is not UTF-8 is escaped as by Python (surrogateescape)."""
     fault: str | None = None
-    """Always None, unlike that of a row: a value of JSON is whole, or it is `Damaged`."""
+    """Always None: a value of JSON is whole, or it is `Damaged`. A `Row` has faults."""
 
 
 class ValueLines:
@@ -90,23 +89,21 @@ class Values:
         self._wraps = wraps
         self._begun = False
         self._around = 0  # brackets around the values
-        self._is_wrapped: bool | None = (
-            None  # whether objects may hold arrays of records, as the first does; None before it
-        )
-        # From the end of a line to the first octet of a value; empty if these do not part values, None if not yet known.
+        self._is_wrapped: bool | None = None  # whether objects hold arrays of records, as the first does
+        # From the end of a line to the first octet of a value; empty if line ends do not part values, None if not known.
         self._joint: bytes | None = None
-        self._page = b""  # up to its first name an object around an array, if no value begins so
-        self._tried = 0  # up to which offset the end of a value was looked for in vain
+        self._page = b""  # beginning, up to its first name, of an object around an array, if no value begins so
+        self._tried = 0  # offset up to which the end of a value was looked for in vain
         self._window = _WINDOW
         self._lost = False  # whether the rest could not be read
 
     def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Read the values, without what is around them. An array may follow behind an array."""
+        """Read the values, without brackets and objects around them. An array may follow an array."""
         if self._begun:
             yield from self._find_again(buffer)
         self._begun = True
         while self._around or self._enter(buffer):
-            yield from self._values(buffer) if self._around or not self._is_wrapped else self._one(buffer)
+            yield from self._values(buffer) if self._around or not self._is_wrapped else (self._one(buffer),)
             if self._lost:
                 return
             if self._around and not self._pass_around(buffer):
@@ -116,7 +113,7 @@ class Values:
 
     def _enter(self, buffer: Buffer) -> bool:
         """Go to the first value; whether there is one."""
-        if not _pass_gap(buffer):
+        if not buffer.pass_over(_GAPS):
             return False
         octet = buffer.octets[buffer.at]
         if octet == 0x5B:
@@ -156,14 +153,14 @@ class Values:
             self._around = 0
 
     def _begun_at(self, mark: re.Match[bytes]) -> int:
-        """Place where a value or a page begins, of which such a mark was found."""
+        """Place where the value or page of a mark begins."""
         if self._page and mark[0] == b"\n" + self._page:
             self._around = 0
             return mark.start() + 1
         return mark.end() - 1
 
     def _pass_around(self, buffer: Buffer) -> bool:
-        """Take what is left of the objects around an array; whether they end."""
+        """Take the rest of the objects around an array; whether they end."""
         brackets = _Brackets(self._around)
         pages = _marks(self._page, None)
         passed = 0  # octets that are still held, as a page may begin in them
@@ -221,9 +218,9 @@ class Values:
             if found:
                 self._window = _WINDOW
             elif not at:
-                for one in self._one(buffer):
-                    self._window = max(self._window >> 1, _LEAST_WINDOW) if isinstance(one, Damaged) else _WINDOW
-                    yield one
+                one = self._one(buffer)
+                self._window = max(self._window >> 1, _LEAST_WINDOW) if isinstance(one, Damaged) else _WINDOW
+                yield one
                 if self._page and not self._around:
                     return
 
@@ -233,63 +230,55 @@ class Values:
         return self._around > 0 and text.startswith(page, at) and "\n" in text[end:at] and "," not in text[end:at]
 
     def _learn(self, gap: str, *, last: bool) -> None:
-        """Learn how values are parted, if by the ends of lines: to find the next one behind a damaged one."""
+        """Learn whether values are parted by line ends: to find the next value behind a damaged one."""
         line_end = gap.rfind("\n")
         if line_end >= 0:
             self._joint = gap[line_end:].encode("utf-8", "surrogateescape")
         elif last:
             self._joint = b""
 
-    def _one(self, buffer: Buffer) -> Iterator[Value | Damaged]:
+    def _one(self, buffer: Buffer) -> Value | Damaged:
         """Read the next value, by its brackets and strings."""
-        offset = buffer.offset
-        marks = _marks(self._page, self._joint)
+        offset, marks = buffer.offset, _marks(self._page, self._joint)
         longest = len(marks.pattern) if marks else 0
-        if offset < self._tried and marks:  # its end is not to be found by these
+        if offset < self._tried and marks:  # its end is not to be found by brackets
             mark = buffer.search(marks, 1, longest)
             if mark:
                 octets = buffer.octets[buffer.at : mark.start()].rstrip(b" \t\r\n,")
                 buffer.at = self._begun_at(mark)
-                yield self._decoded(offset, octets)
-                return
+                return self._decoded(offset, octets)
             self._tried = 0
         brackets = _Brackets()
         length = _length(buffer, brackets)
-        is_whole = 0 < length <= LONGEST
-        followed = is_whole and buffer.has(length + 1) and chr(buffer.octets[buffer.at + length]) not in _BEHIND
+        octets = buffer.octets[buffer.at : buffer.at + min(length or LONGEST, LONGEST)]
+        is_followed = False
         value: Value | Damaged
-        if is_whole:
-            octets = buffer.octets[buffer.at : buffer.at + length]
-            value = Damaged(offset, "something follows it") if followed else self._decoded(offset, octets)
-        else:
-            octets = buffer.octets[buffer.at : buffer.at + LONGEST]
+        if not 0 < length <= LONGEST:
             value = too_long(offset) if length else Damaged(offset, "the text ends before it does")
+        elif buffer.has(length + 1) and chr(buffer.octets[buffer.at + length]) not in _BEHIND:
+            value, is_followed = Damaged(offset, "something follows it"), True
+        else:
+            value = self._decoded(offset, octets)
         if isinstance(value, Damaged) and marks:
             end = buffer.at + len(octets)
-            mark = buffer.search(marks, 1, longest) if followed else marks.search(buffer.octets, buffer.at + 1, end)
+            mark = buffer.search(marks, 1, longest) if is_followed else marks.search(buffer.octets, buffer.at + 1, end)
             if mark:
                 if mark.end() - buffer.at <= len(octets):
                     self._tried = offset + (length or len(octets))
                 length = self._begun_at(mark) - buffer.at
-            elif followed:  # they are not looked for again and again
+            elif is_followed:  # they are not looked for again and again
                 self._joint = self._page = b""
-        self._pass(buffer, length, brackets)
-        yield value
-
-    def _pass(self, buffer: Buffer, length: int, brackets: _Brackets) -> None:
-        """Go on behind a value of this length, 0 if it is not known where it ends."""
         if not length:
             self._lost = True
             buffer.take_rest()
-            return
         buffer.at += length
         while length > LONGEST and not brackets.ended and buffer.has(1):
             buffer.at = brackets.advance(buffer.octets, buffer.at)
             if not brackets.ended and not buffer.more():
-                return
+                break
+        return value
 
     def _decoded(self, offset: int, octets: bytes) -> Value | Damaged:
-        """Decode what should be a value."""
         try:
             return Value(offset, octets, self._decoder.decode(octets.decode("utf-8", "surrogateescape")))
         except (ValueError, RecursionError) as error:
@@ -298,53 +287,40 @@ class Values:
 
 @functools.lru_cache(maxsize=4)
 def _marks(page: bytes, joint: bytes | None) -> re.Pattern[bytes] | None:
-    """Pattern for the beginnings of pages and values, behind the end of a line; None if neither is known."""
+    """Pattern for the beginnings of pages and values, at a line end; None if neither is known."""
     known = b"|".join(re.escape(mark) for mark in (page and b"\n" + page, joint) if mark)
     return re.compile(known) if known else None
 
 
 class _Brackets:
-    """Follows brackets and strings to where a value ends, through whatever part of it is at hand."""
+    """Follows brackets and strings to the end of a value, of which a part may be held."""
 
     def __init__(self, depth: int = 0) -> None:
-        """`depth`: how many brackets are to be closed, if it has begun."""
+        """`depth`: how many brackets are to be closed, if the value has begun."""
         self.ended = False
         self._depth = depth
-        self._quoted = False
+        self._is_string = False
 
     def advance(self, octets: bytes, at: int) -> int:
-        """Go on from there: up to the place behind the end, or before what more octets are needed for."""
-        while at < len(octets):
-            if self._quoted:
-                for match in _IN_STRING.finditer(octets, at):
-                    at = match.end()
-                    if octets[match.start()] != 0x5C:
-                        self._quoted = False
-                        break
-                else:
-                    return max(at, len(octets) - octets.endswith(b"\\"))
-                self.ended = not self._depth
-                if self.ended:
-                    return at
-            for match in _TOKEN.finditer(octets, at):
-                at = match.end()
-                first = octets[match.start()]
-                if first == 0x22:
-                    if at == match.start() + 1:
-                        self._quoted = True
-                        break
-                else:
-                    self._depth += 1 if first in b"[{" else -1
-                if not self._depth:
-                    self.ended = True
-                    return at
+        """Go on from `at`: to the place behind the end, or to the first octet that needs more behind it."""
+        while at < len(octets) and not self.ended:
+            token = (_IN_STRING if self._is_string else _TOKEN).search(octets, at)
+            if token is None:
+                return max(at, len(octets) - (self._is_string and octets.endswith(b"\\")))
+            at = token.end()
+            first = octets[token.start()]
+            if self._is_string:
+                self._is_string = first == 0x5C
+            elif first == 0x22:
+                self._is_string = at == token.start() + 1
             else:
-                return len(octets)
+                self._depth += 1 if first in b"[{" else -1
+            self.ended = not self._depth and not self._is_string
         return at
 
 
 def _length(buffer: Buffer, brackets: _Brackets) -> int:
-    """Length of the value that begins with the next octet; 0 if the text ends before it, of one too long what was read."""
+    """Length of the next value; 0 if the text ends before the value does; more than `LONGEST` for a longer one."""
     if buffer.octets[buffer.at] not in b'"[{':
         brackets.ended = True
         end = buffer.search(_SCALAR_END, 1, 1)
@@ -358,18 +334,7 @@ def _length(buffer: Buffer, brackets: _Brackets) -> int:
             return 0
 
 
-def _pass_gap(buffer: Buffer) -> bool:
-    """Take white space; whether something follows."""
-    while buffer.has(1):
-        found = _NO_GAP.search(buffer.octets, buffer.at)
-        buffer.at = found.start() if found else len(buffer.octets)
-        if found:
-            return True
-    return False
-
-
 def _reason(error: ValueError | RecursionError) -> str:
-    """Say why a value cannot be read."""
     if not isinstance(error, JSONDecodeError):
         return _DEEP
     line = f"its line {error.lineno}, " if error.lineno > 1 else ""

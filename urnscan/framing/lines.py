@@ -1,4 +1,4 @@
-"""Lines of a text, and other parts of it that something ends."""
+"""Lines of a text, and other parts of a text with an end of their own."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from typing import NamedTuple
 
 from urnscan.framing.buffer import LONGEST, Buffer
 
-__all__ = ["Damaged", "lines", "parts", "too_long"]
-
 
 class Damaged(NamedTuple):
-    """Part of a text that should be a record and cannot be read as one."""
+    """Part of a text that cannot be read as a record."""
 
     offset: int
     """Octets from the beginning of the text."""
     reason: str
-    """Why, in one line, as in "its length 300 leads beyond the end of the dump"."""
+    """One line, such as "its length 300 leads beyond the end of the dump"."""
 
 
 def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Damaged]:
-    """Lines of a text: the offset of each, and its octets with the one that ends it."""
+    """Read lines: the offset of each, and its octets with `end`."""
     slowly = parts(buffer, lambda: buffer.find(end) + 1, lambda: buffer.has(1))
     while True:
         at = buffer.at
@@ -36,9 +34,9 @@ def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Da
 
 
 def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -> Iterator[tuple[int, bytes] | Damaged]:
-    """Parts of a text, each with its offset, as long as there is `more`; one that is longer than `LONGEST` is damaged.
+    """Read parts, each with its offset, as long as there is `more`; one that is longer than `LONGEST` is damaged.
 
-    `length` gives the octets of the next part, 0 if nothing ends it: then it is the last.
+    `length` gives the octets of the next part, 0 if it has no end: then it is the last.
     """
     while more():
         offset, count = buffer.offset, length()

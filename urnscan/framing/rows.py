@@ -1,8 +1,8 @@
-"""Rows of CSV (RFC 4180), TSV, and with ; or | between values: where each ends, and where its values are.
+"""Rows of CSV (RFC 4180), TSV, and with ; or | between values: the end of each row, and the places of its values.
 
-A row ends with the LF that is in no quotation marks; with the CR, if the head of the text has CR and no LF (Excel for
-Mac). Quotation marks are such as they are to `csv`: where a value begins. One that is never closed costs one line: the
-next row begins behind it.
+A row ends with the LF outside of quotation marks, or with the CR if the head of the text has only CR (Excel for Mac).
+A quotation mark counts where a value begins, as for `csv`. One that is never closed costs one line: the next row begins
+behind it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from typing import NamedTuple
 from urnscan.framing.buffer import HEAD, LONGEST, Buffer
 from urnscan.framing.lines import Damaged, lines
 
-__all__ = ["Row", "Rows", "Table", "begin", "first_rows"]
-
 _DELIMITERS = ",;\t|"
-_BLANK_LINES = re.compile(rb"(?:[ \t]*+[\r\n])*+")
-_SEP = re.compile(rb"\"?sep=([,;\t|])\"?(?:\r\n?|\n)")  # a line for Excel
+_BLANK_LINES = rb"(?:[ \t]*+[\r\n])*+"
+# Before the header: blank lines, and a line for Excel that names the delimiter.
+_BEFORE = re.compile(_BLANK_LINES + rb"(?:\"?sep=([,;\t|])\"?[\r\n]" + _BLANK_LINES + rb")?")
 _QUOTED = re.compile(rb'"[^"]*+(?:"|\Z)')
 _QUOTES = re.compile(rb'"++')
 _LINE_ENDS = re.compile("[\r\n]")
@@ -31,19 +30,17 @@ class Row(NamedTuple):
     offset: int
     """Octets from the beginning of the text."""
     octets: bytes
-    """With those that end the row."""
+    """Octets with the line end."""
     fault: str | None = None
-    """Why this may not be the row, but only its first line; None for a row without fault."""
+    """Reason why this may be only the first line of the row; None for a row without fault."""
     parts: list[bytes] | None = None
-    """The octets split at the quotation marks, if each mark stands where the format has it."""
+    """Octets split at the quotation marks, if each mark stands at an end of a value."""
 
 
 class Table:
     """Way in which the rows of a table are written."""
 
     def __init__(self, delimiter: str, line_end: bytes) -> None:
-        # The limit is one for all of Python, and a value that is longer is an error.
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
         self.delimiter = delimiter.encode()
         self.line_end = line_end
         self._text = delimiter
@@ -51,11 +48,10 @@ class Table:
         self._behind = (b"", b"\r", b"\n", self.delimiter)
 
     def end(self, octets: bytes, at: int, *, ended: bool) -> int:
-        """Find the place behind the row that begins at `at`.
+        """Find the end of the row that begins at `at`: 0 if more octets are needed, -1 if a quotation mark is not closed.
 
-        0 if more octets are needed, -1 if a quotation mark is not closed. One that is closed in another line must be so
-        before a delimiter or the end of the row (RFC 4180, section 2), or it is that of another value, and the first was
-        not closed.
+        A mark that closes in another line must stand before a delimiter or the end of the row (RFC 4180, section 2); any
+        other mark begins another value, and the first was not closed.
         """
         behind = octets.find(self.line_end, at) + 1
         if not behind:
@@ -79,7 +75,7 @@ class Table:
                 return at + 1
 
     def length(self, buffer: Buffer) -> int:
-        """Find the length of the next row; 0 if it is longer than `LONGEST`, or a quotation mark in it is not closed."""
+        """Find the length of the next row; 0 for a row longer than `LONGEST`, or with a mark that is not closed."""
         ended = False
         while True:
             end = self.end(buffer.octets, buffer.at, ended=ended)
@@ -90,7 +86,7 @@ class Table:
             ended = not buffer.more()
 
     def parted(self, row: Row) -> tuple[bytes, list[bytes]]:
-        """Part the values of a row: the row with NUL between them, and each as it is written, for `value`."""
+        """Part the values of a row: the row with NUL between them, and each as written, to be read by `value`."""
         octets, parts = row.octets, row.parts
         if parts is None and b'"' not in octets:
             return octets.replace(self.delimiter, b"\0"), octets.rstrip(b"\r\n").split(self.delimiter)
@@ -126,17 +122,10 @@ class Table:
         return [value.decode("utf-8", "surrogateescape").strip() for value in self.values(header)]
 
     def quoted(self, octets: bytes) -> list[bytes]:
-        """Split a row at its quotation marks: every other part is in them.
-
-        Empty if a mark stands elsewhere than at either end of a value, or is not closed.
-        """
+        """Split a row at its quotation marks: every other part is quoted. Empty if a mark is not at an end of a value."""
         parts = octets.split(b'"')
         first, last, between = parts[0], parts[-1].rstrip(b"\r\n"), parts[2:-1:2]
-        if (
-            len(parts) % 2 == 0
-            or (first and not first.endswith(self.delimiter))
-            or (last and last[:1] != self.delimiter)
-        ):
+        if len(parts) % 2 == 0 or (first and first[-1:] != self.delimiter) or (last and last[:1] != self.delimiter):
             return []
         if between.count(self.delimiter) < len(between):
             for part in between:
@@ -145,7 +134,9 @@ class Table:
         return parts
 
     def _csv(self, octets: bytes) -> list[bytes]:
-        """Read a row as `csv` does, to which any line end outside of quotation marks ends a row."""
+        """Read a row by `csv`. A line end outside of quotation marks, which `csv` does not take, is read as a space."""
+        # The limit counts for all of this process; a longer value is an error.
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
         line = octets.decode("utf-8", "surrogateescape").rstrip("\r\n")
         try:
             values = next(csv.reader([line], delimiter=self._text), [])
@@ -155,20 +146,15 @@ class Table:
 
 
 def first_rows(head: bytes, wanted: Collection[str] = ()) -> tuple[Table, int]:
-    """Tell from its first octets how a table is written, and where its header begins.
+    """Tell from the first octets of a text how its table is written, and where the header begins.
 
-    The delimiter is said by a line `sep=;`; or else it is the one that makes most names of `wanted`, then most names,
-    of the header.
+    The delimiter is that of a line `sep=;`; without one, that which makes most names of `wanted`, then most names.
     """
-    blank = _BLANK_LINES.match(head)
-    at = blank.end() if blank else 0
-    said = _SEP.match(head, at)
-    if said:
-        blank = _BLANK_LINES.match(head, said.end())
-        at = blank.end() if blank else said.end()
+    before = _BEFORE.match(head)
+    at, said = (before.end(), before[1]) if before else (0, None)
     unquoted = _QUOTED.sub(b"", head[at:])
     line_end = b"\n" if b"\n" in unquoted or b"\r" not in unquoted[:-1] else b"\r"
-    tables = [Table(delimiter, line_end) for delimiter in (said[1].decode() if said else _DELIMITERS)]
+    tables = [Table(delimiter, line_end) for delimiter in (said.decode() if said else _DELIMITERS)]
 
     def fits(table: Table) -> tuple[int, int]:
         end = table.end(head, at, ended=True)
@@ -179,14 +165,14 @@ def first_rows(head: bytes, wanted: Collection[str] = ()) -> tuple[Table, int]:
 
 
 class Rows:
-    """Reads the rows of a table; blank lines are none."""
+    """Reads the rows of a table; blank lines are no rows."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
         self._begun = False
 
     def read(self, buffer: Buffer) -> Iterator[Row | Damaged]:
-        """Read the rows from the next octet on. Read again, behind a loss, it passes over what may be half a row."""
+        """Read the rows from the next octet on. Called again, behind a loss, it passes over what may be half a row."""
         table = self._table
         if self._begun and buffer.has(1):
             line = next(lines(buffer, table.line_end))
@@ -195,7 +181,7 @@ class Rows:
         while buffer.has(1):
             offset, at = buffer.offset, buffer.at
             behind = buffer.octets.find(table.line_end, at) + 1
-            if behind and behind - at <= LONGEST:  # so are nearly all
+            if behind and behind - at <= LONGEST:  # a row in one line, as nearly all are
                 octets, parts = buffer.octets[at:behind], None
                 if b'"' not in octets or (parts := table.quoted(octets)):
                     buffer.at = behind
@@ -214,7 +200,7 @@ class Rows:
 
 
 def begin(buffer: Buffer, wanted: Collection[str] = ()) -> tuple[Table, Row]:
-    """Take the header of a table and what stands before it: how the table is written, and the header."""
+    """Take the header of a table and all before it."""
     while True:
         head = buffer.octets[buffer.at : buffer.at + HEAD]
         table, at = first_rows(head, wanted)

@@ -3,12 +3,11 @@
 import contextlib
 import io
 import re
+from collections.abc import Callable
 from typing import Self
 
 from urnscan.errors import DamageError, SourceError
 from urnscan.sources.reader import Reader
-
-__all__ = ["Buffer", "CutError"]
 
 _HEAD = 1 << 12  # octets read at a time
 _MOST_KEPT = 1 << 25  # octets kept to be read again, where the reader has no second file
@@ -16,7 +15,7 @@ _LEAST_KEPT = 1 << 23  # octets kept of these, once there are more
 
 
 class CutError(Exception):
-    """The octets end, or are interrupted, in the middle of something."""
+    """The octets end, or an error interrupts them, before all were there that a format wants."""
 
 
 class Buffer(Reader):
@@ -31,11 +30,12 @@ class Buffer(Reader):
     error: SourceError | None
     """The error that the reader raised behind the octets that `peek` gives; `resume` reads on behind it."""
 
-    def __init__(self, reader: Reader) -> None:
-        """`reader` is closed with the buffer."""
+    def __init__(self, reader: Reader, on_read: Callable[[int], object] | None = None) -> None:
+        """`reader` is closed with the buffer; `on_read` is told how many octets it gave, each time."""
         self.position = 0
         self.error = None
         self._reader = reader
+        self._on_read = on_read
         self._block = _HEAD
         self._storage = memoryview(b"")
         self._start = self._end = 0  # in the storage: octets that were read and are still to be taken
@@ -59,7 +59,7 @@ class Buffer(Reader):
     def peek(self, count: int = 1) -> memoryview:
         """The next octets, at least `count` of them unless the end or an error comes before. Nothing is taken.
 
-        There are more if one read gave them: a slow pipe is not asked for more than is needed. Good until the next call.
+        There are more of them if one read gave more: a slow pipe is not asked twice. The view is good until the next call.
         """
         while self._end - self._start < count and self._fill(count):
             pass
@@ -82,6 +82,14 @@ class Buffer(Reader):
             raise CutError
         return octets
 
+    def look(self, count: int) -> bytes:
+        """The next `count` octets, not taken. Where there are fewer, these are taken, and CutError is raised."""
+        octets = bytes(self.peek(count)[:count])
+        if len(octets) < count:
+            self.advance(len(octets))
+            raise CutError
+        return octets
+
     def skip(self, count: int) -> None:
         """Pass over the next `count` octets. Raises CutError where there are fewer."""
         while count:
@@ -92,7 +100,7 @@ class Buffer(Reader):
             count -= octets
 
     def find(self, pattern: re.Pattern[bytes], longest: int) -> bool:
-        """Go to the next match of a pattern, no match of which is longer than `longest`, or to the end; whether there is one."""
+        """Go to the next match of a pattern, or to the end; whether there is a match. None may be longer than `longest`."""
         while octets := self.peek(longest):
             if found := pattern.search(octets):
                 self.advance(found.start())
@@ -101,7 +109,7 @@ class Buffer(Reader):
         return False
 
     def find_within(self, pattern: re.Pattern[bytes], most: int) -> re.Match[bytes] | None:
-        """The first match of a pattern in the next `most` octets, of which no more are read than it takes. Nothing is taken."""
+        """The first match of a pattern in the next `most` octets, or None. Nothing is taken, and no more is read than needed."""
         octets = self.peek()
         while not (found := pattern.search(octets[:most])):
             longer = self.peek(min(2 * len(octets), most))
@@ -112,25 +120,20 @@ class Buffer(Reader):
 
     def read_into(self, view: memoryview) -> int:
         """Fill the front of the view. Raises the error of the reader behind the octets that came before it."""
-        is_stored = self._holds or self._ended or self.error is not None or self.position < self._read
-        if not is_stored:  # nothing is in the storage, nor must be: no need to copy
+        if self._holds or self._ended or self.error is not None or self.position < self._read:
+            octets = self.peek()[: len(view)]
+            got = len(octets)
+            view[:got] = octets
+            self.advance(got)
+        else:  # nothing is in the storage, nor must be: no need to copy
             self._start = self._end = 0
-            try:
-                got = self._reader.read_into(view)
-            except SourceError as error:
-                self._ended = not isinstance(error, DamageError)
-                raise
-            self._read += got
+            got = self._read_on(view)
             self.position += got
-            return got
-        octets = self.peek()[: len(view)]
-        if not octets and self.error is not None:
-            raised = self.error
+        if not got and self.error is not None:
+            error = self.error
             self.resume()
-            raise raised
-        view[: len(octets)] = octets
-        self.advance(len(octets))
-        return len(octets)
+            raise error
+        return got
 
     def resume(self) -> None:
         """Read on behind the error; there is no way back over it."""
@@ -209,6 +212,8 @@ class Buffer(Reader):
             return 0
         self._ended = got == 0
         self._read += got
+        if self._on_read is not None:
+            self._on_read(got)
         if self._holds and self._second is None:
             self._kept += view[:got]
             if len(self._kept) > _MOST_KEPT:

@@ -10,9 +10,8 @@ import threading
 from collections.abc import Callable
 
 from urnscan.errors import DamageError, FatalError, SourceError
-from urnscan.sources.reader import Reader
-
-__all__ = ["MARKS_BEGIN", "WIDE_MARKS", "Transcoder", "check_encoding", "find_codec", "is_binary"]
+from urnscan.sources.layers import Layer
+from urnscan.sources.reader import PieceReader, Reader
 
 WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 """The byte order marks of UTF-16 and UTF-32; that of UTF-32-LE begins with that of UTF-16-LE."""
@@ -25,7 +24,7 @@ _BOMS = {
     codecs.BOM_UTF8: "utf-8",
 }
 MARKS_BEGIN = frozenset(mark[0] for mark in _BOMS)
-"""The octets that a byte order mark can begin with."""
+"""First octets of byte order marks."""
 _BEGUN = frozenset(mark[:count] for mark in _BOMS for count in range(1, len(mark)))
 _AS_IT_IS = ("utf-8", "utf-8-sig", "ascii")
 # Without a mark Python takes the order of the machine, on which no result may depend. Most such files are from Windows.
@@ -45,7 +44,6 @@ _NO_STREAMS = ("punycode", "unicode-escape", "raw-unicode-escape")  # their resu
 _SHIFTING = ("utf-7", "iso2022")  # their decoders of Python may keep octets without end, or take none
 
 _BLOCK = 1 << 17  # octets decoded at a time
-_REPLACEMENT = "\ufffd"
 
 
 @functools.cache
@@ -66,15 +64,12 @@ cp1252, latin-1, shift_jis, gb18030 or cp037
     except (LookupError, ValueError):
         canonical = ""
     if canonical in ("", *_NO_STREAMS):
-        raise FatalError(
-            f"no encoding of text is called {name!r}: name one that Python has, such as utf-16-le, cp1252, latin-1, "
-            "shift_jis, gb18030 or cp037"
-        )
+        some = "utf-16-le, cp1252, latin-1, shift_jis, gb18030 or cp037"
+        raise FatalError(f"no encoding of text is called {name!r}: name one that Python has, such as {some}")
     if canonical.startswith(_SHIFTING):
-        raise FatalError(
-            f"{name!r} is not read as an encoding: without --encoding most URNs are found, as text in it is ASCII, "
-            f"or convert it: iconv -f {canonical.upper().replace('ISO2022_', 'ISO-2022-').replace('_', '-')} -t UTF-8"
-        )
+        of_iconv = canonical.upper().replace("ISO2022_", "ISO-2022-").replace("_", "-")
+        why = "without --encoding most URNs are found, as text in it is ASCII"
+        raise FatalError(f"{name!r} is not read as an encoding: {why}, or convert it: iconv -f {of_iconv} -t UTF-8")
     return canonical
 
 
@@ -101,10 +96,7 @@ def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str 
 
 
 def is_binary(head: bytes) -> bool | None:
-    """Whether what begins with these octets is no text: by control characters where no mark makes them half letters.
-
-    None where there are too few of them to tell.
-    """
+    """Whether a file that begins with these octets is no text, by control characters; None where they are too few."""
     octets = head[:_TOLD_BY]
     if octets.startswith(WIDE_MARKS):
         return False
@@ -113,10 +105,11 @@ def is_binary(head: bytes) -> bool | None:
 
 def _by_nuls(head: bytes) -> str | None:
     """UTF-32 or UTF-16, if three of four units are printable ASCII and none is NUL; else None."""
-    if 3 * head.count(0, 0, _TELLING) < min(len(head), _TELLING) - 3:  # in such text three of eight octets are NUL
+    head = head[:_TELLING]
+    if 3 * head.count(0) < len(head) - 3:  # in such text three of eight octets are NUL
         return None
     for codec, unit, ascii_at in _UNITS:
-        count = min(len(head), _TELLING) // unit
+        count = len(head) // unit
         rows = [head[at : at + unit] for at in range(0, count * unit, unit)]
         nuls = bytes(unit - 1)
         text = sum(row[ascii_at] in _PRINTABLE and row[:ascii_at] + row[ascii_at + 1 :] == nuls for row in rows)
@@ -126,7 +119,7 @@ def _by_nuls(head: bytes) -> str | None:
 
 
 class _Replaced(threading.local):
-    """What the error handler has replaced in this thread since `count` was last set to 0."""
+    """Counts of the error handler in this thread since `count` was last set to 0."""
 
     count = 0
     start = 0  # of the first one in what was decoded
@@ -143,77 +136,62 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
     if not _replaced.count:
         _replaced.start, _replaced.length = error.start, len(error.object)
     _replaced.count += 1
-    return _REPLACEMENT, error.end
+    return "\ufffd", error.end
 
 
 codecs.register_error("urnscan.replace", _replace)
 
 
-class Transcoder(Reader):
+class Transcoder(PieceReader):
     """Gives in UTF-8 what another reader gives in another encoding.
 
-    What cannot be decoded is U+FFFD, and at the end of the input `read_into` raises SourceError once to say so.
+    What cannot be decoded is U+FFFD; at the end of the input the budget collects one error that says so.
     """
 
-    def __init__(self, reader: Reader, name: str, codec: str, mark: int = 0) -> None:
-        """`reader` is closed with this one; it stands behind a byte order mark of `mark` octets, 0 where there is none.
-
-        `name` is that of the input, `codec` that of a codec of text.
-        """
+    def __init__(self, reader: Reader, layer: Layer, codec: str, mark: int = 0) -> None:
+        """`reader` is closed with this one, and stands behind a byte order mark of `mark` octets."""
+        super().__init__(iter(self._next, None))
         self._reader = reader
-        self._name = name
+        self._layer = layer
         self._codec = codec
         self._mark = mark
         self._decoder = codecs.getincrementaldecoder(codec)("urnscan.replace")
         self._block = memoryview(bytearray(_BLOCK))
-        self._decoded = memoryview(b"")  # still to be given
         self._position = mark  # in the input, of what is to be decoded next
         self._ended = False
         self._bad = 0
         self._first_bad: int | None = None
 
-    def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view with what one read gives, so that nothing of a slow pipe is held back."""
-        while not self._decoded and not self._ended:
-            try:
-                got = self._reader.read_into(self._block)
-            except DamageError:
-                self._decoder.reset()  # what follows does not go on with half a character
-                raise
-            self._ended = got == 0
-            self._decoded = memoryview(self._decode(self._block[:got]))
-        got = min(len(self._decoded), len(view))
-        view[:got] = self._decoded[:got]
-        self._decoded = self._decoded[got:]
-        if not got and self._bad:
-            error = self._error()
-            self._bad = 0
-            raise error
-        return got
-
     def close(self) -> None:
         """Close the reader below."""
         self._reader.close()
 
-    def _decode(self, octets: memoryview) -> bytes:
-        """Decode the next octets, with half a character that the decoder kept before. Raises SourceError."""
+    def _next(self) -> bytes | None:
+        """The text of what one read gives, so that nothing of a slow pipe is held back; None at the end."""
+        if self._ended:
+            return None
+        try:
+            got = self._reader.read_into(self._block)
+        except DamageError:
+            self._decoder.reset()  # what follows does not go on with half a character
+            raise
+        self._ended = got == 0
         kept = len(self._decoder.getstate()[0])
         _replaced.count = 0
         try:
-            text = self._decoder.decode(octets, self._ended)
+            text = self._decoder.decode(self._block[:got], self._ended)
         except UnicodeError as error:  # of a codec that knows no error handlers
-            raise SourceError(self._name, f"cannot be decoded as {self._codec.upper()}: {error}") from error
+            raise SourceError(self._layer.name, f"cannot be decoded as {self._codec.upper()}: {error}") from error
         if _replaced.count and not self._bad:
-            is_known = _replaced.length == kept + len(octets)
+            is_known = _replaced.length == kept + got
             self._first_bad = self._position - kept + _replaced.start if is_known else None
         self._bad += _replaced.count
-        self._position += len(octets)
+        self._position += got
+        if self._ended and self._bad:
+            where = "" if self._first_bad is None else f" at octet {self._first_bad}"
+            places = f" ({self._bad} such places)" if self._bad > 1 else ""
+            # A mark wins over the option, so where there is one it would not help.
+            remedy = "" if self._mark else "; name the right one with --encoding"
+            wrong = f"not valid {self._codec.upper()}{where}: read with U+FFFD in its place{places}{remedy}"
+            self._layer.budget.collect(SourceError(self._layer.name, wrong))
         return text.encode("utf-8", "replace")
-
-    def _error(self) -> SourceError:
-        where = "" if self._first_bad is None else f" at octet {self._first_bad}"
-        places = f" ({self._bad} such places)" if self._bad > 1 else ""
-        # A mark wins over the option, so where there is one it would not help.
-        remedy = "" if self._mark else "; name the right one with --encoding"
-        reason = f"not valid {self._codec.upper()}{where}: read with U+FFFD in its place{places}{remedy}"
-        return SourceError(self._name, reason)

@@ -15,8 +15,6 @@ from urnscan.errors import SourceError
 from urnscan.sources.inputs import Input
 from urnscan.sources.reader import Reader
 
-__all__ = ["File", "Pipe", "Range", "open_file", "open_range"]
-
 _PIPE_SIZE = 1 << 20  # what Linux lets everyone ask for
 _SEARCHED = 1 << 16  # octets searched for a separator at a time
 
@@ -25,10 +23,7 @@ class File(Reader):
     """A file: fills the view as far as the file goes, so that fewer octets than fit mean that the end is near."""
 
     def __init__(self, name: str, descriptor: int, path: str | None = None) -> None:
-        """`descriptor` is open for reading and is closed with this reader, but for 0, which is standard input.
-
-        `path` leads to the same file where it can be opened a second time.
-        """
+        """`descriptor` is closed with this reader, but for 0, standard input; `path` can be opened a second time."""
         self.name = name
         self._descriptor = descriptor
         self._path = path
@@ -69,10 +64,7 @@ class File(Reader):
 
 
 class Pipe(File):
-    """A pipe, a socket, a terminal: waits for the first octet, then gives what is there at once.
-
-    So a busy pipe fills the view, and what a slow one says is not held back.
-    """
+    """A pipe, a socket, a terminal: waits for the first octet, then gives all octets that are there at once."""
 
     def __init__(self, name: str, descriptor: int) -> None:
         super().__init__(name, descriptor)
@@ -107,7 +99,7 @@ class Range(File):
         os.lseek(descriptor, self.offset, os.SEEK_SET)
 
     def _begin(self, start: int) -> int:
-        """The first separator in the range; where there is none, `start`, and the range is at its end."""
+        """Position of the first separator in the range; if there is none, `start`, and the range is at its end."""
         if start == 0 and self._end > 0:
             return 0
         at = start
@@ -136,10 +128,7 @@ class Range(File):
 
 
 def open_file(source: Input) -> Reader:
-    """A reader of the octets of an input as they are; of a FIFO, it waits for one who writes.
-
-    Raises SourceError for what cannot be opened, and for a folder.
-    """
+    """A reader of the octets of an input; waits for the writer of a FIFO. Raises SourceError, also for a folder."""
     if source.remote is not None:
         from urnscan.sources.remote.objects import RemoteReader  # noqa: PLC0415 (who reads no URL loads nothing for it)
 
@@ -151,12 +140,11 @@ def open_file(source: Input) -> Reader:
 
 
 def open_range(source: Input, start: int, end: int, separators: bytes) -> Range:
-    """A reader of one of the ranges into which a regular file is split, with a descriptor of its own.
+    """A reader of a range of a regular file, with a descriptor of its own. Raises SourceError.
 
-    `start` and `end` are octets, `separators` the octets that neither a URN nor a URL around it holds. The range goes
-    from the first separator at or after `start` (from 0 where that is 0) to just before the first one at or after
-    `end`; it is empty where there is none from `start` up to `end`. So ranges that follow each other, the first from 0,
-    the last to sys.maxsize, hold each octet once, and every URN is whole in one of them. Raises SourceError.
+    `separators` are the octets that neither a URN nor a URL around it holds. The range goes from the first of them at or
+    after `start` (from 0 if that is 0) to just before the first one at or after `end`, and is empty if none is between.
+    So ranges that follow each other, from 0 to sys.maxsize, hold each octet once, and every URN is whole in one of them.
     """
     descriptor, _ = _open(source)
     try:

@@ -2,43 +2,31 @@
 
 A form is recognised by its first octets, and where these cannot tell by its name. What it holds is looked at in the
 same way, so forms nest as people nest them.
+
+Archives of other forms are refused, and a table whose first octets are damaged is scanned as it is. An archive whose
+first header is damaged is known by its name and by octets that no text has; it is read from its next header on.
 """
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, Generic, NoReturn, TypeAlias, TypeVar
 
-from urnscan.errors import SourceError
+from urnscan.errors import SourceError, SourceNote
 from urnscan.sources.archives.tar import is_tar, open_tar
-from urnscan.sources.archives.unread import (
-    DATABASES,
-    TABLES,
-    UNREAD,
-    ZIPS,
-    is_ar,
-    is_damaged_database,
-    is_damaged_tar,
-    is_damaged_warc,
-    is_like_binary,
-    is_of,
-    refuse,
-    scan_ar,
-    scan_mistaken,
-)
 from urnscan.sources.archives.warc import is_warc, open_warc
 from urnscan.sources.archives.zip import is_zip, open_zip
 from urnscan.sources.buffer import Buffer
-from urnscan.sources.compression.members import CODINGS, Unpacked
-from urnscan.sources.documents import Document, Values
+from urnscan.sources.compression.codecs import CODECS, Codec, Unpacked
+from urnscan.sources.documents import Document, Texts, Values
+from urnscan.sources.encodings import WIDE_MARKS, is_binary
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Reader
+from urnscan.sources.reader import Reader, begins
 from urnscan.sources.tables.arrow import is_arrow_file, is_arrow_stream, read_arrow_file, read_arrow_stream
 from urnscan.sources.tables.fields import is_csv, is_json, read_csv, read_json
 from urnscan.sources.tables.parquet import is_parquet, read_parquet
 from urnscan.sources.tables.sqlite import is_sqlite, read_sqlite
-
-__all__ = ["FORMS", "Archive", "Compression", "Form", "Registry", "Table"]
 
 Recognise: TypeAlias = Callable[[bytes, Layer], bool | None]
 """Whether what begins with these octets is of a form; None where more octets are needed to tell."""
@@ -46,164 +34,176 @@ Recognise: TypeAlias = Callable[[bytes, Layer], bool | None]
 _ANY = bytes(range(256))
 _TELLING = 1 << 9  # octets that tell every form; what is inside of something may come in smaller pieces
 
+_WITH_COMPRESS = tuple(b"\x1f\x9d%c" % (block | bits) for block in (0, 0x80) for bits in range(9, 17))
+_ZIPS = (
+    *(".zip", ".jar", ".war", ".ear", ".apk", ".xpi", ".whl", ".epub", ".kmz", ".cbz", ".wacz"),
+    *(".docx", ".docm", ".dotx", ".xlsx", ".xlsm", ".pptx", ".pptm", ".odt", ".ods", ".odp", ".odg"),
+)
+_TAR_HEADER = 512  # octets
+_SQLITE_FRACTIONS = slice(21, 24)  # where in an SQLite database octets stand that are always the same
+_WARC_FIELD = re.compile(rb"(?im)^(?:WARC-[A-Z-]+[ \t]*:|WARC/[0-9])")
+_WARC_FIELD_IN = 1 << 10  # octets by which a damaged web archive is known
+
+
+_Opened = TypeVar("_Opened")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class Form(Generic[_Opened]):
     """A way in which people keep text."""
 
     recognise: Recognise
+    open: Callable[[Reader, Layer], _Opened]
+    """Gives what is inside; the caller closes the reader."""
     begins: bytes = _ANY
-    """The octets that such a file can begin with."""
+    """Octets that such a file can begin with. If any, its name tells the form, a NUL in its first octets, or an option."""
     named: tuple[str, ...] = ()
     """Asked only where the name of the file ends in one of these, lower case; none: always."""
-    has_nul: bool = False
-    """Whether such a file has a NUL in its first octets."""
-    of_fields: bool = False
-    """Whether it is of this form only where fields are named, and text else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compression(Form):
+class Compression(Form[Reader]):
     """A form that holds one text."""
 
-    open: Callable[[Reader, Layer], Reader]
-    """The reader of what is inside; who opened the one that it reads closes that."""
     suffixes: tuple[str, ...]
     """Suffixes of the names of such files, lower case."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Archive(Form):
-    """A form that holds members with names."""
-
-    open: Callable[[Reader, Layer], Iterator[tuple[str, Reader] | SourceError]]
-    """Gives the members, each to be read before the next is asked for; in place of one that cannot be read, its error."""
+class Archive(Form[Iterator[tuple[str, Reader] | Texts | SourceError]]):
+    """A form that holds members with names, each to be read before the next is asked for, or many together."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table(Form):
-    """A form that holds values in rows and columns."""
-
-    open: Callable[[Reader, Layer], Iterator[Document | Values | SourceError]]
-    """Gives the values; a document if the octets are scanned as they are."""
+class Table(Form[Iterator[Document | Values | SourceError]]):
+    """A form that holds values in rows and columns; gives a document if the octets are scanned as they are."""
 
 
 class Registry:
     """Forms in the order in which they are asked. Archives have millions of members: no form is asked in vain."""
 
-    def __init__(self, forms: Iterable[Form]) -> None:
-        self._forms = forms = tuple(forms)
+    def __init__(self, forms: Iterable[Form[Any]]) -> None:
+        forms = tuple(forms)
         self._suffixes = tuple(suffix for form in forms for suffix in form.named)
         self._named = [tuple(form for form in forms if octet in form.begins) for octet in _ANY]
         self._others = [tuple(form for form in some if not form.named) for some in self._named]
-
-    @property
-    def suffixes(self) -> frozenset[str]:
+        self.suffixes = frozenset(self._suffixes)
         """Suffixes by which a form is recognised."""
-        return frozenset(self._suffixes)
-
-    @property
-    def begins(self) -> frozenset[int]:
-        """The octets that something can begin with that is of a form neither by its name nor by a NUL nor by its fields."""
-        certain = (form for form in self._forms if not (form.named or form.has_nul or form.of_fields))
-        return frozenset(octet for form in certain for octet in form.begins)
+        self.begins = frozenset(octet for form in forms if form.begins != _ANY for octet in form.begins)
+        """First octets of forms that are told by them."""
 
     def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:
-        """Whether what begins with these octets, or is no more than these, may be of a form."""
-        name = layer.file_name.lower()
-        for form in self._asked(head, name) if head else ():
-            known = form.recognise(head, layer)
-            if known or (known is None and not is_whole):
-                return True
-        return False
+        """Whether a text that begins with these octets, or has no others, may be of a form."""
+        form, is_unsure = self._tell(head, layer)
+        return form is not None or (is_unsure and not is_whole)
 
-    def _asked(self, head: bytes, name: str) -> Iterator[Form]:
-        """The forms that something with this name can be that begins like this."""
-        forms = (self._named if name.endswith(self._suffixes) else self._others)[head[0]]
-        return (form for form in forms if not form.named or name.endswith(form.named))
-
-    def recognise(self, reader: Buffer, layer: Layer) -> Form | None:
+    def recognise(self, reader: Buffer, layer: Layer) -> Form[Any] | None:
         """The form of what a reader gives; None where it is text. Looks no further than it must: a pipe may be slow."""
         head = reader.head(_TELLING if layer.depth else 1)
-        if not head:
-            return None
-        name = layer.file_name.lower()
         while True:
-            unsure = False
-            for form in self._asked(head, name):
-                known = form.recognise(head, layer)
-                if known:
-                    return form
-                unsure |= known is None
-            longer = reader.head(len(head) + 1) if unsure else head
+            form, is_unsure = self._tell(head, layer)
+            longer = reader.head(len(head) + 1) if is_unsure else head
             if len(longer) == len(head):
-                return None
+                return form
             head = longer
 
-
-def _compressions() -> Iterator[Compression]:
-    for coding in CODINGS:
-        yield Compression(
-            recognise=coding.recognise,
-            open=functools.partial(Unpacked, coding),
-            suffixes=coding.suffixes,
-            begins=bytes(magic[0] for magic in coding.magics),
-        )
-
-
-def _damaged_compressions() -> Iterator[Compression]:
-    """Compressed files with a damaged beginning, which only their names tell."""
-    for coding in CODINGS:
-        yield Compression(
-            recognise=coding.recognise_damaged,
-            open=functools.partial(Unpacked, coding),
-            suffixes=coding.suffixes,
-            named=coding.suffixes,
-        )
+    def _tell(self, head: bytes, layer: Layer) -> tuple[Form[Any] | None, bool]:
+        """The form of what begins with these octets; where there is none, whether more octets may tell."""
+        is_unsure = False
+        name = layer.file_name.lower()
+        forms = self._named if name.endswith(self._suffixes) else self._others
+        for form in forms[head[0]] if head else ():
+            if not form.named or name.endswith(form.named):
+                known = form.recognise(head, layer)
+                if known:
+                    return form, False
+                is_unsure |= known is None
+        return None, is_unsure
 
 
-def _unread() -> Iterator[Archive]:
-    for what, magics in UNREAD.items():
-        yield Archive(
-            recognise=functools.partial(is_of, magics),
-            open=functools.partial(refuse, what),
-            begins=magics[0][:1],
-        )
+def _unread(what: str, *magics: bytes) -> Archive:
+    """An archive that is not read."""
+
+    def refuse(_: Reader, layer: Layer) -> NoReturn:
+        raise SourceError(layer.name, f"{what} is not read: unpack it first")
+
+    return Archive(recognise=lambda head, _: begins(head, *magics), open=refuse, begins=magics[0][:1])
 
 
-def _damaged_archives() -> Iterator[Archive]:
-    """Archives with a damaged beginning, which only their names tell."""
-    yield Archive(recognise=is_like_binary, open=open_zip, named=ZIPS)
-    yield Archive(recognise=is_damaged_tar, open=open_tar, named=(".tar",))
-    yield Archive(recognise=is_damaged_warc, open=open_warc, named=(".warc", ".wet", ".wat"))
+def _as_it_is(
+    told: type[SourceError], why: str, recognise: Recognise, *, begins: bytes = _ANY, named: tuple[str, ...] = ()
+) -> Table:
+    """Files that are not read in the form that they seem to have; `why` is told by a note or an error of this type."""
+
+    def scan(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
+        yield told(layer.name, why)
+        yield Document(layer.member, reader)
+
+    return Table(recognise=recognise, open=scan, begins=begins, named=named)
 
 
-def _mistaken_tables() -> Iterator[Table]:
-    """Files that have the names of tables and are none."""
-    for what, names in TABLES.items():
-        yield Table(recognise=is_like_binary, open=functools.partial(scan_mistaken, what), named=names)
-    database = functools.partial(scan_mistaken, "an SQLite database")
-    yield Table(recognise=is_damaged_database, open=database, named=DATABASES)
+def _compression(
+    coding: Codec, recognise: Recognise, *, begins: bytes = _ANY, named: tuple[str, ...] = ()
+) -> Compression:
+    open_coded = functools.partial(Unpacked, coding)
+    return Compression(recognise=recognise, open=open_coded, suffixes=coding.suffixes, begins=begins, named=named)
 
+
+def _is_binary(head: bytes, _: Layer) -> bool | None:
+    return is_binary(head)
+
+
+def _is_damaged_tar(head: bytes, _: Layer) -> bool | None:
+    """Whether a file called a tar archive is one: NULs fill the fields of its first header."""
+    if head.startswith(WIDE_MARKS):
+        return False
+    return b"\0" in head[:_TAR_HEADER] or (None if len(head) < _TAR_HEADER else False)
+
+
+def _is_damaged_warc(head: bytes, _: Layer) -> bool | None:
+    """Whether a file called a web archive is one: fields of a record are in its first octets."""
+    return _WARC_FIELD.search(head[:_WARC_FIELD_IN]) is not None or (None if len(head) < _WARC_FIELD_IN else False)
+
+
+def _is_damaged_database(head: bytes, _: Layer) -> bool | None:
+    """Whether a file called a database is one of SQLite; other databases have such names, too."""
+    return head[_SQLITE_FRACTIONS] == b"\x40\x20\x20" or (None if len(head) < _SQLITE_FRACTIONS.stop else False)
+
+
+_AR = "an ar archive is scanned as it is; unpack it first if its members are packed themselves"
+_DEB = "a Debian package is scanned as it is, and what is packed in it is not read: unpack it first (dpkg-deb -x)"
+_MISTAKEN = "is named like {} but does not begin like one: scanned as it is, so values may be missing"
 
 FORMS = Registry(
     [
-        *_compressions(),
+        *(_compression(each, each.recognise, begins=bytes(magic[0] for magic in each.magics)) for each in CODECS),
         Archive(recognise=is_warc, open=open_warc, begins=b"W"),
         Archive(recognise=is_zip, open=open_zip, begins=b"P"),
         Table(recognise=is_parquet, open=read_parquet, begins=b"P"),
         Table(recognise=is_arrow_file, open=read_arrow_file, begins=b"A"),
         Table(recognise=is_sqlite, open=read_sqlite, begins=b"S"),
         Table(recognise=is_arrow_stream, open=read_arrow_stream, begins=b"\xff"),
-        Table(recognise=is_ar, open=scan_ar, begins=b"!"),
-        *_unread(),
-        Archive(recognise=is_tar, open=open_tar, has_nul=True),
-        *_damaged_compressions(),
-        *_damaged_archives(),
-        *_mistaken_tables(),
+        _as_it_is(SourceError, _DEB, lambda head, _: begins(head, b"!<arch>\ndebian-binary"), begins=b"!"),
+        _as_it_is(SourceNote, _AR, lambda head, _: begins(head, b"!<arch>\n"), begins=b"!"),
+        _unread("a 7z archive", b"7z\xbc\xaf\x27\x1c"),
+        _unread("a RAR archive", b"Rar!\x1a\x07"),
+        _unread("a cabinet", b"MSCF\0\0\0\0"),
+        _unread("what compress wrote", *_WITH_COMPRESS),
+        Archive(recognise=is_tar, open=open_tar),
+        # Damaged where they begin, so that only their names tell.
+        *(
+            _compression(each, lambda head, _: bool(is_binary(head)), named=each.suffixes)
+            for each in CODECS
+            if each.telling
+        ),
+        Archive(recognise=_is_binary, open=open_zip, named=_ZIPS),
+        Archive(recognise=_is_damaged_tar, open=open_tar, named=(".tar",)),
+        Archive(recognise=_is_damaged_warc, open=open_warc, named=(".warc", ".wet", ".wat")),
+        _as_it_is(SourceError, _MISTAKEN.format("a Parquet file"), _is_binary, named=(".parquet",)),
+        _as_it_is(SourceError, _MISTAKEN.format("an Arrow file"), _is_binary, named=(".arrow", ".feather")),
+        _as_it_is(SourceError, _MISTAKEN.format("an SQLite database"), _is_binary, named=(".sqlite", ".sqlite3")),
+        _as_it_is(SourceError, _MISTAKEN.format("an SQLite database"), _is_damaged_database, named=(".db", ".db3")),
         # Text, and read as that unless fields are named.
-        Table(recognise=is_json, open=read_json, of_fields=True),
-        Table(recognise=is_csv, open=read_csv, of_fields=True),
+        Table(recognise=is_json, open=read_json),
+        Table(recognise=is_csv, open=read_csv),
     ]
 )
 """Every form that is read, those first that their first octets tell with certainty."""

@@ -12,23 +12,17 @@ import numpy.typing as npt
 from urnscan.errors import SourceError
 from urnscan.sources.remote.urls import ARROW, Remote
 
-__all__ = ["Input", "Listed", "name_of", "one_by_one"]
-
 _ROUNDABOUT = re.compile(rb"//|/\./")
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input."""
+    """An input of a run."""
 
     name: str
-    """The input as named or walked, "/" between folders and "-" for standard input; always encodable as UTF-8.
-
-    Octets of the path that are not UTF-8 are written as in `\\xff`.
-    """
+    """The input as named or walked, "-" for standard input; octets that are not UTF-8 are written as in `\\xff`."""
     path: str | None
-    """Path to open, None for standard input and remote objects; octets that are not UTF-8 are surrogate escapes, as
-    everywhere in `os`."""
+    """Path to open, None for standard input and remote objects; octets that are not UTF-8 are surrogate escapes."""
     size: int | None
     """The octets of a regular file or an object when it was found, None where not known: standard input, a FIFO, a device."""
     remote: Remote | None = None
@@ -49,18 +43,16 @@ class Input:
         return name.rstrip("/").rsplit("/", 1)[-1]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Listed:
     """Regular files in the order of a run, as arrays: an `Input` of each costs more than to read a small file."""
 
-    __slots__ = ("ends", "paths", "sizes")
-
-    def __init__(self, paths: bytes, ends: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> None:
-        self.paths = paths
-        """Their paths end to end, each with a NUL behind it."""
-        self.ends = ends
-        """The end of each path, behind its NUL."""
-        self.sizes = sizes
-        """The octets of each when it was found."""
+    paths: bytes
+    """The paths end to end, each with a NUL behind it."""
+    ends: npt.NDArray[np.int64]
+    """The end of each path, behind its NUL."""
+    sizes: npt.NDArray[np.int64]
+    """The octets of each when it was found."""
 
     @classmethod
     def of(cls, inputs: Iterable[Input]) -> "Listed":
@@ -119,17 +111,14 @@ class Listed:
         """The files for which `which` is true."""
         if which.all():
             return self
-        chosen = [path + b"\0" for path in compress(self._each(), which)]
+        chosen = [path + b"\0" for path in compress(self.paths.split(b"\0"), which)]
         ends = np.cumsum([len(path) for path in chosen], dtype=np.int64)
         return Listed(b"".join(chosen), ends, self.sizes[which])
 
     @property
     def keys(self) -> list[bytes]:
         """Keys of the files, as of inputs."""
-        return _known_by(self._each())
-
-    def _each(self) -> list[bytes]:
-        return self.paths.split(b"\0")[:-1]
+        return _known_by(self.paths.split(b"\0")[:-1])
 
     @property
     def names(self) -> list[str]:
@@ -152,20 +141,19 @@ def name_of(path: str) -> str:
 
 
 def _known_by(paths: Iterable[bytes]) -> list[bytes]:
-    """The paths from the root on, however they are written: a, ./a and folder//a. Links are not looked up, which would
-    take as long as to read small files, and so ".." stays, which leads elsewhere behind a link.
+    """The paths from the root on, however they are written: a, ./a and folder//a. Links are not looked up, which takes
+    long; so ".." stays.
     """
     try:
         here = os.getcwdb() + b"/"  # noqa: PTH109 (octets)
     except OSError:  # it is gone, and no path that begins in it leads anywhere
         here = b"/"
     whole = [path if path.startswith(b"/") else here + path for path in paths]
-    return [
-        b"/".join(part for part in path.split(b"/") if part not in (b"", b"."))
-        if _ROUNDABOUT.search(path)
-        else path[1:]
-        for path in whole
-    ]
+    return [_direct(path) if _ROUNDABOUT.search(path) else path[1:] for path in whole]
+
+
+def _direct(path: bytes) -> bytes:
+    return b"/".join(part for part in path.split(b"/") if part not in (b"", b"."))
 
 
 def _shown(octets: bytes) -> str:

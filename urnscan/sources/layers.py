@@ -1,17 +1,14 @@
 """Limits, failed checksums and names that the nested readers of one input share."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Self
+from dataclasses import dataclass, field
 
 from urnscan.errors import LimitError, SourceError
-
-__all__ = ["INSIDE", "Budget", "Layer", "Limits", "Reading"]
 
 INSIDE = "!/"
 """Stands between an input and its member, and between that and a member of its own."""
 _LONGEST_NAME = 2_000  # characters: it stands beside every hit
-_MOST_WRONG = 10_000  # failed checksums that are told one by one: an input made to harm has millions
+_MOST_WRONG = 10_000  # failed checksums that are reported one by one: an input made to harm has millions
 _FREE = 1 << 28  # octets that anything may unfold to, whatever its ratio
 
 
@@ -41,10 +38,7 @@ class Reading:
 
 
 class Budget:
-    """Counts what was read of an input and what came out of it, and ends it at the limits.
-
-    It also collects the units of the input whose checksums failed. Their octets are given like all others.
-    """
+    """Counts of the octets that an input has and unfolds to, which end it at the limits; and its errors that end nothing."""
 
     def __init__(self, name: str, limits: Limits, on_read: Callable[[int], object] = lambda _: None) -> None:
         """`name` is the input's; `on_read` is told how many octets of the input itself were read, for progress."""
@@ -67,37 +61,45 @@ class Budget:
 
     def may_give(self, octets: int) -> None:
         """Check octets that are announced, before memory is taken for them. Raises LimitError past the limits."""
-        unfolded = self._unfolded + octets
-        if unfolded > self._limits.size:
-            reason = f"unfolds to more than {self._limits.size:,} octets: read no further; --max-size allows more"
-            raise LimitError(self._name, reason)
-        if unfolded > _FREE and unfolded > self._limits.ratio * self._read:
-            reason = (
-                f"unfolds to more than {self._limits.ratio:,} times its size: read no further; --max-ratio allows more"
-            )
-            raise LimitError(self._name, reason)
+        unfolded, limits = self._unfolded + octets, self._limits
+        if unfolded > limits.size:
+            raise self._past(f"unfolds to more than {limits.size:,} octets", "--max-size")
+        if unfolded > _FREE and unfolded > limits.ratio * self._read:
+            raise self._past(f"unfolds to more than {limits.ratio:,} times its size", "--max-ratio")
 
     def member(self) -> None:
         """Count a member of an archive. Raises LimitError."""
         self._members += 1
         if self._members > self._limits.members:
-            reason = f"has more than {self._limits.members:,} members: read no further; --max-members allows more"
-            raise LimitError(self._name, reason)
+            raise self._past(f"has more than {self._limits.members:,} members", "--max-members")
 
-    def failed_checksum(self, error: SourceError) -> None:
-        """Collect the error for a unit whose checksum failed."""
+    def members(self, count: int) -> bool:
+        """Count members of an archive, if the limit allows all of them; whether it does."""
+        is_allowed = self._members + count <= self._limits.members
+        self._members += count if is_allowed else 0
+        return is_allowed
+
+    def _past(self, what: str, option: str) -> LimitError:
+        return LimitError(self._name, f"{what}: read no further; {option} allows more")
+
+    def failed_checksum(self, name: str, what: str) -> None:
+        """Collect the error for an input or member in which the checksum `what` failed."""
+        self.collect(SourceError(name, f"{what} is wrong: what was read of it may be damaged"))
+
+    def collect(self, error: SourceError) -> None:
+        """Keep an error that ends nothing, such as a wrong checksum; it is reported behind the text."""
         if len(self._wrong) < _MOST_WRONG:
             self._wrong.append(error)
         else:
             self._more_wrong += 1
 
-    def failed_checksums(self) -> Iterator[SourceError]:
+    def collected(self) -> Iterator[SourceError]:
         """Errors collected since the last call."""
         wrong, more = self._wrong, self._more_wrong
         self._wrong, self._more_wrong = [], 0
         yield from wrong
         if more:
-            yield SourceError(self._name, f"{more:,} more checksums in it are wrong")
+            yield SourceError(self._name, f"{more:,} more errors of this kind in it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,38 +109,42 @@ class Layer:
     name: str
     """Name in errors: the input, then the members on the way in."""
     file_name: str
-    """File name by whose suffix a form is recognised, without the suffix of a compression around it."""
+    """File name that may tell a form, without the suffix of a compression around it."""
     reading: Reading
     budget: Budget
     member: str | None = None
     """The way from the input to here, by the names of members; None where it leads into none."""
     depth: int = 0
 
-    def unpacked(self, suffixes: tuple[str, ...]) -> Self:
+    @property
+    def is_deepest(self) -> bool:
+        """Whether nothing in this layer is read."""
+        return self.depth == self.reading.limits.depth
+
+    def unpacked(self, suffixes: tuple[str, ...]) -> "Layer":
         """The layer of what is in a compressed file; `suffixes` are those that such files have. Raises SourceError."""
         lower = self.file_name.lower()
         suffix = next((suffix for suffix in suffixes if lower.endswith(suffix)), "")
         stem = self.file_name[: len(self.file_name) - len(suffix)]
-        return self._deeper(file_name=stem + ".tar" if suffix.startswith(".t") else stem)
+        return self._deeper(self.name, stem + ".tar" if suffix.startswith(".t") else stem, self.member)
 
-    def inside(self, member: str) -> Self:
+    def inside(self, member: str) -> "Layer":
         """The layer of a member of an archive. Raises SourceError where that is too deep."""
-        way = member if self.member is None else self.member + INSIDE + member
-        return self._deeper(name=self.name_of(member), file_name=member.rsplit("/", 1)[-1], member=_shortened(way))
+        return self._deeper(self.name_of(member), member.rsplit("/", 1)[-1], self.of_value(member))
 
     def name_of(self, member: str) -> str:
         """Name of a member of this archive in errors."""
         return _shortened(self.name + INSIDE + member)
 
     def of_value(self, place: str) -> str:
-        """`member` of a value of a table at this layer."""
+        """The way to a value of a table, or to a member, at this layer."""
         return _shortened(place if self.member is None else self.member + INSIDE + place)
 
-    def _deeper(self, **changes: str) -> Self:
-        if self.depth == self.reading.limits.depth:
+    def _deeper(self, name: str, file_name: str, member: str | None) -> "Layer":
+        if self.is_deepest:
             reason = f"nested more than {self.depth} deep: not read; --max-depth allows more"
             raise SourceError(self.name, reason)
-        return replace(self, depth=self.depth + 1, **changes)  # type: ignore[arg-type]
+        return Layer(name, file_name, self.reading, self.budget, member, self.depth + 1)
 
 
 def _shortened(name: str) -> str:

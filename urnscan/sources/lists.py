@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from urnscan.errors import FatalError, SourceError
 from urnscan.sources.inputs import name_of
 
-__all__ = ["PathList", "with_remedy"]
-
 _TELLING = 1 << 13  # octets in which a list with NULs has one: no path is longer than half of that
 _BLOCK = 1 << 18  # octets of the list that are read at once
 _LONGEST = 1 << 16  # octets of a path or URL
@@ -30,17 +28,16 @@ class PathList:
 
     @property
     def is_file(self) -> bool:
-        """Whether it is there to be read once more."""
+        """Whether the list can be read a second time."""
         try:
             return self.source != "-" and stat.S_ISREG(os.stat(self.source).st_mode)  # noqa: PTH116 (as in walk.py)
         except (OSError, ValueError):
             return False
 
     def read(self, most: int) -> Iterator[list[bytes]]:
-        """The paths as they are read, no more than `most` at once; empty lines are none, nor is a byte order mark before
-        the first.
+        """The paths as they are read, no more than `most` at once, without empty ones and a byte order mark.
 
-        Raises FatalError where it cannot be read, or has what can be neither path nor URL.
+        Raises FatalError where the list cannot be read, or has what can be neither path nor URL.
         """
         number, rest = 0, b""
         try:
@@ -72,10 +69,7 @@ def _in_parts(paths: list[bytes], most: int) -> Iterator[list[bytes]]:
 
 
 def with_remedy(error: SourceError, path: str) -> SourceError:
-    """The error for a path of a list, with what to do where the CR of a line of Windows is in its name.
-
-    It may belong there: only where nothing has that name is it worth a word.
-    """
+    """The error for a path of a list, with a remedy if the name ends in CR, as in lists from Windows."""
     if not path.endswith("\r"):
         return error
     reason = f"{error.reason}; in the list its name ends in CR: is the list from Windows? tr -d '\\r' takes it off"

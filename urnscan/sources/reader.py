@@ -1,18 +1,16 @@
 """Protocol of readers: objects that give octets front to back, of inputs and of members."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol, Self
 
 from urnscan.errors import DamageError, SourceError
 
-__all__ = ["Reader", "begins", "past_damage", "read_up_to", "skip"]
-
-_SKIPPED = 1 << 16  # octets read at a time to pass over them
+_WASTE = memoryview(bytearray(1 << 16))  # for octets that are passed over; all threads write to it, none reads it
 
 
 class Reader(Protocol):
-    """Gives the octets of an input, front to back; a context manager that closes it. One thread's own."""
+    """Gives the octets of an input, front to back; a context manager closes it. Only one thread may use it."""
 
     def read_into(self, view: memoryview) -> int:
         """Fill the front of a writable view of at least one octet; how many octets were filled, 0 at the end.
@@ -30,14 +28,63 @@ class Reader(Protocol):
         return None
 
     def close(self) -> None:
-        """Give back what the system holds for it; a second time does nothing."""
-        ...
+        """Give back what the system holds for it, if anything; a second time does nothing."""
+        return
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class PieceReader(Reader):
+    """Reader of octets that come in pieces; each may be overwritten when the next is asked for."""
+
+    def __init__(self, pieces: Iterator[bytes | memoryview]) -> None:
+        self._pieces = pieces
+        self._piece = memoryview(b"")  # still to be given
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the front of the view, with octets of one piece."""
+        while not self._piece:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._piece = memoryview(piece)
+        got = min(len(self._piece), len(view))
+        view[:got] = self._piece[:got]
+        self._piece = self._piece[got:]
+        return got
+
+
+class LengthReader(Reader):
+    """Reader of the next octets of another one, as many as a header says; that one stays open."""
+
+    def __init__(self, reader: Reader, length: int, name: str) -> None:
+        """`name` is that of the member, for errors."""
+        self.left = length
+        """Octets still to be read."""
+        self.is_cut = False
+        """Whether reading failed, or ended before the length."""
+        self._reader = reader
+        self._length = length
+        self._name = name
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the front of the view. Raises SourceError where the octets end too early; nothing follows."""
+        if not self.left:
+            return 0
+        try:
+            got = self._reader.read_into(view[: self.left])
+        except SourceError:
+            self.left, self.is_cut = 0, True
+            raise
+        if not got:
+            there, self.left, self.is_cut = self._length - self.left, 0, True
+            raise SourceError(self._name, f"cut off: {there:,} of {self._length:,} octets are there")
+        self.left -= got
+        return got
 
 
 def begins(head: bytes, *signs: bytes) -> bool | None:
@@ -48,7 +95,7 @@ def begins(head: bytes, *signs: bytes) -> bool | None:
 
 
 def read_up_to(reader: Reader, count: int) -> bytes:
-    """The next `count` octets, fewer only at the end; raises what the reader raises, and the octets before it are lost."""
+    """The next `count` octets; fewer only at the end. If the reader raises, the octets before the error are lost."""
     buffer = memoryview(bytearray(count))
     filled = 0
     while filled < count and (got := reader.read_into(buffer[filled:])):
@@ -58,9 +105,8 @@ def read_up_to(reader: Reader, count: int) -> bytes:
 
 def skip(reader: Reader, count: int) -> int:
     """Pass over the next `count` octets; how many there were, fewer only at the end. Raises what the reader raises."""
-    view = memoryview(bytearray(min(count, _SKIPPED)))
     left = count
-    while left and (got := reader.read_into(view[:left])):
+    while left and (got := reader.read_into(_WASTE[:left])):
         left -= got
     return count - left
 

@@ -4,8 +4,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-__all__ = ["TEMPORARY_SUFFIX", "Selection", "fits", "with_next"]
-
 TEMPORARY_SUFFIX = ".urnscan-tmp"
 """Suffix of a run's temporary files and folders."""
 
@@ -23,7 +21,9 @@ class Selection:
     exclude: tuple[str, ...] = ()
     """A file must match none of these; a folder that matches one is not entered."""
     follow: bool = False
-    """Whether links that are met are followed; a link to a folder that is being walked never is."""
+    """Whether links are followed that are met; a link to a folder that is being walked never is."""
+    ignore_files: bool = False
+    """Whether .gitignore, .ignore and .git/info/exclude are honoured (`ignore_files.py`), which stores do not have."""
 
 
 def fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: bool) -> bool:

@@ -1,44 +1,55 @@
 """From an input to the texts in it: the way through all forms that it has, one inside the other."""
 
-import io
+import functools
+import sys
 from collections.abc import Callable, Generator, Iterator
 
 import numpy as np
 
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.buffer import Buffer
-from urnscan.sources.documents import Document, Values
+from urnscan.sources.documents import Document, Texts, Values
 from urnscan.sources.encodings import MARKS_BEGIN, Transcoder, find_codec
 from urnscan.sources.files import open_file
 from urnscan.sources.forms import FORMS, Archive, Compression, Table
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Budget, Layer, Reading
-from urnscan.sources.reader import Reader
+from urnscan.sources.reader import Reader, skip
 from urnscan.sources.small_files import Doubts
-
-__all__ = ["doubts", "is_plain", "is_splittable", "open_documents"]
 
 
 def open_documents(
     source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None
 ) -> Generator[Document | Values | SourceError, None, None]:
+    """The texts and values in an input as `open_together` gives them, but each text is a document."""
+    for found in open_together(source, reading, on_read):
+        if isinstance(found, Texts):
+            yield from found.documents()
+        else:
+            yield found
+
+
+def open_together(
+    source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None
+) -> Generator[Document | Texts | Values | SourceError, None, None]:
     """The texts and values in an input; in place of a member that cannot be read, its error.
 
-    A unit whose checksum fails is read like any other; its error comes behind the text in which the unit ends.
+    A unit whose checksum fails is read like any other, and so is text with octets that cannot be decoded. Such an error
+    comes behind the text.
     `on_read` is told how many octets of the input itself were read. Waits for the first octet of a pipe.
     Raises SourceError where the input cannot be read or not to its end, LimitError where it unfolds to too much,
     FatalError for an unknown encoding.
     """
     layer = _bottom(source, reading, on_read)
-    with Buffer(_Counted(open_file(source), layer.budget)) as reader:
+    with Buffer(open_file(source), layer.budget.took) as reader:
         try:
             for found in _unfold(reader, layer):
                 yield found
-                yield from layer.budget.failed_checksums()
+                yield from layer.budget.collected()
         except SourceError:
-            yield from layer.budget.failed_checksums()
+            yield from layer.budget.collected()
             raise
-        yield from layer.budget.failed_checksums()
+        yield from layer.budget.collected()
 
 
 def is_splittable(source: Input, reading: Reading) -> bool:
@@ -54,13 +65,15 @@ def is_splittable(source: Input, reading: Reading) -> bool:
 
 
 def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
-    """Whether the text of an input that begins with these octets is surely its octets as they are; `is_whole`: they are
-    all that it has. Else `open_documents` tells what it is. Raises FatalError for an unknown encoding.
+    """Whether the text of an input that begins with these octets, or has no others, is surely its octets as they are.
+
+    Raises FatalError for an unknown encoding.
     """
     layer = _bottom(source, reading)
     return not FORMS.may_be(head, layer, is_whole=is_whole) and find_codec(lambda _: head, reading.encoding)[0] is None
 
 
+@functools.cache
 def doubts(reading: Reading) -> Doubts:
     """Signs by which only `is_plain` can tell whether an input is plain text."""
     are_all = reading.encoding is not None or bool(reading.columns)
@@ -75,30 +88,14 @@ def _bottom(source: Input, reading: Reading, on_read: Callable[[int], object] = 
     return Layer(source.name, source.file_name, reading, Budget(source.name, reading.limits, on_read))
 
 
-class _Counted(Reader):
-    """Tells the budget what is read of the input itself."""
-
-    def __init__(self, reader: Reader, budget: Budget) -> None:
-        self._reader = reader
-        self._budget = budget
-
-    def read_into(self, view: memoryview) -> int:
-        octets = self._reader.read_into(view)
-        self._budget.took(octets)
-        return octets
-
-    def reopen(self) -> io.BufferedIOBase | None:
-        return self._reader.reopen()
-
-    def close(self) -> None:
-        self._reader.close()
-
-
-def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Values | SourceError]:
+def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts and values in the octets of a reader, through all their forms."""
     match form := FORMS.recognise(reader, layer):
         case None:
-            yield _text(reader, layer)
+            codec, mark = find_codec(reader.head, layer.reading.encoding)
+            reader.advance(mark)
+            text = reader if codec is None else Transcoder(reader, layer, codec, mark)
+            yield Document(layer.member, text, codec)
         case Compression():
             inner = layer.unpacked(form.suffixes)
             with Buffer(form.open(reader, layer)) as unpacked:
@@ -107,16 +104,43 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Values | Source
                 yield from _drain(unpacked)
         case Archive():
             for found in form.open(reader, layer):
-                if isinstance(found, SourceError):
-                    yield found
-                else:
-                    yield from _member(*found, layer)
+                match found:
+                    case SourceError():
+                        yield found
+                    case Texts():
+                        yield from _members(found, layer)
+                    case name, inside:
+                        yield from _member(name, inside, layer)
         case Table():
             layer.unpacked(())  # it is one more layer
             yield from form.open(reader, layer)
 
 
-def _member(name: str, reader: Reader, layer: Layer) -> Iterator[Document | Values | SourceError]:
+def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
+    """Texts of members: those that are plain text stay together, each other one is unfolded."""
+    starts, ends = np.array(texts.starts), np.array(texts.ends)
+    may_be_more = doubts(layer.reading).of_texts(np.frombuffer(texts.octets, np.uint8), starts, ends).tolist()
+    suffixes = tuple(FORMS.suffixes)
+    first = 0
+    for number, (name, reader) in enumerate(texts.readers()):
+        if may_be_more[number] or name.lower().endswith(suffixes):
+            yield from _plain_members(texts.between(first, number), layer)
+            yield from _member(name, reader, layer)
+            first = number + 1
+    yield from _plain_members(texts.between(first, len(starts)), layer)
+
+
+def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
+    """Texts of members that are surely plain text."""
+    if layer.budget.members(len(texts.names)):
+        texts.names = [layer.of_value(name) for name in texts.names]
+        yield texts
+    else:
+        for name, reader in texts.readers():
+            yield from _member(name, reader, layer)
+
+
+def _member(name: str, reader: Reader, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts and values in a member of an archive; errors of the member alone are given, not raised."""
     layer.budget.member()
     try:
@@ -131,20 +155,10 @@ def _member(name: str, reader: Reader, layer: Layer) -> Iterator[Document | Valu
 
 def _drain(reader: Reader) -> Iterator[SourceError]:
     """Read on to the end, for nothing but the errors on the way."""
-    view = memoryview(bytearray(1 << 16))
     while True:
         try:
-            if not reader.read_into(view):
-                return
+            skip(reader, sys.maxsize)
         except DamageError as error:
             yield error
-
-
-def _text(reader: Buffer, layer: Layer) -> Document:
-    """The text that a reader gives: UTF-8, or the octets as they are."""
-    codec, mark = find_codec(reader.head, layer.reading.encoding)
-    if mark:
-        reader.read_into(memoryview(bytearray(mark)))
-    if codec is None:
-        return Document(layer.member, reader)
-    return Document(layer.member, Transcoder(reader, layer.name, codec, mark), codec)
+        else:
+            return

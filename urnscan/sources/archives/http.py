@@ -1,23 +1,22 @@
 """From an HTTP/1.x message as it was archived to the octets of its body: without its headers, chunks and codings.
 
 Implements RFC 9112 and the codings of RFC 9110, section 8.4.1, RFC 7932 and RFC 8878, as tolerantly as archives need it:
-what a header announces and the body plainly has not is not taken off, for many who archive leave the headers as they
-were and decode the body. Headers that cannot be parsed end where that begins, and all from there on is the body: none
-is ever lost for its headers. What follows the end of a coding is dropped, as browsers do, and trailer fields are.
-
-Content-Length is not looked at: whoever archived the message knows better how long it is.
+a coding that a header announces and the body plainly has not is not taken off, as many archives decode bodies and leave
+the headers. From the first octet on that cannot be a header, all is body. Trailer fields are dropped, and what follows
+the end of a coding, as browsers do. Content-Length is not looked at: the archive knows better.
 """
 
 import re
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from urnscan.errors import DamageError, SourceError
-from urnscan.sources.archives.codings import CODINGS, TRIED, Decoded
-from urnscan.sources.buffer import Buffer
+from urnscan.sources.buffer import Buffer, CutError
+from urnscan.sources.compression import decoders, frames
+from urnscan.sources.compression.replay import BrokenError, ChecksumError, Decode
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Reader, skip
-
-__all__ = ["Body"]
+from urnscan.sources.reader import PieceReader, Reader, skip
 
 _HEADERS = 1 << 16  # octets in which the headers must end
 _MOST_CODINGS = 8  # one in the other; two is what happens
@@ -37,6 +36,62 @@ _TOKEN = re.compile(rb"[0-9A-Za-z-]+")
 _CHUNK = re.compile(rb"(?:\r?\n)?[ \t]*([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _CHUNK_LINE = 1 << 12  # octets in which it must end
 _NO_MORE = re.compile(rb"(?:%b)*+[\r\n]*\Z" % _FIELD)  # behind the last chunk: trailers
+
+_BLOCK = 1 << 16  # octets of a coding that are read at a time
+_TRIED = 1 << 12  # octets of a body by which it is told whether it is in a coding
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+_SHORT = 64  # octets from which on nothing that is coded is without a control character
+
+
+@dataclass(frozen=True, slots=True)
+class _Coding:
+    """A content coding: how it is known, and taken off."""
+
+    name: str
+    decode: Decode
+    magic: re.Pattern[bytes] | None = None
+    """The octets with which it begins, and each further part of it; a coding without has one part."""
+
+    def fits(self, head: bytes) -> bool:
+        """Whether a body that begins so can be in it: by its magic, or if octets come out, and not by chance."""
+        if self.magic:
+            return self.magic.match(head) is not None
+        is_text = _CONTROL.search(head) is None
+        if is_text and len(head) > _SHORT:
+            return False
+        buffer = Buffer(PieceReader(iter([head])))
+        buffer.hold(_BLOCK)
+        has_text = False
+        try:
+            for text in self.decode(buffer):
+                has_text |= text != b""
+        except CutError:
+            return not is_text
+        except (BrokenError, ChecksumError):
+            return has_text and not is_text
+        return not (is_text and buffer.peek())
+
+
+_DEFLATE = _Coding("deflate", decoders.zlib_format), _Coding("deflate", decoders.deflate)
+_GZIP = _Coding("gzip", decoders.gzip, re.compile(rb"\x1f\x8b\x08"))
+_CODINGS = {
+    b"gzip": (_GZIP,),
+    b"x-gzip": (_GZIP,),
+    b"deflate": _DEFLATE,  # the zlib format is meant, but many servers sent what the name says
+    b"br": (_Coding("br", decoders.brotli),),
+    b"zstd": (_Coding("zstd", frames.zstandard, re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")),),
+}
+
+
+def plain_body(octets: memoryview, start: int, end: int) -> int | None:
+    """The beginning of the body of a message from `start` to `end`; None if it may be in a coding, or is for `Body` to find."""
+    last = min(end, start + _HEADERS)
+    if not _HEAD_END.search(octets, start, last) or octets[start] in b"\r\n":
+        return None
+    head = _HEAD.match(octets, start, last)
+    if head is None:
+        return start
+    return None if _INTERIM.match(head[1]) or _CODING.search(head[0]) else head.end()
 
 
 class Body(Reader):
@@ -58,8 +113,8 @@ class Body(Reader):
         return got
 
     def close(self) -> None:
-        """Close the readers of the codings and the message."""
-        (self._body or self._message).close()
+        """Close the message."""
+        self._message.close()
 
     def _open(self) -> Reader:
         """Pass over the headers; the reader of what follows, through all the codings that they announce."""
@@ -71,19 +126,19 @@ class Body(Reader):
             codings = [token.lower() for _, value in fields for token in _TOKEN.findall(value)]
             if not (_INTERIM.match(found[1]) and self._message.head(5).startswith(b"HTTP/")):
                 break
-        codings = [token for token in codings if token == b"chunked" or token in CODINGS]
+        codings = [token for token in codings if token == b"chunked" or token in _CODINGS]
         if len(codings) > _MOST_CODINGS:
             raise SourceError(self._layer.name, f"is coded more than {_MOST_CODINGS} times over: not read")
         reader = self._message
         for token in reversed(codings):
             if token == b"chunked":
-                coded: Reader | None = _Chunked(reader, self._layer) if _is_chunked(reader.head(_CHUNK_LINE)) else None
+                if _is_chunked(reader.head(_CHUNK_LINE)):
+                    reader = Buffer(_Chunked(reader, self._layer.name))
             else:
-                head = reader.head(TRIED)
-                coding = next((coding for coding in CODINGS[token] if coding.fits(head)), None)
-                coded = Decoded(reader, self._layer, coding) if coding else None
-            if coded is not None:
-                reader = Buffer(coded)
+                head = reader.head(_TRIED)
+                coding = next((coding for coding in _CODINGS[token] if coding.fits(head)), None)
+                if coding:
+                    reader = Buffer(PieceReader(_decoded(reader, self._layer, coding)))
         return reader
 
     def _head(self) -> bytes:
@@ -108,9 +163,9 @@ def _is_chunked(head: bytes) -> bool:
 class _Chunked(Reader):
     """The data of the chunks, without what stands between them (RFC 9112, section 7.1)."""
 
-    def __init__(self, reader: Buffer, layer: Layer) -> None:
+    def __init__(self, reader: Buffer, name: str) -> None:
         self._reader = reader
-        self._layer = layer
+        self._name = name
         self._left = 0  # octets of this chunk that are still to be given
         self._as_it_is = False  # what follows a damage is
         self._ended = False
@@ -129,14 +184,9 @@ class _Chunked(Reader):
             raise
         if not got:
             self._ended = True
-            raise SourceError(
-                self._layer.name, f"ends {self._left:,} octets before the end of a chunk: all else is read"
-            )
+            raise SourceError(self._name, f"ends {self._left:,} octets before the end of a chunk: all else is read")
         self._left -= got
         return got
-
-    def close(self) -> None:
-        self._reader.close()
 
     def _begin(self) -> None:
         """Read the line before a chunk."""
@@ -149,9 +199,34 @@ class _Chunked(Reader):
             self._left = int(size[1], 16)
             # Trailers are headers; what follows them is nothing that anybody would be shown.
             self._ended = not self._left
-        elif len(head) < _CHUNK_LINE and b"\n" not in head[2:]:
-            self._reader.advance(len(head) - len(head.lstrip(b"\r\n")))
-            self._as_it_is = True  # cut off between two chunks: nothing, or an error, follows
+            return
+        self._as_it_is = True
+        if len(head) >= _CHUNK_LINE or b"\n" in head[2:]:
+            raise DamageError(self._name, "is damaged where a chunk should begin: read on as it is")
+        # Cut off between two chunks: nothing, or an error, follows.
+        self._reader.advance(len(head) - len(head.lstrip(b"\r\n")))
+
+
+def _decoded(buffer: Buffer, layer: Layer, coding: _Coding) -> Iterator[bytes]:
+    """Text of each part of a content coding. Raises SourceError where that is not all."""
+    buffer.hold(_BLOCK)
+    is_part = True
+    while is_part:
+        buffer.forget()
+        try:
+            for text in coding.decode(buffer):
+                layer.budget.gave(len(text))
+                yield text
+        except CutError:
+            if buffer.error is not None:
+                buffer.read_into(memoryview(bytearray(1)))  # raises it
+            reason = "ends too early: what is there is read"
+        except BrokenError as error:
+            reason = str(error) or "is damaged: read up to there"
+        except ChecksumError:
+            layer.budget.failed_checksum(layer.name, f"the checksum of its {coding.name} coding")
+            return
         else:
-            self._as_it_is = True
-            raise DamageError(self._layer.name, "is damaged where a chunk should begin: read on as it is")
+            is_part = coding.magic is not None and coding.magic.match(buffer.peek(4)) is not None
+            continue
+        raise SourceError(layer.name, f"its {coding.name} coding {reason}")

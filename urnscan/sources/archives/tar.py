@@ -9,14 +9,14 @@ import re
 import tarfile
 from collections.abc import Iterable, Iterator
 
-from urnscan.errors import DamageError, SourceError
+from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.buffer import Buffer
+from urnscan.sources.documents import Texts
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Reader, read_up_to, skip
-
-__all__ = ["is_tar", "open_tar"]
+from urnscan.sources.reader import LengthReader, Reader, read_up_to, skip
 
 _BLOCK = 512
+_RUN = 1 << 18  # octets in which whole members are taken together
 _SEARCHED = 1 << 16  # octets in which a header is searched at a time
 _LONGEST_EXTENSION = 1 << 20  # octets of a long name, of pax records
 _LARGEST = 1 << 63
@@ -24,12 +24,15 @@ _LARGEST = 1 << 63
 # A name, and nothing but NULs behind it: what UTF-16 is not.
 _NAME = re.compile(rb"[^\0]+\0+")
 _CHECKSUM = re.compile(rb"[ \0]*[0-7]+[ \0]*")
+_NUMBER = re.compile(rb"[0-9]{1,18}")
+_PAX_RECORD = re.compile(rb"([0-9]{1,18}) ([^=]*)=")
 _MAGIC = re.compile(b"ustar")
 _MAGIC_AT = 257
 _GNU_MAGIC = b"ustar  \0"
 
 _LONG_NAME, _LONG_LINK, _PAX_GLOBAL = b"L", b"K", b"g"
 _EXTENSIONS = (_LONG_NAME, _LONG_LINK, _PAX_GLOBAL, b"x", b"X")
+_FILES = (tarfile.REGTYPE, tarfile.AREGTYPE)
 _WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")
 _FOLDER_LIST = b"D"  # GNU, incremental: which names a folder held
 
@@ -45,226 +48,185 @@ def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar arc
     return None if b"\0" in head and (b"\0" not in name or _NAME.fullmatch(name)) else False
 
 
-def open_tar(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | SourceError]:
-    """The files in a tar archive, and in those that follow it; each is to be read before the next is asked for."""
-    return _Archive(_Input(reader), layer).members()
+def open_tar(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | Texts | SourceError]:
+    """The files in a tar archive, and in those that follow it, many together or each to be read before the next is asked for."""
+    return _Archive(_Source(Buffer.of(reader)), layer).members()
 
 
-class _Input(Reader):
-    """The octets of the archive: knows where they stand, and whether their order can be relied on."""
+class _Source(Reader):
+    """The octets of the archive, and whether their order can be relied on; the buffer stays open."""
 
-    def __init__(self, reader: Reader) -> None:
-        self._buffer = Buffer.of(reader)
+    def __init__(self, buffer: Buffer) -> None:
+        self.buffer = buffer
         self.damage = False
         """Whether something was lost, so that what follows may stand anywhere."""
         self.failed = False
         """Whether reading ended with an error."""
 
-    @property
-    def at(self) -> int:
-        """How many octets were read."""
-        return self._buffer.position
-
-    def peek(self, count: int) -> bytes:
-        return self._buffer.head(count)
-
     def read_into(self, view: memoryview) -> int:
         if self.failed:
             return 0
         try:
-            return self._buffer.read_into(view)
-        except DamageError:
-            self.damage = True
+            return self.buffer.read_into(view)
+        except SourceError as error:
+            self.damage |= isinstance(error, DamageError)
+            self.failed = not isinstance(error, DamageError)
             raise
-        except SourceError:
-            self.failed = True
-            raise
-
-    def close(self) -> None:
-        """The reader below stays open."""
-
-
-class _Stored(Reader):
-    """The data of a member, as far as the archive has it."""
-
-    def __init__(self, source: _Input, layer: Layer, name: str, size: int) -> None:
-        self._source = source
-        self._layer = layer
-        self._name = name
-        self._size = size
-        self.left = size
-        """Octets still to be read."""
-        self.is_cut = False
-        """Whether its end is missing, which was said."""
-
-    def read_into(self, view: memoryview) -> int:
-        if not self.left:
-            return 0
-        try:
-            got = self._source.read_into(view[: self.left])
-        except SourceError:
-            self.left = 0
-            raise
-        if not got:
-            raise self.cut_off()
-        self.left -= got
-        return got
-
-    def close(self) -> None:
-        """Octets that were not read are passed over when the next member is asked for."""
-
-    def cut_off(self) -> SourceError:
-        """The error for a member whose end is missing; nothing more is read of it."""
-        there, self.left, self.is_cut = self._size - self.left, 0, True
-        reason = f"cut off: {there:,} of {self._size:,} octets are there"
-        return SourceError(self._layer.name_of(self._name), reason)
 
 
 class _Archive:
-    """Goes from header to header."""
+    """Goes from header to header. Raises SourceError for what is wrong with one, and then goes on."""
 
-    def __init__(self, source: _Input, layer: Layer) -> None:
+    def __init__(self, source: _Source, layer: Layer) -> None:
         self._source = source
         self._layer = layer
-        self._member: _Stored | None = None  # the last one
-        self._padding = 0  # octets behind its data
         self._global: dict[bytes, bytes] = {}  # what pax headers say of all members that follow
         self._extended: dict[bytes, bytes] = {}  # what pax headers and GNU ones say of the next member
         self._searching = False
         self._ended = False
 
-    def members(self) -> Iterator[tuple[str, Reader] | SourceError]:
+    def members(self) -> Iterator[tuple[str, Reader] | Texts | SourceError]:
         while not self._ended and not self._source.failed:
             try:
-                found = self._next()
-            except DamageError as error:
-                found = error
-            if found is not None:
-                yield found
+                while texts := self._run():
+                    yield texts
+                yield from self._next()
+            except SourceError as error:
+                if self._source.failed or isinstance(error, LimitError):
+                    raise
+                yield error
 
-    def _next(self) -> tuple[str, Reader] | SourceError | None:
-        """The next member or error; None where there is none yet. Raises what the reader raises."""
-        cut_off = self._pass_over_member()
-        if cut_off is not None:
-            return cut_off
-        if self._searching or self._source.damage:
-            self._search()
+    def _run(self) -> Texts | None:
+        """Take the next files that are whole in the buffer, if their headers say all about them; None if the next is none."""
+        if self._searching or self._source.damage or self._global or self._extended or self._layer.is_deepest:
             return None
-        at = self._source.at
-        self._source.peek(_BLOCK)  # takes some more in at once, and so does for small members
-        block = read_up_to(self._source, _BLOCK)
+        octets = self._source.buffer.peek(_RUN)
+        texts = Texts(octets)
+        end = 0
+        while (start := end + _BLOCK) < len(octets):
+            header = _parse(bytes(octets[end:start]))
+            if header is None or header.type not in _FILES or not header.size:
+                break
+            after = start + header.size + -header.size % _BLOCK
+            if after > len(octets):
+                break
+            texts.add(header.name, start, start + header.size)
+            end = after
+        self._source.buffer.advance(end)
+        return texts if end else None
+
+    def _next(self) -> Iterator[tuple[str, Reader] | SourceError]:
+        """The member or the errors of the next header, if it has any."""
+        source = self._source
+        if self._searching or source.damage:
+            self._search()
+            return
+        at = source.buffer.position
+        source.buffer.peek(_BLOCK)  # takes some more in at once, and so does for small members
+        block = read_up_to(source, _BLOCK)
         if len(block) < _BLOCK:
             self._ended = True
-            if not block.strip(b"\0"):
-                return None
-            return SourceError(self._layer.name, f"cut off in a header, at octet {at}")
-        if block == bytes(_BLOCK):
-            return None
-        header = _parse(block)
-        if header is None:
-            self._searching = True
-            reason = f"no valid tar header at octet {at}: passed over what stands there, up to the next one"
-            return SourceError(self._layer.name, reason)
-        if header.type in _EXTENSIONS:
-            return self._extension(header, at)
-        found = self._file(header, block, at)
-        if found is None:  # a link, a folder, an empty file: it counts
-            self._layer.budget.member()
-        return found
+            if block.strip(b"\0"):
+                raise self._error(f"cut off in a header, at octet {at}")
+        elif block != bytes(_BLOCK):
+            header = _parse(block)
+            if header is None:
+                self._searching = True
+                passed = "passed over what stands there, up to the next one"
+                raise self._error(f"no valid tar header at octet {at}: {passed}")
+            if header.type in _EXTENSIONS:
+                yield from self._extension(header, at)
+            else:
+                yield from self._file(header, block, at)
 
-    def _pass_over_member(self) -> SourceError | None:
-        """Pass over what was not read of the last member, and over its padding; the error where its data is cut off."""
-        member, padding = self._member, self._padding
-        self._member, self._padding = None, 0
-        if member is None or self._source.damage:
-            return None
-        if member.left:
-            member.left -= skip(self._source, member.left)
+    def _error(self, reason: str) -> SourceError:
+        return SourceError(self._layer.name, reason)
+
+    def _pass_over(self, member: LengthReader, size: int) -> None:
+        """Pass over what was not read of a member, and over its padding."""
+        if not member.is_cut:
             if member.left:
-                self._ended = True
-                return member.cut_off()
-        return None if member.is_cut else self._skip_padding(padding)
+                skip(member, member.left)
+            self._skip_padding(size)
 
-    def _skip_padding(self, octets: int) -> SourceError | None:
-        """Pass over what fills a block; the error where the archive is cut off in it."""
-        if skip(self._source, octets) == octets:
-            return None
-        self._ended = True
-        return SourceError(self._layer.name, f"cut off at octet {self._source.at}, before the end of the archive")
+    def _skip_padding(self, size: int) -> None:
+        """Pass over what fills the last block of so many octets."""
+        padding = -size % _BLOCK
+        if skip(self._source, padding) < padding:
+            self._ended = True
+            raise self._error(f"cut off at octet {self._source.buffer.position}, before the end of the archive")
 
     def _search(self) -> None:
         """Go to the next header in what is at hand; where there is none, behind it.
 
         Where it is not known where headers stand, only those with a magic string are found.
         """
-        head = self._source.peek(_SEARCHED)
-        at = _find_header(head, anywhere=self._source.damage)
+        source = self._source
+        head = source.buffer.head(_SEARCHED)
+        at = _find_header(head, anywhere=source.damage)
         if at is not None:
-            skip(self._source, at)
-            self._searching = self._source.damage = False
+            skip(source, at)
+            self._searching = source.damage = False
             self._extended = {}
         elif len(head) < _SEARCHED:
             # Then the end or a damage is behind it, which shows when it is read.
             self._searching = True
-            skip(self._source, len(head))
-            self._ended = not self._source.read_into(memoryview(bytearray(1)))
+            skip(source, len(head))
+            self._ended = not source.read_into(memoryview(bytearray(1)))
         else:
-            skip(self._source, len(head) - _BLOCK + 1 if self._source.damage else len(head) // _BLOCK * _BLOCK)
+            skip(source, len(head) - _BLOCK + 1 if source.damage else len(head) // _BLOCK * _BLOCK)
 
-    def _extension(self, header: tarfile.TarInfo, at: int) -> SourceError | None:
-        """Read what a header says of those that follow."""
-        name = self._layer.name
-        self._padding = -header.size % _BLOCK
+    def _extension(self, header: tarfile.TarInfo, at: int) -> Iterator[SourceError]:
+        """Read a header that describes members which follow it."""
         if header.size > _LONGEST_EXTENSION:
-            self._member = _Stored(self._source, self._layer, header.name, header.size)
-            reason = f"an extension header of {header.size:,} octets at octet {at}: not read, 1 MiB is the most"
-            return SourceError(name, reason)
+            what = f"an extension header of {header.size:,} octets"
+            yield self._error(f"{what} at octet {at}: not read, 1 MiB is the most")
+            member = LengthReader(self._source, header.size, self._layer.name_of(header.name))
+            self._pass_over(member, header.size)
+            return
         data = read_up_to(self._source, header.size)
         if len(data) < header.size:
             self._ended = True
-            return SourceError(name, f"cut off in an extension header, at octet {at}")
-        padding, self._padding = self._padding, 0
-        if (error := self._skip_padding(padding)) is not None:
-            return error
+            raise self._error(f"cut off in an extension header, at octet {at}")
+        self._skip_padding(header.size)
         if header.type == _LONG_NAME:
             self._extended[b"path"] = data.split(b"\0", 1)[0]
         elif header.type != _LONG_LINK:
-            try:
-                records = _pax_records(data)
-            except ValueError:
-                return SourceError(name, f"a damaged extension header at octet {at}: passed over")
+            records = _pax_records(data)
+            if records is None:
+                raise self._error(f"a damaged extension header at octet {at}: passed over")
             (self._global if header.type == _PAX_GLOBAL else self._extended).update(records)
-        return None
 
-    def _file(self, header: tarfile.TarInfo, block: bytes, at: int) -> tuple[str, Reader] | SourceError | None:
-        """The member of a header that is no extension; None if it has no data."""
+    def _file(self, header: tarfile.TarInfo, block: bytes, at: int) -> Iterator[tuple[str, Reader] | SourceError]:
+        """The member of a header that is no extension, if it has data."""
         records, self._extended = self._global | self._extended, {}
         if header.type in _WITHOUT_DATA:
-            return None
-        is_sparse = header.type == tarfile.GNUTYPE_SPARSE or any(keyword in records for keyword in _SPARSE)
-        try:
-            stored = _decimal(records[b"size"]) if b"size" in records else header.size
-        except ValueError as error:
-            self._searching = True  # where it ends is not known
-            return SourceError(self._layer.name, f"a damaged header at octet {at}: {error}; the member is passed over")
+            self._layer.budget.member()
+            return
+        is_gnu_sparse = header.type == tarfile.GNUTYPE_SPARSE
+        size = header.size
+        if b"size" in records:
+            if not _NUMBER.fullmatch(records[b"size"]):
+                self._searching = True  # where it ends is not known
+                reason = "it has no number where one must be; the member is passed over"
+                raise self._error(f"a damaged header at octet {at}: {reason}")
+            size = int(records[b"size"])
         path = records.get(b"GNU.sparse.name", records.get(b"path"))
         name = header.name if path is None else path.decode(errors="backslashreplace")
-        if header.type == tarfile.GNUTYPE_SPARSE:
-            self._skip_map(block)
-        self._member = member = _Stored(self._source, self._layer, name, stored)
-        self._padding = -stored % _BLOCK
-        if is_sparse:
-            self._layer.budget.member()
-            reason = "a sparse file, which is not read: unpack it, and pack it without --sparse"
-            return SourceError(self._layer.name_of(name), reason)
-        return (name, member) if stored and header.type != _FOLDER_LIST else None
-
-    def _skip_map(self, block: bytes) -> None:
-        """Pass over the blocks behind a header of GNU that hold the rest of a sparse map."""
-        more = block[482]
-        while more:
+        more = is_gnu_sparse and block[482]
+        while more:  # blocks with the rest of a sparse map
             block = read_up_to(self._source, _BLOCK)
             more = len(block) == _BLOCK and block[504]
+        member = LengthReader(self._source, size, self._layer.name_of(name))
+        if is_gnu_sparse or any(keyword in records for keyword in _SPARSE):
+            self._layer.budget.member()
+            reason = "a sparse file, which is not read: unpack it, and pack it without --sparse"
+            yield SourceError(self._layer.name_of(name), reason)
+        elif size and header.type != _FOLDER_LIST:
+            yield name, member
+        else:
+            self._layer.budget.member()
+        self._pass_over(member, size)
 
 
 def _parse(block: bytes) -> tarfile.TarInfo | None:
@@ -290,25 +252,16 @@ def _find_header(head: bytes, *, anywhere: bool) -> int | None:
     return next((at for at in starts if _parse(head[at : at + _BLOCK])), None)
 
 
-def _decimal(digits: bytes) -> int:
-    """A number in pax records. Raises ValueError."""
-    if not re.fullmatch(rb"[0-9]{1,18}", digits):
-        raise ValueError("it has no number where one must be")
-    return int(digits)
-
-
-def _pax_records(data: bytes) -> dict[bytes, bytes]:
-    """The records of a pax header that say where a member ends and how it is called. Raises ValueError."""
+def _pax_records(data: bytes) -> dict[bytes, bytes] | None:
+    """The records of a pax header that say where a member ends and how it is called; None if it is damaged."""
     records = {}
     at = 0
     while at < len(data):
-        digits, space, _ = data[at : at + 20].partition(b" ")
-        length = _decimal(digits)
-        record = data[at + len(digits) + 1 : at + length]
-        keyword, equals, value = record[:-1].partition(b"=")
-        if not (space and equals and record.endswith(b"\n") and at + length <= len(data)):
-            raise ValueError("not a record")
-        if keyword in _KEYWORDS:
-            records[keyword] = value
-        at += length
+        begin = _PAX_RECORD.match(data, at)
+        end = at + int(begin[1]) if begin else 0
+        if not begin or not begin.end() < end <= len(data) or data[end - 1 : end] != b"\n":
+            return None
+        if begin[2] in _KEYWORDS:
+            records[begin[2]] = data[begin.end() : end - 1]
+        at = end
     return records

@@ -12,18 +12,18 @@ import re
 from collections.abc import Generator, Iterator
 
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources.archives.http import Body
+from urnscan.sources.archives.http import Body, plain_body
 from urnscan.sources.buffer import Buffer
+from urnscan.sources.documents import Texts
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import Reader, begins, skip
-
-__all__ = ["is_warc", "open_warc"]
+from urnscan.sources.reader import LengthReader, Reader, begins, skip
 
 _Fields = dict[bytes, bytes]
 """The fields of a header that are looked at, by their names in lower case."""
 
 _MAGICS = (b"WARC/0.", b"WARC/1.")
 _HEADER = 1 << 16  # octets that the header of a record may have
+_RUN = 1 << 18  # octets in which whole records are taken together
 
 _BLANK = re.compile(rb"[\r\n]+")
 _RECORD = re.compile(rb"WARC/[0-9]")
@@ -52,8 +52,8 @@ def is_warc(head: bytes, _: Layer) -> bool | None:
     return None if _VERSION_BEGUN.fullmatch(head) else False
 
 
-def open_warc(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | SourceError]:
-    """The records, each by its name and with a reader of its text; in place of what is none or damaged, an error."""
+def open_warc(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | Texts | SourceError]:
+    """The records, by name, each with a reader of its text, or many together; an error in place of one that is damaged."""
     return _Archive(Buffer.of(reader), layer).members()
 
 
@@ -65,7 +65,7 @@ class _Archive:
         self._layer = layer
         self._before: str | None = None  # name of the record before
 
-    def members(self) -> Iterator[tuple[str, Reader] | SourceError]:
+    def members(self) -> Iterator[tuple[str, Reader] | Texts | SourceError]:
         buffer = self._buffer
         is_lost = False  # no record need begin at the next octet
         wrong: tuple[int, str] | None = None  # where none began, and why
@@ -73,7 +73,10 @@ class _Archive:
             if is_lost or wrong:
                 buffer.find(_BEGIN, _LONGEST_BEGIN)
             else:
-                self._pass_blank_lines()
+                while texts := self._run():
+                    yield texts
+                while blank := _BLANK.match(buffer.peek()):
+                    buffer.advance(blank.end())
             at = buffer.position
             header = self._header()
             if isinstance(header, str):
@@ -97,12 +100,35 @@ class _Archive:
                 is_lost = True
                 yield error
 
-    def _pass_blank_lines(self) -> None:
-        while blank := _BLANK.match(self._buffer.peek()):
-            self._buffer.advance(blank.end())
+    def _run(self) -> Texts | None:
+        """Take the next records that are whole in the buffer, and whose text is their octets; None if the next is none."""
+        octets = self._buffer.peek(_RUN)
+        texts = Texts(octets)
+        end = 0
+        while not self._layer.is_deepest:
+            blank = _BLANK.match(octets, end)
+            at = blank.end() if blank else end
+            found = _HEADER_END.search(octets, at, at + _HEADER) if _RECORD.match(octets, at) else None
+            fields = _fields(found, octets[at : found.end()]) if found else ""
+            if not found or isinstance(fields, str):
+                break
+            start = found.end()
+            after = start + int(fields[b"content-length"])
+            if after > len(octets):
+                break
+            body = plain_body(octets, start, after) if _is_http(fields) else start
+            if body is None:
+                break
+            texts.add(_name(fields) or f"octet {self._buffer.position + at}", body, after)
+            end = after
+        self._buffer.advance(end)
+        if not texts.names:
+            return None
+        self._before = texts.names[-1]
+        return texts
 
     def _header(self) -> _Fields | str | None:
-        """Take the header at the next octet. If there is none, nothing is taken, and it is said why; None at the end."""
+        """Take the header at the next octet. If there is none, the reason, and nothing is taken; None at the end."""
         buffer = self._buffer
         octets = buffer.peek(_SIGN)
         if not octets:
@@ -112,7 +138,9 @@ class _Archive:
                 behind = f", where {self._before} ends by the length in its header" if self._before else ""
                 return f"no record begins here{behind}"
             if end := buffer.find_within(_HEADER_END, _HEADER):
-                return self._parse(end)
+                fields = _fields(end, buffer.peek()[: end.end()])
+                buffer.advance(0 if isinstance(fields, str) else end.end())
+                return fields
             octets = buffer.peek(0)
             if len(octets) >= _HEADER:
                 return f"a header has more than {_HEADER:,} octets"
@@ -121,26 +149,10 @@ class _Archive:
         buffer.advance(len(octets))
         return None
 
-    def _parse(self, end: re.Match[bytes]) -> _Fields | str:
-        """Take the header that ends here; if it is none, it is said why."""
-        if end["next"]:
-            return "a header ends where another begins"
-        octets = self._buffer.peek()[: end.end()]
-        if not _VERSION_LINE.match(octets):
-            return "a line that begins a record has no version"
-        fields: _Fields = {}
-        for name, value in _FIELD.findall(octets):
-            stripped = value.strip()
-            fields.setdefault(name.lower(), _FOLD.sub(b" ", stripped) if b"\n" in stripped else stripped)
-        if not _LENGTH.fullmatch(fields.get(b"content-length", b"")):
-            return "a header has no Content-Length that is a number"
-        self._buffer.advance(len(octets))
-        return fields
-
     def _record(self, fields: _Fields, at: int) -> Generator[tuple[str, Reader] | SourceError, None, bool]:
-        """A record, and what is wrong with it; returns whether the next one need not begin behind it."""
+        """A record and the errors in it; returns whether the next one need not begin behind it."""
         name = self._before = _name(fields) or f"octet {at}"
-        block = _Block(self._buffer, int(fields[b"content-length"]), self._layer.name_of(name))
+        block = LengthReader(self._buffer, int(fields[b"content-length"]), self._layer.name_of(name))
         try:
             inner = self._layer.inside(name)
         except SourceError as error:
@@ -153,37 +165,22 @@ class _Archive:
             raise
         except SourceError as error:
             yield error
-        return block.is_broken
+        return block.is_cut
 
 
-class _Block(Reader):
-    """The block of a record: as many octets as its header says."""
-
-    def __init__(self, buffer: Buffer, length: int, name: str) -> None:
-        self.left = length
-        """Octets still to be read."""
-        self.is_broken = False
-        """Whether it ended before its length."""
-        self._buffer = buffer
-        self._length = length
-        self._name = name
-
-    def read_into(self, view: memoryview) -> int:
-        if not self.left:
-            return 0
-        try:
-            got = self._buffer.read_into(view[: self.left])
-        except SourceError:
-            self.left, self.is_broken = 0, True
-            raise
-        if not got:
-            there, self.left, self.is_broken = self._length - self.left, 0, True
-            raise SourceError(self._name, f"cut off: {there:,} of {self._length:,} octets are there")
-        self.left -= got
-        return got
-
-    def close(self) -> None:
-        """The buffer stays open for the next record."""
+def _fields(end: re.Match[bytes], octets: memoryview) -> _Fields | str:
+    """The fields of a header that ends with this match, from its octets; if it is none, the reason."""
+    if end["next"]:
+        return "a header ends where another begins"
+    if not _VERSION_LINE.match(octets):
+        return "a line that begins a record has no version"
+    fields: _Fields = {}
+    for name, value in _FIELD.findall(octets):
+        stripped = value.strip()
+        fields.setdefault(name.lower(), _FOLD.sub(b" ", stripped) if b"\n" in stripped else stripped)
+    if not _LENGTH.fullmatch(fields.get(b"content-length", b"")):
+        return "a header has no Content-Length that is a number"
+    return fields
 
 
 def _name(fields: _Fields) -> str:

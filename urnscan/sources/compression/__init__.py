@@ -1,7 +1,7 @@
 """Compressed files -> the octets in them, member by member; a damaged member costs no other.
 
-members: how each compression is recognised, and the reader of all its members.
-decoding: one member, whatever the library loses at an error.
+codecs: the table of compressions: how each is recognised; the reader of all its members.
+replay: one member again, as far as it can be decoded: a library that raises an error loses its last octets.
 decoders: one member of gzip, deflate, Brotli, bzip2, xz or LZMA.
 frames: one frame of Zstandard or LZ4.
 """

@@ -10,42 +10,27 @@ size. It gives all that can be decoded before it raises
 
 import bz2
 import contextlib
+import functools
 import lzma
+import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Protocol
 
 from urnscan.sources.buffer import Buffer, CutError
-from urnscan.sources.compression.decoding import (
-    STEP,
-    BrokenError,
-    ChecksumError,
-    Decode,
-    Decoding,
-    Decompressor,
-    look,
-    without,
-)
-
-__all__ = ["alone", "brotli", "bzip2", "gzip", "inflate", "xz", "zlib_format"]
+from urnscan.sources.compression.replay import STEP, BrokenError, ChecksumError, Decoding, Decompressor, without
 
 _MEMORY = (1 << 27) + (1 << 21)  # octets for an LZMA decoder: for a dictionary of 128 MiB
 _LONGEST_NAME = 1 << 16  # octets of a file name or comment in a gzip header
-
-
-class _Inflater(Decompressor, Protocol):
-    crc: int
-
-
-# gzip (RFC 1952)
+_NUL = re.compile(b"\0")
+_BZIP2_PIECE = 44  # octets; the shortest block has 22, so no more than two blocks of 46 MB at most come out at once
+_XZ_CHECK_SIZES = (0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64)
 
 
 class _Zlib:
     """zlib with the interface of isal."""
 
     def __init__(self, window: int = -15) -> None:
-        """`window` as zlib has it: -15 for raw deflate."""
         self.crc = 0
         self.needs_input = True
         self._inner = zlib.decompressobj(window)
@@ -66,7 +51,8 @@ class _Zlib:
         return text
 
 
-def _inflater(*, counts: bool) -> tuple[Callable[[], _Inflater], type[Exception]]:
+@functools.cache
+def _inflater(*, counts: bool) -> tuple[Callable[[], Decompressor], type[Exception]]:
     """A factory of decompressors of raw deflate, and their exception; with `counts` they know the CRC of the text."""
     try:
         from isal import igzip_lib  # noqa: PLC0415 (there is none for some machines)
@@ -76,13 +62,8 @@ def _inflater(*, counts: bool) -> tuple[Callable[[], _Inflater], type[Exception]
     return lambda: igzip_lib.IgzipDecompressor(flag=flag), igzip_lib.error  # type: ignore[return-value]  # its stub takes the class for an instance
 
 
-def gzip() -> Decode:
-    """Decodes members of gzip files."""
-    new, error = _inflater(counts=True)
-    return lambda buffer: _gzip_member(buffer, new, error)
-
-
-def _gzip_member(buffer: Buffer, new: Callable[[], _Inflater], error: type[Exception]) -> Iterator[bytes]:
+def gzip(buffer: Buffer) -> Iterator[bytes]:
+    """Decode a member of a gzip file (RFC 1952)."""
     magic, flags = struct.unpack("<3sB6x", buffer.take(10))
     if magic != b"\x1f\x8b\x08" or flags & 0xE0:
         raise BrokenError
@@ -90,55 +71,36 @@ def _gzip_member(buffer: Buffer, new: Callable[[], _Inflater], error: type[Excep
         buffer.skip(int.from_bytes(buffer.take(2), "little"))
     for flag in (8, 16):  # FNAME, FCOMMENT
         if flags & flag:
-            _skip_name(buffer)
+            nul = buffer.find_within(_NUL, _LONGEST_NAME)
+            if nul is None and len(buffer.peek()) >= _LONGEST_NAME:
+                raise BrokenError
+            if nul is None:
+                buffer.advance(len(buffer.peek()))
+                raise CutError
+            buffer.advance(nul.end())
     if flags & 2:  # FHCRC: of the header, of which nothing is used
         buffer.skip(2)
+    new, error = _inflater(counts=True)
     decoding = Decoding(buffer, new, error)
     yield from decoding.finish()
-    inflater = decoding.decompressor
     crc, size = struct.unpack("<II", buffer.take(8))
-    if crc != inflater.crc or size != decoding.given & 0xFFFFFFFF:  # type: ignore[attr-defined]
+    if crc != decoding.decompressor.crc or size != decoding.given & 0xFFFFFFFF:  # type: ignore[attr-defined]
         raise ChecksumError
 
 
-def _skip_name(buffer: Buffer) -> None:
-    left = _LONGEST_NAME
-    while left > 0:
-        octets = bytes(buffer.peek()[:4096])
-        if not octets:
-            raise CutError
-        end = octets.find(0) + 1
-        buffer.advance(end or len(octets))
-        if end:
-            return
-        left -= len(octets)
-    raise BrokenError
+def deflate(buffer: Buffer) -> Iterator[bytes]:
+    """Decode raw deflate (RFC 1951)."""
+    return Decoding(buffer, *_inflater(counts=False)).finish()
 
 
-# Deflate alone, and in the zlib format (RFC 1950)
-
-
-def inflate() -> Decode:
-    """Decodes raw deflate."""
-    new, error = _inflater(counts=False)
-    return lambda buffer: Decoding(buffer, new, error).finish()
-
-
-def zlib_format() -> Decode:
-    """Decodes streams in the zlib format."""
-    return _zlib_stream
-
-
-def _zlib_stream(buffer: Buffer) -> Iterator[bytes]:
+def zlib_format(buffer: Buffer) -> Iterator[bytes]:
+    """Decode a stream in the zlib format (RFC 1950)."""
     try:
         yield from Decoding(buffer, lambda: _Zlib(15), zlib.error).finish()
     except BrokenError as error:
         if "data check" in str(error.__cause__):
             raise ChecksumError from error
         raise
-
-
-# Brotli (RFC 7932)
 
 
 class _Brotli:
@@ -162,24 +124,15 @@ class _Brotli:
         return text
 
 
-def brotli() -> Decode:
-    """Decodes streams of Brotli, which has no checksum."""
+def brotli(buffer: Buffer) -> Iterator[bytes]:
+    """Decode a stream of Brotli (RFC 7932), which has no checksum."""
     from brotli import error  # noqa: PLC0415 (only few archives need it)
 
-    return lambda buffer: Decoding(buffer, _Brotli, error).finish()
+    return Decoding(buffer, _Brotli, error).finish()
 
 
-# bzip2
-
-_BZIP2_PIECE = 44  # octets; the shortest block has 22, so no more than two blocks of 46 MB at most come out at once
-
-
-def bzip2() -> Decode:
-    """Decodes streams of bzip2 files; gives only octets of blocks whose CRC is good."""
-    return _bzip2_stream
-
-
-def _bzip2_stream(buffer: Buffer) -> Iterator[bytes]:
+def bzip2(buffer: Buffer) -> Iterator[bytes]:
+    """Decode a stream of a bzip2 file; gives only octets of blocks whose CRC is good."""
     origin = buffer.position
     given = 0
     try:
@@ -226,25 +179,16 @@ def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
             yield text
 
 
-# xz (The .xz File Format 1.2), and LZMA alone
-
-_CHECK_SIZES = (0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64)
-
-
-def xz() -> Decode:
-    """Decodes streams of xz files."""
-    return _xz_stream
-
-
-def _xz_stream(buffer: Buffer) -> Iterator[bytes]:
+def xz(buffer: Buffer) -> Iterator[bytes]:
+    """Decode a stream of an xz file (The .xz File Format 1.2); its blocks are followed to tell checksums from data."""
     start = buffer.position
-    header = look(buffer, 12)
+    header = buffer.look(12)
     decoding = Decoding(buffer, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY), lzma.LZMAError)
-    check = _CHECK_SIZES[header[7] & 15]
+    check = _XZ_CHECK_SIZES[header[7] & 15]
     ahead = len(header)
-    while size := look(buffer, ahead + 1)[ahead]:
+    while size := buffer.look(ahead + 1)[ahead]:
         yield from decoding.feed(ahead + 4 * (size + 1))
-        while look(buffer, 1)[0]:
+        while buffer.look(1)[0]:
             yield from decoding.feed(_lzma2_chunk(buffer))
         yield from decoding.feed(1 + (start - buffer.position - 1) % 4)
         ahead = 0
@@ -252,7 +196,7 @@ def _xz_stream(buffer: Buffer) -> Iterator[bytes]:
         try:
             decoding.decompressor.decompress(value, STEP)
         except lzma.LZMAError as error:
-            if look(buffer, 1)[0]:  # the library decodes no block behind it
+            if buffer.look(1)[0]:  # the library decodes no block behind it
                 reason = f"has a wrong checksum before octet {buffer.position}: what follows in it is lost"
                 raise BrokenError(reason) from error
             raise ChecksumError from error
@@ -269,11 +213,7 @@ def _lzma2_chunk(buffer: Buffer) -> int:
     return 4 + (head[1] << 8 | head[2])
 
 
-def alone() -> Decode:
-    """Decodes LZMA files as they were before xz, with no checksum."""
-    return _alone
-
-
-def _alone(buffer: Buffer) -> Iterator[bytes]:
+def lzma_alone(buffer: Buffer) -> Iterator[bytes]:
+    """Decode an LZMA file as it was before xz, with no checksum."""
     new = lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=_MEMORY)  # noqa: E731
-    yield from Decoding(buffer, new, lzma.LZMAError).finish()
+    return Decoding(buffer, new, lzma.LZMAError).finish()

@@ -11,8 +11,6 @@ from urnscan.sources.remote.s3 import new_file_system
 from urnscan.sources.remote.store import Content, Entry, Store, Trouble
 from urnscan.sources.remote.urls import ARROW, HTTP, Url, shown, without_secrets
 
-__all__ = ["open_file_system", "open_store"]
-
 _Untyped: TypeAlias = Any  # neither pyarrow nor fsspec carries types
 
 _RETRY_LIMIT = 5  # seconds that the library of Google may try by itself
@@ -23,18 +21,18 @@ _MARKS = re.compile("(?i)etag|mtime|modif|created|generation|sha|md5|oid")
 
 
 def open_store(url: Url) -> Store:
-    """The store of a URL. Raises Trouble where there is none, and what the libraries raise."""
+    """Open the store of a URL. Raises Trouble if there is none, and errors of the libraries."""
     if url.scheme in HTTP:
-        from urnscan.sources.remote.web import Web  # noqa: PLC0415 (only who reads from the web loads it)
+        from urnscan.sources.remote.web import Web  # noqa: PLC0415 (loaded only to read from the web)
 
         return Web(url)
     return open_file_system(url)
 
 
 def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
-    """The store of a URL that is not of the web; `tries` is how often pyarrow makes each request to S3.
+    """Open the store of a URL that is not of the web. Raises the errors of `open_store`.
 
-    Once is enough for who tries again from the octet that was reached. Raises what `open_store` raises.
+    `tries`: how often pyarrow makes each request to S3; once, if the caller tries again from the octet that was reached.
     """
     if url.scheme in ARROW:
         return _arrow_store(Url(url.scheme, url.user, url.host, "/", url.options), tries)
@@ -42,8 +40,6 @@ def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
 
 
 class _Arrow:
-    """A file system of pyarrow."""
-
     def __init__(self, url: Url, system: _Untyped, base: str) -> None:
         self._url = url
         self._system = system
@@ -61,7 +57,7 @@ class _Arrow:
     def find(self, path: str) -> Entry | None:
         info = self._system.get_file_info(path)
         if info.type.name != "NotFound":
-            return _entry(info)
+            return self._entry(info)
         if self._base and self._lacks_bucket():
             raise FileNotFoundError("bucket does not exist")
         return None
@@ -69,21 +65,24 @@ class _Arrow:
     def _lacks_bucket(self) -> bool:
         try:
             return str(self._system.get_file_info(self._base).type.name) == "NotFound"
-        except Exception:  # noqa: BLE001 (who may read an object need not be allowed to ask for its bucket)
+        except Exception:  # noqa: BLE001 (a user who may read an object need not be allowed to ask for its bucket)
             return False
 
     def entries(self, path: str) -> Iterator[Entry]:
-        from pyarrow.fs import FileSelector  # noqa: PLC0415 (only who reads from stores loads it)
+        from pyarrow.fs import FileSelector  # noqa: PLC0415 (loaded only to read from stores)
 
-        return map(_entry, self._system.get_file_info(FileSelector(path, allow_not_found=True)))
+        return map(self._entry, self._system.get_file_info(FileSelector(path, allow_not_found=True)))
+
+    @staticmethod
+    def _entry(info: _Untyped) -> Entry:
+        return _entry(info.path, info.size, is_folder=info.type.name == "Directory")
 
     def open(self, path: str, position: int) -> Content:  # noqa: ARG002 (any octet can be read)
         file = self._system.open_input_file(path)
-        known = {key: value for key, value in (file.metadata() or {}).items() if _MARKS.search(key)}
-        return _File(file, file.size(), known or {"mtime": self._system.get_file_info(path).mtime_ns})
+        marks = _marks(file.metadata() or {}) or {"mtime": self._system.get_file_info(path).mtime_ns}
+        return _File(file, file.size(), marks)
 
     def put(self, file: Path, path: str) -> None:
-        """Copy a file into the place of an object, which appears when it is whole."""
         temporary = path + ".urnscan-tmp" if self._url.scheme in ("hdfs", "viewfs") else path
         # pyarrow.fs.copy_files would do, but it does not tell when the last part failed.
         stream = self._system.open_output_stream(temporary)
@@ -99,14 +98,9 @@ class _Arrow:
             self._system.move(temporary, path)
 
 
-def _entry(info: _Untyped) -> Entry:
-    is_folder = info.type.name == "Directory"
-    return Entry(info.path, info.base_name, is_folder, None if is_folder else info.size)
-
-
 @functools.lru_cache(maxsize=32)
 def _arrow_store(root: Url, tries: int) -> _Arrow:
-    from pyarrow.fs import FileSystem  # noqa: PLC0415 (only who reads from stores loads it)
+    from pyarrow.fs import FileSystem  # noqa: PLC0415 (loaded only to read from stores)
 
     try:
         if root.scheme == "s3":
@@ -121,7 +115,7 @@ def _arrow_store(root: Url, tries: int) -> _Arrow:
 
 
 class _Fsspec:
-    """A file system of fsspec, of its own for each object: those of FTP and the like serve one at a time."""
+    """Store with a file system of its own for each object: those of FTP and the like serve one at a time."""
 
     def __init__(self, url: Url) -> None:
         try:
@@ -133,7 +127,7 @@ class _Fsspec:
             raise Trouble(reason, passing=False) from None
         except ValueError as error:
             raise Trouble(without_secrets(str(error)), passing=False) from None
-        # The path in the store is the end of the URL; what comes before it begins the names.
+        # The path in the store is the end of the URL; the part before it begins the names.
         inside, whole = self._root.strip("/"), url.name.rstrip("/")
         self._begin = whole[: len(whole) - len(inside)] if whole.endswith(inside) else f"{url.authority}/"
 
@@ -145,7 +139,7 @@ class _Fsspec:
 
     def find(self, path: str) -> Entry | None:
         try:
-            return _fsspec_entry(self._info(path))
+            return self._entry(self._info(path))
         except FileNotFoundError:
             return None
 
@@ -155,16 +149,17 @@ class _Fsspec:
             found = self._system.ls(path, detail=True)
         except FileNotFoundError:
             return iter(())
-        return (_fsspec_entry(info) for info in found if info["name"].strip("/") != path.strip("/"))
+        return (self._entry(info) for info in found if info["name"].strip("/") != path.strip("/"))
+
+    @staticmethod
+    def _entry(info: dict[str, Any]) -> Entry:
+        return _entry(info["name"].rstrip("/"), info.get("size"), is_folder=info["type"] == "directory")
 
     def open(self, path: str, position: int) -> Content:  # noqa: ARG002 (any octet can be read)
         info = self._info(path)
-        return _File(
-            self._system.open(path, "rb"), info.get("size"), {key: info[key] for key in filter(_MARKS.search, info)}
-        )
+        return _File(self._system.open(path, "rb"), info.get("size"), _marks(info))
 
     def put(self, file: Path, path: str) -> None:
-        """Copy a file into the place of an object, which appears when it is whole."""
         temporary = path + ".urnscan-tmp"
         try:
             self._system.put_file(str(file), temporary)
@@ -180,16 +175,18 @@ class _Fsspec:
         return info
 
 
-def _fsspec_entry(info: dict[str, Any]) -> Entry:
-    path = info["name"].rstrip("/")
-    is_folder = info["type"] == "directory"
-    return Entry(path, path.rsplit("/", 1)[-1], is_folder, None if is_folder else info.get("size"))
+def _entry(path: str, size: int | None, *, is_folder: bool) -> Entry:
+    return Entry(path, path.rsplit("/", 1)[-1], is_folder, None if is_folder else size)
+
+
+def _marks(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in metadata.items() if _MARKS.search(key)}
 
 
 class _File:
-    """An object as pyarrow or fsspec opens it."""
+    """Object as pyarrow or fsspec opens it."""
 
-    at = None
+    at: int | None = None
 
     def __init__(self, file: _Untyped, size: int | None, marks: dict[str, Any]) -> None:
         self._file = file

@@ -10,16 +10,14 @@ from urnscan.sources.remote.filesystems import open_store
 from urnscan.sources.remote.store import Content, Trouble, in_thread, patiently
 from urnscan.sources.remote.urls import Remote
 
-__all__ = ["RemoteReader"]
-
 _BLOCK = 8 << 20  # octets of one request to an object store: fewer, and the latency of each would count
-_BUFFER = 1 << 18  # octets that are read at least where someone seeks
+_BUFFER = 1 << 18  # octets that are read at least after a seek
 
 Result = TypeVar("Result")
 
 
 class _Object(io.RawIOBase):
-    """An object as a file of Python, read over as many connections as that takes. Methods raise SourceError."""
+    """File of Python over as many connections as reading takes. Methods raise SourceError."""
 
     def __init__(self, source: Remote) -> None:
         self.source = source
@@ -74,7 +72,7 @@ class _Object(io.RawIOBase):
         return self._content
 
     def _opened(self, position: int) -> Content:
-        """The content; opened again where a try before failed or a stream is at another octet, and in the same state."""
+        """Content in its first state; opened again after a failure, or if a stream is at another octet."""
         if self._content is not None and self._content.at in (None, position):
             return self._content
         self._disconnect()
@@ -100,7 +98,7 @@ class _Object(io.RawIOBase):
 
 
 class RemoteReader(Reader):
-    """An object, front to back; of an object store the next block is fetched while the one before is read."""
+    """Reads an object front to back; of an object store the next block is fetched while the one before is read."""
 
     def __init__(self, source: Remote) -> None:
         """Raises SourceError."""
@@ -135,7 +133,7 @@ class RemoteReader(Reader):
         return block[: self._object.read_at(self._at, block)]
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """A file with the same octets, if the store can give any part of them. Raises SourceError."""
+        """Open a file with the same octets, if the store can give any part of them. Raises SourceError."""
         return io.BufferedReader(_Object(self._object.source), _BUFFER) if self._object.seekable() else None
 
     def close(self) -> None:

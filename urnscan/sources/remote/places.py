@@ -1,4 +1,4 @@
-"""Places: the inputs that a URL names, and the place of an output that is a URL."""
+"""Inputs that a URL names, and the place of an output that is a URL."""
 
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
@@ -11,15 +11,13 @@ from urnscan.sources.remote.store import PAUSES, Entry, Trouble, in_thread, pati
 from urnscan.sources.remote.urls import HTTP, Remote, Url, parse_url
 from urnscan.sources.selection import TEMPORARY_SUFFIX, Selection, fits, with_next
 
-__all__ = ["RemotePlace", "find_remote"]
-
 
 def find_remote(
     argument: str, selection: Selection, skip: Collection[str], *, is_pattern: bool = True
 ) -> Iterator[Input | SourceError]:
-    """The inputs that a URL names: an object, those of a folder, or those that match the URL if it may be a pattern.
+    """Find the inputs of a URL: an object, those of a folder, or those that match the URL if it may be a pattern.
 
-    A page of the web is a folder only if its title says that it lists one. `skip` are names of inputs to pass over.
+    A page of the web is a folder only if its title says that it lists one. `skip`: names of inputs to pass over.
     """
     try:
         yield from _Finder(parse_url(argument), selection, skip).find(is_pattern=is_pattern)
@@ -39,14 +37,14 @@ class _Finder:
         self._store = patiently(self._name, url, lambda: open_store(url))
 
     def find(self, *, is_pattern: bool) -> Iterator[Input | SourceError]:
-        """The inputs of the URL: an object of exactly this name comes before objects that match it as a pattern."""
+        """Find the inputs: an object of exactly this name comes before objects that match it as a pattern."""
         url = self._url
         entry = patiently(self._name, url, lambda: self._store.find(self._store.path_of(url.path)))
         top, parts = url.pattern
         if entry is not None and entry.is_folder:
             yield from self._below(entry, [])
         elif entry is not None and (url.scheme in HTTP or not url.path.endswith("/")):
-            yield self._input(entry, self._store.name_of(entry.path))
+            yield self._input(entry)
         elif not parts or not is_pattern:
             yield SourceError(self._name, "does not exist")
         else:
@@ -59,7 +57,7 @@ class _Finder:
                 yield SourceError(self._name, "does not exist, and nothing matches it as a pattern")
 
     def _below(self, top: Entry, pattern: list[str]) -> Iterator[Input | SourceError]:
-        """The inputs below a folder whose paths match the parts of a pattern, depth first, in the order of a local walk.
+        """Find the inputs below a folder that match the parts of a pattern, depth first, in the order of a local walk.
 
         A folder that matches the whole pattern is walked: what is in it is an input if the selection takes it.
         """
@@ -72,24 +70,24 @@ class _Finder:
             entry = next(entries, None)
             if entry is None:
                 way.pop()
-            elif isinstance(entry, SourceError):
+                continue
+            if isinstance(entry, SourceError):
                 yield entry
-            elif len(parts) in wanted:
-                relative = above + entry.name
-                if not self._is_taken(entry, relative):
-                    continue
-                if entry.is_folder:
-                    way.append((self._entries(entry), wanted, relative + "/"))
-                else:
-                    yield from self._unless_own(entry)
+                continue
+            is_walked = len(parts) in wanted
+            path = above + entry.name
+            if is_walked:
+                reached = wanted if self._is_taken(entry, path) else set()
             else:
                 reached = {at + 1 for at in wanted if parts[at] != "**" and fnmatchcase(entry.name, parts[at])}
-                if entry.is_folder:
-                    reached |= {at for at in wanted if parts[at] == "**"}
-                    if reached:
-                        way.append((self._entries(entry), with_next(parts, reached), ""))
-                elif len(parts) in reached and pattern[-1]:
-                    yield from self._unless_own(entry)
+                reached |= {at for at in wanted if parts[at] == "**" and entry.is_folder}
+            if entry.is_folder:
+                if reached:
+                    way.append((self._entries(entry), with_next(parts, reached), path + "/" if is_walked else ""))
+            elif len(parts) in reached and (is_walked or pattern[-1]):
+                source = self._input(entry)
+                if source.name not in self._skip:
+                    yield source
 
     def _is_taken(self, entry: Entry, relative: str) -> bool:
         """Whether the selection takes an entry of a walked folder."""
@@ -99,7 +97,7 @@ class _Finder:
         return entry.is_folder or not include or fits(include, entry.name, relative, is_folder=False)
 
     def _entries(self, folder: Entry) -> Iterator[Entry | SourceError]:
-        """The entries of a folder, sorted by the octets of the names; one error for a folder that cannot be listed."""
+        """List a folder, sorted by the octets of the names; one error for a folder that cannot be listed."""
         name = self._store.name_of(folder.path)
         try:
             entries = patiently(name, self._url, lambda: list(self._store.entries(folder.path)))
@@ -114,17 +112,13 @@ class _Finder:
             elif not entry.name.endswith(TEMPORARY_SUFFIX):
                 yield entry
 
-    def _unless_own(self, entry: Entry) -> Iterator[Input]:
+    def _input(self, entry: Entry) -> Input:
         name = self._store.name_of(entry.path)
-        if name not in self._skip:
-            yield self._input(entry, name)
-
-    def _input(self, entry: Entry, name: str) -> Input:
         return Input(name, None, entry.size, Remote(self._url, entry.path, name))
 
 
 class RemotePlace:
-    """The place of an output that is a URL. Raises SourceError, here and later."""
+    """Place of an output that is a URL. Methods raise SourceError, the first one too."""
 
     def __init__(self, argument: str) -> None:
         url = parse_url(argument)
@@ -139,7 +133,7 @@ class RemotePlace:
         self._path = patiently(self.name, url, lambda: self._store.path_of(url.path))
 
     def find(self) -> Entry | None:
-        """The entry that is there now."""
+        """Entry that is there now."""
         return patiently(self.name, self._url, lambda: self._store.find(self._path))
 
     def put(self, file: Path) -> None:

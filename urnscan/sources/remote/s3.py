@@ -1,4 +1,4 @@
-"""Amazon S3 and stores that speak its protocol: endpoint, region, credentials and bounds on waiting, for pyarrow."""
+"""Amazon S3 and stores with its protocol: endpoint, region, credentials and bounds on waiting, for pyarrow."""
 
 import os
 from pathlib import Path
@@ -6,8 +6,6 @@ from typing import Any
 from urllib.parse import unquote
 
 from urnscan.sources.remote.urls import Url
-
-__all__ = ["after_refusal", "new_file_system"]
 
 _OPTIONS = frozenset("region scheme endpoint_override tls_ca_file_path force_virtual_addressing".split())
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
@@ -22,9 +20,8 @@ _FILES = (("AWS_SHARED_CREDENTIALS_FILE", "credentials"), ("AWS_CONFIG_FILE", "c
 def new_file_system(bucket: Url, timeout: float, tries: int) -> Any:  # noqa: ANN401 (pyarrow carries no types)
     """File system of pyarrow for a bucket; each request waits `timeout` seconds at most and is made `tries` times.
 
-    Keys and regions are passed on although the SDK below pyarrow finds them in the environment, too: left alone, it
-    asks the metadata service of EC2 first, which takes many seconds where the network swallows such requests.
-    Raises ValueError for an unknown option of the URL.
+    Keys and regions in the environment are passed on: the SDK below pyarrow would ask the metadata service of EC2 first,
+    which takes many seconds in a network that swallows such requests. Raises ValueError for an unknown option.
     """
     from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem, resolve_s3_region  # noqa: PLC0415 (only for S3)
 
@@ -49,7 +46,7 @@ def new_file_system(bucket: Url, timeout: float, tries: int) -> Any:  # noqa: AN
 
 
 def after_refusal(url: Url) -> str:
-    """Advice for a user who was denied access: it depends on the keys with which the store was asked."""
+    """Advice for a user who was denied access, by the keys that were used."""
     public = "; for a public bucket write s3://anonymous@BUCKET/"
     if url.user and url.user.partition(":")[0] != "anonymous":
         return "the keys in the URL were refused: check them and what they may do in this bucket"
@@ -62,7 +59,7 @@ def after_refusal(url: Url) -> str:
 
 
 def _credentials(bucket: Url) -> dict[str, Any]:
-    """The credentials of the URL, else of the environment; none at all: those that pyarrow finds, or anonymous."""
+    """Credentials of the URL, else of the environment, else those that pyarrow finds, else anonymous."""
     user, _, password = (bucket.user or "").partition(":")
     if user == "anonymous":
         return {"anonymous": True}
@@ -98,5 +95,5 @@ def _has_credentials() -> bool:
 
 
 def _first_set(*variables: str) -> str | None:
-    """The value of the first environment variable that is set and not empty."""
+    """Value of the first environment variable that is set and not empty."""
     return next(filter(None, map(os.environ.get, variables)), None)

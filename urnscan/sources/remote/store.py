@@ -1,4 +1,4 @@
-"""Store: the protocol of all that URLs lead to, what may go wrong there, and trying again."""
+"""Protocol of stores, to which URLs lead; their errors, and trying again."""
 
 import contextlib
 import re
@@ -12,8 +12,6 @@ from typing import Protocol, TypeVar
 from urnscan.errors import SourceError
 from urnscan.sources.remote.s3 import after_refusal
 from urnscan.sources.remote.urls import Url, without_secrets
-
-__all__ = ["PAUSES", "TIMEOUT", "Content", "Entry", "Missing", "Store", "Trouble", "explain", "in_thread", "patiently"]
 
 PAUSES = (0.2, 1.0, 3.0)
 """Seconds between the tries of a request."""
@@ -30,7 +28,7 @@ _DENIED = (
 # Pattern of a library's error, as `Type: message` -> our reason, where no further try can succeed. The first one counts.
 _REASONS = {
     "NO_SUCH_BUCKET|NoSuchBucket|ContainerNotFound|bucket does not exist": "there is no such {bucket}",
-    "^Missing|^FileNotFoundError": "does not exist",
+    "^FileNotFoundError": "does not exist",
     r"curlCode: 6\b|[Cc]ould ?n[o']t resolve host": "the host does not exist, or cannot be found from here",
     _DENIED: "access denied{advice}",
     "NO_SUCH_KEY|RESOURCE_NOT_FOUND|NOT_FOUND|[Nn]ot found": "does not exist",
@@ -53,28 +51,28 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An object or a folder of a store."""
+    """Object or folder of a store."""
 
     path: str
     name: str
-    """The last part of the path, decoded."""
+    """Last part of the path, decoded."""
     is_folder: bool
     size: int | None = None
 
 
 class Content(Protocol):
-    """The octets of an object that was opened."""
+    """Octets of an object that was opened."""
 
     size: int | None
-    """None where the store does not say."""
+    """None if the store does not tell."""
     mark: object | None
-    """Differs between two states of the object, as an ETag does; None where the store gives nothing of that kind."""
+    """Differs between two states of the object, as an ETag does; None if the store gives nothing of that kind."""
     seekable: bool
     """Whether the object can be read from any octet on, if need be by opening it again."""
 
     @property
     def at(self) -> int | None:
-        """The next octet of a stream; None where any octet can be read without opening the object again."""
+        """Next octet of a stream; None if any octet can be read without opening the object again."""
 
     def read_at(self, position: int, view: memoryview) -> int:
         """Fill the front of the view from an octet on; how many octets were filled, 0 at the end."""
@@ -84,26 +82,22 @@ class Content(Protocol):
 
 
 class Store(Protocol):
-    """A bucket or a host. Methods raise whatever the library below raises, which `explain` understands."""
+    """Bucket or host. Methods raise the errors of the library below, which `explain` understands."""
 
     def path_of(self, path: str) -> str:
-        """The path in the store of the path of a URL."""
+        """Path in the store for the path of a URL."""
 
     def name_of(self, path: str) -> str:
-        """The URL, without secrets, of a path in the store."""
+        """URL, without secrets, of a path in the store."""
 
     def find(self, path: str) -> Entry | None:
-        """The entry at a path; None: nothing is there."""
+        """Entry at a path; None if nothing is there."""
 
     def entries(self, path: str) -> Iterator[Entry]:
-        """The entries of a folder, in no order; none if there is no such folder."""
+        """Entries of a folder, in no order; none if there is no such folder."""
 
     def open(self, path: str, position: int) -> Content:
-        """An object, to be read first of all from an octet on."""
-
-
-class Missing(Exception):  # noqa: N818 (no error for a caller who asks whether something is there)
-    """There is no such object."""
+        """Open an object, to be read first of all from an octet on."""
 
 
 class Trouble(Exception):  # noqa: N818
@@ -114,11 +108,11 @@ class Trouble(Exception):  # noqa: N818
         self.passing = passing
 
 
-_TOLD_BY_TYPE = (Missing, FileNotFoundError, PermissionError, TimeoutError, ConnectionError, EOFError)
+_TOLD_BY_TYPE = (FileNotFoundError, PermissionError, TimeoutError, ConnectionError, EOFError)
 
 
 def explain(error: BaseException, url: Url) -> Trouble:
-    """An error of a store as Trouble: one short line without secrets."""
+    """Translate an error of a store: one short line without secrets."""
     if isinstance(error, Trouble):
         return error
     message = without_secrets(" ".join(str(error).split()))
@@ -142,10 +136,7 @@ def explain(error: BaseException, url: Url) -> Trouble:
 def patiently(
     name: str, url: Url, action: Callable[[], Result], position: int = 0, on_failure: Callable[[], object] = int
 ) -> Result:
-    """The result of an action, tried again where its failure may pass; `position` is the octet that errors name.
-
-    Raises SourceError.
-    """
+    """Result of an action, tried again if its failure may pass; `position`: octet for errors. Raises SourceError."""
     for pause in (*PAUSES, None):
         try:
             return action()
@@ -166,10 +157,7 @@ def patiently(
 
 
 def in_thread(action: Callable[[], Result]) -> Future[Result]:
-    """The future result of an action in a thread of its own.
-
-    Ctrl-C interrupts the wait for the result, and the end of the process does not wait for the thread.
-    """
+    """Run an action in a thread: Ctrl-C interrupts the wait for its result, and the process can end before it."""
     future: Future[Result] = Future()
 
     def run() -> None:

@@ -8,28 +8,13 @@ from urllib.parse import parse_qsl, quote, unquote, unquote_to_bytes
 
 from urnscan.errors import SourceError
 
-__all__ = [
-    "ARROW",
-    "HTTP",
-    "Remote",
-    "Url",
-    "clean",
-    "is_remote",
-    "is_url",
-    "local_path",
-    "parse_url",
-    "real_place",
-    "shown",
-    "without_secrets",
-]
-
 ARROW = frozenset("s3 gs gcs abfs abfss hdfs viewfs".split())
-"""Schemes of stores that pyarrow reaches; what follows the "?" of such a URL are options of the store."""
+"""Schemes of stores that pyarrow reaches; options of the store follow the "?" of such a URL."""
 HTTP = frozenset(("http", "https"))
 
 _FILE = "file://"
 _BEGIN = re.compile("([A-Za-z][A-Za-z0-9+.-]*)://")
-_MAGIC = re.compile(r"[*?\[]")
+_PATTERN = re.compile(r"(?<![^/])[^/*?\[]*+[*?\[].*", re.DOTALL)
 _BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OPTIONS = re.compile(r"\?((?:[a-z_]+=[^?&]*)(?:&[a-z_]+=[^?&]*)*)\Z")
 # The scheme is bounded: a page that lists a folder may hold anything, and the search would be slow.
@@ -47,60 +32,59 @@ _SIGNED = ("x-amz-", "x-goog-", "x-oss-", "x-ms-")
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """A URL in its parts."""
+    """URL in its parts, as they were written."""
 
     scheme: str
     user: str | None = field(repr=False)
-    """Part before the "@", as it was written."""
+    """Part before the "@"."""
     host: str
     """Bucket, container or host, with its port."""
     path: str
-    """Path from the "/" on, as it was written: percent-encoded on the web, in other stores "/" and the key as it is."""
+    """Path from the "/" on: percent-encoded on the web, in other stores "/" and the key as it is."""
     options: str = field(repr=False)
-    """Part behind the "?", as it was written."""
+    """Part behind the "?"."""
 
     @property
     def name(self) -> str:
-        """The URL without secrets."""
+        """URL without secrets."""
         name = self.authority + shown(self.path)
-        if self.scheme in ARROW:  # the options are those of the store, not of the object
+        if self.scheme in ARROW:  # the options belong to the store, not to the object
             return name
         return without_secrets(name + ("?" + shown(self.options) if self.options else ""))
 
     @property
     def authority(self) -> str:
-        """The beginning of the name, up to the path."""
+        """Beginning of the name, up to the path."""
         return without_secrets(shown(self.root))
 
     @property
     def full(self) -> str:
-        """The URL with everything, to be given to libraries and never shown."""
+        """Whole URL, for libraries; never shown."""
         return f"{self.root}{self.path}" + ("?" + self.options if self.options else "")
 
     @property
     def root(self) -> str:
-        """The beginning of the full URL, up to the path."""
+        """Beginning of the whole URL, up to the path."""
         return f"{self.scheme}://{'' if self.user is None else self.user + '@'}{self.host}"
 
     @property
     def option(self) -> dict[str, str]:
-        """The options by their names."""
+        """Options by their names."""
         return dict(parse_qsl(self.options, keep_blank_values=True))
 
     @property
     def pattern(self) -> tuple[str, list[str]]:
-        """The path before the first part that is a pattern, ending in "/", and the parts from there on; [] without one."""
-        parts = self.path.split("/")
-        for at, part in enumerate(parts):
-            if _MAGIC.search(part):
-                rest = parts[at:]
-                return "/".join([*parts[:at], ""]), [_decoded(part) for part in rest] if self.scheme in HTTP else rest
-        return self.path, []
+        """Path before the first part that is a pattern, ending in "/", and the parts from there on; [] without one."""
+        found = _PATTERN.search(self.path)
+        if found is None:
+            return self.path, []
+        parts = found[0].split("/")
+        return self.path[: found.start()], [_decoded(part) for part in parts] if self.scheme in HTTP else parts
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """An object in a store. Its repr has no secrets."""
+    """Object in a store. The repr has no secrets."""
 
     url: Url = field(repr=False)
     """URL by which the store was reached."""
@@ -110,7 +94,7 @@ class Remote:
 
     @property
     def key(self) -> Hashable:
-        """The identity of the object, whichever argument led to it: equal names may differ in secrets that are not shown."""
+        """Identity of the object, whichever argument led to it: equal names may differ in secrets."""
         return self.url.root, self.url.options if self.url.scheme in ARROW else "", self.path
 
 
@@ -125,7 +109,7 @@ def is_remote(argument: str) -> bool:
 
 
 def local_path(argument: str) -> str:
-    """The path that an argument names that is not remote. Raises SourceError for a `file://` URL of another machine."""
+    """Path of an argument that is not remote. Raises SourceError for a `file://` URL of another machine."""
     if not is_url(argument):
         return argument
     path = argument[len(_FILE) :].removeprefix("localhost")
@@ -135,15 +119,12 @@ def local_path(argument: str) -> str:
 
 
 def real_place(argument: str) -> str:
-    """The identity of an output, however it is written: its real path, or the name of its URL.
-
-    Raises SourceError for a URL that is not valid.
-    """
+    """Identity of an output: the real path, or the name of the URL. Raises SourceError for a URL that is not valid."""
     return parse_url(argument).name if is_remote(argument) else os.path.realpath(local_path(argument))
 
 
 def parse_url(argument: str) -> Url:
-    """The URL that an argument is. Raises SourceError, without secrets, where it is not valid."""
+    """Parse an argument. Raises SourceError, without secrets, if it is no valid URL."""
     begin = _BEGIN.match(argument)
     if begin is None:
         raise SourceError(argument, "is no URL")
@@ -167,34 +148,32 @@ def parse_url(argument: str) -> Url:
 
 
 def shown(path: str) -> str:
-    """The path on one line: control characters and line separators are percent-encoded, nothing else is."""
+    """Path on one line: control characters and line separators are percent-encoded, nothing else is."""
     return _BREAKING.sub(lambda found: quote(found[0]), clean(path))
 
 
 def clean(text: str) -> str:
-    """The text, encodable as UTF-8."""
+    """Make a text encodable as UTF-8."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def without_secrets(text: str) -> str:
-    """The text without the users, passwords and signatures of the URLs in it."""
-    text = _USER.sub(_public, text)
-    text = "".join(_public_parameters(text))
+    """Leave the users, passwords and signatures of the URLs in a text out."""
+    text = "".join(_public_parameters(_USER.sub(_public, text)))
     return re.sub(r"[?&](?=[\s'\"]|\Z)", "", text) if "?" in text else text
 
 
 def _public(found: re.Match[str]) -> str:
-    """The begin of a URL without secrets: before the "@" some have a user, others a container or a repository."""
+    """Beginning of a URL without secrets: before the "@" stands a user, a container or a repository."""
     scheme, user = found[1], found[2]
     if scheme == "github":
         return found[0]
-    return (
-        f"{scheme}://{user.partition(':')[0]}@" if scheme in ("abfs", "abfss") and user[:1] != ":" else f"{scheme}://"
-    )
+    container = user.partition(":")[0] if scheme in ("abfs", "abfss") else ""
+    return f"{scheme}://{container}@" if container else f"{scheme}://"
 
 
 def _public_parameters(text: str) -> Iterator[str]:
-    """The parts of a text between secret parameters; the value of a secret is left out to its end."""
+    """Parts of a text between secret parameters, each of which is left out to the end of its value."""
     at = 0
     while found := _PARAMETER.search(text, at):
         is_secret = _is_secret(unquote(found[1]))
@@ -210,6 +189,6 @@ def _is_secret(parameter: str) -> bool:
 
 
 def _decoded(part: str) -> str:
-    """A part of a path on the web, decoded to be compared with names: `%2A` stands for the character "*", not for any."""
+    """Decode a part of a pattern on the web: `%2A` stands for the character "*" and is no pattern."""
     part = re.sub("%(2A|3F|5B)", lambda found: f"[{unquote(found[0])}]", part, flags=re.IGNORECASE)
     return unquote(part)

@@ -1,5 +1,6 @@
 """Web: a store whose objects are pages and whose folders are pages that list links."""
 
+import contextlib
 import errno
 import http.client
 import re
@@ -12,10 +13,8 @@ from collections.abc import Iterator
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from urnscan.sources.remote import store
-from urnscan.sources.remote.store import Entry, Missing, Trouble
+from urnscan.sources.remote.store import Entry, Trouble
 from urnscan.sources.remote.urls import Url, clean, without_secrets
-
-__all__ = ["Web"]
 
 _INDEX = re.compile(rb"(?i)<title[^>]*>\s*(index of|directory listing for)\b")
 _BLOCK = 1 << 16  # octets that are read at a time to list a folder or to get to a position
@@ -28,38 +27,38 @@ _SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # stays as it is in a URL that people wrote
 
 
 class Web:
-    """The pages of a host. Paths are URLs without the user, as servers are asked for them."""
+    """Pages of a host. Paths are URLs without the user, as in requests."""
 
     def __init__(self, url: Url) -> None:
         self._url = url
         self._credentials = "Basic " + b64encode(unquote(url.user).encode()).decode() if url.user else ""
 
     def path_of(self, path: str) -> str:
-        """The URL to be asked for; only the path of the store's own URL has its query."""
+        """URL of the request; only the path of the store's own URL gets its query."""
         query = "?" + self._url.options if self._url.options and path == self._url.path else ""
         return f"{self._url.scheme}://{self._url.host}{quote(path, safe=_SAFE) or '/'}{quote(query, safe=_SAFE)}"
 
     def name_of(self, path: str) -> str:
-        """The URL as it is shown."""
+        """URL as it is shown."""
         return clean(without_secrets(path))
 
     def find(self, path: str) -> Entry | None:
-        """The page, without reading it; a folder, if it lists links."""
+        """Find a page without reading it; a folder, if it lists links."""
         try:
             page = self._page(path, "bytes=0-0")
-        except Missing:
+            page.close()
+        except FileNotFoundError:
             return None
-        page.close()
         parts = urlsplit(path)
         is_folder = page.is_html and parts.path.endswith("/") and not parts.query and self._links(path) is not None
         name = unquote(parts.path.rstrip("/").rsplit("/", 1)[-1])
         return Entry(path, name, is_folder, None if is_folder else page.size)
 
     def entries(self, path: str) -> Iterator[Entry]:
-        """The links of a page that lead right below it."""
+        """Links of a page that lead right below it."""
         try:
             links = self._links(path)
-        except Missing:
+        except FileNotFoundError:
             return
         begin = path.partition("?")[0]
         for link in sorted(links or ()):
@@ -69,7 +68,7 @@ class Web:
                 yield Entry(link, unquote(name), below.endswith("/"))
 
     def open(self, path: str, position: int) -> "_Page":
-        """The page, from an octet on or, where the server does not know ranges, from the first."""
+        """Open a page from an octet on or, if the server does not know ranges, from the first."""
         page = self._page(path, f"bytes={position}-")
         if page.at > position:
             page.close()
@@ -77,28 +76,25 @@ class Web:
         return page
 
     def _links(self, path: str) -> set[str] | None:
-        """The targets of the links of a page that lists a folder, by its title; None for any other page."""
+        """Targets of the links of a page that lists a folder, by its title; None for any other page."""
         from lxml import html  # noqa: PLC0415 (only for pages that may list a folder)
 
         octets = bytearray()
         view = memoryview(bytearray(_BLOCK))
-        page = self.open(path, 0)
-        try:
+        with contextlib.closing(self.open(path, 0)) as page:
             while got := page.read_at(page.at, view):
                 octets += view[:got]
                 if not _INDEX.search(octets, 0, _BLOCK):
                     return None
                 if page.at > _LARGEST_INDEX:
                     raise Trouble(f"lists more than {_LARGEST_INDEX:,} octets of names", passing=False)
-        finally:
-            page.close()
         if not octets:
             return None
         links = (link.get("href") for link in html.document_fromstring(bytes(octets)).iter("a"))
         return {urljoin(path, link).partition("#")[0] for link in links if link}
 
     def _page(self, path: str, octets: str | None) -> "_Page":
-        """The answer to a request for a page or a range of it."""
+        """Ask for a page, or a range of it."""
         request = urllib.request.Request(path, headers={"User-Agent": "urnscan"})  # noqa: S310 (http and https only)
         if octets:
             request.add_header("Range", octets)
@@ -120,7 +116,7 @@ class Web:
 
 
 class _Page:
-    """An answer of a server: a stream of octets."""
+    """Answer of a server: a stream of octets."""
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self._response = response
@@ -157,7 +153,7 @@ class _Page:
         return filled
 
     def _read(self, most: int) -> bytes:
-        """The next octets, empty at the end. Raises Trouble."""
+        """Read the next octets, empty at the end. Raises Trouble."""
         try:
             octets = self._response.read1(most)
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -172,9 +168,8 @@ class _Page:
 
 
 def _of_status(status: int) -> Exception:
-    """The error for an HTTP status."""
     if status in (404, 410):
-        return Missing()
+        return FileNotFoundError()
     if status in (401, 403):
         return PermissionError(errno.EACCES, f"HTTP status {status}")
     phrase = http.client.responses.get(status, "")
@@ -182,7 +177,6 @@ def _of_status(status: int) -> Exception:
 
 
 def _of_network(error: BaseException) -> Trouble:
-    """The error for a connection that failed."""
     while isinstance(error, urllib.error.URLError) and isinstance(error.reason, BaseException):
         error = error.reason
     if isinstance(error, TimeoutError):

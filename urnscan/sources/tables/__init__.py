@@ -5,6 +5,7 @@ arrow: Arrow IPC files and streams.
 leaves: columns of Arrow -> values of text, however deep they are nested.
 sqlite: SQLite databases.
 fields: named fields of CSV and JSON.
+json_lines: usual lines of JSON, read many at a time.
 json_paths: strings of JSON to which a dotted path leads.
 values: values gathered to columns; limits of memory.
 """

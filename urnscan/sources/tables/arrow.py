@@ -1,8 +1,8 @@
 """Arrow IPC as a file (Feather V2) and as a stream, both read front to back with `pyarrow.ipc`.
 
-An IPC file is a stream between a sign and a footer. It is read as that stream, so that one without its footer gives
-what is there. Two things pyarrow does not do are done here: a batch is refused that would unfold to too much memory,
-and the rows of a damaged batch are counted.
+An IPC file is a stream between a sign and a footer, and is read as that stream: so one that is cut off gives what is
+there. Before pyarrow reads a batch, the octets that it unfolds to are bounded, and its rows are counted, so that the
+rows behind a damaged batch have their numbers.
 """
 
 import contextlib
@@ -17,9 +17,7 @@ from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins, read_up_to, skip
 from urnscan.sources.tables.leaves import FAILED, choose, read_column
-from urnscan.sources.tables.values import Failures, in_words, path_of
-
-__all__ = ["is_arrow_file", "is_arrow_stream", "read_arrow_file", "read_arrow_stream"]
+from urnscan.sources.tables.values import Failures, in_words, path_of, read_growing
 
 _MAGIC = b"ARROW1\0\0"
 _NAMES = (".arrow", ".arrows", ".feather")
@@ -29,16 +27,15 @@ _FOOTER = struct.Struct("<i6s")  # the last octets of a file: the length of its 
 _MAPPED = 1 << 28  # octets; a longer body is mapped and not read, if the input is a file
 _LARGEST = 1 << 30  # octets of a body that is read, of what a body unfolds to, of all dictionaries
 _BLOCK = 1 << 20
-_DICTIONARY, _BATCH = 2, 3  # kinds of messages
 
 
 def is_arrow_file(head: bytes, _: Layer) -> bool | None:
-    """Whether it is a file of Arrow IPC."""
+    """Tell a file of Arrow IPC by its sign."""
     return begins(head, _MAGIC)
 
 
 def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
-    """Whether it is a stream of Arrow IPC. Streams have no sign of their own: the first message must be a schema."""
+    """Tell a stream of Arrow IPC by its name, or by its first message, a schema: streams have no sign of their own."""
     if not head.startswith(_CONTINUATION):
         return begins(head, _CONTINUATION)
     if layer.file_name.lower().endswith(_NAMES):
@@ -57,13 +54,13 @@ def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
 
 
 def read_arrow_file(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Text in a file of Arrow IPC. Raises SourceError where it cannot be read to its end."""
+    """Read the text in a file of Arrow IPC. Raises SourceError if it cannot be read to its end."""
     read_up_to(reader, len(_MAGIC))
     return _read(_Octets(reader, layer, len(_MAGIC)), layer, is_file=True)
 
 
 def read_arrow_stream(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """Text in a stream of Arrow IPC. Raises SourceError where it cannot be read to its end."""
+    """Read the text in a stream of Arrow IPC. Raises SourceError if it cannot be read to its end."""
     return _read(_Octets(reader, layer, 0), layer, is_file=False)
 
 
@@ -93,7 +90,7 @@ def _read(octets: "_Octets", layer: Layer, *, is_file: bool) -> Iterator[Values 
             yield from failures.rest()
             raise
         except FAILED as error:
-            messages.drop()
+            messages.parts.clear()
             yield from failures.one(f"batch before octet {octets.at} damaged: {in_words(error)}")
             if octets.at == at:  # nothing more can be read
                 break
@@ -108,7 +105,7 @@ class _Octets:
     closed = False
 
     def __init__(self, reader: Reader, layer: Layer, at: int) -> None:
-        """`reader` stands `at` octets behind the beginning of what it reads."""
+        """`at`: octets of the file that `reader` has given already."""
         self.at = at
         """Octets that were read."""
         self.is_short = False
@@ -117,26 +114,16 @@ class _Octets:
         self._layer = layer
 
     def read(self, count: int) -> memoryview:
-        """Read the next octets, fewer only at the end. A length in a message may be false: memory is taken for what comes.
-
-        Raises SourceError for more octets than are read at once.
-        """
+        """Read the next octets, fewer only at the end. Raises SourceError for more octets than are read at once."""
         if count > _MAPPED and (mapped := self._mapped(count)):
             return mapped
         if count > _LARGEST:
-            reason = (
-                f"has a message of {count:,} octets at octet {self.at}, more than {_LARGEST:,}: write smaller batches"
-            )
-            raise SourceError(self._layer.name, reason)
-        octets = bytearray()
-        while len(octets) < count:
-            block = memoryview(bytearray(min(count - len(octets), _BLOCK)))
-            got = self._reader.read_into(block)
-            if not got:
-                self.is_short = len(octets) > 0 or count != len(_CONTINUATION)
-                break
-            octets += block[:got]
-            self.at += got
+            what = f"has a message of {count:,} octets at octet {self.at}, more than {_LARGEST:,}"
+            raise SourceError(self._layer.name, f"{what}: write smaller batches")
+        octets = read_growing(self._reader, count)  # a length in a message may be false
+        self.at += len(octets)
+        if len(octets) < count:
+            self.is_short = len(octets) > 0 or count != len(_CONTINUATION)
         return memoryview(octets)
 
     def _mapped(self, count: int) -> memoryview | None:
@@ -157,7 +144,7 @@ class _Octets:
         return octets
 
     def close(self) -> None:
-        """Do nothing: the reader is closed by whoever opened it."""
+        """Do nothing: the caller closes the reader."""
 
     def end(self, *, is_file: bool) -> None:
         """Read to the end, behind the last message. Raises SourceError if there is more than the footer of a file."""
@@ -182,73 +169,63 @@ class _Messages:
     def __init__(self, octets: _Octets, layer: Layer) -> None:
         self.rows = 0
         """Rows of the last batch, as its message says."""
+        self.parts: list[memoryview] = []
+        """Parts of a message that are still to be read."""
         self._octets = octets
         self._layer = layer
         self._reader: Any = None
-        self._parts: list[memoryview] = []  # of a message, still to be given
         self._dictionaries: dict[int, int] = {}  # octets of each
 
     def schema(self) -> pa.Schema:
         """Read the schema in the first message. Raises pyarrow's own errors and SourceError."""
         self._reader = pa.ipc.MessageReader.open_stream(pa.PythonFile(self._octets, "r"))
         self._next()
-        return pa.ipc.read_schema(pa.py_buffer(b"".join(self._parts)))
-
-    def drop(self) -> None:
-        """Pass over the rest of a message that turned out to be damaged."""
-        self._parts.clear()
+        return pa.ipc.read_schema(pa.py_buffer(b"".join(self.parts)))
 
     def read(self, count: int) -> memoryview | bytes:
-        """Read the next octets, of one message; fewer only at the end. Raises SourceError."""
-        if not self._parts:
+        """Read the next octets, of one part of a message, as pyarrow asks for them. Raises SourceError."""
+        if not self.parts:
             self._next()
-        given: list[memoryview] = []
-        while count and self._parts:
-            part = self._parts[0]
-            given.append(part[:count])
-            if count < len(part):
-                self._parts[0] = part[count:]
-            else:
-                self._parts.pop(0)
-            count -= len(given[-1])
-        return given[0] if len(given) == 1 else b"".join(given)
+        if not self.parts:
+            return b""
+        part = self.parts.pop(0)
+        if count < len(part):
+            self.parts.insert(0, part[count:])
+        return part[:count]
 
     def close(self) -> None:
-        """Do nothing: the reader is closed by whoever opened it."""
+        """Do nothing: the caller closes the reader."""
 
     def _next(self) -> None:
-        """Read the next message, if there is one. Raises SourceError."""
+        """Take the next message, if there is one. Raises SourceError."""
         try:
             message = self._reader.read_next_message()
             metadata, body = memoryview(message.metadata), memoryview(message.body or b"")
-            self._count(bytes(metadata), body)
+            self._count(message.type, bytes(metadata), body)
         except StopIteration:
             return
         except (*FAILED, struct.error) as error:
             at = self._octets.at
-            where = (
-                f"ends at octet {at} within a message"
-                if self._octets.is_short
-                else f"damaged at octet {at}: no message"
-            )
+            where = f"damaged at octet {at}: no message"
+            if self._octets.is_short:
+                where = f"ends at octet {at} within a message"
             raise SourceError(self._layer.name, f"{where} of the Arrow stream") from error
         begin = _CONTINUATION + struct.pack("<i", len(metadata))
-        self._parts = [part for part in (memoryview(begin), metadata, body) if part]
+        self.parts = [part for part in (memoryview(begin), metadata, body) if part]
 
-    def _count(self, metadata: bytes, body: memoryview) -> None:
+    def _count(self, kind: str, metadata: bytes, body: memoryview) -> None:
         """Count the rows of a message and the memory that pyarrow will take for it. Raises SourceError, struct.error.
 
         The metadata is a Message (Message.fbs), whose offsets were verified by pyarrow.
         """
-        root = _table(metadata, 0)
-        kind, header = metadata[_field(metadata, root, 1)], _table(metadata, _field(metadata, root, 2))
-        batch = _table(metadata, _field(metadata, header, 1)) if kind == _DICTIONARY else header
-        if kind not in (_DICTIONARY, _BATCH):
+        if kind not in ("dictionary", "record batch"):
             return
+        header = _table(metadata, _field(metadata, _table(metadata, 0), 2))
+        batch = _table(metadata, _field(metadata, header, 1)) if kind == "dictionary" else header
         unfolded = _unfolded(metadata, batch, body)
         if unfolded > _LARGEST:
             self._refuse("a batch unfolds to", unfolded)
-        if kind == _BATCH:
+        if kind == "record batch":
             self.rows = max(0, _number(metadata, batch, 0))
             return
         name, is_more = _number(metadata, header, 0), _field(metadata, header, 2)
@@ -258,10 +235,8 @@ class _Messages:
             self._refuse("its dictionaries have", total)
 
     def _refuse(self, what: str, octets: int) -> None:
-        reason = (
-            f"{what} {octets:,} octets before octet {self._octets.at}, more than {_LARGEST:,}: write smaller batches"
-        )
-        raise SourceError(self._layer.name, reason)
+        much = f"{what} {octets:,} octets before octet {self._octets.at}, more than {_LARGEST:,}"
+        raise SourceError(self._layer.name, f"{much}: write smaller batches")
 
 
 def _table(octets: bytes, at: int) -> int:
@@ -286,7 +261,7 @@ def _number(octets: bytes, table: int, number: int) -> int:
 def _unfolded(metadata: bytes, batch: int, body: memoryview) -> int:
     """Octets that a batch unfolds to, 0 if it is not compressed.
 
-    Each buffer of a compressed batch begins with its size, -1 where it is stored as it is.
+    Each buffer of a compressed batch begins with its size, or with -1 if it is stored as it is.
     """
     if not _field(metadata, batch, 3):
         return 0

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator
 
 from urnscan.sources.tables.values import below, in_place
 
-__all__ = ["strings"]
-
 _Part = tuple[object, str, str]  # a value, the path that leads on from it, its place
 
 
@@ -25,39 +23,36 @@ def strings(record: object, column: str, found: set[str]) -> Iterable[tuple[str,
 
 
 def _strings(record: object, column: str, found: set[str]) -> Iterator[tuple[str, str]]:
-    waiting: list[Iterator[_Part]] = [iter([(record, column, "")])]  # one for each level: no place is held in vain
-    while waiting:
-        part = next(waiting[-1], None)
+    levels: list[Iterator[_Part]] = [iter([(record, column, "")])]  # no recursion: values may nest deep
+    while levels:
+        part = next(levels[-1], None)
         if part is None:
-            waiting.pop()
+            levels.pop()
             continue
         value, path, place = part
         if not path:
             found.add(column)
-        if isinstance(value, str):
-            if not path:
-                yield place, value
-        elif isinstance(value, list):
-            waiting.append(_elements(value, path, place))
-        elif isinstance(value, tuple):
-            waiting.append(_members(value, path, place))
+        if isinstance(value, list | tuple):
+            levels.append(_inside(value, path, place))
+        elif isinstance(value, str) and not path:
+            yield place, value
 
 
-def _elements(values: list[object], path: str, place: str) -> Iterator[_Part]:
-    for at, value in enumerate(values):
-        if isinstance(value, str | tuple | list):
-            yield value, path, below(place, f"[{at}]")
-
-
-def _members(members: tuple[tuple[str, object], ...], path: str, place: str) -> Iterator[_Part]:
-    ways = _ways(path)
-    for name, value in members:
-        if not path or name in ways:
-            yield value, ways[name] if path else "", below(place, f".{in_place(name)}" if place else in_place(name))
+def _inside(value: list[object] | tuple[tuple[str, object], ...], path: str, place: str) -> Iterator[_Part]:
+    """Elements or members of a value to which a path may lead, with the rest of it."""
+    if isinstance(value, list):
+        for at, element in enumerate(value):
+            if isinstance(element, str | tuple | list):
+                yield element, path, below(place, f"[{at}]")
+    else:
+        ways = _ways(path)
+        for name, member in value:
+            if not path or name in ways:
+                yield member, ways.get(name, ""), below(place, f".{in_place(name)}" if place else in_place(name))
 
 
 @functools.lru_cache
 def _ways(path: str) -> dict[str, str]:
-    """Names with which a path can begin, each with the rest of it: dots may belong to a name."""
+    """Names with which a path can begin, each with the rest of the path: dots may belong to a name."""
     ends = [at for at, character in enumerate(path) if character == "."] + [len(path)]
     return {path[:end]: path[end + 1 :] for end in ends}

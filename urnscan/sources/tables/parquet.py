@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from urnscan.errors import SourceError
+from urnscan.errors import SourceError, SourceNote
 from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins
-from urnscan.sources.tables.leaves import FAILED, Tails, choose, read_column, tails_of
+from urnscan.sources.tables.leaves import FAILED, Tails, as_octets, choose, read_column, tails_of
 from urnscan.sources.tables.values import MOST_OCTETS, Failures, in_words, octets_of, path_of
-
-__all__ = ["is_parquet", "read_parquet"]
 
 _MAGIC = b"PAR1"
 _ENCRYPTED = b"PARE"
+_RESULT = b"urnscan"  # key in the metadata of the tables that a run writes
 _TO_DECRYPT = "is encrypted, and is not read: decrypt it first"
 
 _MOST_ROWS = 1 << 16
@@ -26,41 +26,34 @@ _UNFOLDED = 1 << 30  # octets that decoding a small dictionary may take in a hos
 
 
 def is_parquet(head: bytes, layer: Layer) -> bool | None:
-    """Whether it is Parquet. Text may begin with the sign of encrypted Parquet, so that one needs its name as well."""
+    """Tell Parquet by its sign; encrypted Parquet also by its name, as text may begin with that sign."""
     signs = (_MAGIC, _ENCRYPTED) if layer.file_name.lower().endswith(".parquet") else (_MAGIC,)
     return begins(head, *signs)
 
 
 def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """The text in a Parquet file, row group by row group; one that is damaged does not harm the others.
-
-    Raises SourceError where the file as a whole cannot be read.
-    """
+    """Read the text in a Parquet file, row group by row group. Raises SourceError if the file as a whole cannot be read."""
     file = reader.reopen()
-    try:
-        if file is None:
-            source = pa.BufferReader(pa.py_buffer(octets_of(reader, layer)))
-        elif path := path_of(file):
-            source = pa.OSFile(path)
-        else:
-            source = pa.PythonFile(file, "r")
-        with source:
-            yield from _Parquet(source, layer, counts=file is not None).read()
-    except SourceError:
-        raise
-    except FAILED as error:
-        raise SourceError(layer.name, f"cannot be read as Parquet: {in_words(error)}") from error
-    finally:
-        if file is not None:
-            file.close()
+    with file or contextlib.nullcontext():
+        try:
+            if file is None:
+                source = pa.BufferReader(pa.py_buffer(octets_of(reader, layer)))
+            elif path := path_of(file):
+                source = pa.OSFile(path)
+            else:
+                source = pa.PythonFile(file, "r")
+            with source:
+                yield from _Parquet(source, layer, counts=file is not None).read()
+        except FAILED as error:
+            raise SourceError(layer.name, f"cannot be read as Parquet: {in_words(error)}") from error
 
 
 class _ReadError(Exception):
-    """Raised by a file that is not to be read."""
+    pass
 
 
 class _Unread:
-    """A file of a size, for pyarrow to look at and not to read."""
+    """File of a size, for pyarrow to look at and not to read."""
 
     closed = False
 
@@ -68,26 +61,21 @@ class _Unread:
         self._size = size
 
     def seek(self, *_: int) -> int:
-        """Anywhere is as good."""
         return self._size
 
     def tell(self) -> int:
-        """The end, so that it is known."""
         return self._size
 
     def read(self, _: int) -> bytes:
-        """Raises _ReadError."""
         raise _ReadError
 
     def close(self) -> None:
-        """Nothing is open."""
+        pass
 
 
 class _Parquet:
-    """A Parquet file while it is read."""
-
     def __init__(self, source: pa.NativeFile, layer: Layer, *, counts: bool) -> None:
-        """`counts`: whether the budget is to be told what is read. Raises pyarrow's own errors and SourceError."""
+        """`counts`: whether the budget is told what is read. Raises pyarrow's own errors and SourceError."""
         self._source = source
         self._layer = layer
         self._counts = counts
@@ -99,23 +87,23 @@ class _Parquet:
         self._unread = self._open(pa.PythonFile(_Unread(source.size()), "r"), [])
 
     def read(self) -> Iterator[Values | SourceError]:
-        """What is in the chosen columns."""
+        """Read the chosen columns."""
         schema = self._file.schema_arrow
+        if _RESULT in (self._metadata.metadata or {}) and not self._layer.reading.columns:
+            yield SourceNote(
+                self._layer.name, "is a table that urnscan wrote, and is not scanned; --column names a column to scan"
+            )
+            return
         chosen, errors = choose(schema, self._layer)
         yield from errors
         names = {schema.field(index).name: tails for index, tails in chosen.items()}
-        leaves = [
-            index
-            for index in range(self._metadata.num_columns)
-            if any(tails_of(name, (self._file.schema.column(index).path,)) for name in names)
-        ]
+        paths = [self._file.schema.column(index).path for index in range(self._metadata.num_columns)]
+        leaves = [index for index, path in enumerate(paths) if any(tails_of(name, (path,)) for name in names)]
         failures = Failures(self._layer.name, "row groups")
         row = 0
         for group in range(self._metadata.num_row_groups if names else 0):
             try:
                 yield from self._read_group(group, row, names, leaves)
-            except SourceError:
-                raise
             except FAILED as error:
                 why = _TO_DECRYPT if "crypt" in str(error).lower() else f"damaged: {in_words(error)}"
                 yield from failures.one(f"row group {group} {why}")
@@ -135,12 +123,12 @@ class _Parquet:
         for leaf, chunk in chunks:
             dictionary = self._dictionary(chunk)
             column = self._file.schema.column(leaf)
-            if dictionary and column.physical_type == "BYTE_ARRAY":
-                if dictionary > _LARGE_DICTIONARY or column.max_repetition_level:
-                    kept.append(column.path)
-                    continue
-            if dictionary:
-                most = min(most, _UNFOLDED // dictionary)
+            is_text = column.physical_type == "BYTE_ARRAY"
+            if is_text and dictionary and (dictionary > _LARGE_DICTIONARY or column.max_repetition_level):
+                kept.append(column.path)
+            elif dictionary * most > _UNFOLDED:
+                longest = self._longest(group, column.path) if is_text and column.path in names else dictionary
+                most = min(most, _UNFOLDED // max(1, longest))
         file = self._open(self._source, kept) if kept else self._file
         for batch in file.iter_batches(max(1, most), row_groups=[group], columns=list(names), use_threads=False):
             for field, column in zip(batch.schema, batch.columns, strict=True):
@@ -148,17 +136,23 @@ class _Parquet:
                     yield from read_column(column, field.name, names[field.name], row, self._layer)
             row += batch.num_rows
 
-    def _try_metadata(self, group: int, names: list[str]) -> None:
-        """Raise what is wrong with the metadata of column chunks.
+    def _longest(self, group: int, name: str) -> int:
+        """Octets of the longest value in the dictionary of a column of text."""
+        file = self._open(self._source, [name])
+        batch = next(file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False))
+        dictionary = batch.column(0).dictionary
+        return pc.max(pc.binary_length(as_octets(dictionary))).as_py() or 0
 
-        Where pyarrow is asked for them, an exception of its C++ ends the process; where it reads it is caught, and
-        they are looked at before anything is read.
+    def _try_metadata(self, group: int, names: list[str]) -> None:
+        """Check the metadata of column chunks by a reading that comes no farther. Raises pyarrow's own errors.
+
+        If pyarrow were asked for damaged metadata, an exception of its C++ would end the process.
         """
         with contextlib.suppress(_ReadError):
             next(self._unread.iter_batches(1, row_groups=[group], columns=names, use_threads=False), None)
 
     def _open(self, source: pa.NativeFile, kept: list[str]) -> Any:  # noqa: ANN401 (pyarrow carries no types)
-        """`kept` are the columns whose dictionaries are kept as such."""
+        """Open the file; `kept` are the columns whose dictionaries are kept as such."""
         import pyarrow.parquet as pq  # noqa: PLC0415 (takes long to load, and few runs need it)
 
         return pq.ParquetFile(
@@ -171,10 +165,10 @@ class _Parquet:
         )
 
     def _dictionary(self, chunk: Any) -> int:  # noqa: ANN401 (pyarrow carries no types)
-        """The octets of the dictionary of a column chunk, 0 where it begins with none.
+        """Octets of the dictionary with which a column chunk begins, 0 if there is none.
 
-        The first page of a chunk is its dictionary. In its header, in Thrift's compact protocol, the first fields are
-        the type of the page and its size: each an octet 0x15 and a number in zigzag, seven bits an octet.
+        The first fields of a page's header, in Thrift's compact protocol, are its type and its size: each an octet 0x15
+        and a number in zigzag, seven bits an octet.
         """
         start = chunk.data_page_offset
         if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:

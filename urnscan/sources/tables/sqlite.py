@@ -1,10 +1,10 @@
 """SQLite databases: the values of text and octets in their tables.
 
-Nothing that the database brings is run: only stored values are read. Views, generated columns that are not stored, and
-virtual tables are left out, as their code could do harm. A virtual table keeps its values in ordinary tables beside it,
-which are read: `NAME_content` has the texts of a full-text index `NAME`.
+No code of the database is run: views, generated columns that are not stored, and virtual tables are left out. A virtual
+table keeps its values in ordinary tables beside it, which are read (`NAME_content` of a full-text index `NAME`).
 """
 
+import contextlib
 import itertools
 import os
 import re
@@ -18,9 +18,10 @@ from urnscan.errors import SourceError
 from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins
-from urnscan.sources.tables.values import LONGEST, Failures, Gathered, in_place, in_words, no_column, octets_of, path_of
+from urnscan.sources.tables.values import Failures, Found, gather, in_place, in_words, no_column, octets_of, path_of
 
-__all__ = ["is_sqlite", "read_sqlite"]
+LONGEST = 1 << 26
+"""Octets of a row or value that is read."""
 
 _MAGIC = b"SQLite format 3\0"
 _ROW_IDS = ("rowid", "_rowid_", "oid")
@@ -31,89 +32,76 @@ _VIRTUAL = re.compile(rf"{_GAP}*+CREATE{_GAP}++VIRTUAL\b".encode(), re.IGNORECAS
 _SMALLEST_ROW = 2  # octets that a row takes in its table's file, and more
 _AT_ONCE = 256  # rows that are read at a time
 _SHORT = 1 << 18  # octets of a row of which there are so many at a time
+# Raised by sqlite3 for a damaged database; the last if it quotes a name that is damaged.
 _FAILED = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
-"""What sqlite3 raises where a database is not what it should be; the last where it quotes a name that is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
     name: str
     columns: tuple[str, ...]
-    """Those that are stored, by their names."""
+    """Names of the stored columns."""
     row_id: str | None
-    """What the number of a row is called; None where it has none."""
+    """Name of the number of a row; None if rows have no number."""
 
 
 def is_sqlite(head: bytes, _: Layer) -> bool | None:
-    """Whether it is an SQLite database."""
+    """Tell a database by its sign."""
     return begins(head, _MAGIC)
 
 
 def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
-    """The text in the tables of a database, table by table. Raises SourceError where it as a whole cannot be read."""
+    """Read the text in a database, table by table. Raises SourceError if the database as a whole cannot be read."""
     file = reader.reopen()
     path = None
-    size = 0
     if file is not None:
         with file:
-            path = path_of(file)
-            size = file.seek(0, os.SEEK_END)
+            path, size = path_of(file), file.seek(0, os.SEEK_END)
     try:
         if path is None:
-            database, size = _load(octets_of(reader, layer))
+            octets = octets_of(reader, layer)
+            database, size = _load(octets), len(octets)
         else:
             yield from _look_beside(path, layer)
-            database = _open(path)
-        try:
+            # The file does not change: so nothing is written beside it.
+            name = urllib.parse.quote(os.fsencode(path))
+            database = sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+        with contextlib.closing(database):
             yield from _Database(database, layer, size, counts=path is not None).read()
-        finally:
-            database.close()
     except _FAILED as error:
         raise SourceError(layer.name, f"cannot be read as SQLite: {in_words(error)}") from error
 
 
 def _look_beside(path: str, layer: Layer) -> Iterator[SourceError]:
-    """The error for changes in a write-ahead log: SQLite could read them only if it wrote into the folder."""
-    try:
-        logged = os.stat(path + "-wal").st_size  # noqa: PTH116 (paths are strings here)
-    except OSError:
-        return
-    if logged:
-        reason = "what was changed and stands in the -wal file beside it is not read"
-        yield SourceError(layer.name, f"{reason}: run sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)' first")
+    """Error for changes in a write-ahead log: SQLite could read them only if it wrote into the folder."""
+    with contextlib.suppress(OSError):
+        if os.path.getsize(path + "-wal"):  # noqa: PTH202 (paths are strings here)
+            reason = "what was changed and stands in the -wal file beside it is not read"
+            yield SourceError(layer.name, f"{reason}: run sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)' first")
 
 
-def _open(path: str) -> sqlite3.Connection:
-    """A database in a file that is not to change; nothing is written beside it."""
-    name = urllib.parse.quote(os.fsencode(path))
-    return sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True, check_same_thread=False)
-
-
-def _load(octets: bytearray) -> tuple[sqlite3.Connection, int]:
-    """A database in memory, and its size in octets."""
-    # Its two versions: 2 is for a write-ahead log, which there is none of in memory.
+def _load(octets: bytearray) -> sqlite3.Connection:
+    """Make a database in memory."""
+    # The two versions of the format: 2 is for a write-ahead log, and in memory there is none.
     octets[18:20] = bytes(min(version, 1) for version in octets[18:20])
     database = sqlite3.connect(":memory:", check_same_thread=False)
     database.deserialize(octets)
-    return database, len(octets)
+    return database
 
 
 def _quoted(name: str) -> str:
-    """A name in a query. In the quotes of the standard it would be a string where nothing has that name."""
+    """Quote a name for a query. In the quotes of the standard it would be a string if nothing has that name."""
     return "`" + name.replace("`", "``") + "`"
 
 
 class _Database:
-    """A database while it is read."""
-
     def __init__(self, database: sqlite3.Connection, layer: Layer, size: int, *, counts: bool) -> None:
-        """`counts`: whether the budget is to be told what is read."""
+        """`size`: octets of its file. `counts`: whether the budget is told what is read."""
         self._database = database
         self._layer = layer
         self._size = self._left = size
         self._counts = counts
         self._rows = 0
-        self._gathered = Gathered(layer)
         database.text_factory = bytes
         for setting in ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON", "mmap_size=0"):
             database.execute(f"PRAGMA {setting}")
@@ -121,7 +109,12 @@ class _Database:
         self._limit(LONGEST)
 
     def read(self) -> Iterator[Values | SourceError]:
-        """What is in the chosen columns."""
+        """Read the chosen columns."""
+        yield from gather(self._found(), self._layer)
+        if self._counts:
+            self._layer.budget.took(self._left)
+
+    def _found(self) -> Iterator[Found | SourceError]:
         named = self._layer.reading.columns
         found: set[str] = set()
         there: list[str] = []
@@ -131,21 +124,18 @@ class _Database:
                 continue
             chosen = []
             for column in table.columns:
-                names = {column, f"{table.name}.{column}"}
-                found |= names.intersection(named)
-                if not named or names.intersection(named):
-                    chosen.append(column)
                 there.append(f"{table.name}.{column}")
+                names = {column, there[-1]}.intersection(named)
+                found |= names
+                if names or not named:
+                    chosen.append(column)
             if chosen:
                 yield from self._read_table(table, chosen)
-        yield from self._gathered.take()
         if named and not found:
             yield no_column(self._layer, list(named), there)
-        if self._counts:
-            self._layer.budget.took(self._left)
 
     def _tables(self) -> Iterator[_Table | SourceError]:
-        """Find the ordinary tables; the error of one that cannot be asked for its columns."""
+        """Ordinary tables; the error of one that cannot be asked for its columns."""
         # In a file that was made to harm a name may be a number.
         query = (
             "SELECT CAST(name AS TEXT), sql FROM sqlite_master WHERE type = 'table'"
@@ -159,28 +149,24 @@ class _Database:
                 if not info:
                     raise sqlite3.DatabaseError("its name is not UTF-8")
                 columns = tuple(_text(row[1]) for row in info if row[6] in _STORED)
-                lower = {_text(row[1]).lower() for row in info}
-                row_id = next((way for way in _ROW_IDS if way not in lower), None)
-                if row_id and not self._has_row_ids(name):
-                    row_id = None
+                taken = {_text(row[1]).lower() for row in info}
+                row_id = next((way for way in _ROW_IDS if way not in taken and self._has_row_id(name, way)), None)
+                yield _Table(name, columns, row_id)
             except _FAILED as error:
                 yield self._failed(name, error)
-            else:
-                yield _Table(name, columns, row_id)
 
-    def _has_row_ids(self, name: str) -> bool:
-        """Whether a table has row ids: WITHOUT ROWID, its rows are in the index that is its primary key."""
-        indices = list(self._database.execute(f"PRAGMA index_list({_quoted(name)})"))
-        for index in indices:
-            if index[3] == b"pk":
-                columns = list(self._database.execute(f"PRAGMA index_xinfo({_quoted(_text(index[1]))})"))
-                return any(column[1] == -1 for column in columns)  # that of the row id
+    def _has_row_id(self, table: str, row_id: str) -> bool:
+        """Whether the rows of a table have ids under this name: none have in a table WITHOUT ROWID."""
+        try:
+            self._database.execute(f"SELECT {row_id} FROM {_quoted(table)} NOT INDEXED LIMIT 0")  # noqa: S608 (quoted)
+        except sqlite3.OperationalError:
+            return False
         return True
 
     def _failed(self, table: str, error: BaseException) -> SourceError:
         return SourceError(self._layer.name, f"table {in_place(table)!r} damaged: {in_words(error)}")
 
-    def _read_table(self, table: _Table, columns: list[str]) -> Iterator[Values | SourceError]:
+    def _read_table(self, table: _Table, columns: list[str]) -> Iterator[Found | SourceError]:
         name, names = in_place(table.name), ["", *map(in_place, columns)]  # the number of the row stands first
         width = len(names)
         count = 0
@@ -196,82 +182,68 @@ class _Database:
             if not self._took(len(rows), sum(map(len, values))):
                 yield self._failed(table.name, sqlite3.DatabaseError("it has more rows than its file has room for"))
                 return
-            places: list[tuple[object, ...]] = [(name, numbers[at // width], names[at % width]) for at in filled]
-            if self._gathered.add_all(values, places):
-                yield from self._gathered.take()
+            yield values, [(name, numbers[at // width], names[at % width]) for at in filled]
 
     def _rows_of(self, table: _Table, columns: list[str]) -> Iterator[list[tuple[Any, ...]] | SourceError]:
-        """The rows of a table, some at a time, as far as they can be read: each its number or NULL, and its values.
+        """Rows of a table, some at a time, as far as they can be read: each its number or NULL, and its values.
 
-        They are held, so the long ones, which together could be too much, are read one by one.
+        If reading fails, they are read one by one. Python reads one row ahead, and gives neither if that one fails: so
+        with row ids each row has a query of its own, and without them the last one.
         """
         number = table.row_id or "NULL"
         # Not by an index: that of an expression would run it, and one that covers all columns has another order.
         query = f"SELECT {number}, {', '.join(map(_quoted, columns))} FROM {_quoted(table.name)} NOT INDEXED"  # noqa: S608 (quoted)
         failures = Failures(self._layer.name, f"rows of table {in_place(table.name)!r}")
-        count, last = 0, None
-        # Python reads one row ahead, and where that one fails, it gives neither: then that row is read alone.
-        at_once, alone = _AT_ONCE, False
-        reason: BaseException = sqlite3.DatabaseError()
+        at_once, count = _AT_ONCE, 0
+        last: int | None = None
+        failure: BaseException = sqlite3.DatabaseError()
         while True:
-            ways = "" if last is None else f" WHERE {number} > {last:d}"
-            ways += f" LIMIT {1 if alone else -1} OFFSET {0 if table.row_id else count}"
-            before, failure = count, None
-            for found in self._select(query + ways, at_once):
-                if isinstance(found, BaseException):
-                    failure = found
-                else:
-                    last = found[-1][0]
-                    count += len(found)
-                    yield found
-            if failure is None and not alone:
-                break
-            if failure is None:
-                if count == before or not table.row_id:
-                    yield self._failed(table.name, reason)
+            where = f" WHERE {number} > {last:d}" if table.row_id and last is not None else ""
+            part = " LIMIT 1" if table.row_id and at_once == 1 else f" LIMIT -1 OFFSET {0 if table.row_id else count}"
+            before = count
+            try:
+                for rows in self._select(query + where + part, at_once):
+                    last = rows[-1][0]
+                    count += len(rows)
+                    yield rows
+            except _FAILED as error:
+                failure = error
+                if at_once > 1:
+                    at_once = 1
+                    continue
+                if not table.row_id:
+                    with contextlib.suppress(*_FAILED):
+                        yield from self._select(f"{query} LIMIT 1 OFFSET {count}", 1)
+                last = self._next_id(table, last) if isinstance(error, sqlite3.DataError) else None
+                if last is None:
+                    yield self._failed(table.name, error)
                     break
-            elif alone:
-                skipped = self._skip(table, last) if isinstance(failure, sqlite3.DataError) else None
-                if skipped is None:
-                    yield self._failed(table.name, failure)
-                    break
-                last = skipped
                 where = f"row {last} of table {in_place(table.name)!r}"
                 yield from failures.one(f"{where} has a value of more than {LONGEST:,} octets: not read")
-            elif at_once > 1 and not table.row_id and isinstance(failure, sqlite3.DataError):
-                at_once = 1  # to find such a row again would take long
-                continue
-            alone = not alone
-            at_once, reason = 1 if alone else _AT_ONCE, failure or reason
+                at_once = _AT_ONCE
+            else:
+                if not table.row_id or at_once > 1:
+                    break
+                if count == before:  # the row at which reading failed is not there
+                    yield self._failed(table.name, failure)
+                    break
+                at_once = _AT_ONCE
         yield from failures.rest()
 
-    def _select(self, query: str, at_once: int) -> Iterator[list[tuple[Any, ...]] | BaseException]:
-        """The rows of a query, some at a time, and behind them what ended it, if that is an error."""
-        failure: BaseException | None = None
-        try:
-            self._limit(LONGEST)  # the query itself may be long
-            cursor = self._database.execute(query)
-            self._limit(LONGEST if at_once == 1 else min(LONGEST, _SHORT))
-            while failure is None:
-                rows: list[tuple[Any, ...]] = []
-                try:
-                    rows.extend(itertools.islice(cursor, at_once))
-                except _FAILED as error:  # what came before it is in the list
-                    failure = error
-                if not rows:
-                    break
-                yield rows
-        except _FAILED as error:
-            failure = error
-        if failure is not None:
-            yield failure
+    def _select(self, query: str, at_once: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Rows of a query, some at a time. All but the first of those are short, as they are held together."""
+        self._limit(LONGEST)  # the query itself may be long, and the first row is read with it
+        cursor = self._database.execute(query)
+        self._limit(LONGEST if at_once == 1 else min(LONGEST, _SHORT))
+        while rows := list(itertools.islice(cursor, at_once)):
+            yield rows
 
     def _limit(self, octets: int) -> None:
         """No value and no row is longer from now on."""
         self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, octets)
 
-    def _skip(self, table: _Table, last: int | None) -> int | None:
-        """The row id of the row behind `last`, which holds too much; None where there is no getting past it."""
+    def _next_id(self, table: _Table, last: int | None) -> int | None:
+        """Id of the row behind `last`; None if it cannot be told."""
         if table.row_id is None:
             return None
         where = "" if last is None else f"WHERE {table.row_id} > {last:d}"
@@ -283,7 +255,7 @@ class _Database:
         return int(found) if isinstance(found, int) and (last is None or found > last) else None
 
     def _took(self, rows: int, octets: int) -> bool:
-        """So many rows were read; whether as many fit into the file."""
+        """Count rows that were read; whether as many fit into the file."""
         self._rows += rows
         if self._counts:
             took = min(octets + rows * _SMALLEST_ROW, self._left)

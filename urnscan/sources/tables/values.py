@@ -1,102 +1,78 @@
-"""What the readers of tables share: values gathered to columns, and what may be held in memory."""
+"""Values gathered to columns, errors and names in one line, limits of memory: shared by the readers of tables."""
 
 import io
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-import numpy as np
-import pyarrow as pa
-
+from urnscan.arrays.arrow import octets_array
 from urnscan.errors import SourceError
 from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader
 
-__all__ = [
-    "LONGEST",
-    "MOST_OCTETS",
-    "Failures",
-    "Gathered",
-    "below",
-    "in_place",
-    "in_words",
-    "no_column",
-    "octets_of",
-    "path_of",
-]
-
-LONGEST = 1 << 26
-"""Octets of one record or value that is read."""
+Found = tuple[list[bytes], list[tuple[object, ...]]]
+"""Values, none of them empty, and the parts of the place of each."""
 MOST_OCTETS = 1 << 23
-"""Octets of the values that are given at a time, but for one that is longer alone."""
+"""Octets of the values that are given at a time; one that is longer is given alone."""
 _MOST_VALUES = 1 << 14
-_IN_MEMORY = 1 << 28  # octets of a table that must be read at random and cannot be
+_IN_MEMORY = 1 << 28  # octets of a table that is read back and forth, from a stream
 _FAILURES = 10  # that are told one by one
 _NAMES = 20  # columns that an error lists
-_WORDS = 200  # characters of what a library says
+_WORDS = 200  # characters of a library's message
 _LONGEST_NAME = 200  # characters of a name in a place
 _LONGEST_PLACE = 2000  # characters of the way into a value
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-class Gathered:
-    """Values found one by one, gathered to columns."""
-
-    def __init__(self, layer: Layer) -> None:
-        self._layer = layer
-        self._values: list[bytes] = []
-        self._places: list[tuple[object, ...]] = []
-        self._octets = 0
-
-    def add(self, value: bytes, *place: object) -> bool:
-        """Add a value and the parts of its place, an empty value not; whether there are enough to be taken."""
-        return bool(value) and self.add_all([value], [place])
-
-    def add_all(self, values: list[bytes], places: list[tuple[object, ...]]) -> bool:
-        """Add values, none of them empty, and the parts of their places; whether there are enough to be taken."""
-        self._values += values
-        self._places += places
-        self._octets += sum(map(len, values))
-        return self._octets >= MOST_OCTETS or len(self._values) >= _MOST_VALUES
-
-    def take(self) -> Iterator[Values]:
-        """Take the values added since the last call: one column, or none. Raises LimitError."""
-        if not self._values:
-            return
-        self._layer.budget.gave(self._octets)
-        # pa.array would load pandas, to see whether it was given pandas' own.
-        offsets = np.zeros(len(self._values) + 1, np.int32)
-        np.cumsum([len(value) for value in self._values], out=offsets[1:])
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(self._values))]
-        values, places, layer = pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers), self._places, self._layer
-        self._values, self._places, self._octets = [], [], 0
-        yield Values(values, lambda index: layer.of_value("/".join(map(str, places[index]))))
+def gather(found: Iterable[Found | SourceError], layer: Layer) -> Iterator[Values | SourceError]:
+    """Gather values to columns; errors pass through. Raises LimitError."""
+    values: list[bytes] = []
+    places: list[tuple[object, ...]] = []
+    octets = 0
+    for each in found:
+        if isinstance(each, SourceError):
+            yield each
+            continue
+        values += each[0]
+        places += each[1]
+        octets += sum(map(len, each[0]))
+        if octets >= MOST_OCTETS or len(values) >= _MOST_VALUES:
+            yield _column(values, places, layer)
+            values, places, octets = [], [], 0
+    if values:
+        yield _column(values, places, layer)
 
 
+def _column(values: list[bytes], places: list[tuple[object, ...]], layer: Layer) -> Values:
+    layer.budget.gave(sum(map(len, values)))
+    return Values(octets_array(values), lambda index: layer.of_value("/".join(map(str, places[index]))))
+
+
+@dataclass(slots=True)
 class Failures:
     """Errors of the parts of a table: the first ones each by itself, of the others how many there are."""
 
-    def __init__(self, name: str, parts: str) -> None:
-        """`name` is what errors call the table, `parts` what they call several parts of it."""
-        self._name = name
-        self._parts = parts
-        self.count = 0
-        """How many there were."""
+    name: str
+    """Name of the table in errors."""
+    parts: str
+    """Name of several parts in errors, as "batches"."""
+    count: int = 0
 
     def one(self, reason: str) -> Iterator[SourceError]:
-        """One more; its error, if it is told by itself."""
+        """Count one more; its error, if it is told by itself."""
         self.count += 1
         if self.count <= _FAILURES:
-            yield SourceError(self._name, reason)
+            yield SourceError(self.name, reason)
 
     def rest(self) -> Iterator[SourceError]:
-        """At the end: the error of those that were not told, if there are any."""
+        """At the end: the error of all that were not told, if there are any."""
         if self.count > _FAILURES:
-            yield SourceError(self._name, f"{self.count - _FAILURES:,} more {self._parts} could not be read")
+            yield SourceError(self.name, f"{self.count - _FAILURES:,} more {self.parts} could not be read")
 
 
 def in_words(error: BaseException) -> str:
-    r"""What a library says of an error, in one line.
+    r"""Message of a library's error, in one line.
 
     >>> in_words(ValueError("Not a table.\nSee the manual"))
     'Not a table'
@@ -105,20 +81,18 @@ def in_words(error: BaseException) -> str:
         return "it takes more memory than there is"
     if isinstance(error, RecursionError):
         return "nested too deep"
-    # Python could not decode what SQLite says, as it quotes what is damaged.
+    # Python could not decode the message of SQLite, as it quotes octets that are damaged.
     said = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
-    text = said.strip()
-    line = text.splitlines()[0] if text else type(error).__name__
+    line = next(iter(said.strip().splitlines()), type(error).__name__)
     return _printable(line[:_WORDS].encode("utf-8", "replace").decode().rstrip(". "))
 
 
 def _printable(text: str) -> str:
-    """The text in one line: what is quoted of a file may be anything."""
     return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def in_place(name: str) -> str:
-    r"""A name as a part of a place or an error: not too long, and such that it can be written.
+    r"""Name as a part of a place or an error: not too long, and encodable as UTF-8.
 
     >>> in_place("a" * 300) == "a" * 200 + "…", in_place("\udcff|\ud800")
     (True, '\\xff|\\ud800')
@@ -129,13 +103,13 @@ def in_place(name: str) -> str:
 
 
 def _escaped(surrogate: re.Match[str]) -> str:
-    """An octet that is not UTF-8 (see `surrogateescape`), or else a surrogate."""
+    """Escape an octet that is not UTF-8 (see `surrogateescape`), or else a surrogate."""
     code = ord(surrogate[0])
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
 
 
 def below(place: str, part: str) -> str:
-    """The place of what is one step further in; one that is too long ends in "…" and stays as it is.
+    """Place one step further in; one that is too long ends in "…" and stays as it is.
 
     >>> below("a", "[3]"), below("a" * 2001, "[3]") == "a" * 2001
     ('a[3]', True)
@@ -147,7 +121,7 @@ def below(place: str, part: str) -> str:
 
 
 def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> SourceError:
-    """The error for named columns that a table does not have; `there` are those that it has."""
+    """Error for named columns that a table does not have; `there` are the columns that it has."""
     listed = list(there)
     has = _printable(", ".join(map(in_place, listed[:_NAMES])))
     more = f" and {len(listed) - _NAMES:,} more" if len(listed) > _NAMES else ""
@@ -156,19 +130,25 @@ def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> Sourc
 
 
 def path_of(file: io.BufferedIOBase) -> str | None:
-    """The path that leads to a file of the system; None for any other file."""
+    """Path of a file of the system; None for any other file."""
     if isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO) and isinstance(file.name, str):
         return file.name
     return None
 
 
-def octets_of(reader: Reader, layer: Layer) -> bytearray:
-    """All octets of a reader, for forms that cannot be read front to back. Raises SourceError if they are too many."""
+def read_growing(reader: Reader, count: int) -> bytearray:
+    """Read the next `count` octets, fewer only at the end; memory is taken only for octets that come."""
     octets = bytearray()
-    block = memoryview(bytearray(1 << 20))
-    while got := reader.read_into(block):
+    block = memoryview(bytearray(min(count, 1 << 20)))
+    while len(octets) < count and (got := reader.read_into(block[: count - len(octets)])):
         octets += block[:got]
-        if len(octets) > _IN_MEMORY:
-            reason = f"has more than {_IN_MEMORY:,} octets, and is read back and forth: unpack it first"
-            raise SourceError(layer.name, reason)
+    return octets
+
+
+def octets_of(reader: Reader, layer: Layer) -> bytearray:
+    """Read all octets, for a form that is read back and forth. Raises SourceError if they are too many."""
+    octets = read_growing(reader, _IN_MEMORY + 1)
+    if len(octets) > _IN_MEMORY:
+        reason = f"has more than {_IN_MEMORY:,} octets, and is read back and forth: unpack it first"
+        raise SourceError(layer.name, reason)
     return octets

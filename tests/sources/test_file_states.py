@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from urnscan.sources import Selection, find_inputs
-from urnscan.sources import states as sizes
+from tests.support.walks import find_inputs
+from urnscan.sources import small_files
 from urnscan.sources import walk as walking
-from urnscan.sources.states import UNKNOWN, file_sizes, states_of_files
+from urnscan.sources.selection import Selection
+from urnscan.sources.small_files import UNKNOWN, file_states
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Python asks one by one")
 
@@ -40,7 +41,8 @@ def test_sizes(tree):
         is_file = path.is_file() and not path.is_symlink()
         expected.append(path.lstat().st_size if is_file else UNKNOWN)
     octets = [os.fsencode(path) + b"\0" for path in paths]
-    assert file_sizes(b"".join(octets), np.cumsum([len(path) for path in octets])).tolist() == expected
+    sizes, _ = file_states(b"".join(octets), np.cumsum([len(path) for path in octets]), follow=False)
+    assert sizes.tolist() == expected
     assert {0, 2, 3, 1234, 5 << 30, UNKNOWN} <= set(expected)
 
 
@@ -54,8 +56,8 @@ def test_states(tree, monkeypatch, can_ask):
         (path.stat().st_size, path.stat().st_mtime_ns) if path.is_file() else (UNKNOWN, 0) for path in map(Path, paths)
     ]
     octets = [os.fsencode(path) + b"\0" for path in paths]
-    monkeypatch.setattr(sizes, "_CAN_ASK", can_ask)
-    found = states_of_files(b"".join(octets), np.cumsum([len(path) for path in octets]))
+    monkeypatch.setattr(small_files, "_CAN_ASK", can_ask)
+    found = file_states(b"".join(octets), np.cumsum([len(path) for path in octets]), follow=True)
     assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
 
 
@@ -64,7 +66,7 @@ def test_the_walk_does_not_depend_on_it(tree, monkeypatch, follow):
     """Elsewhere, and for what is no regular file, each is asked on its own."""
     selection = Selection(follow=follow)
     together = [*find_inputs([str(tree)], selection, frozenset())]
-    monkeypatch.setattr(walking, "file_sizes", lambda _, ends: np.full(len(ends), UNKNOWN))
+    monkeypatch.setattr(walking, "file_states", lambda _, ends, follow: (np.full(len(ends), UNKNOWN), follow))
     alone = [*find_inputs([str(tree)], selection, frozenset())]
     assert [vars_of(each) for each in together] == [vars_of(each) for each in alone]
     assert len(together) >= 5

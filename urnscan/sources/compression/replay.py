@@ -1,6 +1,6 @@
 """Decoding of one member with a library that loses what it has decoded when it raises.
 
-The member is then decoded a second time, up to the octet that cannot be.
+The member is then decoded a second time, up to the first octet that cannot be decoded.
 """
 
 from collections.abc import Callable, Iterator
@@ -8,14 +8,12 @@ from typing import Protocol, TypeAlias
 
 from urnscan.sources.buffer import Buffer, CutError
 
-__all__ = ["STEP", "BrokenError", "ChecksumError", "Decode", "Decoding", "Decompressor", "look", "without"]
-
 Decode: TypeAlias = Callable[[Buffer], Iterator[bytes]]
-"""Decodes the member at the position of a buffer; used for one member after another."""
+"""Decodes the member at the position of a buffer."""
 
 STEP = 1 << 18  # octets of text given at a time
-_STEP_WITHOUT_REPLAY = 1 << 16  # so many are lost in a large member of a pipe that is damaged
-_FIRST, _SECOND, _PIECE = 1 << 11, 1 << 14, 1 << 17  # octets fed at first, then, and from then on
+_STEP_WITHOUT_REPLAY = 1 << 16  # the same for a member too large to decode twice: if damaged, it loses at most so many
+_FIRST, _SECOND, _PIECE = 1 << 14, 1 << 15, 1 << 17  # octets fed at first, then, and from then on
 
 
 class BrokenError(Exception):
@@ -31,22 +29,18 @@ class Decompressor(Protocol):
 
     @property
     def eof(self) -> bool:
-        """Whether the end of the stream was there."""
-        ...
+        """Whether the end of the stream was met."""
 
     @property
     def needs_input(self) -> bool:
         """Whether all has come out of the octets that were given."""
-        ...
 
     @property
     def unused_data(self) -> bytes:
         """Octets given that are behind the end."""
-        ...
 
     def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
         """Decode, and give at most `max_length` octets; with no data the octets held back."""
-        ...
 
 
 class Decoding:
@@ -54,7 +48,7 @@ class Decoding:
 
     def __init__(self, buffer: Buffer, new: Callable[[], Decompressor], error: type[Exception]) -> None:
         self.decompressor = new()
-        self.given = 0  # octets of text
+        self.given = 0  # octets of text, without those of the second decoding
         self._buffer = buffer
         self._new = new
         self._error = error
@@ -80,7 +74,9 @@ class Decoding:
                 if self._buffer.holds(self._origin):
                     yield from without(self.given, self._again())
                 if self._broken:
-                    raise BrokenError(_memory(error)) from error
+                    is_memory = "emory" in str(error)
+                    reason = "needs more than 128 MiB of memory: decompress it first" if is_memory else ""
+                    raise BrokenError(reason) from error
 
     def finish(self) -> Iterator[bytes]:
         """Decode the octets up to the end of the stream."""
@@ -93,7 +89,7 @@ class Decoding:
         return self._buffer.peek()[: min(size, end - self._buffer.position)]
 
     def _again(self) -> Iterator[bytes]:
-        """Decode from the beginning, the last piece octet by octet, up to the octet that cannot be."""
+        """Decode from the beginning, the last piece octet by octet, up to the first octet that cannot be decoded."""
         until = self._buffer.position
         self._buffer.back(self._origin)
         again = self._new()
@@ -122,17 +118,3 @@ def without(count: int, texts: Iterator[bytes]) -> Iterator[bytes]:
         if len(text) > count:
             yield text[count:]
         count -= min(count, len(text))
-
-
-def _memory(error: Exception) -> str:
-    """The reason if the limit of memory was hit, else empty."""
-    return "needs more than 128 MiB of memory: decompress it first" if "emory" in str(error) else ""
-
-
-def look(buffer: Buffer, count: int) -> bytes:
-    """The next `count` octets, which are not taken. Raises CutError where there are fewer."""
-    octets = bytes(buffer.peek(count)[:count])
-    if len(octets) < count:
-        buffer.advance(len(octets))
-        raise CutError
-    return octets

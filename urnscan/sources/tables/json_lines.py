@@ -1,0 +1,88 @@
+"""Lines of JSON that are as usual, read many at a time; all others are left to `framing.json_values`."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import re
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any
+
+from urnscan.framing.buffer import Buffer
+from urnscan.sources.tables.values import Found, in_place
+
+_MOST = 1 << 18  # octets of lines that are read at a time
+_ESCAPED = re.compile(rb"\\u00[0-7]")  # a character of ASCII, which may stand in a name
+
+
+class UsualLines:
+    """Reads lines that are objects, and the members of them with some names that are strings.
+
+    A line is left if anything about it is unusual: it is blank, damaged, no object, may have a name twice or with escapes,
+    or such a member is an array or an object. Then it has to be read with more care.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """`names` are in ASCII, without quotation marks and backslashes."""
+        import msgspec  # noqa: PLC0415 (few runs need it)
+
+        self._names = [in_place(name) for name in names]
+        self._keys = [b'"%b"' % name.encode() for name in names]
+        members = {f"member{number}": name for number, name in enumerate(names)}
+        fields = [(member, Any, None) for member in members]
+        line = msgspec.defstruct("Line", fields, rename=members, gc=False)
+        self._members = [attrgetter(member) for member in members]
+        self._decode = msgspec.json.Decoder(line).decode
+        self._nothing = line()
+        self._errors = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+        self._starts: list[int] = []  # of the lines that were looked at, and of the next
+        self._unusual: list[int] = []
+        self._columns: list[list[Any]] = []
+
+    def read(self, buffer: Buffer, first: int) -> tuple[int, Found]:
+        """Read the usual lines from the next octet on, as far as they are held, and take them: their number, and the values
+        in them. `first` is the number of the first.
+        """
+        at = bisect.bisect_left(self._starts, buffer.offset)
+        if at + 1 >= len(self._starts) or self._starts[at] != buffer.offset:
+            self._look(buffer)
+            at = 0
+        unusual = bisect.bisect_left(self._unusual, at)
+        end = self._unusual[unusual] if unusual < len(self._unusual) else len(self._starts) - 1
+        if end <= at:
+            return 0, ([], [])
+        buffer.at += self._starts[end] - self._starts[at]
+        found = [
+            (number, column, value)
+            for column, values in enumerate(self._columns)
+            for number, value in enumerate(values[at:end], first)
+            if value and isinstance(value, str)
+        ]
+        if len(self._columns) > 1:
+            found.sort()
+        places: list[tuple[object, ...]] = [(number, self._names[column]) for number, column, _ in found]
+        return end - at, ([value.encode() for _, _, value in found], places)
+
+    def _look(self, buffer: Buffer) -> None:
+        """Decode the next lines that are held."""
+        end = buffer.octets.rfind(b"\n", buffer.at, buffer.at + _MOST) + 1
+        block = buffer.octets[buffer.at : end]
+        lines = block.split(b"\n")[:-1]
+        self._starts = [*itertools.accumulate((len(line) + 1 for line in lines), initial=buffer.offset)]
+        records = []
+        for line in lines:
+            try:
+                records.append(self._decode(line))
+            except self._errors:
+                records.append(self._nothing)
+        unusual = {at for at, record in enumerate(records) if record is self._nothing}
+        self._columns = [[*map(member, records)] for member in self._members]
+        for key, values in zip(self._keys, self._columns, strict=True):
+            unusual.update(at for at, value in enumerate(values) if isinstance(value, list | dict))
+            # A member that is null counts as one that is not there: it gives nothing.
+            if block.count(key) != len(values) - values.count(None):
+                unusual.update(at for at, line in enumerate(lines) if line.count(key) > 1)
+        if _ESCAPED.search(block):
+            unusual.update(at for at, line in enumerate(lines) if _ESCAPED.search(line))
+        self._unusual = sorted(unusual)
