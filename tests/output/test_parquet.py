@@ -98,6 +98,14 @@ class TestMetadata:
         write(path, [rows_of(range(3))])
         assert json.loads(pq.read_metadata(path).metadata[b"urnscan"]) == METADATA
 
+    def test_the_schema_has_it_too(self, tmp_path):
+        """Where Arrow reads the schema of a file, or its table, the metadata is there, and nothing else is other."""
+        path = tmp_path / "table.parquet"
+        write(path, [rows_of(range(4))])
+        for schema in (pq.read_schema(path), pq.read_table(path).schema, pq.ParquetFile(path).schema_arrow):
+            assert json.loads(schema.metadata[b"urnscan"]) == METADATA
+            assert schema.equals(SCHEMA)
+
     def test_statistics(self, tmp_path):
         """Statistics of the columns by which a reader selects, or of all."""
         leaves = {"key", "kind", "number", "member", "parts.list.element.text", "parts.list.element.count"}

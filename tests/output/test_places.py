@@ -18,11 +18,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.outputs import METADATA, SCHEMA, fail, incompressible, one_line, rows_of, write
+from tests.support.walks import find_inputs
 from urnscan.errors import FatalError
 from urnscan.output import places
 from urnscan.output.parquet import ParquetOutput
 from urnscan.output.places import SHARDS_SUFFIX, work_folder
-from urnscan.sources import TEMPORARY_SUFFIX, Selection, find_inputs
+from urnscan.sources.selection import TEMPORARY_SUFFIX, Selection
 
 
 class TestWholeOrNotAtAll:
@@ -114,7 +115,7 @@ class TestPlace:
         path.write_bytes(b"old")
         with pytest.raises(FatalError) as caught:
             ParquetOutput(path, SCHEMA)
-        assert "--force" in one_line(caught, path)
+        assert "exists already; force=True replaces it" in one_line(caught, path)
         assert path.read_bytes() == b"old"
         assert list(tmp_path.iterdir()) == [path]
 
@@ -188,7 +189,7 @@ class TestLink:
         target, path = tmp_path / "data" / "target.parquet", tmp_path / "out.parquet"
         target.write_bytes(b"old")
         path.symlink_to("data/target.parquet")
-        with pytest.raises(FatalError, match="--force"):
+        with pytest.raises(FatalError, match="force=True"):
             ParquetOutput(path, SCHEMA)
         write(path, [rows_of(range(3))], force=True)
         assert path.is_symlink()

@@ -37,6 +37,19 @@ def test_all_rows_in_their_order_as_often_as_they_are_wanted(steps):
     spilled.close()
 
 
+def test_all_rows_again_after_some_of_them():
+    """Reading anew closed the stream of the writer once more, which wrote its end over the rows."""
+    spilled = Spilled(SCHEMA, lambda: Path(tempfile.gettempdir()))
+    for number in range(5):
+        spilled.add(rows(*[f"urn:a:{number}"] * 1_000))
+    spilled.spill()
+    some = spilled.batches()
+    next(some)
+    for _ in range(2):
+        assert sum(len(batch) for batch in spilled.batches()) == 5_000
+    spilled.close()
+
+
 def test_no_file_where_nothing_is_spilled():
     """The folder is not even asked for."""
     spilled = Spilled(SCHEMA, lambda: pytest.fail("asked for a folder"))

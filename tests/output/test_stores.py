@@ -76,9 +76,7 @@ class TestRemote:
 
     def test_existing(self, s3):
         s3.put_object(Bucket="bucket", Key="out.parquet", Body=b"old")
-        with pytest.raises(
-            FatalError, match=r"^s3://bucket/out.parquet: exists already; --force \(in Python force=True\) replaces it$"
-        ):
+        with pytest.raises(FatalError, match=r"^s3://bucket/out.parquet: exists already; force=True replaces it$"):
             ParquetOutput("s3://me:secret@bucket/out.parquet", SCHEMA)
         write("s3://bucket/out.parquet", [rows_of(range(3))], force=True)
         assert self.table(s3, "out.parquet").num_rows == 3
@@ -89,7 +87,7 @@ class TestRemote:
             s3.put_object(Bucket="bucket", Key="out.parquet", Body=b"theirs")
             with pytest.raises(
                 FatalError,
-                match=r"out\.parquet: came into being during the run; --force \(in Python force=True\) replaces it",
+                match=r"out\.parquet: came into being during the run; force=True replaces it",
             ):
                 file.commit(METADATA)
         assert s3.get_object(Bucket="bucket", Key="out.parquet")["Body"].read() == b"theirs"
@@ -138,7 +136,7 @@ class TestRemote:
         assert self.table(s3, key).num_rows == 3
         with pytest.raises(FatalError) as caught:
             ParquetOutput(f"s3://bucket/{key}", SCHEMA)
-        assert str(caught.value) == f"s3://bucket/{key}: exists already; --force (in Python force=True) replaces it"
+        assert str(caught.value) == f"s3://bucket/{key}: exists already; force=True replaces it"
 
     @pytest.mark.parametrize("size", [1_000, 400_000])
     def test_an_upload_that_fails_half_way(self, s3, tmp_path, monkeypatch, size):

@@ -8,11 +8,12 @@ from unittest import mock
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.grouping.test_external import Occurrence, all_rows, batches_of, grouped, partial_rows, plain_classes
-from urnscan.grouping import external as grouping
+from tests.grouping.test_out_of_core import Occurrence, all_rows, batches_of, grouped, partial_rows, plain_classes
+from urnscan.grouping import out_of_core as grouping
 from urnscan.grouping import ranges
-from urnscan.grouping.classes import add_up, group
+from urnscan.grouping.classes import add_up, classes_of
 from urnscan.tables.schemas import PARTIAL
+from urnscan.urn.syntax import get_syntax
 
 # Few names of many spellings: some spellings sort before the canonical form and some behind it.
 _urns = st.sampled_from(
@@ -39,9 +40,9 @@ def occurrences(draw):
     )
     source = draw(st.integers(0, 3))
     rows = []
-    for urn, text, step, member, offset in found:
+    for urn, text, step, member, start in found:
         source += step
-        rows.append(Occurrence(urn, text, source, member, offset))
+        rows.append(Occurrence(urn, text, source, member, start))
     return rows
 
 
@@ -67,7 +68,7 @@ def cuttings(draw):
 )
 @example([], [1], {"_CHUNK": 1, "_SLICE": 1}, 1, 1)
 def test_plain_python(found, sizes, cutting, memory, jobs):
-    """Contract, `CLASSES.parquet`: count, source_count, variant_count, variants, first_…; sorted by urn."""
+    """Contract, `CLASSES.parquet`: occurrence_count, source_count, spelling_count, spellings, first_…; sorted by urn."""
     per_range = mock.patch.object(ranges, "_PER_RANGE", 1)
     with tempfile.TemporaryDirectory() as folder, mock.patch.multiple(grouping, **cutting), per_range:
         results = grouped(batches_of(found, sizes), folder, memory=memory, jobs=jobs)
@@ -77,7 +78,40 @@ def test_plain_python(found, sizes, cutting, memory, jobs):
 @given(occurrences(), st.lists(st.integers(1, 9), min_size=1, max_size=4))
 def test_in_memory(found, sizes):
     """The definition itself, without runs."""
-    assert group(list(batches_of(found, sizes))).to_pylist() == plain_classes(found)
+    assert classes_of(add_up(list(batches_of(found, sizes))), None).to_pylist() == plain_classes(found)
+
+
+_pieces = st.sampled_from(["", "#a", "#%D0%B0123", "?+r%00", "?=%41", "?+%c3?=a#p%D0%B0y", "?=a%C2%AD"])
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["urn:ab:c", "urn:ab:%41"]), _pieces, st.integers(0, 3)), max_size=20),
+    st.lists(st.integers(1, 9), min_size=1, max_size=4),
+    st.sampled_from([1, 2_000, 10**9]),
+    st.randoms(),
+)
+def test_problems_of_a_class_are_those_of_its_spellings(found, sizes, memory, chance):
+    """A union: it depends neither on the order of the inputs, nor on how rows are cut, spilled and added up."""
+    rows = [Occurrence(urn, urn + piece, source) for urn, piece, source in sorted(found, key=lambda each: each[2])]
+    with tempfile.TemporaryDirectory() as folder:
+        results = all_rows(grouped(batches_of(rows, sizes), folder, memory=memory, jobs=2, syntax="rfc8141"))
+    assert results == plain_classes(rows, "rfc8141")
+    texts = [(row.urn, row.text) for row in rows]
+    again = [Occurrence(*texts[at], 0) for at in chance.sample(range(len(texts)), len(texts))]
+    (marks, marks_again) = (
+        [(row["urn"], row["marks"]) for row in each]
+        for each in (results, classes_of(add_up([partial_rows(again)]), get_syntax("rfc8141")).to_pylist())
+    )
+    assert marks == marks_again
+
+
+def test_spellings_that_are_not_listed_count():
+    """The 100 most frequent are listed; a problem of any other is one of the class, too."""
+    found = [Occurrence("urn:ab:c", f"urn:ab:c#{number}", 0) for number in range(150) for _ in range(2)]
+    rows = add_up([partial_rows([*found, Occurrence("urn:ab:c", "urn:ab:c#%00", 1)])])
+    (row,) = classes_of(rows, get_syntax("rfc8141")).to_pylist()
+    assert "urn:ab:c#%00" not in {spelling["text"] for spelling in row["spellings"]}
+    assert row["marks"] == 1
 
 
 @given(occurrences(), st.data())

@@ -19,7 +19,7 @@ from urnscan.run import pipeline
 from urnscan.run.options import Options
 from urnscan.run.resume import Shards
 from urnscan.run.tasks import Sizes
-from urnscan.sources import TEMPORARY_SUFFIX
+from urnscan.sources.selection import TEMPORARY_SUFFIX
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS
 
 _TINY = Sizes(part=60, together=50, files=2)
@@ -136,14 +136,12 @@ class Folder(RuleBasedStateMachine):
         report = pipeline.run(
             [str(self.inputs)],
             self.options,
-            occurrences=take,
-            classes=classes.append,
-            rejects=rejects.append,
-            shards=shards,
+            pipeline.Outputs(occurrences=take, classes=classes.append, rejects=rejects.append, shards=shards),
         )
         tables = ((found, OCCURRENCES), (classes, CLASSES), (rejects, REJECTS))
         rows = [pa.Table.from_batches(batches, schema).to_pylist() for batches, schema in tables]
-        counts = report.inputs, report.octets, report.occurrences, report.classes, report.rejects, report.trimmable
+        names = "inputs octets occurrences classes rejects trimmable components_in_names".split()
+        counts = [getattr(report, name) for name in names]
         return rows, counts, [str(failure) for failure in report.failures]
 
     def teardown(self):

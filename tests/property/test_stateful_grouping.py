@@ -11,14 +11,14 @@ from unittest import mock
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from tests.grouping.test_external import Occurrence, all_rows, partial_rows, plain_classes
+from tests.grouping.test_out_of_core import Occurrence, all_rows, partial_rows, plain_classes
 from tests.property.test_grouping_properties import cuttings, occurrences
 from tests.support.examples import FEW
-from urnscan.grouping import external as grouping
+from urnscan.grouping import out_of_core as grouping
 from urnscan.grouping import ranges
 from urnscan.grouping.classes import add_up
-from urnscan.grouping.external import Grouping
-from urnscan.sources import Seen
+from urnscan.grouping.out_of_core import Grouping
+from urnscan.sources.seen_inputs import Seen
 from urnscan.tables.schemas import PARTIAL
 
 _SPELLINGS = 130  # more than are listed
@@ -71,11 +71,13 @@ class Grouped(RuleBasedStateMachine):
 
     @rule()
     def classes(self):
-        results = []
-        for rows in self.grouping.classes(lambda rows: rows):
+        results, told = [], []
+        total = self.grouping.complete()
+        for rows in self.grouping.classes(lambda rows: rows, told.append):
             rows.validate(full=True)
             results.append(rows.to_pylist())
         assert all_rows(results) == plain_classes(self.known)
+        assert sum(told) == total <= len(self.known), "what a bar shows comes to its end"
         assert not any(self.folder.iterdir()), "what was spilled is removed"
         self.begin_grouping()
 

@@ -8,8 +8,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from tests.support.examples import FEW
 from tests.support.oracle import SYNTAXES, Record, oracle, records_of
 from tests.support.strategies import near_urns, octets
-from urnscan.scanner.blocks import MAX_LENGTH, Grammar, Scanner
-from urnscan.scanner.grammar import LOOKAHEAD
+from urnscan.scanner.blocks import Scanner
+from urnscan.scanner.grammar import LOOKAHEAD, MAX_LENGTH, Grammar
 from urnscan.urn.syntax import get_syntax
 
 _BLOCK = 64

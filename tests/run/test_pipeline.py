@@ -20,27 +20,29 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.support.oracle import oracle, trimmable
+import urnscan
+from tests.support.oracle import oracle, trimmable, with_components
 from tests.support.packed import tar, zipped
 from tests.support.results import Result, expected_classes, expected_occurrences, rows_of
 from tests.support.strategies import near_urns
 from tests.support.strategies import octets as rich_octets
 from urnscan import __version__
-from urnscan.errors import FatalError, SourceError
-from urnscan.grouping import external as grouping
+from urnscan.display.progress import ROWS, Progress, Stage
+from urnscan.errors import FatalError, SourceError, SourceNote
+from urnscan.grouping import out_of_core as grouping
 from urnscan.output import parquet as output
 from urnscan.output.parquet import ParquetOutput
 from urnscan.run import pipeline, worker
 from urnscan.run import tasks as planning
 from urnscan.run.failures import Failures
 from urnscan.run.options import Options
-from urnscan.run.pipeline import Report, run
+from urnscan.run.pipeline import Outputs, Report, run
 from urnscan.run.resume import Shards
 from urnscan.run.tasks import Sizes, plan_size
 from urnscan.run.worker import Worker
-from urnscan.sources import Input
 from urnscan.sources import small_files as reading
 from urnscan.sources import texts as opening
+from urnscan.sources.inputs import Input
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, REPEATING
 
 MEANINGS = [
@@ -159,6 +161,7 @@ class TestOracle:
         assert sum(result.progress) >= report.octets
         untrimmed = [oracle(octets, syntax, resolver_tail=tail, max_length=max_length) for octets in files]
         assert trim or report.trimmable == sum(map(trimmable, untrimmed))
+        assert report.components_in_names == with_components((row["text"].encode() for row in expected), syntax)
 
     @given(
         files=st.lists(st.tuples(contents, st.one_of(st.none(), st.integers(0, 300))), max_size=5),
@@ -400,9 +403,7 @@ class TestSame:
             report = run(
                 [str(folder)],
                 rules,
-                classes=classes.write,
-                occurrences=occurrences.write,
-                spill_folder=classes.folder,
+                Outputs(occurrences=occurrences.write, classes=classes.write, spill_folder=classes.folder),
             )
             classes.commit(report.metadata(rules))
             occurrences.commit(report.metadata(rules))
@@ -449,10 +450,10 @@ class TestSame:
             def ask(query, path):
                 return database.execute(query, [str(path)]).fetchone()
 
-            assert ask("SELECT count(*), sum(count)::INT FROM read_parquet(?)", classes) == (302, 302)
+            assert ask("SELECT count(*), sum(occurrence_count)::INT FROM read_parquet(?)", classes) == (302, 302)
             assert ask("SELECT count(*), count(stop) FROM read_parquet(?)", occurrences) == (302, 301)
-            variants = ask("SELECT variants, problem FROM read_parquet(?) WHERE nss = '%00'", classes)
-            assert variants == ([{"text": "urn:a:%00", "count": 1}], "nul-octet")
+            spellings = ask("SELECT spellings, problem FROM read_parquet(?) WHERE nss = '%00'", classes)
+            assert spellings == ([{"text": "urn:a:%00", "count": 1}], "nul-octet")
             for path in (classes, occurrences):
                 ((value,),) = database.execute(
                     "SELECT value FROM parquet_kv_metadata(?) WHERE key = 'urnscan'::BLOB", [str(path)]
@@ -481,7 +482,7 @@ class TestSame:
             raise ZeroDivisionError
 
         with pytest.raises(ZeroDivisionError):
-            run([str(tmp_path / "a")], Options(memory=1), classes=fail, spill_folder=spilled)
+            run([str(tmp_path / "a")], Options(memory=1), Outputs(classes=fail, spill_folder=spilled))
         assert list(spilled.iterdir()) == []
 
     def test_disk_is_full_when_rows_are_spilled(self, tmp_path):
@@ -496,6 +497,65 @@ class TestSame:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         assert "File too large" in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+class TestVerdicts:
+    """Punctuation of the text at the end of a name is not its author's error."""
+
+    NAMES = (
+        "urn:isbn:0-395-36341-1. URN:ISBN:0-395-36341-1. urn:isbn:0-395-36341-1 (urn:alert:source:internal) "
+        "urn:isbn:0-395-36341-6. urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6;grid=99a urn:issn:nnnn-nnnn urn:doi:10 "
+    )
+
+    @pytest.mark.parametrize(("syntax", "equivalence"), MEANINGS)
+    @pytest.mark.parametrize("memory", [1, 10**9])
+    def test_untrimmed(self, tmp_path, small, memory, syntax, equivalence):
+        """At every level, in memory or not: unknown without `--trim`, valid with it, and the run counts them."""
+        small()
+        write_tree(tmp_path, [self.NAMES.encode() * 9] * 9)
+        with mock.patch.multiple(grouping, _CHUNK=4000, _SLICE=800):
+            result = Result([tmp_path], memory=memory, syntax=syntax, equivalence=equivalence)
+            trimmed = Result([tmp_path], memory=memory, syntax=syntax, equivalence=equivalence, trim=True)
+        book = "urn:isbn:9780395363416" if equivalence == "namespace" else "urn:isbn:0-395-36341-1"
+        assert {row["urn"]: (row["occurrence_count"], row["valid"], row["problem"]) for row in result.classes} == {
+            "urn:alert:source:internal)": (81, None, "untrimmed"),
+            "urn:doi:10": (81, False, "nss-grammar"),
+            "urn:isbn:0-395-36341-1.": (162, None, "untrimmed"),
+            "urn:isbn:0-395-36341-6.": (81, False, "nss-grammar"),
+            book: (81, True, None),
+            "urn:issn:nnnn-nnnn": (81, None, "template"),
+            "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6;grid=99a": (81, None, "run-on"),
+        }
+        assert (result.report.untrimmed, trimmed.report.untrimmed) == (2, 0)
+        after = {row["urn"]: (row["occurrence_count"], row["valid"]) for row in trimmed.classes}
+        assert (after[book], after["urn:alert:source:internal"]) == ((243, True), (81, True))
+        assert pipeline.Report().untrimmed is None
+
+    @pytest.mark.parametrize("jobs", [1, 3])
+    @pytest.mark.parametrize("memory", [1, 10**9])
+    def test_problems_of_spellings(self, tmp_path, small, memory, jobs):
+        """The verdict on the class comes first, then what any spelling has, wherever among the inputs it stands."""
+        small()
+        odd = [b"urn:isbn:0-395-36341-1?=%00 ", b"urn:isbn:0-395-36341-6#%D0%B0123 ", b"urn:isbn:0-395-36341-6?+%41 "]
+        plain = b"urn:isbn:0-395-36341-1 urn:isbn:0-395-36341-6 URN:ISBN:0-395-36341-6#p2 " * 9
+        expected = {
+            "urn:isbn:0-395-36341-1": (True, "nul-octet"),
+            "urn:isbn:0-395-36341-6": (False, "check-digit; confusable; needless-encoding"),
+        }
+        for number, some in enumerate([odd, odd[::-1]]):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            write_tree(folder, [some[0], *[plain] * 3, some[1], *[plain] * 3, some[2]])
+            with mock.patch.multiple(grouping, _CHUNK=4000, _SLICE=800):
+                result = Result([folder], memory=memory, jobs=jobs, syntax="rfc8141")
+            assert {row["urn"]: (row["valid"], row["problem"]) for row in result.classes} == expected
+            assert {row["problem"] for row in result.occurrences} == {
+                None,
+                "nul-octet",
+                "confusable",
+                "needless-encoding",
+            }
+            assert result.classes == expected_classes(result.occurrences, "rfc8141")
 
 
 class TestEncodings:
@@ -572,7 +632,11 @@ class TestStreams:
         writer = threading.Thread(target=write)
         writer.start()
         found = []
-        run([str(fifo)], Options(jobs=1), occurrences=lambda rows: found.append(rows.to_pylist()) or seen.set())
+        run(
+            [str(fifo)],
+            Options(jobs=1),
+            Outputs(occurrences=lambda rows: found.append(rows.to_pylist()) or seen.set()),
+        )
         writer.join()
         assert [[row["text"] for row in rows] for rows in found] == [["urn:a:b"], ["urn:c:d"]]
 
@@ -680,7 +744,7 @@ class TestFailures:
     def test_very_many_in_an_input(self):
         """Twenty are told one by one; how many more there are is counted for each input."""
         told = []
-        failures = Failures(told, lambda _: None, strict=False)
+        failures = Failures(told.append)
         for place, count in enumerate((25, 20, 22)):
             for number in range(count):
                 failures.add(place, str(place), SourceError(str(place), f"failure {number}"))
@@ -690,6 +754,18 @@ class TestFailures:
             "0: 5 more failures in it",
             "2: 2 more failures in it",
         ]
+
+    def test_notes_take_no_place_of_failures(self):
+        """Twenty of each are told of an input."""
+        failures = Failures()
+        for number in range(25):
+            failures.add(0, "a", SourceNote("a", f"note {number}"))
+        for number in range(21):
+            failures.add(0, "a", SourceError("a", f"failure {number}"))
+        failures.finish()
+        assert [len(failures.failures), len(failures.notes)] == [21, 21]
+        assert str(failures.failures[-1]) == "a: 1 more failures in it"
+        assert str(failures.notes[-1]) == "a: 5 more notes in it"
 
     def test_tables_whose_checksum_is_wrong_count(self, tmp_path):
         names = ("a.csv", "b.csv", "c.csv")
@@ -708,12 +784,12 @@ class TestFailures:
         files = self.good(tmp_path)
         missing = [str(tmp_path / "missing one"), str(tmp_path / "missing two")]
         found, failed = [], []
-        with pytest.raises(FatalError, match="--strict"):
+        with pytest.raises(FatalError, match="strict=True"):
             run(
                 [files[0][0], missing[0], missing[1], files[1][0]],
                 Options(strict=True, jobs=2),
-                occurrences=found.append,
-                on_failure=failed.append,
+                Outputs(occurrences=found.append),
+                Progress(on_failure=failed.append),
             )
         assert [failure.source for failure in failed] == missing[:1]
         assert [row["source"] for row in rows_of(found, OCCURRENCES)] == [files[0][0]]
@@ -729,8 +805,8 @@ class TestFailures:
             run(
                 [str(tmp_path / "missing"), str(tmp_path / "*.none")],
                 Options(jobs=jobs),
-                classes=failed.append,
-                on_failure=failed.append,
+                Outputs(classes=failed.append),
+                Progress(on_failure=failed.append),
             )
         assert [failure.source for failure in failed] == [str(tmp_path / "missing"), str(tmp_path / "*.none")]
 
@@ -751,9 +827,44 @@ class TestFailures:
             raise ZeroDivisionError
 
         with pytest.raises(ZeroDivisionError):
-            run([str(tmp_path)], Options(), occurrences=fail)
+            run([str(tmp_path)], Options(), Outputs(occurrences=fail))
         with pytest.raises(ZeroDivisionError):
-            run([str(tmp_path)], Options(), classes=fail)
+            run([str(tmp_path)], Options(), Outputs(classes=fail))
+
+
+class TestNotes:
+    """What was scanned in full, though not in its own form, is told and counted apart: it is no failure."""
+
+    AR = b"!<arch>\na/              0           0     0     100644  8         `\nurn:a:b\n"
+
+    def test_of_an_input_and_of_a_member(self, tmp_path):
+        (tmp_path / "x.a").write_bytes(self.AR)
+        (tmp_path / "x.tar").write_bytes(tar([("y.a", self.AR), ("z", b"urn:a:c")]))
+        result = Result([tmp_path], strict=True)
+        assert result.texts == ["urn:a:b", "urn:a:b", "urn:a:c"]
+        assert result.report.failures == []
+        assert [note.source for note in result.report.notes] == [f"{tmp_path}/x.a", f"{tmp_path}/x.tar!/y.a"]
+        assert result.report.metadata(result.options)["counts"] == {
+            "inputs": 2,
+            "failures": 0,
+            "notes": 2,
+            "octets": 2 * len(self.AR) + 7,
+            "occurrences": 3,
+            "trimmable": 0,
+            "components_in_names": 0,
+            "left_out": None,
+            "classes": 2,
+            "rejects": None,
+        }
+
+    def test_a_failure_beside_a_note(self, tmp_path):
+        """With `strict` the failure ends the run, and its message names the failure alone."""
+        (tmp_path / "x.a").write_bytes(self.AR)
+        (tmp_path / "x.rar").write_bytes(b"Rar!\x1a\x07\x00")
+        result = Result([tmp_path])
+        assert [len(result.report.failures), len(result.report.notes)] == [1, 1]
+        with pytest.raises(FatalError, match=r"strict=True\): .*x\.rar: a RAR archive is not read.*first$"):
+            urnscan.scan(tmp_path, strict=True)
 
 
 class TestOwnOutputs:
@@ -765,18 +876,21 @@ class TestOwnOutputs:
         folder = tmp_path / "folder"
         folder.mkdir()
         (folder / "a").write_bytes(b"urn:a:b")
-        (folder / "out.parquet").write_bytes(b"urn:old:output")
+        (folder / "out.jsonl").write_bytes(b'{"urn": "urn:old:output"}\n')
         (tmp_path / "link").symlink_to(folder)
         path = {
-            "absolute": folder / "out.parquet",
-            "relative": "folder/out.parquet",
-            "through a link": "link/out.parquet",
+            "absolute": folder / "out.jsonl",
+            "relative": "folder/out.jsonl",
+            "through a link": "link/out.jsonl",
         }
         outputs = [str(path[spelled])]
         assert Result(["folder"], outputs=outputs).texts == ["urn:a:b"]
         assert Result([folder], outputs=outputs).texts == ["urn:a:b"]
         assert sorted(Result([folder]).texts) == ["urn:a:b", "urn:old:output"]
         assert plan_size(["folder"], Options(), outputs) == 7
+        (folder / "out.jsonl").write_bytes(b"urn:a:precious")
+        with pytest.raises(FatalError, match="is an output, and an input in a folder"):
+            Result(["folder"], outputs=outputs)
 
     def test_while_they_are_written(self, tmp_path):
         """The work folder, with what is spilled in it."""
@@ -796,7 +910,7 @@ class TestSinks:
         both = Result([tmp_path])
         for wanted in ("occurrences", "classes"):
             batches = []
-            report = run([str(tmp_path)], Options(), **{wanted: batches.append})
+            report = run([str(tmp_path)], Options(), Outputs(**{wanted: batches.append}))
             schema = OCCURRENCES if wanted == "occurrences" else CLASSES
             assert rows_of(batches, schema) == getattr(both, wanted)
             assert report.occurrences == both.report.occurrences
@@ -812,7 +926,7 @@ class TestSinks:
         small(part=30)
         write_tree(tmp_path, [lines(20)] * 9)
         threads = set()
-        run([str(tmp_path)], Options(jobs=4), occurrences=lambda _: threads.add(threading.get_ident()))
+        run([str(tmp_path)], Options(jobs=4), Outputs(occurrences=lambda _: threads.add(threading.get_ident())))
         assert threads == {threading.get_ident()}
 
     def test_progress_one_at_a_time(self, tmp_path, small):
@@ -828,26 +942,40 @@ class TestSinks:
             octets.append(number)
             busy.release()
 
-        run([str(tmp_path)], Options(jobs=4), on_progress=on_progress)
+        run([str(tmp_path)], Options(jobs=4), progress=Progress(on_progress=on_progress))
         assert sum(octets) == sum(len(text) for _, text in files)
 
     def test_told_when_grouping_begins(self, tmp_path):
-        """Once, when all is read and no class is there yet; never where there are no classes."""
+        """Once, when all is read and no class is there yet, and then of its rows; never where there are no classes."""
         write_tree(tmp_path, [lines(40)] * 3)
         seen = []
 
         def go(**sinks):
             seen.clear()
-            run([str(tmp_path)], Options(), on_grouping=lambda: seen.append("grouping"), **sinks)
+            progress = Progress(
+                on_progress=lambda octets: seen.append("progress") if octets else None, on_stage=seen.append
+            )
+            run(
+                [str(tmp_path)],
+                Options(),
+                Outputs(occurrences=lambda rows: seen.append(rows.num_rows), **sinks),
+                progress,
+            )
             return seen
 
-        told = {
-            "occurrences": lambda rows: seen.append(rows.num_rows),
-            "on_progress": lambda octets: seen.append("progress") if octets else None,
-        }
-        assert "grouping" not in go(**told)
-        assert go(**told, classes=lambda _: seen.append("classes"))[-2:] == ["grouping", "classes"]
-        assert seen.count("grouping") == 1
+        grouping = Stage("grouping", 120, ROWS)
+        assert grouping not in go()
+        assert go(classes=lambda _: seen.append("classes"))[-3:] == [grouping, "classes", "progress"]
+        assert seen.count(grouping) == 1
+
+    @pytest.mark.parametrize("memory", [1, 10**9])
+    def test_a_bar_of_rows_comes_to_its_end(self, tmp_path, memory):
+        """Also where rows are spilled."""
+        write_tree(tmp_path, [lines(40)] * 3)
+        told = []
+        progress = Progress(on_progress=told.append, on_stage=lambda _: told.clear())
+        run([str(tmp_path)], Options(memory=memory), Outputs(classes=lambda _: None), progress)
+        assert sum(told) == 120
 
     @pytest.mark.parametrize("size", [30, 100, 400])
     def test_progress_of_a_file_for_which_there_is_no_room(self, tmp_path, small, size):
@@ -857,7 +985,7 @@ class TestSinks:
         (tmp_path / "a").write_bytes(text)
         told = []
         with mock.patch.object(planning, "is_splittable", return_value=False):
-            report = run([str(tmp_path)], Options(jobs=1), on_progress=told.append)
+            report = run([str(tmp_path)], Options(jobs=1), progress=Progress(on_progress=told.append))
         assert report.octets == sum(told) == size
 
     def test_progress_of_what_an_earlier_run_kept(self, tmp_path, small):
@@ -869,7 +997,7 @@ class TestSinks:
         for _ in range(2):
             with Shards(tmp_path / "out", {}, resume=True) as shards:
                 told.append([])
-                run(inputs, Options(jobs=1), shards=shards, on_progress=told[-1].append)
+                run(inputs, Options(jobs=1), Outputs(shards=shards), Progress(on_progress=told[-1].append))
         assert shards.octets == sum(told[1]) == sum(told[0]) == sum(len(text) for _, text in files)
 
     def test_plan_size(self, tmp_path):
@@ -930,13 +1058,28 @@ class TestMetadata:
         result = Result([tmp_path, tmp_path / "missing"], trim=True, max_length=99)
         assert result.report.metadata(result.options) == {
             "version": __version__,
+            "schema": 2,
             "syntax": "rfc2141",
             "equivalence": "lexical",
             "trim": True,
             "recover": [],
+            "nid": [],
+            "not_nid": [],
+            "rules": None,
             "resolver_tail": "keep",
             "max_length": 99,
-            "counts": {"inputs": 2, "failures": 1, "octets": 30, "occurrences": 4, "classes": 2, "rejects": None},
+            "counts": {
+                "inputs": 2,
+                "failures": 1,
+                "notes": 0,
+                "octets": 30,
+                "occurrences": 4,
+                "trimmable": 0,
+                "components_in_names": 0,
+                "left_out": None,
+                "classes": 2,
+                "rejects": None,
+            },
         }
 
     def test_nothing_varies(self, tmp_path):

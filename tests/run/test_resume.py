@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from urnscan.run import resume as module
 from urnscan.run.pieces import Begun, Counts, Done, Failed, Rows
 from urnscan.run.resume import Shards, stamp
 from urnscan.run.tasks import Files, Part
-from urnscan.sources import Input, Listed
+from urnscan.sources.inputs import Input, Listed
 
 MEANING = {"syntax": "rfc2141", "version": "1"}
 TABLES = ("partial", "occurrences", "rejects")
@@ -159,6 +160,16 @@ class TestKept:
         assert piece.partial.equals(TASKS[name(0)][0].partial, check_metadata=True)
         assert piece.occurrences.schema == TASKS[name(0)][0].occurrences.schema
 
+    def test_rows_of_an_earlier_edition(self, tmp_path):
+        """A version before kept them, and this one goes on: the columns get their names of now."""
+        before = rows("a", "b").rename_columns(["source", "text", "offset", "trailing"])
+        with resumed(tmp_path) as shards:
+            add(shards, name(0), Rows(Counts(), occurrences=before), Done(Counts()))
+            shards._mark()
+        with resumed(tmp_path) as shards:
+            piece = next(shards.pieces(shards.find(name(0))))
+        assert piece.occurrences.equals(before.rename_columns(["source", "text", "start", "punctuation"]))
+
     def test_what_is_not_known_by_a_stamp_is_not_kept(self, tmp_path):
         with resumed(tmp_path) as shards:
             add(shards, "", *TASKS[name(0)])
@@ -187,11 +198,26 @@ class TestKept:
         assert [path.read_bytes() for path in files] == before
 
     def test_another_meaning(self, left):
-        with resumed(left, MEANING | {"syntax": "rfc8141"}) as shards:
-            assert shards.were_other
+        """What cannot be used is not discarded either, unless that is said; the message names what differs."""
+        for other, said in (({"syntax": "rfc8141"}, "syntax"), ({"version": "2", "more": 1}, "more and version")):
+            with pytest.raises(FatalError) as caught:
+                resumed(left, MEANING | other)
+            assert f" is kept; it had another {said}: the command of that run with --resume goes on" in str(
+                caught.value
+            )
+        with Shards(left / "out", MEANING | {"syntax": "rfc8141"}, resume=True, force=True) as shards:
+            assert shards.differing == ["syntax"]
             assert not shards.are_some
             assert kept(shards) == {}
         assert [*left.iterdir()] == []
+
+    def test_what_is_of_no_use(self, left):
+        """The octets of tasks that this run has not."""
+        with resumed(left) as shards:
+            assert shards.unused == 130
+            for task in (name(0), name(7)):
+                shards.find(task)
+            assert shards.unused == 30
 
     def test_a_meaning_that_is_not_whole_is_no_other(self, tmp_path):
         """Who was cut off when nothing was kept yet is not told that the options have changed."""
@@ -199,7 +225,7 @@ class TestKept:
         below.mkdir(0o700)
         lines.write_bytes(b'{"syntax')
         with resumed(tmp_path) as shards:
-            assert not shards.were_other
+            assert not shards.differing
             assert not shards.are_some
 
     def test_the_order_of_a_meaning_is_none(self, left):
@@ -249,7 +275,8 @@ class TestWhen:
     @pytest.fixture(autouse=True)
     def _time(self, monkeypatch):
         self.now = 1000.0
-        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: self.now))
+        others = {"strftime": time.strftime, "localtime": time.localtime}
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: self.now, **others))
         monkeypatch.setattr(module, "_AT_ONCE", 1)
 
     def plain(self, folder):
@@ -282,10 +309,49 @@ class TestWhen:
         with resumed(tmp_path) as shards:
             assert kept(shards) == EXPECTED
 
-    def test_a_plain_run_removes_what_another_left(self, left):
-        with self.plain(left) as shards:
+    def test_a_plain_run_does_not_remove_what_another_kept(self, left):
+        """Not the first, and not the second that is tried."""
+        os.utime(places(left)[1], (0, 86400))
+        for _ in range(2):
+            with pytest.raises(FatalError) as caught:
+                self.plain(left)
+            work = "the work of an earlier run on 130 octets, cut off at 1970-01-02"
+            assert str(caught.value).startswith(f"{left}/out: {work} ")
+            assert str(caught.value).endswith(", is kept: --resume goes on from there, --force discards it")
+        with resumed(left) as shards:
+            assert kept(shards) == EXPECTED
+
+    def test_force_removes_it_and_says_so(self, left):
+        with Shards(left / "out", MEANING, resume=False, force=True) as shards:
+            assert shards.discarded.startswith("the work of an earlier run on 130 octets, ")
             assert not shards.are_some
             assert [*left.iterdir()] == []
+
+    def test_what_a_short_run_left_is_removed(self, tmp_path):
+        """One that was killed: nobody was told that its work is kept, and it is soon done again."""
+        with self.plain(tmp_path) as shards:
+            keep(shards)
+            shards._close()
+            with self.plain(tmp_path) as other:
+                assert not other.discarded
+                assert [*tmp_path.iterdir()] == []
+
+    def test_what_a_run_left_that_became_long_is_not(self, tmp_path):
+        """All was kept at its beginning, and it was interrupted later, for example in its grouping."""
+        with self.plain(tmp_path) as shards:
+            keep(shards, [name(1)])
+            self.now += 11
+        with pytest.raises(FatalError, match="10 octets"):
+            self.plain(tmp_path)
+
+    def test_what_a_long_run_left_is_not(self, tmp_path):
+        """One that was killed, after the time from which on it keeps all."""
+        with self.plain(tmp_path) as shards:
+            self.now += 11
+            keep(shards)
+            shards._close()
+            with pytest.raises(FatalError, match="130 octets"):
+                self.plain(tmp_path)
 
 
 class TestDamage:
@@ -368,7 +434,9 @@ class TestOthers:
             keep(shards, [name(1)])
             with pytest.raises(FatalError, match="another run is writing it"):
                 resumed(tmp_path)
-            with Shards(tmp_path / "out", MEANING, resume=False) as other:
+            with pytest.raises(FatalError, match="another run is writing it"):
+                Shards(tmp_path / "out", MEANING, resume=False)
+            with Shards(tmp_path / "out", MEANING, resume=False, force=True) as other:
                 keep(other)
                 assert not other.are_kept
             keep(shards, [name(3)])

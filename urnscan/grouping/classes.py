@@ -9,39 +9,39 @@ threads can sort and add up rows, spill them, and add them up again. The first r
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import number_array, numbers, octet_strings, string_array
-from urnscan.arrays.jit import compiled, read_only
+from urnscan.arrays.arrow import number_array, numbers, octet_strings, string_array, text_array
+from urnscan.arrays.jit import compiled, inlined, read_only
+from urnscan.arrays.octets import Integers
 from urnscan.arrays.strings import (
     Column,
-    Integers,
     Offsets,
     Rows,
+    Sorting,
     argsort_pairs,
     compare,
-    cut,
     same,
+    sort_words,
     take,
     take_numbers,
 )
 from urnscan.errors import FatalError
 from urnscan.tables.schemas import GROUPED, PARTIAL, SINGLE
+from urnscan.urn.spellings import marks_of
+from urnscan.urn.syntax import Syntax
 
-__all__ = ["MOST_VARIANTS", "add_up", "classes_of", "group", "one_batch", "one_schema", "taken"]
-
-MOST_VARIANTS = 100
+MOST_SPELLINGS = 100
 """Listed spellings of a class, at most."""
 
 _SCHEME = len("urn:")
+_FIRST = ["first_source", "first_member", "first_start"]
+_NUMBERS = ["occurrence_count", "sources", "first_source", "last_source"]
 _MOST_OCTETS = 1 << 31  # offsets are 32 bits wide
-
-
-def group(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """GROUPED rows of SINGLE or PARTIAL rows that fit in memory: for an engine that brings rows of one key together."""
-    return classes_of(add_up(batches))
 
 
 def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch:
@@ -49,40 +49,35 @@ def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch
     then text. All keys begin with the same `shared` octets.
     """
     rows = _partial(one_batch(batches))
-    urn, text = octet_strings(rows.column("urn")), octet_strings(rows.column("text"))
-    first_source, last_source = numbers(rows.column("first_source")), numbers(rows.column("last_source"))
-    order = argsort_pairs(max(shared, _SCHEME), urn, text)
-    urn, text = _take(urn, order), _take(text, order)  # neighbours are compared faster if they lie side by side
-    spellings, counts, sources, first_rows, last_sources = _sums(
-        order, urn, text, (numbers(rows.column("count")), numbers(rows.column("sources"))), (first_source, last_source)
-    )
-    every = len(spellings) == len(order)
-    return pa.RecordBatch.from_arrays(
-        [
-            string_array(*(urn if every else _take(urn, spellings))),
-            string_array(*(text if every else _take(text, spellings))),
-            number_array(counts),
-            number_array(sources),
-            number_array(take_numbers(first_source, first_rows)),
-            number_array(last_sources),
-            _take_some(rows.column("first_member"), first_rows),
-            number_array(take_numbers(numbers(rows.column("first_offset")), first_rows)),
-        ],
-        schema=PARTIAL,
-    )
+    names = rows.select(["urn", "text"])
+    order = argsort_pairs(max(shared, _SCHEME), *map(octet_strings, names.columns))
+    names = taken(names, order)  # neighbours are compared faster if they lie side by side
+    urns, texts = map(octet_strings, names.columns)
+    sums = _sums(_Rows(read_only(order), *(numbers(rows.column(name)) for name in _NUMBERS)), urns, texts)
+    if len(sums.spellings) < len(order):
+        names = taken(names, sums.spellings)
+    first_source, *first = taken(rows.select(_FIRST), sums.first_rows).columns
+    added = number_array(sums.counts), number_array(sums.sources), first_source, number_array(sums.last_sources)
+    return pa.RecordBatch.from_arrays([*names.columns, *added, *first], schema=PARTIAL)
 
 
-def classes_of(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """GROUPED rows of PARTIAL rows that are added up."""
+def classes_of(rows: pa.RecordBatch, syntax: Syntax | None) -> pa.RecordBatch:
+    """GROUPED rows of PARTIAL rows that are added up. Without a syntax, spellings are not looked at: `marks` are 0."""
     starts = np.flatnonzero(numbers(rows.column("sources")))
-    counts = numbers(rows.column("count"))
+    counts = numbers(rows.column("occurrence_count"))
     urn, text = octet_strings(rows.column("urn")), octet_strings(rows.column("text"))
     heads = rows if len(starts) == rows.num_rows else rows.take(number_array(starts))
     bounds = np.append(starts, rows.num_rows)
-    listed, list_offsets = _list_variants(bounds, counts, urn, text)
-    variants = pa.StructArray.from_arrays(
-        [_take_texts(urn, text, listed), number_array(take_numbers(counts, listed))],
-        fields=list(GROUPED.field("variants").type.value_type),
+    listed, list_offsets = _list_spellings(bounds, counts, (urn, text))
+    texts = spelled = rows.column("urn")
+    if len(text[0]):  # otherwise each class has one spelling
+        no_text = text_array([""])[0]  # pyarrow would import pandas to make it from ""
+        spelled = pc.if_else(pc.equal(rows.column("text"), no_text), texts, rows.column("text"))
+        texts = string_array(*take(*octet_strings(spelled), listed))
+    marks = np.zeros(rows.num_rows, np.uint8) if syntax is None else marks_of(*octet_strings(spelled), syntax)
+    lists = GROUPED.field("spellings").type
+    spellings = pa.StructArray.from_arrays(
+        [texts, number_array(take_numbers(counts, listed))], fields=list(lists.value_type)
     )
     return pa.RecordBatch.from_arrays(
         [
@@ -90,10 +85,9 @@ def classes_of(rows: pa.RecordBatch) -> pa.RecordBatch:
             number_array(np.add.reduceat(counts, starts)),
             heads.column("sources"),
             number_array(np.diff(bounds)),
-            pa.ListArray.from_arrays(number_array(list_offsets), variants, type=GROUPED.field("variants").type),
-            heads.column("first_source"),
-            heads.column("first_member"),
-            heads.column("first_offset"),
+            pa.ListArray.from_arrays(number_array(list_offsets), spellings, type=lists),
+            *(heads.column(name) for name in _FIRST),
+            number_array(np.bitwise_or.reduceat(marks, starts)),  # of all spellings, also of those that are not listed
         ],
         schema=GROUPED,
     )
@@ -115,24 +109,24 @@ def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None
     rows: list[pa.RecordBatch] = pa.Table.from_batches(batches, schema).combine_chunks().to_batches()
     if not rows:
         return pa.RecordBatch.from_pylist([], schema)
-    octets = sum(
-        rows[0].column(name).buffers()[2].size for name in ("urn", "text") if rows[0].column(name).buffers()[2]
-    )
-    if len(rows) > 1 or octets >= _MOST_OCTETS:
+    octets = [rows[0].column(name).buffers()[2] for name in ("urn", "text")]
+    if len(rows) > 1 or sum(each.size for each in octets if each) >= _MOST_OCTETS:
         raise FatalError("the spellings of one name have more than 2 GiB in all; a lower --max-length cuts them")
     return rows[0]
 
 
 def taken(rows: pa.RecordBatch, order: Rows) -> pa.RecordBatch:
-    """SINGLE or PARTIAL rows in another order."""
+    """Take rows of a batch, in this order. A column of strings may have nulls."""
     columns = []
     for column in rows.columns:
         if not pa.types.is_string(column.type):
             columns.append(number_array(take_numbers(numbers(column), order)))
-        elif column.null_count:
-            columns.append(_take_some(column, order))
+        elif not column.null_count:
+            columns.append(string_array(*take(*octet_strings(column), order)))
+        elif column.null_count == len(column):
+            columns.append(pa.nulls(len(order), column.type))
         else:
-            columns.append(string_array(*_take(octet_strings(column), order)))
+            columns.append(column.take(number_array(order)))
     return pa.RecordBatch.from_arrays(columns, schema=rows.schema)
 
 
@@ -142,44 +136,79 @@ def _partial(rows: pa.RecordBatch) -> pa.RecordBatch:
         return rows
     ones = number_array(np.ones(rows.num_rows, np.int64))
     own = dict(zip(rows.schema.names, rows.columns, strict=True))
-    own |= {"count": ones, "sources": ones, "last_source": own["first_source"]}
+    own |= {"occurrence_count": ones, "sources": ones, "last_source": own["first_source"]}
     return pa.RecordBatch.from_arrays([own[name] for name in PARTIAL.names], schema=PARTIAL)
 
 
-@compiled
-def _sums(
-    order: Rows, urns: Column, texts: Column, counted: tuple[Integers, Integers], between: tuple[Rows, Rows]
-) -> tuple[Rows, Integers, Integers, Rows, Rows]:
-    """Add up rows that `order` brings together; the strings are in that order already, the numbers are not.
+class _Rows(NamedTuple):
+    """Rows as columns of numbers, in the order of the inputs; `order` is that of their strings."""
 
-    `counted` has the count and sources of each row, `between` its first and last source. Returns for each spelling its first place in the order, its count, its sources (0 for all but the first spelling of
-    a class), and, of its class, the row of the first occurrence and the last source.
+    order: Rows
+    counts: Integers
+    sources: Integers
+    first_source: Rows
+    last_source: Rows
+
+
+class _Sums(NamedTuple):
+    """A row for each spelling."""
+
+    spellings: Rows
+    """Its first place in the order."""
+    counts: Integers
+    sources: Integers
+    """Sources of the class; 0 for all but the first spelling of a class."""
+    first_rows: Rows
+    """Row of the first occurrence of the class."""
+    last_sources: Rows
+    """Last source of the class."""
+
+    def first(self, rows: int) -> _Sums:
+        """A copy of the first rows."""
+        return _Sums(
+            self.spellings[:rows].copy(),
+            self.counts[:rows].copy(),
+            self.sources[:rows].copy(),
+            self.first_rows[:rows].copy(),
+            self.last_sources[:rows].copy(),
+        )
+
+
+def _sums(rows: _Rows, urns: Column, texts: Column) -> _Sums:
+    """Add up rows that the order brings together; the strings are in that order already."""
+    total = len(rows.order)
+    sums = _Sums(
+        np.empty(total, np.int32),
+        np.zeros(total, np.int64),
+        np.zeros(total, np.int64),
+        np.full(total, -1, np.int32),
+        np.zeros(total, np.int32),
+    )
+    found = _add_rows(rows, urns, texts, sums, np.empty((2, total), np.int32))
+    return sums if found == total else sums.first(found)
+
+
+@compiled
+def _add_rows(rows: _Rows, urns: Column, texts: Column, sums: _Sums, heads: Rows) -> int:
+    """Add up rows and return the number of spellings. The columns of `sums` are 0, and `first_rows` are -1.
+
+    `heads` has room for the first spelling of a class: for each spelling, and for each row.
     """
-    (urn, urn_offsets), (text, text_offsets) = urns, texts
-    count, sources = counted
-    first_source, last_source = between
-    total = len(order)
-    spellings = np.empty(total, np.int32)
-    counts = np.zeros(total, np.int64)
-    class_of_row = np.empty(total, np.int32)
-    head = np.empty(total, np.int32)  # of each spelling, the first spelling of its class
+    order, row_counts, sources, first_source, last_source = rows
+    spellings, counts, class_sources, first_rows, last_sources = sums
+    head, class_of_row = heads[0], heads[1]
     found = 0
-    for i in range(total):
+    for i in range(len(order)):
         row = order[i]
-        new_class = i == 0 or not same(urn, urn_offsets[i], urn_offsets[i + 1], urn, urn_offsets[i - 1], urn_offsets[i])
-        if new_class or not same(
-            text, text_offsets[i], text_offsets[i + 1], text, text_offsets[i - 1], text_offsets[i]
-        ):
+        new_class = i == 0 or not _same_as_before(i, urns)
+        if new_class or not _same_as_before(i, texts):
             spellings[found] = i
             head[found] = found if new_class else head[found - 1]
             found += 1
-        counts[found - 1] += count[row]
+        counts[found - 1] += row_counts[row]
         class_of_row[row] = head[found - 1]
-    class_sources = np.zeros(found, np.int64)
-    first_rows = np.full(found, -1, np.int32)
-    last_sources = np.zeros(found, np.int32)
     # Rows stand in the order of the inputs, and so do the sources of each: two rows share the one between them or none.
-    for row in range(total):
+    for row in range(len(order)):
         if sources[row] > 0:
             of = class_of_row[row]
             class_sources[of] += sources[row]
@@ -191,63 +220,49 @@ def _sums(
     for spelling in range(found):
         first_rows[spelling] = first_rows[head[spelling]]
         last_sources[spelling] = last_sources[head[spelling]]
-    return spellings[:found].copy(), counts[:found].copy(), class_sources, first_rows, last_sources
+    return found
+
+
+@inlined
+def _same_as_before(row: int, strings: Column) -> bool:
+    """Whether a string is equal to the one before it."""
+    octets, offsets = strings
+    return same(octets, offsets[row], offsets[row + 1], octets, offsets[row - 1], offsets[row])
+
+
+def _list_spellings(bounds: Integers, counts: Integers, names: tuple[Column, Column]) -> tuple[Rows, Offsets]:
+    """Rows of the listed spellings of each class, by frequency, then by text, and the beginning of each list.
+
+    `names` are the columns of URNs and texts.
+    """
+    sorting = Sorting.of(bounds[-1])
+    listed, offsets = np.empty(bounds[-1], np.int32), np.zeros(len(bounds), np.int32)
+    _rank(bounds, counts, names, sorting, listed, offsets)
+    return listed[: offsets[-1]], offsets
 
 
 @compiled
-def _list_variants(bounds: Integers, counts: Integers, urns: Column, texts: Column) -> tuple[Integers, Offsets]:
-    """Rows of the listed spellings of each class, by frequency, then by text, and the beginning of each list."""
-    (urn, urn_offsets), (text, text_offsets) = urns, texts
-    classes = len(bounds) - 1
-    listed = np.empty(bounds[classes] - bounds[0], np.int64)
-    offsets = np.zeros(classes + 1, np.int32)
+def _rank(
+    bounds: Integers, counts: Integers, names: tuple[Column, Column], sorting: Sorting, listed: Rows, offsets: Offsets
+) -> None:
+    (urn, urn_offsets), (text, text_offsets) = names
+    rows, words = sorting.rows, sorting.words
     used = 0
-    for c in range(classes):
+    for c in range(len(bounds) - 1):
         start, end = bounds[c], bounds[c + 1]
-        if end - start == 1:
-            listed[used] = start
-            used += 1
-        else:
-            rows = np.arange(start, end)
+        if end - start > 1:
             # Rows are sorted by text, but a spelling equal to the URN is empty and comes first: move it to its place.
             if text_offsets[start] == text_offsets[start + 1]:
+                first, last = urn_offsets[start], urn_offsets[start + 1]
                 i = start + 1
-                while (
-                    i < end
-                    and compare(
-                        text, text_offsets[i], text_offsets[i + 1], urn, urn_offsets[start], urn_offsets[start + 1]
-                    )
-                    < 0
-                ):
-                    rows[i - start - 1] = i
+                while i < end and compare(text, text_offsets[i], text_offsets[i + 1], urn, first, last) < 0:
+                    rows[i - 1] = i
                     i += 1
-                rows[i - start - 1] = start
-            ranked = rows[np.argsort(-counts[rows], kind="mergesort")]  # stable: by text among equals
-            for i in range(min(len(ranked), MOST_VARIANTS)):
-                listed[used] = ranked[i]
-                used += 1
+                rows[i - 1] = start
+            for i in range(start, end):
+                words[i] = ~np.uint64(counts[rows[i]])  # the most frequent first
+            sort_words(sorting, start, end)
+        for i in range(start, min(end, start + MOST_SPELLINGS)):
+            listed[used] = rows[i]
+            used += 1
         offsets[c + 1] = used
-    return listed[:used].copy(), offsets
-
-
-def _take(strings: Column, rows: Rows | Integers) -> Column:
-    octets, offsets = take(*strings, rows)
-    return read_only(octets), read_only(offsets)
-
-
-def _take_texts(urn: Column, text: Column, rows: Integers) -> pa.StringArray:
-    """The spellings in these rows: the text, or the URN if the text is empty."""
-    if not len(text[0]):  # then each class has one spelling
-        return string_array(*urn)
-    lengths = np.diff(text[1])[rows]
-    # Both in one column, the texts behind the URNs.
-    octets = np.concatenate([urn[0], text[0]])
-    behind = np.int32(len(urn[0]))
-    starts = np.where(lengths, text[1][rows] + behind, urn[1][rows])
-    ends = np.where(lengths, text[1][rows + 1] + behind, urn[1][rows + 1])
-    return string_array(*cut(octets, starts, ends))
-
-
-def _take_some(column: pa.StringArray, rows: Rows) -> pa.StringArray:
-    """These rows of a column that may be null throughout."""
-    return pa.nulls(len(rows), column.type) if column.null_count == len(column) else column.take(number_array(rows))

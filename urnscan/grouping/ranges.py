@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from urnscan.arrays.jit import compiled, inlined, read_only
-from urnscan.arrays.strings import Integers, Octets, Offsets, Rows, Words, cut, word
-
-__all__ = ["Ranges", "choose_ranges", "sample"]
+from urnscan.arrays.octets import Integers, Octets
+from urnscan.arrays.strings import Column, Offsets, Rows, Words, cut, word
 
 _PER_RANGE = 16  # keys of the sample for each range
 _KEY = 1024  # octets of a bound, at most
@@ -42,8 +41,11 @@ class Ranges:
         """The rows of a column of keys, range by range, in their order within each; and the beginning of each range,
         with the end of the last.
         """
-        rows: tuple[Rows, Integers] = _order(octets, offsets, self._words)
-        return rows
+        numbers, rows = np.empty(len(offsets) - 1, np.int32), np.empty(len(offsets) - 1, np.int32)
+        begins = np.zeros(len(self) + 1, np.int64)
+        _number((octets, offsets), self._words, numbers, begins)
+        _bring_together(numbers, begins.copy(), rows)
+        return rows, begins
 
     @cached_property
     def _words(self) -> Words:
@@ -77,22 +79,25 @@ def choose_ranges(keys: Sequence[bytes], most: int) -> Ranges:
 
 
 @compiled
-def _order(octets: Octets, offsets: Offsets, bounds: Words) -> tuple[Rows, Integers]:
-    total = len(offsets) - 1
-    numbers = np.empty(total, np.int32)
-    begins = np.zeros(bounds.shape[1] + 2, np.int64)
-    for row in range(total):
+def _number(keys: Column, bounds: Words, numbers: Rows, begins: Integers) -> None:
+    """Set the number of the range of each key, and the beginning of each range in their order, with the end of the last;
+    `begins` is 0.
+    """
+    octets, offsets = keys
+    for row in range(len(numbers)):
         number = _range_of(octets, offsets[row], offsets[row + 1], bounds)
         numbers[row] = number
         begins[number + 1] += 1
     for number in range(1, len(begins)):
         begins[number] += begins[number - 1]
-    next_of = begins.copy()
-    rows = np.empty(total, np.int32)
-    for row in range(total):
+
+
+@compiled
+def _bring_together(numbers: Rows, next_of: Integers, rows: Rows) -> None:
+    """Set the rows in the order of their ranges; `next_of` is the beginning of each range, and becomes its end."""
+    for row in range(len(numbers)):
         rows[next_of[numbers[row]]] = row
         next_of[numbers[row]] += 1
-    return rows, begins
 
 
 @inlined

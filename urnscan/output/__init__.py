@@ -1,7 +1,9 @@
-"""Rows -> files, whole or not at all.
+"""Rows -> files, whole or not at all, and lines.
 
 spill: rows that may be more than memory holds, kept in a file without a name.
 places: local paths and URLs where an output appears when it is complete.
 parquet: the Parquet writer.
+lines: rows as lines of text and of JSON.
 octets: plain octets, compressed as the name says.
+tables: tables in the format that the name says, Parquet or text.
 """

@@ -4,19 +4,38 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from urnscan.errors import FatalError
 from urnscan.output.places import Output, as_fatal
-
-__all__ = ["CODECS", "NOT_WRITTEN", "OctetOutput"]
+from urnscan.sources.remote.urls import is_remote, without_secrets
 
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """Compressions that pyarrow writes, by the suffix of the name."""
-NOT_WRITTEN = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz")
-"""Suffixes of forms that are not written."""
+NOT_WRITTEN = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".tbz2", ".tbz", ".txz", ".tzst")
+"""Suffixes of forms that are read, but not written."""
+
+_HTML = ("", ".html", ".htm", ".xhtml")
+"""Suffixes of the name of a page."""
+GENERATOR = b'<meta name="generator" content="urnscan">'
+"""Octets at the beginning of each page that urnscan writes."""
+
+
+def form_of(name: str) -> tuple[str, str]:
+    """The suffix of a path or URL that tells the form of the file, and that of its compression; "" if it has none.
+
+    >>> form_of("a/urns.CSV.gz"), form_of("s3://bucket/urns.parquet?versionId=1.2"), form_of("urns")
+    (('.csv', '.gz'), ('.parquet', ''), ('', ''))
+    """
+    file = Path(name.partition("?")[0] if is_remote(name) else name)
+    codec = file.suffix.lower()
+    if codec in CODECS:
+        return file.with_suffix("").suffix.lower(), codec
+    return codec, ""
 
 
 class OctetOutput(Output):
@@ -28,7 +47,6 @@ class OctetOutput(Output):
         if suffix in NOT_WRITTEN:
             raise FatalError(f"{os.fspath(path)}: {suffix} is not written; choose {', '.join(CODECS)} or none of them")
         super().__init__(path, force=force, folder=folder)
-        self._written = self.folder / "output"
         with as_fatal(self._place.name), contextlib.ExitStack() as stack:
             stack.push(self)
             self._file = pa.OSFile(str(self._written), "wb")
@@ -41,14 +59,17 @@ class OctetOutput(Output):
         with as_fatal(self._place.name):
             self._file.write(octets)
 
-    def complete(self) -> None:
-        """Write the end of the file, so that hardly anything can fail in `commit`. Raises FatalError."""
-        if not self._is_complete:
-            with as_fatal(self._place.name):
-                self._file.close()
-                self._completed(self._written)
+    def _write_end(self, _metadata: Mapping[str, Any]) -> None:
+        self._file.close()
 
-    def commit(self) -> None:
-        """Complete the file and put it in its place. Raises FatalError."""
-        self.complete()
-        self._put(self._written)
+
+class PageOutput(OctetOutput):
+    """A page of HTML, compressed as OctetOutput does it."""
+
+    def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """See OctetOutput. Raises FatalError for a suffix that is not of HTML; a name may have no suffix."""
+        name = without_secrets(os.fspath(path))
+        suffix, _ = form_of(name)
+        if suffix not in _HTML:
+            raise FatalError(f"{name}: the page is HTML, not {suffix}: let its name end in .html")
+        super().__init__(path, force=force)

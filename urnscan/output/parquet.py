@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from urnscan.arrays.arrow import number_array, numbers, octet_strings
+from urnscan.arrays.arrow import numbers, octet_strings
 from urnscan.errors import FatalError
 from urnscan.output.octets import CODECS, NOT_WRITTEN
-from urnscan.output.places import Output, as_fatal
-from urnscan.sources import without_secrets
-
-__all__ = ["ParquetOutput"]
+from urnscan.output.places import Output, as_fatal, name_of
+from urnscan.tables.metadata import described
 
 # A row group is full with so many rows, or so many octets in their texts.
 _ROW_GROUP = 1 << 17
@@ -32,11 +29,11 @@ _NOT_PARQUET = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".xlsx", ".html", ".d
 
 
 class ParquetOutput(Output):
-    """A Parquet file that appears in its place when `commit` is called, and not at all otherwise; a context manager."""
+    """A Parquet file. `metadata` becomes a JSON object under the key `urnscan` of the metadata of file and schema."""
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | IO[bytes],
         schema: pa.Schema,
         *,
         dictionaries: Sequence[str] | bool = True,
@@ -48,15 +45,14 @@ class ParquetOutput(Output):
         True stands for all columns. Raises FatalError like Output, for the suffix of another form, and later when the
         disk is full.
         """
-        suffix = Path(os.fspath(path)).suffix.lower()
+        name = name_of(path)
+        suffix = Path(name).suffix.lower()
         if suffix in _NOT_PARQUET:
-            name = without_secrets(os.fspath(path))
             raise FatalError(f"{name}: tables are written in Parquet, not as {suffix}: let its name end in .parquet")
         super().__init__(path, force=force)
         self.schema = schema
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._octets = 0  # that wait
-        self._written = self.folder / "output.parquet"
         with as_fatal(self._place.name), contextlib.ExitStack() as stack:
             stack.push(self)
             self._writer = pq.ParquetWriter(
@@ -85,24 +81,14 @@ class ParquetOutput(Output):
                 self._write_group()
             start = stop
 
-    def complete(self, metadata: Mapping[str, Any]) -> None:
-        """Write the end of the file, so that hardly anything can fail in `commit`. Raises FatalError.
-
-        `metadata` becomes a JSON object under the key `urnscan` of the file's metadata.
-        """
-        if self._is_complete:
-            return
+    def _write_end(self, metadata: Mapping[str, Any]) -> None:
         if self._rows:
             self._write_group()
-        with as_fatal(self._place.name):
-            self._writer.add_key_value_metadata({"urnscan": json.dumps(metadata)})
-            self._writer.close()
-            self._completed(self._written)
-
-    def commit(self, metadata: Mapping[str, Any]) -> None:
-        """Complete the file as `complete` does, and put it in its place. Raises FatalError."""
-        self.complete(metadata)
-        self._put(self._written)
+        # The schema of Arrow in the footer is replaced by the same with metadata, which are known only at the end.
+        schema = described(self.schema, metadata)
+        arrow = base64.b64encode(schema.serialize())
+        self._writer.add_key_value_metadata({"ARROW:schema": arrow, **schema.metadata})
+        self._writer.close()
 
     def _write_group(self) -> None:
         group = pa.Table.from_batches(self._waiting, self.schema)
@@ -133,14 +119,7 @@ def _same_dictionaries(group: pa.Table) -> pa.Table:
     for number, field in enumerate(group.schema):
         if pa.types.is_dictionary(field.type):
             (column,) = group.column(number).chunks
-            indices = numbers(column.indices.drop_null())
-            values, first = np.unique(indices, return_index=True)
-            used = values[np.argsort(first)]
-            places = np.zeros(len(column.dictionary), np.int32)
-            places[used] = np.arange(len(used), dtype=np.int32)
-            renumbered = number_array(places[indices])
-            if column.null_count:
-                renumbered = pc.replace_with_mask(pa.nulls(len(column), pa.int32()), column.is_valid(), renumbered)
-            column = pa.DictionaryArray.from_arrays(renumbered, column.dictionary.take(number_array(used)))
+            used = column.indices.dictionary_encode()
+            column = pa.DictionaryArray.from_arrays(used.indices, column.dictionary.take(used.dictionary))
             group = group.set_column(number, field, column)
     return group

@@ -15,29 +15,28 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import IO, Any, Protocol, Self
 
-from urnscan.errors import FatalError, SourceError
-from urnscan.sources import TEMPORARY_SUFFIX, is_remote, local_path, without_secrets
-
-__all__ = ["SHARDS_SUFFIX", "Output", "as_fatal", "check_output", "work_folder"]
+from urnscan.errors import FatalError, SourceError, option
+from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
+from urnscan.sources.selection import TEMPORARY_SUFFIX
 
 SHARDS_SUFFIX = f".shards{TEMPORARY_SUFFIX}"
 """Suffix of the folder that a later run with `--resume` for the same output continues from."""
 
-_REPLACED = "--force (in Python force=True) replaces it"
+_STREAM = "standard output"
 
 
 class Output:
-    """A file that appears in its place when it is whole, and not at all otherwise; a context manager.
+    """A file that appears in its place when `commit` is called, and not at all otherwise; a context manager.
 
-    `path` may be a URL: then the file is written on this machine and copied to the store.
+    `path` may be a URL: then the file is written on this machine and copied to the store. It may be an open stream:
+    then the file is written in the folder for temporary files, and copied to the stream.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, force: bool, folder: Path | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str] | IO[bytes], *, force: bool, folder: Path | None = None) -> None:
         """`folder` is an existing work folder for this file alone; None: a new one.
 
         Raises FatalError where the file exists already (unless `force`), or where its folder does not exist or cannot
@@ -45,43 +44,90 @@ class Output:
         """
         self._force = force
         self._clean_up = contextlib.ExitStack()
-        name = os.fspath(path)
-        with as_fatal(without_secrets(name)):
-            self._place = _place(name)
+        self._is_complete = False
+        with as_fatal(name_of(path)):
+            self._place = _place(path)
             self._place.check(force=force)
             self.beside = self._place.beside
             """Local path of the file; of one that is copied to a store, a path in the folder for temporary files."""
             self.folder = folder or self._clean_up.enter_context(work_folder(self._place.beside))
-        self._is_complete = False
+        self._written = self.folder / "output"
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._clean_up.close()
 
-    def _completed(self, written: Path) -> None:
-        """Flush the written file to the disk. Raises OSError."""
-        with written.open("rb") as file:
-            os.fsync(file.fileno())
+    def complete(self, metadata: Mapping[str, Any] | None = None) -> None:
+        """Write the end of the file, so that hardly anything can fail in `commit`. Raises FatalError.
+
+        `metadata` is written if the format has a place for it.
+        """
+        if self._is_complete:
+            return
+        with as_fatal(self._place.name):
+            self._write_end(metadata or {})
+            with self._written.open("rb") as file:
+                os.fsync(file.fileno())
         self._is_complete = True
 
-    def _put(self, written: Path) -> None:
-        """Put the file in its place. Raises FatalError."""
+    def commit(self, metadata: Mapping[str, Any] | None = None) -> None:
+        """Complete the file as `complete` does, and put it in its place. Raises FatalError."""
+        self.complete(metadata)
         with as_fatal(self._place.name):
-            self._place.put(written, force=self._force)
+            self._place.put(self._written, force=self._force)
+
+    def _write_end(self, metadata: Mapping[str, Any]) -> None:
+        """Write what is left, and close the file."""
+        raise NotImplementedError
+
+
+class Completed(Protocol):
+    """Files that appear in their places in two steps, of which only the first is likely to fail."""
+
+    def complete(self, metadata: Mapping[str, Any] | None = None, /) -> None:
+        """Write what is left."""
+
+    def commit(self, metadata: Mapping[str, Any] | None = None, /) -> None:
+        """Put the files in their places."""
+
+
+def commit_all(outputs: Collection[Completed], metadata: Mapping[str, Any]) -> None:
+    """Put several files in their places: all that can fail comes before the first appears. Raises FatalError."""
+    for output in outputs:
+        output.complete(metadata)
+    for output in outputs:
+        output.commit(metadata)
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool) -> None:
-    """Raise FatalError where no output can be put: the path exists already (unless `force`), or is a folder."""
+    """Raise FatalError if no output can be put there: the path exists already (unless `force`), or is a folder."""
+    with as_fatal(name_of(path)):
+        _place(path).check(force=force)
+
+
+def check_outputs(*paths: str | None) -> list[str]:
+    """The paths that are given. Raises FatalError if two are the same file, or one is empty."""
+    outputs = [path for path in paths if path is not None]
+    if "" in outputs:
+        raise FatalError("an output has an empty name")
+    places = [real_place(path) for path in outputs]
+    for number, place in enumerate(places):
+        if place in places[:number]:
+            raise FatalError(f"{outputs[places.index(place)]}: named as two outputs")
+    return outputs
+
+
+def name_of(path: str | os.PathLike[str] | IO[bytes]) -> str:
+    """The name of an output in messages."""
+    return without_secrets(os.fspath(path)) if isinstance(path, str | os.PathLike) else _STREAM
+
+
+def _place(path: str | os.PathLike[str] | IO[bytes]) -> _Local | _Remote | _Stream:
+    if not isinstance(path, str | os.PathLike):
+        return _Stream(path)
     name = os.fspath(path)
-    with as_fatal(without_secrets(name)):
-        _place(name).check(force=force)
-
-
-def _place(name: str) -> _Local | _Remote:
     return _Remote(name) if is_remote(name) else _Local(name)
 
 
@@ -94,20 +140,30 @@ class _Local:
         self.beside = Path(os.path.realpath(self._path))  # a link stays, what it leads to is replaced
 
     def check(self, *, force: bool) -> None:
-        """Raise FatalError where no file may be put."""
+        """Raise FatalError if no file may be put there."""
         if self._path.is_dir():
             raise FatalError(f"{self.name}: is a folder; name a file in it")
         if self.beside.exists() and not self.beside.is_file():
             raise FatalError(f"{self.name}: is no regular file; name one that can be replaced")
         if not force and os.path.lexists(self._path):
-            raise FatalError(f"{self.name}: exists already; {_REPLACED}")
+            raise FatalError(f"{self.name}: exists already; {option('force')} replaces it")
 
     def put(self, written: Path, *, force: bool) -> None:
-        """Rename a file to this place."""
-        if force:
+        """Rename a file to this place; without `force` never over one that has appeared meanwhile."""
+        if force or not self._link(written):
             written.replace(self.beside)
-        else:
-            _move_to_free_place(written, self.beside)
+
+    def _link(self, written: Path) -> bool:
+        """Link a file to this place; False on a file system without links."""
+        try:
+            os.link(written, self.beside)
+        except OSError as error:
+            if self.beside.exists():
+                raise FatalError(
+                    f"{self.beside}: came into being during the run; {option('force')} replaces it"
+                ) from error
+            return False
+        return True
 
 
 class _Remote:
@@ -122,12 +178,12 @@ class _Remote:
         self.beside = Path(tempfile.gettempdir(), f"{self._place.base_name}.{known}")
 
     def check(self, *, force: bool, reason: str = "exists already") -> None:
-        """Raise FatalError where no object may be put."""
+        """Raise FatalError if no object may be put there."""
         found = self._place.find()
         if found is not None and found.is_folder:
             raise FatalError(f"{self.name}: is a folder; name a file in it")
         if found is not None and not force:
-            raise FatalError(f"{self.name}: {reason}; {_REPLACED}")
+            raise FatalError(f"{self.name}: {reason}; {option('force')} replaces it")
 
     def put(self, written: Path, *, force: bool) -> None:
         """Copy a file to this place, after a second look whether another has appeared there."""
@@ -135,11 +191,29 @@ class _Remote:
         self._place.put(written)
 
 
+class _Stream:
+    """Place of an output in an open stream: standard output."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.name = _STREAM
+        self.beside = Path(tempfile.gettempdir(), f"urnscan-{os.getpid()}")
+
+    def check(self, *, force: bool) -> None:
+        """Nothing is there that could be replaced."""
+
+    def put(self, written: Path, *, force: bool) -> None:  # noqa: ARG002 (as for other places)
+        """Copy a file into the stream. Raises OSError."""
+        with written.open("rb") as file:
+            shutil.copyfileobj(file, self._stream)
+        self._stream.flush()
+
+
 @contextlib.contextmanager
 def work_folder(path: Path) -> Iterator[Path]:
     """A temporary folder beside the file `path`, removed afterwards.
 
-    Folders of dead processes that wrote the same file are removed, too. Raises OSError where none can be made.
+    Folders of dead processes that wrote the same file are removed, too. Raises OSError if none can be made.
     """
     for stale in glob.iglob(
         f".{glob.escape(path.name)}.*{TEMPORARY_SUFFIX}", root_dir=path.parent, include_hidden=True
@@ -160,38 +234,17 @@ def work_folder(path: Path) -> Iterator[Path]:
 
 def _remove_if_dead(folder: Path) -> None:
     """Remove a work folder whose process is gone: its lock is free."""
-    try:
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        # The folder has no lock yet, or its process died before the lock was made: it is left for a minute.
-        with contextlib.suppress(OSError):
-            if time.time() - folder.stat().st_mtime > 60:
-                shutil.rmtree(folder, ignore_errors=True)
-        return
-    except OSError:
-        return
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
+        try:
+            lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            # The folder has no lock yet, or its process died before the lock was made: it is left for a minute.
+            if time.time() - folder.stat().st_mtime <= 60:
+                return
+        else:
+            stack.callback(os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if the process is alive
         shutil.rmtree(folder, ignore_errors=True)
-    except OSError:  # the process is alive
-        pass
-    finally:
-        os.close(lock)
-
-
-def _move_to_free_place(written: Path, place: Path) -> None:
-    """Rename a file, but never over one that has appeared meanwhile."""
-    taken = False
-    try:
-        os.link(written, place)
-    except FileExistsError:
-        taken = True
-    except OSError:  # a file system without links
-        taken = place.exists()
-        if not taken:
-            written.replace(place)
-    if taken:
-        raise FatalError(f"{place}: came into being during the run; {_REPLACED}")
 
 
 @contextlib.contextmanager
@@ -202,6 +255,8 @@ def as_fatal(name: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise FatalError(f"{name}: the folder {Path(name).parent} does not exist") from error
     except OSError as error:
+        if isinstance(error, BrokenPipeError) and name == _STREAM:  # nobody reads on, which is no failure
+            raise
         raise FatalError(f"{name}: cannot be written: {error.strerror or error}") from error
     except SourceError as error:
         raise FatalError(f"{error.source}: cannot be written: {error.reason}") from error

@@ -1,156 +1,169 @@
-"""What a run goes by: one frozen record, the same for the command and for Python; and its way out of keywords."""
+"""Options of a run: one frozen record, the same for the command and for Python; and its making from parameters."""
 
 from __future__ import annotations
 
 import operator
 import os
 import sys
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from urnscan import __version__
-from urnscan.display.sizes import octets_of
+from urnscan.display.text import octets_of
 from urnscan.errors import ArgumentError
-from urnscan.scanner.blocks import MAX_LENGTH, Grammar, ResolverTail
+from urnscan.scanner.grammar import MAX_LENGTH, Grammar, ResolverTail
 from urnscan.scanner.views import KINDS
-from urnscan.sources import Limits, Reading, Selection, check_encoding
+from urnscan.sources.encodings import check_encoding
+from urnscan.sources.layers import Limits, Reading
+from urnscan.sources.selection import Selection
+from urnscan.tables.editions import EDITION
 from urnscan.urn.equivalence import Level, get_level
-from urnscan.urn.syntax import get_syntax
+from urnscan.urn.namespaces.own import Rules, rulebook_of
+from urnscan.urn.syntax import as_strings, get_syntax
 
-__all__ = ["OF_INPUTS", "Options", "as_flag", "as_strings", "as_whole_number", "named_inputs", "read_keywords"]
-
-OF_INPUTS = frozenset(
-    {
-        *("include", "exclude", "follow", "encoding", "column", "strict", "jobs", "memory"),
-        *("max_ratio", "max_size", "max_depth", "max_members"),
-    }
-)
-"""The options that mean nothing where a column is handed over."""
+_POSITIVE = ("jobs", "memory", "max_ratio", "max_size", "max_depth", "max_members")
+"""Options that are at least 1."""
+OF_INPUTS = frozenset({"include", "exclude", "follow", "ignore_files", "encoding", "column", "strict", *_POSITIVE})
+"""Options that mean nothing for a column that the caller gives."""
 _MOST_JOBS = 1024
 _NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a run goes by; the names and meanings are those of the command's options.
+    """Options of a run, with the names and meanings of the command's options.
 
-    Raises ValueError and TypeError for a value that is none, FatalError for an unknown encoding.
+    Raises ArgumentError for an invalid value, FatalError for an unknown encoding.
 
     >>> Options(syntax="rfc8141", recover="percent", jobs=2).recover
     ('percent',)
     >>> Options(equivalence="resolution")
     Traceback (most recent call last):
         ...
-    ValueError: rfc2141 defines no resolution equivalence: only rfc2141bis-03 does
+    urnscan.errors.ArgumentError: rfc2141 defines no resolution equivalence: only rfc2141bis-03 does
     """
 
     syntax: str = "rfc2141"
-    """By which a match begins and ends, one of `urnscan.SYNTAXES`."""
+    """Standard by which a match begins and ends, one of `urnscan.SYNTAXES`."""
     equivalence: str = "lexical"
     """Which matches are one class, one of `urnscan.LEVELS`."""
     trim: bool = False
-    """Punctuation at the end of a match, and what comes behind `,urn:` and `;urn:`, does not count as the URN's."""
+    """Whether punctuation at the end of a match, and all behind `,urn:` and `;urn:`, is cut off."""
     resolver_tail: ResolverTail = "keep"
-    """Cut: of a URL in which a URN stands, what follows the URN does not count as the URN's."""
+    """Whether of a URL that contains a URN the part behind the URN is kept or cut."""
     recover: tuple[str, ...] = ()
-    """The views in which hidden URNs are looked for, names of `views.KINDS`, or `all`."""
+    """Views in which hidden URNs are looked for, names of `views.KINDS`, or `all`."""
     max_length: int = MAX_LENGTH
     """Octets after which a match is cut."""
-    include: tuple[str, ...] = ()
-    """Globs; of a folder only files that one of them matches are read; none: all."""
-    exclude: tuple[str, ...] = ()
-    """Globs; files and folders in a folder that one of them matches are passed over."""
-    follow: bool = False
-    """Symbolic links in a folder are followed."""
-    encoding: str | None = None
-    """The encoding of inputs without a byte order mark; None: they are read as octets, which is right for all supersets of
-    ASCII.
+    nid: tuple[str, ...] = ()
+    """Namespaces, or beginnings of names in them, such as `nbn:de`; only these count. Empty: all names."""
+    not_nid: tuple[str, ...] = ()
+    """Namespaces, or beginnings of names in them, that do not count."""
+    rules: Rules = None
+    """Own rules of namespaces: a file, or what `urnscan.namespaces.read_rules` gave. The options keep the rules, and
+    not the path.
     """
+    include: tuple[str, ...] = ()
+    """Globs; of a folder only files that match one are read; empty: all files."""
+    exclude: tuple[str, ...] = ()
+    """Globs; files and folders in a folder that match one are skipped."""
+    follow: bool = False
+    """Whether symbolic links in a folder are followed."""
+    ignore_files: bool = False
+    """Whether files in a folder that .gitignore and .ignore name are skipped."""
+    encoding: str | None = None
+    """Encoding of inputs without a byte order mark; None: they are read as octets, as fits all supersets of ASCII."""
     column: tuple[str, ...] = ()
-    """The fields of tables that are read, and the fields of CSV, TSV and JSON; none: all text of tables."""
+    """Columns of tables, and fields of CSV, TSV and JSON, that are read; empty: all text of tables."""
     max_ratio: int = _NO_LIMITS.ratio
-    """Octets that may come out of an octet of a compressed input."""
+    """Octets that may come out of one octet of a compressed input."""
     max_size: int = _NO_LIMITS.size
     """Octets that may come out of a compressed input; also as text, such as "2TB"."""
     max_depth: int = _NO_LIMITS.depth
-    """Layers of compression, archives and tables in each other."""
+    """Layers of compression, archives and tables inside each other."""
     max_members: int = _NO_LIMITS.members
     """Members of the archives in an input."""
     jobs: int = field(
         default_factory=lambda: len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     )
-    """Threads."""
+    """Threads; for large dumps of records, processes."""
     memory: int = 10**9
     """Octets that grouping may take before it spills to disk; also as text, such as "500MB"."""
     strict: bool = False
-    """The first input that cannot be read ends the run."""
+    """Whether the first input that cannot be read ends the run."""
 
     def __post_init__(self) -> None:
         for name in ("syntax", "equivalence", "encoding"):
             value = getattr(self, name)
             if not isinstance(value, str) and not (name == "encoding" and value is None):
-                raise TypeError(f"{name} must be a string, not {value!r}")
+                raise ArgumentError(f"{name} must be a string, not {value!r}")
         get_level(self.equivalence, self.syntax)
-        for name in ("include", "exclude", "column", "recover"):
-            object.__setattr__(self, name, as_strings(name, getattr(self, name)))
-        for name in ("trim", "follow", "strict"):
-            object.__setattr__(self, name, as_flag(name, getattr(self, name)))
+        if self.rules is not None:
+            object.__setattr__(self, "rules", rulebook_of(self.rules))
+        for names, read in (
+            (("include", "exclude", "column", "recover", "nid", "not_nid"), as_strings),
+            (("trim", "follow", "ignore_files", "strict"), as_flag),
+            (("memory", "max_size"), _as_octets),
+            (("max_length", *_POSITIVE), as_whole_number),
+        ):
+            for name in names:
+                object.__setattr__(self, name, read(name, getattr(self, name)))
         for kind in self.recover:
             if kind not in (*KINDS, "all"):
-                raise ValueError(f"no view is called {kind!r}: choose from {', '.join(KINDS)}, all")
+                raise ArgumentError(f"no view is called {kind!r}: choose from {', '.join(KINDS)}, all")
         object.__setattr__(self, "recover", KINDS if "all" in self.recover else tuple(dict.fromkeys(self.recover)))
         if "" in self.column:
-            raise ValueError("a column has an empty name")
-        for name in ("memory", "max_size"):
-            if isinstance(size := getattr(self, name), str):
-                try:
-                    object.__setattr__(self, name, octets_of(size))
-                except ValueError as error:
-                    raise ValueError(f"{name}: {error}") from None
-        for name in ("jobs", "memory", "max_length", "max_ratio", "max_size", "max_depth", "max_members"):
-            object.__setattr__(self, name, as_whole_number(name, getattr(self, name)))
-        self.grammar(count_lines=False)
-        for name in ("jobs", "memory", "max_ratio", "max_size", "max_depth", "max_members"):
+            raise ArgumentError("a column has an empty name")
+        grammar = self.grammar(count_lines=False)
+        object.__setattr__(self, "nid", grammar.nid)
+        object.__setattr__(self, "not_nid", grammar.not_nid)
+        for name in _POSITIVE:
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1")
+                raise ArgumentError(f"{name} must be at least 1")
         if self.jobs > _MOST_JOBS:
-            raise ValueError(f"jobs must be at most {_MOST_JOBS:,}")
+            raise ArgumentError(f"jobs must be at most {_MOST_JOBS:,}")
         if self.encoding is not None:
             check_encoding(self.encoding)
 
     @cached_property
     def level(self) -> Level:
         """The level of equivalence."""
-        return get_level(self.equivalence, self.syntax)
+        return get_level(self.equivalence, self.syntax, self.rules)
 
     @property
     def selection(self) -> Selection:
-        """Which files of a folder are inputs."""
-        return Selection(self.include, self.exclude, self.follow)
+        """The files of a folder that are inputs."""
+        return Selection(self.include, self.exclude, self.follow, self.ignore_files)
 
     @cached_property
     def reading(self) -> Reading:
-        """How inputs are read."""
+        """The way inputs are read."""
         limits = Limits(self.max_ratio, self.max_size, self.max_depth, self.max_members)
         return Reading(self.encoding, self.column, limits)
 
     def metadata(self) -> dict[str, Any]:
-        """What outputs say of the options that say what is found, and of the version that found it."""
+        """Metadata of outputs: the version, the edition of the tables, and the options that decide what is found."""
         names = ("syntax", "equivalence", "trim", "resolver_tail", "max_length")
-        told = {"version": __version__} | {name: getattr(self, name) for name in names}
-        return told | {"recover": list(self.recover)}
+        told = {"version": __version__, "schema": EDITION} | {name: getattr(self, name) for name in names}
+        told |= {name: list(getattr(self, name)) for name in ("recover", "nid", "not_nid")}
+        return told | {"rules": self.level.rulebook.sha256}
 
     def identity(self) -> dict[str, Any]:
-        """All by which it is decided what comes out of an input, and the version: two runs with the same find the same in it."""
-        aside = ("include", "exclude", "follow", "jobs", "memory", "strict")
-        return {"version": __version__} | {
-            each.name: getattr(self, each.name) for each in fields(self) if each.name not in aside
-        }
+        """The version, and all options that decide the result of an input: it is the same in two runs with the same."""
+        aside = ("include", "exclude", "follow", "ignore_files", "jobs", "memory", "strict")
+        names = (each.name for each in fields(self) if each.name not in aside)
+        values = {"version": __version__} | {name: getattr(self, name) for name in names}
+        return values | {"rules": self.level.rulebook.sha256}
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether names of some namespaces do not count."""
+        return bool(self.nid or self.not_nid)
 
     def grammar(self, *, count_lines: bool, rejects: bool = False) -> Grammar:
-        """What the scanner goes by."""
+        """The rules of the scanner."""
         return Grammar(
             syntax=get_syntax(self.syntax),
             max_length=self.max_length,
@@ -159,69 +172,77 @@ class Options:
             keep_query=self.level.keep_query,
             count_lines=count_lines,
             rejects=rejects,
+            nid=self.nid,
+            not_nid=self.not_nid,
         )
-
-
-def as_strings(name: str, value: object) -> tuple[str, ...]:
-    """The strings that an option is given, one or several. Raises TypeError for anything else."""
-    strings = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
-    if not all(isinstance(string, str) for string in strings):
-        raise TypeError(f"{name} must be strings, not {value!r}")
-    return strings
 
 
 def as_flag(name: str, value: object) -> bool:
-    """Whether an option is chosen. Raises TypeError for what does not say it: "no" would be a yes."""
-    if value not in (True, False):  # also as numpy has them, and as 1 and 0
-        raise TypeError(f"{name} must be True or False, not {value!r}")
+    """Whether an option is chosen. Raises ArgumentError for other values: "no" would count as a yes."""
+    if value not in (True, False):  # also flags of numpy, and 1 and 0
+        raise ArgumentError(f"{name} must be True or False, not {value!r}")
     return bool(value)
 
 
-def as_whole_number(name: str, value: Any) -> int:  # noqa: ANN401 (whatever it is)
-    """The number that an option is given. Raises TypeError for what is none."""
+def as_whole_number(name: str, value: Any) -> int:  # noqa: ANN401 (any value that a caller gives)
+    """The number that an option is given. Raises ArgumentError for other values."""
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be a whole number, not {value!r}") from None
+        raise ArgumentError(f"{name} must be a whole number, not {value!r}") from None
 
 
-def read_keywords(
-    function: str, given: Mapping[str, Any], *kinds: type, without: Collection[str] = ()
-) -> tuple[Any, ...]:
-    """A record of each kind, made of the keyword arguments of a function of the library.
-
-    Raises ArgumentError for one that is a field of none, or of those that the function is `without`, and for a value that
-    is none; FatalError as Options.
-    """
-    names = [tuple(each.name for each in fields(kind) if each.name not in without) for kind in kinds]
-    known = [name for some in names for name in some]
-    for name in given:
-        if name not in known:
-            import difflib  # noqa: PLC0415 (for those who mistype)
-
-            meant = difflib.get_close_matches(name, known, 1)
-            remedy = f"did you mean {meant[0]!r}?" if meant else f"it has {', '.join(known)}"
-            raise ArgumentError(f"{function} has no option {name!r}: {remedy}")
+def _as_octets(name: str, value: object) -> object:
+    """A size that is given as text, as a number. Raises ArgumentError."""
     try:
-        return tuple(
-            kind(**{name: given[name] for name in some if name in given})
-            for kind, some in zip(kinds, names, strict=True)
-        )
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(str(error)) from None
+        return octets_of(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise ArgumentError(f"{name}: {error}") from None
 
 
-def named_inputs(inputs: Collection[str | bytes | os.PathLike[str]]) -> tuple[str, ...]:
-    """What was given as inputs, as the command has it. Raises ArgumentError where it is nothing, or cannot be one."""
-    if not inputs:
+def read_options(given: Mapping[str, Any], *kinds: type, without: Collection[str] = ()) -> tuple[Any, ...]:
+    """A record of each kind from the parameters of a function, without the fields `without`.
+
+    `given` are the parameters by name; those that are no fields are passed over. None means the default of a field that
+    is made anew for each record (`jobs`). Raises ArgumentError for a wrong value; FatalError as Options.
+    """
+    records = []
+    for kind in kinds:
+        values = {each.name: given[each.name] for each in fields(kind) if each.name in given.keys() - without}
+        made = {each.name for each in fields(kind) if each.default_factory is not MISSING}
+        try:
+            records.append(
+                kind(**{name: value for name, value in values.items() if value is not None or name not in made})
+            )
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(str(error)) from None
+    return tuple(records)
+
+
+def local_name(path: str | bytes | os.PathLike[str]) -> str:
+    """The name of an input or an output that a caller gives, with his home folder in the place of `~`."""
+    return os.path.expanduser(os.fsdecode(path))  # noqa: PTH111 (a Path would change URLs)
+
+
+Named: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+"""Argument that names inputs in Python."""
+
+
+def named_inputs(inputs: Iterable[Named]) -> tuple[str, ...]:
+    """Names of the inputs that a caller gives, `~` replaced by the home folder.
+
+    A list or a tuple stands for the inputs in it. Raises ArgumentError if there are none, or one cannot be an input.
+    """
+    paths: list[Any] = [path for each in inputs for path in (each if isinstance(each, list | tuple) else [each])]
+    if not paths:
         raise ArgumentError('nothing to read: name files, folders, patterns or URLs, or "-" for standard input')
-    for each in inputs:
+    for each in paths:
         if not isinstance(each, str | bytes | os.PathLike):
             raise ArgumentError(
                 f"an input is a path, a pattern or a URL, not {' '.join(repr(each).split()):.60}; "
-                "several are so many arguments: *paths"
+                "urnscan.find takes a text, urnscan.scan_batches a column of texts"
             )
-    names = tuple(map(os.fsdecode, inputs))
+    names = tuple(map(local_name, paths))
     if "" in names:
         raise ArgumentError("an input has an empty name")
     return names

@@ -1,16 +1,16 @@
-"""Pieces of a result, as workers yield them: what begins a task, its rows, its failures, and its end."""
+"""Pieces of a result, as workers yield them: the beginning of a task, its rows, its failures, and its end."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from urnscan.arrays.arrow import number_scalar
 from urnscan.errors import SourceError
-
-__all__ = ["Begun", "Counts", "Done", "Failed", "Piece", "Rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,10 @@ class Counts:
     rejects: int = 0
     trimmable: int = 0
     """Occurrences that `trim` would change."""
+    left_out: int = 0
+    """Occurrences of names that do not count, by `nid` and `not_nid`."""
+    components_in_names: int = 0
+    """Occurrences whose names hold components of RFC 8141; always 0 but in rfc2141."""
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(*map(int.__add__, astuple(self), astuple(other)))
@@ -35,16 +39,16 @@ class Begun:
     """A task begins."""
 
     part_of: int | None = None
-    """The place of the huge file of which the task is a part; its lines are counted from 1 in each part."""
+    """Place of the huge file of which the task is a part; its lines are counted from 1 in each part."""
     stamp: str = ""
-    """The stamp of the task (`resume.py`); empty if it has none."""
+    """Stamp of the task (`resume.py`); empty if it has none."""
     is_kept: bool = False
-    """Whether its pieces are not made now, but were kept by an earlier run."""
+    """True if an earlier run kept the pieces of the task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of what was found: occurrences and partial classes, or rejects."""
+    """Rows of occurrences and partial classes, or of rejects."""
 
     counts: Counts = Counts()
     occurrences: pa.RecordBatch | None = None
@@ -56,12 +60,11 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Something could not be read, or its checksum is wrong."""
+    """Something could not be read, or has a wrong checksum; or there is a note about it."""
 
     place: int
-    """The place of the input among the inputs."""
+    """Number of the input in the run."""
     name: str
-    """The name of the input."""
     error: SourceError
 
 
@@ -73,7 +76,17 @@ class Done:
     """Inputs and octets."""
     lines: int = 0
     """LF octets in the task, if it is a part of a huge file."""
+    names: Sequence[str] = ()
+    """Names of the inputs that are counted; empty if an earlier run kept the task."""
 
 
 Piece: TypeAlias = Begun | Rows | Failed | Done
-"""One of these; a task yields them in this order, rows and failures mixed."""
+"""A task yields Begun, then rows and failures mixed, then Done."""
+
+
+def add_lines(rows: pa.RecordBatch, lines: int) -> pa.RecordBatch:
+    """Rows of occurrences or rejects with so many lines added to their numbers of lines."""
+    if not lines:
+        return rows
+    number = rows.schema.get_field_index("line")
+    return rows.set_column(number, rows.schema.field(number), pc.add(rows.column(number), number_scalar(lines)))

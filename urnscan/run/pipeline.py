@@ -2,36 +2,67 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.display.text import html_failures, html_fields
-from urnscan.errors import FatalError, SourceError
-from urnscan.grouping.external import Grouping
-from urnscan.run.failures import Failures, SpillFolder
+from urnscan.errors import FatalError, SourceError, SourceNote, count_of
+from urnscan.grouping.by_count import by_count
+from urnscan.grouping.out_of_core import Grouping
+from urnscan.run.failures import Failures
+from urnscan.run.groupings import groupings
 from urnscan.run.options import Options
-from urnscan.run.pieces import Begun, Counts, Done, Failed, Piece, Rows
+from urnscan.run.pieces import Begun, Counts, Done, Failed, Piece, Rows, add_lines
 from urnscan.run.resume import Shards, stamp
 from urnscan.run.tasks import Argument, Part, Sizes, Task, tasks
 from urnscan.run.threads import in_order
-from urnscan.run.worker import Work, Worker
-from urnscan.tables.rows import class_rows
-
-__all__ = ["Report", "Sink", "run"]
+from urnscan.run.worker import Worker
+from urnscan.tables.rows import class_rows, count_untrimmed
+from urnscan.tables.spellings import with_spelling_columns
+from urnscan.urn.syntax import Syntax, get_syntax
 
 Sink = Callable[[pa.RecordBatch], None]
 """Takes batches of rows, in order."""
 
 _SIZES = Sizes()
+_NO_PROGRESS = Progress()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outputs:
+    """Destinations of the results of a run. Only tables that have a sink are made."""
+
+    occurrences: Sink | None = None
+    """Takes OCCURRENCES rows."""
+    classes: Sink | None = None
+    """Takes CLASSES rows."""
+    frequencies: Sink | None = None
+    """Takes FREQUENCIES rows, the highest count first; only in the place of `classes`."""
+    rejects: Sink | None = None
+    """Takes REJECTS rows."""
+    names: Callable[[Sequence[str]], object] | None = None
+    """Takes the names of inputs that were read, in order, after all rows of theirs."""
+    paths: Collection[str] = ()
+    """Files that the run writes and must not read."""
+    spill_folder: Path | None = None
+    """Folder for files of grouping; None: the system's folder for temporary files."""
+    shards: Shards | None = None
+    """Finished tasks of an earlier run, and of this one."""
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables that are made."""
+        wanted = {"occurrences": self.occurrences, "classes": self.classes or self.frequencies, "rejects": self.rejects}
+        return [name for name, sink in wanted.items() if sink is not None]
 
 
 @dataclass
@@ -47,174 +78,184 @@ class Report:
     classes: int | None = None
     """Different names among them; None where they were not asked for."""
     rejects: int | None = None
-    """Places where a URN nearly begins; None where they were not asked for."""
+    """Places where a URN nearly begins or ends badly; None where they were not asked for."""
     trimmable: int = 0
     """Occurrences that `trim` would have changed."""
+    left_out: int | None = None
+    """Occurrences of names that do not count, by `nid` and `not_nid`; None where all names do."""
+    components_in_names: int = 0
+    """Occurrences whose names hold components of RFC 8141 (`?+`, `?=`, `#`): rfc2141 takes them for a part of the name.
+    Always 0 in the other syntaxes.
+    """
+    untrimmed: int | None = None
+    """Classes with the problem `untrimmed`; None where classes were not asked for."""
     failures: list[SourceError] = field(default_factory=list)
     """Inputs and members that could not be read, or have a wrong checksum, in the order of the inputs."""
+    notes: list[SourceNote] = field(default_factory=list)
+    """Inputs and members that were scanned as they are, though they have a form of their own: nothing is lost."""
     seconds: float = 0.0
     """Duration in seconds."""
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: the counts, then the failures."""
-        names = ("inputs", "octets", "occurrences", "classes", "rejects", "trimmable", "seconds")
-        return html_fields((name, getattr(self, name)) for name in names) + html_failures(self.failures)
+        """HTML for notebooks: the counts, then the failures and the notes."""
+        names = "inputs octets occurrences left_out classes rejects trimmable".split()
+        names += ["untrimmed", "components_in_names", "seconds"]
+        counts = html_fields((name.replace("_", " "), getattr(self, name)) for name in names)
+        return counts + html_failures(self.failures, self.notes)
 
     def metadata(self, options: Options) -> dict[str, Any]:
         """Metadata of the outputs; equal for two runs with the same inputs and options."""
+        names = "octets occurrences trimmable components_in_names left_out classes rejects".split()
+        counts = {name: getattr(self, name) for name in names}
         return {
             **options.metadata(),
             "counts": {
                 "inputs": self.inputs,
-                "failures": len(self.failures),
-                "octets": self.octets,
-                "occurrences": self.occurrences,
-                "classes": self.classes,
-                "rejects": self.rejects,
+                "failures": count_of(self.failures),
+                "notes": count_of(self.notes),
+                **counts,
             },
         }
 
 
 def run(
-    inputs: Sequence[Argument],
-    options: Options,
-    *,
-    occurrences: Sink | None = None,
-    classes: Sink | None = None,
-    rejects: Sink | None = None,
-    outputs: Collection[str] = (),
-    spill_folder: Path | None = None,
-    shards: Shards | None = None,
-    on_failure: Callable[[SourceError], None] = lambda _: None,
-    on_progress: Callable[[int], object] = lambda _: None,
-    on_grouping: Callable[[], object] = lambda: None,
+    inputs: Sequence[Argument], options: Options, outputs: Outputs = Outputs(), progress: Progress = _NO_PROGRESS
 ) -> Report:
-    """Scan the inputs; give OCCURRENCES rows to `occurrences`, CLASSES rows to `classes` and REJECTS rows to `rejects`,
-    those that are given.
+    """Scan the inputs and give the rows of tables to their sinks.
 
-    `outputs` are files that the run writes itself and must not read. `spill_folder` is where grouping may put files, by
-    default a temporary folder; in `shards` what is finished is kept, and looked for. `on_failure` is told of each input
-    that fails, when its turn comes; `on_progress` how many octets were read since the last call, from the threads that
-    read, one at a time; `on_grouping` that all are read and classes come next.
-    Returns the report. Raises FatalError where no input could be read, and with `strict` where one could not;
-    what a sink raises.
+    `progress` is told of failures and notes in the order of the inputs, of octets that were read (from the threads that read,
+    one at a time), and of the stage "grouping". Raises FatalError if no input could be read, and with `strict` if one
+    could not; raises the errors of sinks.
     """
     began = time.monotonic()
-    report = Report()
-    failures = Failures(report.failures, on_failure, strict=options.strict)
-    results = _Results(failures, occurrences, rejects)
+    failures = Failures(progress.on_failure, strict=options.strict)
+    lock = threading.Lock()
     with ExitStack() as stack:
-        folder = SpillFolder(spill_folder)
-        stack.callback(folder.remove)
-        if classes is not None:
-            executor = ThreadPoolExecutor(options.jobs, thread_name_prefix="urnscan-grouping")
-            stack.callback(executor.shutdown, cancel_futures=True)
-            results.grouping = grouping = Grouping(options.memory, options.jobs, executor, folder.get)
-        work = Work(
-            options,
-            _SIZES,
-            want_occurrences=occurrences is not None,
-            want_partial=classes is not None,
-            want_rejects=rejects is not None,
-            on_read=_one_at_a_time(on_progress),
-        )
-        planned = tasks(inputs, options, outputs, _SIZES)
-        pieces = in_order(planned, lambda: _work(work, shards), options.jobs)
+        new_grouping = groupings(options.jobs, outputs.spill_folder, stack)
+        grouping = new_grouping(options.memory) if "classes" in outputs.tables else None
+
+        def on_read(octets: int) -> None:
+            with lock:
+                progress.on_progress(octets)
+
+        def new_worker() -> Callable[[Task], Iterator[Piece]]:
+            worker = Worker(options, _SIZES, outputs.tables, on_read)
+            return functools.partial(_pieces, worker, outputs.shards, get_syntax(options.syntax))
+
+        pieces = in_order(tasks(inputs, options, outputs.paths, _SIZES), new_worker, options.jobs)
         stack.callback(pieces.close)
+        results = _Results(outputs, failures, grouping)
         for piece in pieces:
-            if shards is not None:
-                shards.add(piece)
-            results.take(piece)
-        failures.finish()
-        counts, names = results.counts, results.names
-        report.inputs, report.octets = counts.inputs, counts.octets
-        report.occurrences, report.trimmable = counts.occurrences, counts.trimmable
-        report.rejects = None if rejects is None else counts.rejects
+            results.add(piece)
+        results.finish()
+        report = Report(**asdict(results.counts), failures=failures.failures, notes=failures.notes)
+        if outputs.rejects is None:
+            report.rejects = None
+        if not options.leaves_out:
+            report.left_out = None
         if report.failures and not report.inputs:
             raise FatalError("no input could be read")
-        if classes is not None:
-            on_grouping()
+        if grouping is not None:
+            progress.on_stage(Stage("grouping", grouping.complete(), ROWS))
             report.classes = 0
-            for rows in grouping.classes(lambda grouped: class_rows(grouped, names, options.syntax, options.level)):
+            report.untrimmed = None if outputs.classes is None else 0
+            for rows in _classes(results, new_grouping, options, outputs, progress.on_progress):
                 report.classes += rows.num_rows
-                classes(rows)
+                if report.untrimmed is not None:
+                    report.untrimmed += count_untrimmed(rows)
     report.seconds = time.monotonic() - began
     return report
 
 
-class _Results:
-    """Adds up the pieces of a run, and hands their rows on."""
+def _classes(
+    results: _Results,
+    new_grouping: Callable[[int], Grouping],
+    options: Options,
+    outputs: Outputs,
+    on_rows: Callable[[int], object],
+) -> Iterator[pa.RecordBatch]:
+    """Rows of all classes, after the output has taken them. `on_rows` is told how many rows have been added up."""
+    grouping = results.grouping
+    if grouping is not None and outputs.classes is not None:
+        in_rows = functools.partial(class_rows, names=results.names, level=options.level)
+        for rows in grouping.classes(in_rows, on_rows, get_syntax(options.syntax)):
+            outputs.classes(rows)
+            yield rows
+    if grouping is not None and outputs.frequencies is not None:
+        for rows in by_count(grouping.classes(lambda rows: rows, on_rows), new_grouping(options.memory // 4)):
+            outputs.frequencies(rows)
+            yield rows
 
-    def __init__(self, failures: Failures, occurrences: Sink | None, rejects: Sink | None) -> None:
+
+def _pieces(worker: Worker, shards: Shards | None, syntax: Syntax, task: Task) -> Iterator[Piece]:
+    """The pieces of a task: those that an earlier run kept, or else new ones."""
+    part_of = task.place if isinstance(task, Part) else None
+    if shards is None:
+        yield Begun(part_of)
+        yield from worker.work(task)
+        return
+    found = stamp(task)  # before reading: a file that changes meanwhile gets another stamp
+    kept = shards.find(found.text)
+    yield Begun(part_of, found.text, is_kept=kept is not None)
+    if kept is None:
+        yield from worker.work(task)
+    else:
+        worker.on_read(found.octets)
+        for piece in shards.pieces(kept):
+            if isinstance(piece, Rows) and piece.occurrences is not None:
+                yield replace(piece, occurrences=with_spelling_columns(piece.occurrences, syntax))
+            else:
+                yield piece
+
+
+class _Results:
+    """Adds up the pieces of a run, and gives their rows to the outputs."""
+
+    def __init__(self, outputs: Outputs, failures: Failures, grouping: Grouping | None) -> None:
         self.counts = Counts()
         self.names: dict[int, str] = {}
         """Names of the inputs in which something was found, by their places."""
-        self.grouping: Grouping | None = None
+        self._outputs = outputs
         self._failures = failures
-        self._occurrences = occurrences
-        self._rejects = rejects
-        self._part_of: int | None = None  # the huge file of which parts are taken
-        self._lines = 0  # LF octets in its parts so far
+        self.grouping = grouping
+        self._part_of: int | None = None  # the huge file to which the current part belongs
+        self._lines = 0  # LF octets in its earlier parts
         self._is_counted = False  # whether it is counted as an input
+        self._read: list[str] = []  # names of the inputs of the task, or of the parts of one
 
-    def take(self, piece: Piece) -> None:
-        """Take the next piece. Raises FatalError, and what a sink raises."""
+    def add(self, piece: Piece) -> None:
+        """Add the next piece. Raises FatalError, and the errors of sinks."""
+        if self._outputs.shards is not None:
+            self._outputs.shards.add(piece)
         match piece:
             case Begun():
                 if piece.part_of is None or piece.part_of != self._part_of:
+                    self._finish_inputs()
                     self._part_of, self._lines, self._is_counted = piece.part_of, 0, False
             case Failed():
                 self._failures.add(piece.place, piece.name, piece.error, is_part=self._part_of is not None)
             case Rows():
                 self.counts += piece.counts
-                if piece.occurrences is not None and self._occurrences is not None:
-                    self._occurrences(_add_lines(piece.occurrences, self._lines))
-                if piece.rejects is not None and self._rejects is not None:
-                    self._rejects(_add_lines(piece.rejects, self._lines))
+                if piece.occurrences is not None and self._outputs.occurrences is not None:
+                    self._outputs.occurrences(add_lines(piece.occurrences, self._lines))
+                if piece.rejects is not None and self._outputs.rejects is not None:
+                    self._outputs.rejects(add_lines(piece.rejects, self._lines))
                 if piece.partial is not None and self.grouping is not None:
                     self.grouping.add(piece.partial)
                     self.names.update(piece.names)
             case Done():
                 self.counts += replace(piece.counts, inputs=0) if self._is_counted else piece.counts
+                if not self._is_counted:
+                    self._read += piece.names
                 self._is_counted |= self._part_of is not None and piece.counts.inputs > 0
                 self._lines += piece.lines
 
+    def finish(self) -> None:
+        """End the run. Raises FatalError, and the errors of outputs."""
+        self._finish_inputs()
+        self._failures.finish()
 
-def _work(work: Work, shards: Shards | None) -> Callable[[Task], Iterator[Piece]]:
-    """The work of a thread: all tasks, but for those that an earlier run finished."""
-    worker = Worker(work)
-
-    def pieces(task: Task) -> Iterator[Piece]:
-        part_of = task.place if isinstance(task, Part) else None
-        if shards is None:
-            yield Begun(part_of)
-            yield from worker.work(task)
-            return
-        before = stamp(task)  # it is read: what changes meanwhile is not what was read
-        kept = shards.find(before.text)
-        yield Begun(part_of, before.text, is_kept=kept is not None)
-        if kept is None:
-            yield from worker.work(task)
-        else:
-            work.on_read(before.octets)
-            yield from shards.pieces(kept)
-
-    return pieces
-
-
-def _one_at_a_time(on_progress: Callable[[int], object]) -> Callable[[int], None]:
-    """`on_progress` as several threads may call it."""
-    lock = threading.Lock()
-
-    def progress(octets: int) -> None:
-        with lock:
-            on_progress(octets)
-
-    return progress
-
-
-def _add_lines(rows: pa.RecordBatch, lines: int) -> pa.RecordBatch:
-    if not lines:
-        return rows
-    number = rows.schema.get_field_index("line")
-    return rows.set_column(number, rows.schema.field(number), pc.add(rows.column(number), lines))
+    def _finish_inputs(self) -> None:
+        if self._outputs.names is not None and self._read:
+            self._outputs.names(self._read)
+        self._read = []

@@ -1,10 +1,12 @@
 """Finished tasks of a run, kept beside its output to its end: a run that was cut off can be resumed.
 
-A *shard* is what came out of one task. Its rows are appended to one file, as Arrow streams; when it is whole, a line is
-appended to another: its own checksum, the *stamp* of the task (its inputs with their sizes and times), and in JSON the
-numbers of its pieces, and where their rows lie, with checksums. So nothing has to reach the disk in any order: a line that
-is not whole, with all behind it, and a shard whose rows are not there, do not count. A task in which something failed has
-no shard.
+A *shard* is the result of one task. Its rows are appended to one file, as Arrow streams. When it is whole, a line is
+appended to another file: a checksum of the line, the *stamp* of the task (a digest of its inputs with their sizes and
+times), and in JSON the counts of its pieces, and where their rows lie, with checksums. So nothing has to reach the disk
+in any order: a line that is damaged, all lines behind it, and a shard with damaged rows do not count. A task in which
+something failed has no shard.
+
+Only `force` discards the work of a run that was not short, or had `--resume`: an empty file beside its shards says so.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
@@ -32,29 +34,30 @@ from urnscan.errors import FatalError
 from urnscan.output.places import SHARDS_SUFFIX
 from urnscan.run.pieces import Begun, Counts, Done, Failed, Piece, Rows
 from urnscan.run.tasks import Files, Part, Task
-from urnscan.sources import UNKNOWN, Input, Listed, states_of_files
-
-__all__ = ["Shards", "Stamp", "stamp"]
+from urnscan.sources.inputs import Input, Listed
+from urnscan.sources.small_files import UNKNOWN, file_states
+from urnscan.tables.editions import names_now
 
 _TABLES = ("partial", "occurrences", "rejects")
 _AT_ONCE = 16 << 20  # octets of rows that are kept from the beginning on
-_SHORT = 10  # seconds: a run that does not last longer keeps no more than that, and is as soon done again
-_LINES, _ROWS = "shards", "rows.arrows"
+_SHORT = 10  # seconds: a shorter run keeps no more rows than that, and none when it ends; it is soon done again
+_LINES, _ROWS, _STAYS = "shards", "rows.arrows", "stays"
 _CHECKSUM, _STAMP = 9, 33  # octets at the beginning of a line, each with a space behind it
 
 _Shard = Mapping[str, Any]
-"""A line of JSON: `end` (octets of rows up to here), `pieces` (the rows of the task), `counts` and `lines` (its end)."""
+"""JSON of a line: `end` (octets of rows so far), `pieces` (the rows of the task), `counts` and `lines` (its end)."""
 
 
 class Stamp(NamedTuple):
     """Identity of a task, for resuming."""
 
     text: str
-    """Digest of its place, its inputs, their sizes and times; empty where these do not tell what is in them: of
-    what is no regular file, of what is remote, of what is not there.
-    """
+    """Digest of its place, its inputs, their sizes and times; empty if an input is no regular file."""
     octets: int
     """Octets to be read for the task."""
+
+
+_UNKNOWN = Stamp("", 0)
 
 
 def stamp(task: Task) -> Stamp:
@@ -62,9 +65,9 @@ def stamp(task: Task) -> Stamp:
     start, end = 0, sys.maxsize
     match task:
         case Files():
-            inputs: Sequence[Listed | Input] = task.inputs
+            inputs: tuple[Listed | Input, ...] = task.inputs
         case Part():
-            inputs, start, end = [task.input], task.start, task.end
+            inputs, start, end = (task.input,), task.start, task.end
         case _:
             return _UNKNOWN
     known = hashlib.blake2b(b"%d %d %d" % (task.place, start, end), digest_size=16)
@@ -73,56 +76,57 @@ def stamp(task: Task) -> Stamp:
         if isinstance(each, Input) and each.path is None:
             return _UNKNOWN
         files = each if isinstance(each, Listed) else Listed.of([each])
-        sizes, times = states_of_files(files.paths, files.ends)
-        if (sizes == UNKNOWN).any():  # what comes out of a pipe or a device may differ each time
+        sizes, times = file_states(files.paths, files.ends, follow=True)
+        if (sizes == UNKNOWN).any():  # a pipe or a device may give other octets each time
             return _UNKNOWN
         known.update(b"\0".join((sizes.tobytes(), times.tobytes(), files.paths)))
         octets += int((np.minimum(sizes, end) - start).sum())
     return Stamp(known.hexdigest(), octets)
 
 
-_UNKNOWN = Stamp("", 0)
-
-
 class Shards:
-    """The shards beside an output; a context manager. Left without `drop`, those stay that are worth it (`are_kept`).
+    """The shards beside an output; a context manager. At its end shards are removed unless `are_kept`.
 
     `add` is for one thread, `find` and `pieces` are for any.
     """
 
-    def __init__(self, output: Path, meaning: Mapping[str, Any], *, resume: bool) -> None:
-        """`meaning` is all that tells what comes out of a task. With `resume` the shards are found that an earlier run with
-        the same meaning left; without, they are removed.
+    def __init__(
+        self, output: Path, meaning: Mapping[str, Any], *, resume: bool, force: bool = False, name: str = ""
+    ) -> None:
+        """`meaning` is all that decides the result of a task. With `resume`, shards of an earlier run with the same
+        meaning are found. With `force`, others are removed. `name` is that of the output in messages.
 
-        Raises FatalError to resume from what cannot be read, or from a run that is not dead. Without `resume` none are kept
-        then.
+        Raises FatalError if shards would be lost that an earlier run has kept, if their run is alive (except with
+        `force`), and with `resume` if they cannot be read. In the other cases none are kept.
         """
         self.octets = 0
         """Octets of text that did not have to be scanned again."""
-        self.were_other = False
-        """Whether the earlier run had another meaning."""
+        self.differing: list[str] = []
+        """Names of what was different in the meaning of the earlier run."""
+        self.discarded = ""
+        """Description of the work that was removed because of `force`."""
+        self._name = name or str(output)
         self._folder = output.with_name(f".{output.name}{SHARDS_SUFFIX}")
-        self._head = json.dumps(meaning, sort_keys=True).encode()
+        self._meaning = json.dumps(meaning, sort_keys=True).encode()
         self._keeps_all_from = time.monotonic() + (-1 if resume else _SHORT)
-        self._found: dict[str, tuple[int, int]] = {}  # where the line of each task stands, and its octets
-        self._kept = 0
+        self._found: dict[str, tuple[int, int]] = {}  # by stamp: start of the line, and its octets
+        self._unused: set[str] = set()  # stamps of those that no task of this run had
+        self._kept = 0  # shards of this run
         self._written = 0  # octets of rows
-        self._task = ""  # the stamp of the task at hand
-        self._is_kept = False  # whether an earlier run kept it
-        self._pieces: list[Mapping[str, Any]] | None = None  # of the task at hand; None where it gets no shard
+        self._begun = Begun()  # the current task
+        self._pieces: list[Mapping[str, Any]] | None = None  # of the current task; None if it gets no shard
         self._files: contextlib.ExitStack | None = None
         self._is_off = False
         try:
             if os.path.lexists(self._folder):
                 self._open()
-                if resume:
-                    self._read()
-                else:
-                    self.drop()
+                stays = self._read()
+                if self.differing or not resume:
+                    self._discard(stays=stays, force=force)
         except OSError as error:
             self._close()
-            if resume and isinstance(error, BlockingIOError):
-                raise FatalError(f"{output}: another run is writing it: wait for its end") from error
+            if isinstance(error, BlockingIOError) and (resume or not force):
+                raise FatalError(f"{self._name}: another run is writing it: wait for its end") from error
             if resume:
                 reason = f"what an earlier run left cannot be read: {error.strerror}"
                 raise FatalError(f"{self._folder}: {reason}; remove it to begin anew") from error
@@ -132,75 +136,101 @@ class Shards:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if not self.are_kept:
+        if self.are_kept:
+            self._mark()
+        else:
             self.drop()
         self._close()
 
     @property
     def are_some(self) -> bool:
-        """Whether an earlier run left some that can be used."""
+        """Whether shards of an earlier run can be used."""
         return bool(self._found)
 
     @property
     def are_kept(self) -> bool:
-        """Whether there are some, of a run long enough to be worth resuming."""
-        return bool(self._found or self._kept) and time.monotonic() > self._keeps_all_from
+        """Whether there are shards, of a run long enough to be worth resuming."""
+        return bool(self._found or self._kept) and self._stays
+
+    @property
+    def unused(self) -> int:
+        """Octets of text in shards of an earlier run for which this run had no task."""
+        return self._octets_of(self._unused)
+
+    @property
+    def _stays(self) -> bool:
+        return time.monotonic() > self._keeps_all_from
 
     def find(self, task: str) -> _Shard | None:
-        """The shard of a task that an earlier run kept, for `pieces`; None if it is not there or not whole."""
+        """The shard of the task with this stamp, for `pieces`; None if an earlier run left none that is whole."""
         if task not in self._found:
             return None
+        self._unused.discard(task)
         start, size = self._found[task]
         try:
-            shard: _Shard = json.loads(os.pread(self._lines.fileno(), size, start)[_CHECKSUM + _STAMP :])
-            return shard if all(map(self._is_whole, shard["pieces"])) else None
+            shard = self._shard(start, size)
+            rows = [place for piece in shard["pieces"] for place in piece["rows"].values()]
+            is_whole = all(zlib.crc32(_octets(self._rows, *place)) == crc for *place, crc in rows)
         except OSError:
             return None
+        return shard if is_whole else None
 
     def pieces(self, found: _Shard) -> Iterator[Piece]:
-        """The pieces of the task."""
+        """The pieces of a shard."""
         for piece in found["pieces"]:
-            rows = {table: _batch(self._octets(start, size)) for table, (start, size, _) in piece["rows"].items()}
+            rows = {
+                table: _batch(_octets(self._rows, start, size)) for table, (start, size, _) in piece["rows"].items()
+            }
             names = {int(place): name for place, name in piece["names"].items()}
             yield Rows(Counts(*piece["counts"]), **rows, names=names)
         yield Done(Counts(*found["counts"]), found["lines"])
 
     def add(self, piece: Piece) -> None:
-        """Keep a piece of the task at hand."""
+        """Keep the next piece of the run."""
         if isinstance(piece, Begun):
-            self._task, self._is_kept = piece.stamp, piece.is_kept
+            self._begun = piece
             self._pieces = [] if piece.stamp and not piece.is_kept else None
             return
-        if isinstance(piece, Done) and self._is_kept:
+        if isinstance(piece, Done) and self._begun.is_kept:
             self.octets += piece.counts.octets
-        if isinstance(piece, Failed) or self._is_off or not self._is_time():
+        is_time = self._written < _AT_ONCE or self._stays
+        if isinstance(piece, Failed) or self._is_off or not is_time:
             self._pieces = None
         if self._pieces is None:
             return
         try:
-            if isinstance(piece, Done):
-                self._append(self._pieces, piece)
-            elif isinstance(piece, Rows):
+            if self._files is None:
+                self._open()
+                _write(self._lines, _line(self._meaning))
+            if isinstance(piece, Rows):
                 self._pieces.append(self._keep(piece))
-        except OSError:  # the disk is full, say: then what was kept so far is what helps
+            elif isinstance(piece, Done):
+                shard = {
+                    "end": self._end,
+                    "pieces": self._pieces,
+                    "counts": astuple(piece.counts),
+                    "lines": piece.lines,
+                }
+                _write(self._lines, _line(f"{self._begun.stamp} {json.dumps(shard)}".encode()))
+                self._kept += 1
+                if self._stays:
+                    self._mark()
+        except OSError:  # for example a full disk: the shards before it stay
             self._is_off = True
 
     def drop(self) -> None:
-        """Remove them: nothing is left to resume."""
-        self._found, self._kept = {}, 0
+        """Remove all shards."""
+        self._found, self._unused, self._kept = {}, set(), 0
         if self._files is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
         self._close()
 
-    def _is_time(self) -> bool:
-        return self._written < _AT_ONCE or time.monotonic() > self._keeps_all_from
-
     def _open(self) -> None:
-        """Open the files; make them where they are not there. Raises OSError: BlockingIOError where another run has them."""
+        """Open the files, or make them. Raises OSError; BlockingIOError if another run has opened them."""
         with contextlib.suppress(FileExistsError):
             self._folder.mkdir(0o700)
         found = self._folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():  # where all may write, a trap
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():  # a trap, in a folder where all may write
             raise OSError(errno.EPERM, "it is no folder, or not one's own")
         with contextlib.ExitStack() as files:
             self._lines: IO[bytes] = files.enter_context((self._folder / _LINES).open("a+b", buffering=0))
@@ -209,38 +239,75 @@ class Shards:
             self._files = files.pop_all()
         self._end = self._rows.seek(0, os.SEEK_END)
 
-    def _open_once(self) -> None:
-        """Open them where none is open: they are new."""
-        if self._files is None:
-            self._open()
-            _write(self._lines, self._head + b"\n")
-
     def _close(self) -> None:
         if self._files is not None:
             self._files.close()
             self._files = None
 
-    def _read(self) -> None:
-        """Find what an earlier run left, and remove what is behind the last line and the last rows that are whole."""
+    def _read(self) -> bool:
+        """Find the shards of an earlier run, and cut off what is behind the last whole line and its rows.
+
+        Returns whether that run was one that keeps its shards.
+        """
         with (self._folder / _LINES).open("rb") as lines:
             head = next(lines, b"")
-            if head != self._head + b"\n":
-                self.were_other = head.endswith(b"\n")
+            if head != _line(head[_CHECKSUM:-1]):
                 self.drop()
-                return
+                return False
+            earlier, own = json.loads(head[_CHECKSUM:]), json.loads(self._meaning)
+            self.differing = sorted(key for key in earlier | own if earlier.get(key) != own.get(key))
             end, last = len(head), b""
             for line in lines:
                 if line != _line(line[_CHECKSUM:-1]):
                     break
                 self._found[line[_CHECKSUM:][: _STAMP - 1].decode()] = end, len(line)
                 end, last = end + len(line), line
-        self._lines.truncate(end)
-        self._end = json.loads(last[_CHECKSUM + _STAMP :])["end"] if last else 0
-        self._rows.truncate(self._end)
+        self._unused = set(self._found)
+        self._end = self._shard(end - len(last), len(last))["end"] if last else 0
+        for file, size in ((self._lines, end), (self._rows, self._end)):
+            if os.fstat(file.fileno()).st_size != size:  # otherwise the file keeps its time
+                file.truncate(size)
+        return self._is_marked and bool(self._found)
+
+    def _discard(self, *, stays: bool, force: bool) -> None:
+        """Remove the shards of an earlier run. Raises FatalError if it has kept them, and not with `force`."""
+        if stays:
+            when = time.strftime("%Y-%m-%d %H:%M", time.localtime((self._folder / _LINES).stat().st_mtime))
+            work = f"the work of an earlier run on {self._octets_of(self._found):,} octets, cut off at {when},"
+            if not force:
+                self._close()
+                which, how = "", "--resume"
+                if self.differing:
+                    which = f"; it had another {' and '.join(self.differing)}"
+                    how = "the command of that run with --resume"
+                choice = f"{how} goes on from there, --force discards it"
+                raise FatalError(f"{self._name}: {work} is kept{which}: {choice}")
+            self.discarded = work
+        self.drop()
+
+    def _shard(self, start: int, size: int) -> _Shard:
+        """The JSON of a line."""
+        shard: _Shard = json.loads(_octets(self._lines, start, size)[_CHECKSUM + _STAMP :])
+        return shard
+
+    def _octets_of(self, stamps: Iterable[str]) -> int:
+        """Octets of text in some of the shards that were found."""
+        counts = (Counts(*self._shard(*self._found[each])["counts"]) for each in stamps)
+        return sum(each.octets for each in counts)
+
+    @property
+    def _is_marked(self) -> bool:
+        """Whether the shards are those of a run that keeps them."""
+        return (self._folder / _STAYS).exists()
+
+    def _mark(self) -> None:
+        """Say for later runs that the shards are kept."""
+        if not self._is_marked:
+            with contextlib.suppress(OSError):
+                (self._folder / _STAYS).touch()
 
     def _keep(self, piece: Rows) -> Mapping[str, Any]:
-        """Write the rows of a piece; what its line says of it."""
-        self._open_once()
+        """Write the rows of a piece; returns its entry in the line of JSON."""
         rows = {}
         for table in _TABLES:
             batch = getattr(piece, table)
@@ -252,20 +319,9 @@ class Shards:
                 self._written += octets.size
         return {"counts": astuple(piece.counts), "names": dict(piece.names), "rows": rows}
 
-    def _append(self, pieces: Sequence[Mapping[str, Any]], done: Done) -> None:
-        """Append the line of the task at hand."""
-        self._open_once()
-        counts = astuple(done.counts)
-        shard = json.dumps({"end": self._end, "pieces": pieces, "counts": counts, "lines": done.lines})
-        _write(self._lines, _line(f"{self._task} {shard}".encode()))
-        self._kept += 1
 
-    def _octets(self, start: int, size: int) -> bytes:
-        return os.pread(self._rows.fileno(), size, start)
-
-    def _is_whole(self, piece: Mapping[str, Any]) -> bool:
-        """Whether the rows of a piece lie there as they were written."""
-        return all(zlib.crc32(self._octets(start, size)) == crc for start, size, crc in piece["rows"].values())
+def _octets(file: IO[bytes], start: int, size: int) -> bytes:
+    return os.pread(file.fileno(), size, start)
 
 
 def _line(octets: bytes) -> bytes:
@@ -273,7 +329,7 @@ def _line(octets: bytes) -> bytes:
 
 
 def _write(file: IO[bytes], octets: bytes | pa.Buffer) -> None:
-    """Append all of it: a file without a buffer may take less."""
+    """Append all octets: a file without a buffer may take fewer."""
     view = memoryview(octets)
     while view:
         view = view[file.write(view) :]
@@ -289,4 +345,5 @@ def _stream(rows: pa.RecordBatch) -> pa.Buffer:
 
 def _batch(octets: bytes) -> pa.RecordBatch:
     with pa.ipc.open_stream(octets) as stream:
-        return stream.read_next_batch()
+        rows = stream.read_next_batch()
+    return rows.rename_columns(names_now(rows.schema.names))  # an earlier version may have kept them

@@ -7,13 +7,18 @@ import itertools
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from urnscan.errors import FatalError, SourceError
+from urnscan.output.tables import is_result
 from urnscan.run.options import Options
 from urnscan.scanner.views import separators
-from urnscan.sources import Input, Listed, PathList, Seen, find_listed, is_splittable, one_by_one, real_place
-
-__all__ = ["Argument", "Files", "Part", "Sizes", "Task", "found_inputs", "plan_size", "tasks"]
+from urnscan.sources.inputs import Input, Listed, one_by_one
+from urnscan.sources.lists import PathList
+from urnscan.sources.remote.urls import real_place
+from urnscan.sources.seen_inputs import Seen
+from urnscan.sources.texts import is_splittable
+from urnscan.sources.walk import find_listed
 
 Argument = str | PathList
 """Argument that names inputs: a path, a pattern, a URL, "-", or a list of paths and URLs."""
@@ -33,7 +38,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """A task: inputs that stand next to each other, from `place` on; files that are small stand together."""
+    """A task: neighbouring inputs, the first with the number `place`; small files are together in a `Listed`."""
 
     place: int
     inputs: tuple[Listed | Input, ...]
@@ -52,54 +57,63 @@ class Part:
 Task = Files | Part | SourceError
 
 
-def plan_size(
-    inputs: Sequence[Argument], options: Options, outputs: Collection[str] = (), readings: int = 1
-) -> int | None:
-    """Octets that a run will read with so many readings; None where an input does not tell, or a list
-    cannot be read twice; for progress, so failures are passed over.
-    """
+def octets_of(found: Listed | Input) -> int | None:
+    """Octets of files or of an input; None if unknown."""
+    return int(found.sizes.sum()) if isinstance(found, Listed) else found.size
+
+
+def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[str] = ()) -> int | None:
+    """Octets that a run will read, for its progress; None if unknown. Failures are ignored."""
     if not all(argument.is_file for argument in inputs if isinstance(argument, PathList)):
-        return None
+        return None  # such a list cannot be read twice
     total = 0
     for found in _found(inputs, options, outputs):
-        if isinstance(found, Listed):
-            total += int(found.sizes.sum())
-        elif isinstance(found, Input):
-            if found.size is None:
+        if not isinstance(found, SourceError):
+            octets = octets_of(found)
+            if octets is None:
                 return None
-            total += found.size
-    return total * readings
+            total += octets
+    return total
 
 
 def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes) -> Iterator[Task]:
     """Cut the work of a run into tasks: small files together, huge ones in parts, in the order of the inputs."""
     together: list[Listed | Input] = []
     files = octets = place = 0
-    for found in _found(inputs, options, outputs):
-        for run in found.runs(sizes.files, sizes.together, sizes.part) if isinstance(found, Listed) else (found,):
-            alone = not isinstance(run, Listed) and (
-                isinstance(run, SourceError) or run.size is None or run.size > sizes.part
-            )
-            more = len(run) if isinstance(run, Listed) else 1
-            if together and (alone or octets > sizes.together or files + more > sizes.files):
-                yield Files(place, tuple(_joined(together)))
-                place += files
-                together, files, octets = [], 0, 0
-            if isinstance(run, SourceError):
-                yield run
-            elif isinstance(run, Input) and alone:
-                yield from _alone(place, run, options, sizes.part)
-                place += 1
-            else:
-                together.append(run)
-                files += more
-                octets += int(run.sizes.sum()) if isinstance(run, Listed) else run.size or 0
+    for found in _runs(inputs, options, outputs, sizes):
+        more = len(found) if isinstance(found, Listed) else 1
+        size = None if isinstance(found, SourceError) else octets_of(found)
+        is_alone = not isinstance(found, Listed) and (size is None or size > sizes.part)
+        if together and (is_alone or octets > sizes.together or files + more > sizes.files):
+            yield Files(place, tuple(_joined(together)))
+            place += files
+            together, files, octets = [], 0, 0
+        if isinstance(found, SourceError):
+            yield found
+        elif isinstance(found, Input) and is_alone:
+            yield from _alone(place, found, options, sizes.part)
+            place += 1
+        else:
+            together.append(found)
+            files += more
+            octets += size or 0
     if together:
         yield Files(place, tuple(_joined(together)))
 
 
+def _runs(
+    inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes
+) -> Iterator[Listed | Input | SourceError]:
+    """Inputs as `_found` gives them, with files in runs that fit a task."""
+    for found in _found(inputs, options, outputs):
+        if isinstance(found, Listed):
+            yield from found.runs(sizes.files, sizes.together, sizes.part)
+        else:
+            yield found
+
+
 def _joined(inputs: Sequence[Listed | Input]) -> Iterator[Listed | Input]:
-    """Inputs next to each other, with the files among them together where there are several."""
+    """Inputs, with neighbouring files together."""
     for are_files, some in itertools.groupby(inputs, lambda each: isinstance(each, Listed) or each.path is not None):
         run = list(some)
         if are_files and len(run) > 1:
@@ -109,7 +123,7 @@ def _joined(inputs: Sequence[Listed | Input]) -> Iterator[Listed | Input]:
 
 
 def _alone(place: int, found: Input, options: Options, part: int) -> Iterator[Task]:
-    """The tasks of an input that is large, or of which nobody knows how large it is."""
+    """The tasks of an input that is large, or of unknown size."""
     can_be_cut = separators(options.recover) is not None
     try:
         parts = found.size // part if found.size and can_be_cut and is_splittable(found, options.reading) else 1
@@ -127,9 +141,10 @@ def _alone(place: int, found: Input, options: Options, part: int) -> Iterator[Ta
 def found_inputs(
     inputs: Sequence[Argument], options: Options, outputs: Collection[str]
 ) -> Iterator[Input | SourceError]:
-    """The inputs of a run but for its outputs, each once, also where several arguments name it: a pattern and a folder, say.
+    """The inputs of a run except its outputs; each once, also if several arguments name it.
 
-    Raises FatalError where an output is named as an input, or a list of inputs cannot be read.
+    Raises FatalError if an output is an input, unless it is a result of an earlier run in a folder that is walked, and
+    if a list of inputs cannot be read.
     """
     return one_by_one(_found(inputs, options, outputs))
 
@@ -139,13 +154,14 @@ def _found(
 ) -> Iterator[Listed | Input | SourceError]:
     """Inputs as `found_inputs` gives them, with files together where they are many."""
     own = frozenset(map(real_place, outputs))
+    foreign = [place for place in own if Path(place).is_file() and not is_result(place)]
     for argument in inputs if own else ():
-        with contextlib.suppress(SourceError):  # it is told when it is looked for
+        with contextlib.suppress(SourceError):  # reported when the input is looked for
             place = argument.source if isinstance(argument, PathList) else argument
             if real_place(place) in own:
                 raise FatalError(f"{place}: is an input and an output: name another file to write")
     seen = Seen() if len(inputs) > 1 or any(isinstance(argument, PathList) for argument in inputs) else None
-    for found in find_listed(inputs, options.selection, own):
+    for found in find_listed(inputs, options.selection, own, foreign):
         if seen is None or isinstance(found, SourceError):
             yield found
         elif isinstance(found, Listed):

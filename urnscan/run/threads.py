@@ -7,92 +7,110 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
-
-__all__ = ["in_order"]
+from typing import Generic, TypeVar
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+_Item = TypeVar("_Item")
+_Worker = Callable[[Task], Iterator[Result]]
 
-_RESULTS = 4  # of one task that may wait
-_TASKS = 3  # for each worker that may be begun and not yet taken over
+_RESULTS = 4  # most results of one task that wait
+_TASKS = 3  # for each worker, most tasks that are begun and not yet taken over
 _PATIENCE = 0.1  # seconds after which a waiting worker looks whether it should stop
 
 
 @dataclass(frozen=True, slots=True)
-class _Raised:
-    error: BaseException
-
-
 class _End:
-    """The end of a task's results, or of all tasks."""
+    """End of the results of a task, or of all tasks; with the error, if one ended them."""
+
+    error: BaseException | None = None
 
 
 def in_order(
-    tasks: Iterable[Task], new_worker: Callable[[], Callable[[Task], Iterator[Result]]], workers: int
+    tasks: Iterable[Task], new_worker: Callable[[], _Worker[Task, Result]], workers: int
 ) -> Generator[Result, None, None]:
     """The results of all tasks in the order of the tasks, each worked at by one of `workers` threads.
 
-    `new_worker()` is called in each thread and returns what turns a task into its results. Only so many results wait as
-    keep the threads busy, however slowly they are taken. What a task, a worker or `tasks` raises is raised here; the
-    threads stop then, and when this iterator is closed. A thread that waits for input then does not hold up the end.
+    `new_worker()` is called in each thread; it returns the function that turns a task into results. Only so many
+    results wait as keep the threads busy. An error of a task, a worker or `tasks` is raised here. The threads stop
+    then, and when this iterator is closed; a thread that waits for input does not delay the end.
     """
-    source = iter(tasks)
-    taking = threading.Lock()
-    begun = threading.Semaphore(_TASKS * workers)
-    stopped = threading.Event()
-    order: queue.SimpleQueue[queue.Queue[Result | _Raised | type[_End]] | _Raised | type[_End]] = queue.SimpleQueue()
-
-    def put(results: queue.Queue[Result | _Raised | type[_End]], result: Result | _Raised | type[_End]) -> None:
-        while not stopped.is_set():
-            try:
-                results.put(result, timeout=_PATIENCE)
-            except queue.Full:
-                continue
-            return
-
-    def work() -> None:
-        try:
-            worker = new_worker()
-            while not stopped.is_set():
-                if not begun.acquire(timeout=_PATIENCE):
-                    continue
-                results: queue.Queue[Result | _Raised | type[_End]] = queue.Queue(_RESULTS)
-                with taking:
-                    task = next(source, _End)
-                    if task is _End:
-                        order.put(_End)
-                        return
-                    order.put(results)
-                try:
-                    for result in worker(task):  # type: ignore[arg-type]
-                        put(results, result)
-                        if stopped.is_set():
-                            return
-                    put(results, _End)
-                except BaseException as error:  # noqa: BLE001 (it is raised again where the results are taken)
-                    put(results, _Raised(error))
-        except BaseException as error:  # noqa: BLE001
-            order.put(_Raised(error))
-
-    threads = [threading.Thread(target=work, daemon=True, name=f"urnscan-{number}") for number in range(workers)]
+    crew = _Crew(iter(tasks), new_worker, workers)
+    threads = [threading.Thread(target=crew.work, daemon=True, name=f"urnscan-{i}") for i in range(workers)]
     for thread in threads:
         thread.start()
     try:
-        while True:
-            results = order.get()
-            if results is _End:
-                return
-            if isinstance(results, _Raised):
-                raise results.error
-            assert isinstance(results, queue.Queue)  # noqa: S101 (for the type checker)
-            while (result := results.get()) is not _End:
-                if isinstance(result, _Raised):
-                    raise result.error
-                yield result  # type: ignore[misc]
-            begun.release()
+        for results in _until_end(crew.order):
+            yield from _until_end(results)
+            crew.free.release()
     finally:
-        stopped.set()
-        deadline = time.monotonic() + 1  # seconds for all: one that waits for input is left to wait
+        crew.stopped.set()
+        deadline = time.monotonic() + 1  # seconds for all threads; one that waits for input is left behind
         for thread in threads:
             thread.join(timeout=max(0.0, deadline - time.monotonic()))
+
+
+def _until_end(items: queue.SimpleQueue[_Item | _End] | queue.Queue[_Item | _End]) -> Iterator[_Item]:
+    """The items up to the end. Raises its error."""
+    while not isinstance(item := items.get(), _End):
+        yield item
+    if item.error is not None:
+        raise item.error
+
+
+def _next(tasks: Iterator[Task]) -> Task | _End:
+    """The next task, or the end of them."""
+    try:
+        return next(tasks)
+    except StopIteration:
+        return _End()
+    except BaseException as error:  # noqa: BLE001 (it is raised again where the results are taken)
+        return _End(error)
+
+
+class _Crew(Generic[Task, Result]):
+    """Queues and locks that the threads share."""
+
+    def __init__(self, tasks: Iterator[Task], new_worker: Callable[[], _Worker[Task, Result]], workers: int) -> None:
+        self.order: queue.SimpleQueue[queue.Queue[Result | _End] | _End] = queue.SimpleQueue()
+        """For each task that was begun, its results."""
+        self.free = threading.Semaphore(_TASKS * workers)
+        """Counts the tasks that may be begun."""
+        self.stopped = threading.Event()
+        self._tasks = tasks
+        self._task_lock = threading.Lock()
+        self._new_worker = new_worker
+
+    def work(self) -> None:
+        """Do tasks until there are no more, or until stopped; runs in each thread."""
+        try:
+            worker = self._new_worker()
+            while not self.stopped.is_set():
+                if self.free.acquire(timeout=_PATIENCE):
+                    results: queue.Queue[Result | _End] = queue.Queue(_RESULTS)
+                    with self._task_lock:  # an error comes before the end that another thread finds behind it
+                        task = _next(self._tasks)
+                        self.order.put(task if isinstance(task, _End) else results)
+                    if isinstance(task, _End):
+                        break
+                    self._do(worker, task, results)
+        except BaseException as error:  # noqa: BLE001 (as above)
+            self.order.put(_End(error))
+
+    def _do(self, worker: _Worker[Task, Result], task: Task, results: queue.Queue[Result | _End]) -> None:
+        try:
+            for result in worker(task):
+                self._put(results, result)
+                if self.stopped.is_set():
+                    return
+            self._put(results, _End())
+        except BaseException as error:  # noqa: BLE001 (as above)
+            self._put(results, _End(error))
+
+    def _put(self, results: queue.Queue[Result | _End], result: Result | _End) -> None:
+        while not self.stopped.is_set():
+            try:
+                results.put(result, timeout=_PATIENCE)
+                break
+            except queue.Full:
+                pass

@@ -2,81 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from urnscan.arrays.arrow import number_array, text_array
-from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.errors import ArgumentError, DamageError, LimitError, SourceError, SourceNote
 from urnscan.run.failures import NO_PLACE
 from urnscan.run.options import Options
 from urnscan.run.pieces import Counts, Done, Failed, Piece, Rows
+from urnscan.run.small_texts import Together, Where
 from urnscan.run.tasks import Files, Part, Sizes, Task
-from urnscan.run.together import Together, Where
-from urnscan.scanner.blocks import END, Matches, Rejects
+from urnscan.scanner.blocks import Matches, Rejects, components_in_names
+from urnscan.scanner.kernel import END
 from urnscan.scanner.views import make_scanner, separators
-from urnscan.sources import HEAD, Document, Input, Listed, Read, Values, doubts, is_plain, open_documents, open_range
-from urnscan.tables.rows import Found, canonical_column, reject_rows
+from urnscan.sources.documents import Document, Texts, Values
+from urnscan.sources.files import open_range
+from urnscan.sources.inputs import Input, Listed
+from urnscan.sources.small_files import HEAD, Read
+from urnscan.sources.texts import doubts, is_plain, open_together
+from urnscan.tables.rows import Found, Places, canonical_column, reject_rows
 from urnscan.tables.values import count_octets, scan_values
-
-__all__ = ["Work", "Worker"]
 
 _LF = 10
 _ReadInto = Callable[[memoryview], int]
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """Options and callbacks that the workers of a run share."""
-
-    options: Options
-    sizes: Sizes
-    want_occurrences: bool
-    want_partial: bool
-    want_rejects: bool
-    on_read: Callable[[int], object]
-    """Called from any thread with the number of octets of the inputs that were read."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """Matches or rejects, with the place of each: arrays of equal length."""
-
-    found: Matches | Rejects
-    offset: npt.NDArray[np.int64]
-    """Octets from the beginning of the text."""
-    line: npt.NDArray[np.int64]
-    source: npt.NDArray[np.int32]
-    """The input, as an index in `names` and `places`."""
-    names: Sequence[str]
-    places: npt.NDArray[np.int32]
-    member: pa.StringArray | None
-
-
 class Worker:
     """Does tasks in one thread, with its own buffers."""
 
-    def __init__(self, work: Work) -> None:
-        self._work = work
-        grammar = work.options.grammar(
-            count_lines=work.want_occurrences or work.want_rejects, rejects=work.want_rejects
-        )
-        recover = work.options.recover
-        shared = separators(recover) if recover else None
-        self._separators = bytes(octet for octet in grammar.separators if shared is None or octet in shared)
-        self._scanner = make_scanner(grammar, recover)
-        self._together = Together(work.sizes, self._separators[0])
-        self._doubts = doubts(work.options.reading)
-        self._inputs = self._octets = 0  # of the task at hand
+    def __init__(
+        self, options: Options, sizes: Sizes, tables: Collection[str], on_read: Callable[[int], object]
+    ) -> None:
+        """`tables`: those that are wanted of `occurrences`, `classes` and `rejects`. `on_read` is told how many octets
+        of the inputs were read, in the thread of the worker.
+        """
+        count_lines = "occurrences" in tables or "rejects" in tables
+        grammar = options.grammar(count_lines=count_lines, rejects="rejects" in tables)
+        # None: no views, or one for which no octet separates texts (`wraps`); those of the grammar are taken then.
+        of_views = separators(options.recover) if options.recover else None
+        self.on_read = on_read
+        self._options = options
+        self._tables = tables
+        self._separators = bytes(octet for octet in grammar.separators if of_views is None or octet in of_views)
+        self._scanner = make_scanner(grammar, options.recover)
+        self._together = Together(sizes, self._separators[0])
+        self._doubts = doubts(options.reading)
+        self._octets = 0  # of the task at hand
+        self._names: list[str] = []  # of its inputs that count
 
     def work(self, task: Task) -> Iterator[Piece]:
         """Do a task; yields its pieces, the last of which is Done."""
-        self._inputs = self._octets = 0
-        lines = 0
+        self._octets = 0
+        self._names = []
+        lines, left_out = 0, self._scanner.left_out
         match task:
             case Files():
                 yield from self._files(task)
@@ -84,11 +66,12 @@ class Worker:
             case Part():
                 lines = yield from self._part(task)
             case SourceError():
-                yield _failure(NO_PLACE, task.source, task)
-        yield Done(Counts(inputs=self._inputs, octets=self._octets), lines)
+                yield _failure(Where(NO_PLACE, task.source), task)
+        counts = Counts(inputs=len(self._names), octets=self._octets, left_out=self._scanner.left_out - left_out)
+        yield Done(counts, lines, self._names)
 
     def _files(self, task: Files) -> Iterator[Piece]:
-        """Scan inputs next to each other."""
+        """Scan neighbouring inputs."""
         place = task.place
         for run in task.inputs:
             if isinstance(run, Listed):
@@ -99,7 +82,7 @@ class Worker:
                 place += 1
 
     def _listed(self, place: int, files: Listed) -> Iterator[Piece]:
-        """Scan small files, of which `place` is the first one's: those that are plain text are read at one go."""
+        """Scan small files, the first of which has the number `place`; plain text is read many files at once."""
         together, names = self._together, files.names
         at, most = 0, len(files)
         while at < len(files):
@@ -110,15 +93,15 @@ class Worker:
             octets = int(read.lengths[:count].sum())
             if count:
                 together.add_read(read.lengths[:count], place + at, names[at : at + count])
-                self._work.on_read(octets)
-                self._inputs += count
+                self.on_read(octets)
+                self._names += names[at : at + count]
                 self._octets += octets
             at += count
             most *= 2
             if count < len(read.lengths) or read.is_stuck:
                 yield from self._input(place + at, files.input(at))
                 at += 1
-                most = 1  # what is behind it was read in vain, and the next one may be of its kind
+                most = 1  # the files behind it must be read again, and the next may be of its kind
 
     def _count_plain(self, files: Listed, first: int, read: Read) -> int:
         """The number of files that are plain text, up to the first one that is not."""
@@ -129,35 +112,51 @@ class Worker:
             length = int(read.lengths[number])
             head = self._together.following(int(starts[number]), min(length, HEAD))
             source, is_whole = files.input(first + number), len(head) == length
-            if not is_plain(source, head, is_whole=is_whole, reading=self._work.options.reading):
+            if not is_plain(source, head, is_whole=is_whole, reading=self._options.reading):
                 return int(number)
         return len(read.lengths)
 
     def _input(self, place: int, source: Input) -> Iterator[Piece]:
-        """Scan all that is in an input."""
+        """Scan all texts of an input."""
         octets, has_failed = self._octets, False
         try:
-            with closing(open_documents(source, self._work.options.reading, self._work.on_read)) as documents:
+            with closing(open_together(source, self._options.reading, self.on_read)) as documents:
                 for document in documents:
                     for piece in self._document(document, place, source):
-                        has_failed |= isinstance(piece, Failed)
+                        has_failed |= isinstance(piece, Failed) and not isinstance(piece.error, SourceNote)
                         yield piece
         except SourceError as error:
             has_failed = True
-            yield _failure(place, source.name, error)
-        self._inputs += self._octets > octets or not has_failed
+            yield _failure(Where(place, source.name), error)
+        if self._octets > octets or not has_failed:
+            self._names.append(source.name)
 
-    def _document(self, document: Document | Values | SourceError, place: int, source: Input) -> Iterator[Piece]:
-        """Scan one of the things that are in an input. Raises LimitError."""
+    def _document(
+        self, document: Document | Texts | Values | SourceError, place: int, source: Input
+    ) -> Iterator[Piece]:
+        """Scan one text of an input, several of its members, or its column of values. Raises LimitError."""
+        where = Where(place, source.name)
         match document:
             case SourceError():
-                yield _failure(place, source.name, document)
+                yield _failure(where, document)
             case Values():
-                yield from self._values(document, Where(place, source.name))
-            case Document(None, reader) if source.size is None:  # a pipe: nothing waits for its end
-                yield from self._stream(_Begun(reader.read_into, is_pipe=True), Where(place, source.name))
+                yield from self._values(document, where)
+            case Texts():
+                yield from self._texts(document, where)
+            case Document(None, reader) if source.size is None:  # a pipe: matches are given as they come
+                yield from self._stream(_Rest(reader.read_into, is_pipe=True), where)
             case Document(member, reader):
                 yield from self._text(reader.read_into, Where(place, source.name, member))
+
+    def _texts(self, texts: Texts, where: Where) -> Iterator[Piece]:
+        """Scan small texts of an archive together with others. Raises LimitError."""
+        if self._together.is_full or not self._together.has_room(texts):
+            yield from self._scan_together()
+        if self._together.has_room(texts):
+            self._octets += self._together.add_texts(texts, where)
+        else:
+            for member, reader in texts.readers():
+                yield from self._text(reader.read_into, Where(where.place, where.name, member))
 
     def _text(self, read_into: _ReadInto, where: Where) -> Iterator[Piece]:
         """Scan a text; together with others if it is small. Raises LimitError."""
@@ -171,13 +170,13 @@ class Worker:
             error = None
         except SourceError as raised:
             error = raised
-        # It is large, or not whole: what came before is scanned, then this on its own.
-        text = _Begun(read_into, together.take_open(), error)
+        # The text is large, or damaged: scan the texts before it, then this one alone.
+        text = _Rest(read_into, together.take_open(), error)
         yield from self._scan_together()
         yield from self._stream(text, where)
 
-    def _stream(self, text: _Begun, where: Where) -> Iterator[Piece]:
-        """Scan a text on its own, block by block. Raises LimitError."""
+    def _stream(self, text: _Rest, where: Where) -> Iterator[Piece]:
+        """Scan a text alone, block by block. Raises LimitError."""
         scanner = self._scanner
         base = lines = 0
         is_whole = False
@@ -185,20 +184,20 @@ class Worker:
             try:
                 for matches in scanner.scan(text.read):
                     for found in _found_in(matches):
-                        yield self._rows(_in_text(found, where, base, lines))
+                        yield self._rows_in(where, found, found.start + base, found.line + lines)
                 is_whole = True
             except LimitError:
                 self._octets += scanner.octets
                 raise
             except SourceError as error:
-                yield _failure(where.place, where.name, error)
+                yield _failure(where, error)
                 is_whole = not isinstance(error, DamageError)
             self._octets += scanner.octets
             base += scanner.octets
             lines += scanner.lines
 
     def _scan_together(self) -> Iterator[Piece]:
-        """Scan the texts that lie together as one, and sort what is found by text."""
+        """Scan the small texts as one, and find the text of each match."""
         together = self._together
         if together.starts:
             starts, ends = np.array(together.starts), np.array(together.ends)
@@ -208,16 +207,14 @@ class Worker:
             for matches in self._scanner.scan_octets(text):
                 for found in _found_in(matches):
                     which = found.locate(starts, ends)
-                    placed = _Placed(
-                        found,
-                        offset=found.start - starts[which],
-                        line=found.line - lines_before[which],
-                        source=np.array(together.inputs, np.int32)[which],
-                        names=together.names,
-                        places=np.array(together.places, np.int32),
-                        member=_members(together.members, which) if together.has_members else None,
+                    places = Places(
+                        found.start - starts[which],
+                        found.line - lines_before[which],
+                        np.array(together.inputs, np.int32)[which],
+                        together.names,
+                        _members(together.members, which) if together.has_members else None,
                     )
-                    yield self._rows(placed)
+                    yield self._rows(found, places, together.places)
         together.clear()
 
     def _values(self, document: Values, where: Where) -> Iterator[Piece]:
@@ -226,20 +223,11 @@ class Worker:
         try:
             for hits in scan_values(self._scanner, document.values):
                 for found, places in ((hits.matches, hits), (hits.matches.rejects, hits.rejects)):
-                    if not found or places is None:
-                        continue
-                    placed = _Placed(
-                        found,
-                        offset=places.offset,
-                        line=places.line,
-                        source=np.zeros(len(found), np.int32),
-                        names=[where.name],
-                        places=np.array([where.place], np.int32),
-                        member=text_array([document.place(value) for value in places.value.tolist()]),
-                    )
-                    yield self._rows(placed)
-        except ValueError as error:
-            yield _failure(where.place, where.name, SourceError(where.name, str(error)))
+                    if found and places is not None:
+                        member = text_array([document.place(value) for value in places.value.tolist()])
+                        yield self._rows_in(where, found, places.start, places.line, member)
+        except ArgumentError as error:  # a value is too long
+            yield _failure(where, SourceError(where.name, str(error)))
         self._octets += count_octets(document.values)
 
     def _part(self, task: Part) -> Generator[Piece, None, int]:
@@ -248,81 +236,83 @@ class Worker:
         try:
             reader = open_range(task.input, task.start, task.end, self._separators)
         except SourceError as error:
-            yield _failure(where.place, where.name, error)
+            yield _failure(where, error)
             return 0
 
         def read(view: memoryview) -> int:
             octets = reader.read_into(view)
-            self._work.on_read(octets)
+            self.on_read(octets)
             return octets
 
-        self._inputs = 1
         try:
             with reader:
                 for matches in self._scanner.scan(read):
-                    if reader.following is not None:  # the end of the part is not that of the file
+                    if reader.following is not None:  # the part ends before the file does
                         matches.stop[matches.stop == END] = reader.following
                     for found in _found_in(matches):
-                        yield self._rows(_in_text(found, where, reader.offset))
+                        yield self._rows_in(where, found, found.start + reader.offset, found.line)
+            has_failed = False
         except SourceError as error:
-            yield _failure(where.place, where.name, error)
-            self._inputs = int(self._scanner.octets > 0)
+            yield _failure(where, error)
+            has_failed = True
         self._octets = self._scanner.octets
+        if self._octets or not has_failed:
+            self._names.append(where.name)
         return self._scanner.lines
 
-    def _rows(self, placed: _Placed) -> Rows:
-        """The rows of matches or rejects, with the columns that the run wants."""
-        work, found = self._work, placed.found
+    def _rows_in(
+        self,
+        where: Where,
+        found: Matches | Rejects,
+        start: npt.NDArray[np.int64],
+        line: npt.NDArray[np.int64],
+        members: pa.StringArray | None = None,
+    ) -> Rows:
+        """The rows of what was found in one input; `members` has the member of each, if `where` does not say it."""
+        first = np.zeros(len(found), np.int32)
+        if where.member is not None:
+            members = _members([where.member], first)
+        return self._rows(found, Places(start, line, first, [where.name], members), [where.place])
+
+    def _rows(self, found: Matches | Rejects, places: Places, inputs: Sequence[int]) -> Rows:
+        """The rows of matches or rejects in the wanted tables; `inputs` has the number of each of `places.names`."""
         if isinstance(found, Rejects):
-            rejects = reject_rows(
-                found,
-                offset=placed.offset,
-                line=placed.line,
-                source=placed.source,
-                names=placed.names,
-                member=placed.member,
-                syntax=self._scanner.grammar.syntax,
-            )
+            rejects = reject_rows(found, places, self._scanner.grammar.syntax)
             return Rows(Counts(rejects=len(found)), rejects=rejects)
-        counts = Counts(occurrences=len(found), trimmable=int(np.count_nonzero(found.trailing)))
-        if not work.want_occurrences and not work.want_partial:
+        counts = Counts(
+            occurrences=len(found),
+            trimmable=int(np.count_nonzero(found.punctuation)),
+            components_in_names=components_in_names(found, self._scanner.grammar),
+        )
+        if not {"occurrences", "classes"} & set(self._tables):
             return Rows(counts)
-        table = Found(
-            matches=found,
-            offset=placed.offset,
-            line=placed.line,
-            source=placed.source,
-            names=placed.names,
-            member=placed.member,
-            urn=canonical_column(found, work.options.level),
-        )
-        places, names = placed.places, placed.names
-        return Rows(
-            counts,
-            occurrences=table.occurrences() if work.want_occurrences else None,
-            partial=table.partial(places) if work.want_partial else None,
-            names={int(places[i]): names[i] for i in np.unique(placed.source)} if work.want_partial else {},
-        )
+        table = Found(found, places, canonical_column(found, self._options.level), self._scanner.grammar.syntax)
+        occurrences = table.occurrences() if "occurrences" in self._tables else None
+        if "classes" not in self._tables:
+            return Rows(counts, occurrences)
+        numbers = np.array(inputs, np.int32)
+        names = {int(numbers[i]): places.names[i] for i in np.unique(places.source)}
+        return Rows(counts, occurrences, partial=table.partial(numbers), names=names)
 
 
-class _Begun:
-    """A text of which the front was read already: that comes first, then the error behind it, if any, then the rest."""
+class _Rest:
+    """A text that was begun: its front, which was read already, the error behind it, if any, and the rest."""
 
     def __init__(
-        self, read_into: _ReadInto, head: bytes = b"", error: SourceError | None = None, *, is_pipe: bool = False
+        self, read_into: _ReadInto, front: bytes = b"", error: SourceError | None = None, *, is_pipe: bool = False
     ) -> None:
-        """`read_into` gives what is behind the head; `is_pipe`: what it gives does not wait for more."""
+        """`read_into` gives the octets behind the front; `is_pipe`: `read` returns after each call of it."""
         self._read_into = read_into
         self._is_pipe = is_pipe
-        self._head = memoryview(head)
+        self._front = memoryview(front)
         self._error = error
 
     def read(self, view: memoryview) -> int:
-        """Fill the front of the view; 0 at the end. Raises the error, and what `read_into` raises."""
-        if self._head:
-            octets = min(len(self._head), len(view))
-            view[:octets] = self._head[:octets]
-            self._head = self._head[octets:]
+        """Fill the front of the view; 0 at the end. Raises the error, and those of `read_into`."""
+        if self._front:
+            octets = min(len(self._front), len(view))
+            view[:octets] = self._front[:octets]
+            self._front = self._front[octets:]
             return octets
         if self._error is not None:
             error, self._error = self._error, None
@@ -334,7 +324,7 @@ class _Begun:
             except SourceError as error:
                 if not octets:
                     raise
-                self._error = error  # once what came before it was scanned
+                self._error = error  # raised after the octets before it were scanned
                 break
             octets += more
             if not more or self._is_pipe:
@@ -342,27 +332,14 @@ class _Begun:
         return octets
 
 
-def _in_text(found: Matches | Rejects, where: Where, base: int = 0, lines: int = 0) -> _Placed:
-    """Places in one text, whose scanned part begins at octet `base`, behind `lines` LF."""
-    return _Placed(
-        found,
-        offset=found.start + base,
-        line=found.line + lines,
-        source=np.zeros(len(found), np.int32),
-        names=[where.name],
-        places=np.array([where.place], np.int32),
-        member=None if where.member is None else _members([where.member], np.zeros(len(found), np.int32)),
-    )
-
-
-def _failure(place: int, name: str, error: SourceError) -> Failed:
-    # It is kept to the end of the run; what it was raised from and through would keep the buffers of all readers.
+def _failure(where: Where, error: SourceError) -> Failed:
+    # Kept to the end of the run: without its causes, which would keep the buffers of all readers alive.
     error.__cause__ = error.__context__ = None
-    return Failed(place, name, error.with_traceback(None))
+    return Failed(where.place, where.name, error.with_traceback(None))
 
 
 def _found_in(matches: Matches) -> Iterator[Matches | Rejects]:
-    """The matches and the rejects that came with them, those of which there are any."""
+    """The matches and their rejects, unless empty."""
     if len(matches):
         yield matches
     if matches.rejects is not None and len(matches.rejects):
@@ -370,6 +347,6 @@ def _found_in(matches: Matches) -> Iterator[Matches | Rejects]:
 
 
 def _members(members: Sequence[str | None], which: npt.NDArray[np.int32]) -> pa.StringArray:
-    """The members of matches, of which `which` are the indices."""
+    """A column of members: for each match the one with the index in `which`."""
     some, index = np.unique(which, return_inverse=True)
     return text_array([members[i] for i in some.tolist()]).take(number_array(index.astype(np.int32)))

@@ -1,11 +1,10 @@
 """Texts -> matches.
 
 blocks: the scanner of a stream: reads blocks, calls the kernel, joins matches over the borders of blocks.
-kernel: goes over a block where `urn:` stands, compiled.
-grammar: the options of a scan, and the longest URN at a place, compiled.
-trim: lists, closing punctuation and brackets that are cut off a match, compiled.
+kernel: goes over a block where `urn:` stands, and writes columns; compiled.
+grammar: the options of a scan, and the longest URN at a place; compiled.
+trim: what `--trim` cuts off a match; compiled.
 url_context: the URL in which a URN stands: its host, and where the rest of the URL begins.
-columns: the columns that the kernel writes.
 views: scanners that also find URNs that are encoded, escaped or broken over lines.
 text: the scanner of a string at hand (`urnscan.find`).
 """

@@ -10,10 +10,22 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from urnscan.arrays.ascii import AMPERSAND, COLON, EQUALS, HASH, HYPHEN, PERCENT, PLUS, QUESTION_MARK, is_letter
-from urnscan.arrays.jit import inlined, lean
+from urnscan.arrays.ascii import (
+    AMPERSAND,
+    COLON,
+    EQUALS,
+    HASH,
+    HYPHEN,
+    PERCENT,
+    PLUS,
+    QUESTION_MARK,
+    is_letter,
+)
+from urnscan.arrays.jit import inlined, inner
 from urnscan.arrays.octets import Octets, is_urn
+from urnscan.errors import ArgumentError
 from urnscan.scanner.url_context import URL_OCTETS
+from urnscan.urn.beginnings import Beginnings, begins, compiled_beginnings, read_beginnings
 from urnscan.urn.syntax import (
     ALNUM,
     COMPONENT,
@@ -28,17 +40,20 @@ from urnscan.urn.syntax import (
     Syntax,
 )
 
-__all__ = ["LOOKAHEAD", "MAX_LENGTH", "REJECT_ENDS", "Grammar", "ResolverTail", "Rules", "match"]
-
 MAX_LENGTH = 65_536
 """Default of `max_length`: the most octets of a match."""
-_LONGEST = 1 << 28  # octets of a match: buffers hold two of them
+LONGEST = 1 << 28
+"""Most octets that `max_length` can be: buffers hold two of them."""
 
 REJECT_ENDS = bytes((*range(33), *b'"<>', *range(127, 256)))
 """Octets that end the text of a reject and that no URN holds: white space, controls, `"<>`, non-ASCII."""
 
 LOOKAHEAD = 5
 """Octets of "?+%HH". Whether a URN ends before a "%" or "?" depends on no more octets than that."""
+
+# Numba compiles a function anew for each plain number that it is called with, but only once for these.
+_NSS, _COMPONENT, _QUERY, _VALUE = np.array([NSS, COMPONENT, QUERY, VALUE], np.uint8)
+_PLUS, _EQUALS = np.array([PLUS, EQUALS], np.uint8)
 
 ResolverTail = Literal["keep", "cut"]
 
@@ -58,18 +73,26 @@ class Grammar:
     """If off, `Matches.line` is 0 throughout. Counting costs a pass over all octets."""
     rejects: bool = False
     """Also give what begins like a URN and is none: `Matches.rejects`."""
+    nid: tuple[str, ...] = ()
+    """Beginnings of the names that are wanted, such as `nbn:de`; empty: all names are."""
+    not_nid: tuple[str, ...] = ()
+    """Beginnings of names that are not wanted all the same."""
 
     def __post_init__(self) -> None:
         if self.trim not in (True, False):  # "no" would be a yes
-            raise TypeError(f"trim must be True or False, not {self.trim!r}")
+            raise ArgumentError(f"trim must be True or False, not {self.trim!r}")
         if not isinstance(self.max_length, int | np.integer):
-            raise TypeError(f"max_length must be a whole number, not {self.max_length!r}")
+            raise ArgumentError(f"max_length must be a whole number, not {self.max_length!r}")
         if self.max_length < 1:
-            raise ValueError("max_length must be at least 1")
-        if self.max_length > _LONGEST:
-            raise ValueError(f"max_length must be at most {_LONGEST:,}")
+            raise ArgumentError("max_length must be at least 1")
+        if self.max_length > LONGEST:
+            raise ArgumentError(f"max_length must be at most {LONGEST:,}")
         if self.resolver_tail not in get_args(ResolverTail):
-            raise ValueError(f"resolver_tail must be {' or '.join(get_args(ResolverTail))}, not {self.resolver_tail!r}")
+            raise ArgumentError(
+                f"resolver_tail must be {' or '.join(get_args(ResolverTail))}, not {self.resolver_tail!r}"
+            )
+        for name in ("nid", "not_nid"):
+            object.__setattr__(self, name, read_beginnings(name, getattr(self, name), self.syntax))
 
     @property
     def separators(self) -> bytes:
@@ -94,6 +117,9 @@ class Grammar:
             self.keep_query,
             self.count_lines,
             self.rejects,
+            bool(self.nid or self.not_nid),
+            compiled_beginnings(self.nid),
+            compiled_beginnings(self.not_nid),
         )
 
 
@@ -112,9 +138,15 @@ class Rules(NamedTuple):
     keep_query: bool
     count_lines: bool
     rejects: bool
+    chooses: bool
+    """Whether some names are not wanted: those without a beginning of `nid`, if it has any, and those with one of
+    `not_nid`.
+    """
+    nid: Beginnings
+    not_nid: Beginnings
 
 
-@lean
+@inner
 def match(octets: Octets, start: int, limit: int, rules: Rules) -> tuple[int, int, int, bool]:
     """Find the longest URN that begins at `start`, where `urn:` stands, in a text that ends at `limit`.
 
@@ -139,7 +171,7 @@ def match(octets: Octets, start: int, limit: int, rules: Rules) -> tuple[int, in
         return colon, at, -1, True
     if not _may_begin(octets[at], roles):
         return colon, at, -1, False
-    nss_end = _run(octets, at, limit, roles, NSS)
+    nss_end = _run(octets, at, limit, roles, _NSS)
     undecided = _may_go_on(octets, nss_end, limit)
     if nss_end == at:
         return colon, nss_end, -1, undecided
@@ -147,14 +179,31 @@ def match(octets: Octets, start: int, limit: int, rules: Rules) -> tuple[int, in
         return colon, nss_end, nss_end, undecided
 
     if rules.tail == TAIL_COMPONENTS:
-        end = _component(octets, nss_end, limit, roles, PLUS)
-        end = _component(octets, end, limit, roles, EQUALS)
+        end = _component(octets, nss_end, limit, roles, _PLUS)
+        end = _component(octets, end, limit, roles, _EQUALS)
     else:
         end, reached = _directives(octets, nss_end, limit, roles)
         undecided = undecided or reached
     if end < limit and octets[end] == HASH:
-        end = _run(octets, end + 1, limit, roles, QUERY)
+        end = _run(octets, end + 1, limit, roles, _QUERY)
     return colon, nss_end, end, undecided or _may_go_on(octets, end, limit)
+
+
+@inner
+def is_wanted(octets: Octets, start: int, end: int, rules: Rules) -> bool:
+    """Whether the name of the match [start, end) is wanted."""
+    start += 4
+    if len(rules.nid.ends) and not begins(octets, start, end, rules.nid):
+        return False
+    return not begins(octets, start, end, rules.not_nid)
+
+
+@inner
+def may_be_wanted(octets: Octets, start: int, end: int, rules: Rules) -> bool:
+    """Whether the text [start, end), which begins with `urn:`, is wanted by its beginning, or has no NID to tell."""
+    colon, _, _, _ = match(octets, start, end, rules)
+    has_nid = colon < end and octets[colon] == COLON and _is_nid(octets, start + 4, colon, rules)
+    return not has_nid or is_wanted(octets, start, end, rules)
 
 
 @inlined
@@ -173,8 +222,8 @@ def _may_begin(octet: int, roles: Octets) -> bool:
     return octet == PERCENT or roles[octet] & NSS_FIRST != 0
 
 
-@lean
-def _run(octets: Octets, at: int, limit: int, roles: Octets, role: int) -> int:
+@inner
+def _run(octets: Octets, at: int, limit: int, roles: Octets, role: np.uint8) -> int:
     """The end of the run of characters with that role; a well-formed %HH is one of them."""
     rest = octets[at:limit]
     for i in range(len(rest)):
@@ -187,21 +236,21 @@ def _run(octets: Octets, at: int, limit: int, roles: Octets, role: int) -> int:
     return limit
 
 
-@lean
+@inner
 def _may_go_on(octets: Octets, end: int, limit: int) -> bool:
     """Whether octets from `limit` on could lengthen a URN that ends at `end`."""
     return end == limit or (end + LOOKAHEAD > limit and (octets[end] == PERCENT or octets[end] == QUESTION_MARK))
 
 
-@lean
-def _component(octets: Octets, start: int, limit: int, roles: Octets, kind: int) -> int:
+@inner
+def _component(octets: Octets, start: int, limit: int, roles: Octets, kind: np.uint8) -> int:
     """The end of the r-component ("?+") or q-component ("?=") that begins at `start`, or `start` if there is none."""
     first = start + 2
     if first >= limit or octets[start] != QUESTION_MARK or octets[start + 1] != kind:
         return start
     if not _may_begin(octets[first], roles):
         return start
-    role = COMPONENT if kind == PLUS else QUERY
+    role = _COMPONENT if kind == PLUS else _QUERY
     end = _run(octets, first, limit, roles, role)
     if end == first:
         return start
@@ -211,7 +260,7 @@ def _component(octets: Octets, start: int, limit: int, roles: Octets, kind: int)
     return end
 
 
-@lean
+@inner
 def _directives(octets: Octets, start: int, limit: int, roles: Octets) -> tuple[int, bool]:
     """The end of the query that begins at `start`, or `start` if there is none, and whether `limit` cut it short."""
     undecided = False
@@ -226,7 +275,7 @@ def _directives(octets: Octets, start: int, limit: int, roles: Octets) -> tuple[
     return end, undecided
 
 
-@lean
+@inner
 def _directive(octets: Octets, at: int, limit: int, roles: Octets) -> tuple[int, bool]:
     """The end of a directive that begins at `at`, or -1, and whether `limit` cut it short."""
     if at >= limit:
@@ -242,4 +291,4 @@ def _directive(octets: Octets, at: int, limit: int, roles: Octets) -> tuple[int,
         return (at + 1 if at < limit and octets[at] == EQUALS else -1), True
     if octets[at] != EQUALS:
         return -1, False
-    return _run(octets, at + 1, limit, roles, VALUE), False
+    return _run(octets, at + 1, limit, roles, _VALUE), False

@@ -6,33 +6,108 @@ in a debugger.
 
 from __future__ import annotations
 
-from urnscan.arrays.ascii import AMPERSAND, PERCENT, UNIT_SEPARATOR, is_alnum
-from urnscan.arrays.jit import inlined, lean
-from urnscan.arrays.octets import Integers, Octets, hunt
-from urnscan.scanner.columns import (
-    AT,
-    FULL,
-    GO_ON,
-    Block,
-    Columns,
-    RejectColumns,
-    Urn,
-    add_match,
-    add_reject,
-    count_lines,
-    has_room,
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.arrays.ascii import (
+    AMPERSAND,
+    EQUALS,
+    HASH,
+    PERCENT,
+    PLUS,
+    QUESTION_MARK,
+    SPACE,
+    UNIT_SEPARATOR,
+    is_alnum,
+    lower,
+    upper,
 )
-from urnscan.scanner.grammar import Rules, match
-from urnscan.scanner.trim import separator, trim
+from urnscan.arrays.jit import compiled, inlined, inner
+from urnscan.arrays.octets import Integers, Octets, copy, count_lf, hunt, may_hold
+from urnscan.scanner.grammar import Rules, is_wanted, match, may_be_wanted
+from urnscan.scanner.trim import is_closing, separator, trim
 from urnscan.scanner.url_context import find_host, find_mark, may_stand_in_url
+from urnscan.urn.syntax import ALNUM, TAIL_COMPONENTS, TAIL_NONE
 
-__all__ = ["is_in_word", "kernel"]
+END, CUT = -2, -1
+"""Values of `stop` that are no octet: the end of the input, and the cut at `max_length`."""
+REJECT = 256
+"""The most octets of the text of a reject. Whether a URN begins is decided in 40."""
+REST = 4
+"""Octets behind a match that tell why it ends badly: those of "?+?="."""
 
+SLOTS = 10
+AT, COUNTED, LINE, LEFT_OUT, FOUND, TEXT_USED, CANONICAL_USED, HOST_USED, REJECTED, REJECT_TEXT_USED = range(SLOTS)
+"""Slots of the state: the place reached in the block, the place up to which lines are counted, and the line there; the
+number of matches that are not wanted; then how much of the columns is used.
+"""
+
+_GO_ON, _WAIT, _FULL = range(3)  # result of an attempt to append: done, more octets are needed, the columns are full
 _NEAR = 256  # octets of a match that trimming looks at first
 _DENSE = 256  # so close behind a match the next one is likely
+_QUOTE, _LESS, _GREATER, _DELETE = b'"<>\x7f'
+_U, _R, _N, _COLON, _PERCENT, _HASH, _QUESTION_MARK = np.frombuffer(b"urn:%#?", np.uint8)
 
 
-@lean
+class Block(NamedTuple):
+    """Octets at hand."""
+
+    octets: Octets
+    filled: int
+    """Number of octets that are there to be read."""
+    final: bool
+    """Whether the text ends with them."""
+
+
+class Columns(NamedTuple):
+    """The columns of Matches, with room for more."""
+
+    start: Integers
+    length: npt.NDArray[np.int32]
+    line: Integers
+    nid_length: Octets
+    stop: npt.NDArray[np.int16]
+    punctuation: Octets
+    text: Octets
+    text_offsets: npt.NDArray[np.int32]
+    canonical: Octets
+    canonical_offsets: npt.NDArray[np.int32]
+    host: Octets
+    host_offsets: npt.NDArray[np.int32]
+
+
+class RejectColumns(NamedTuple):
+    """The columns of Rejects, with room for more."""
+
+    start: Integers
+    line: Integers
+    position: npt.NDArray[np.int32]
+    rest: npt.NDArray[np.uint32]
+    text: Octets
+    text_offsets: npt.NDArray[np.int32]
+
+
+class _Urn(NamedTuple):
+    """A URN in a block, and the host of the URL in which it stands."""
+
+    start: int
+    colon: int
+    """The place of the colon behind the NID."""
+    nss_end: int
+    end: int
+    """-1 if there is no URN."""
+    is_cut: bool
+    """Whether it was cut at `max_length`."""
+    punctuation: int
+    """Octets that `trim` would cut."""
+    host: int
+    host_end: int
+    """Equal to `host` if there is no URL."""
+
+
+@compiled
 def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, rejects: RejectColumns) -> bool:
     """Scan a block from `state[AT]` on and append what is found; False if a column is full before the block is done.
 
@@ -40,8 +115,8 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
     """
     octets, filled, final = block
     at, dense_until = state[AT], 0
-    status = GO_ON
-    while status == GO_ON:
+    status = _GO_ON
+    while status == _GO_ON:
         at = start = hunt(octets, at, filled, dense_until)
         if start + 4 > filled:
             at = filled if final else at
@@ -55,44 +130,44 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
             break
         if urn.end == -1:
             if rules.rejects:
-                status = add_reject(block, start, urn.end, state, rules, rejects)
-            at = start + (status == GO_ON)
+                status = _add_reject(block, start, urn.end, state, rules, rejects)
+            at = start + (status == _GO_ON)
             continue
-        tail = find_mark(octets, urn.colon + 1, urn.end, mark) if mark else -1
+        nss_end, end, is_cut = urn.nss_end, urn.end, urn.is_cut
+        tail = find_mark(octets, urn.colon + 1, end, mark) if mark else -1
         if tail != -1:
             _, nss_end, end, _ = match(octets, start, tail, rules)
+            is_cut = False
             if end == -1:
                 at = tail
                 continue
-            urn = Urn(start, urn.colon, nss_end, end, False, 0, urn.host, urn.host_end)
 
-        end = urn.end
-        if not has_room(columns, state, end - start, urn.host_end - urn.host):
-            status = FULL
+        if not _has_room(columns, state, end - start, urn.host_end - urn.host):
+            status = _FULL
             break
-        item_end, nss_end, kept = trim(octets, start, (urn.colon, urn.nss_end, end), rules)
-        # A match that ends before a "%", and is not cut there, has a malformed %HH behind it.
-        if rules.rejects and end < filled and octets[end] == PERCENT:
-            if not urn.is_cut and not (rules.trim and item_end < end):
-                status = add_reject(block, start, end, state, rules, rejects)
-                if status != GO_ON:
+        item_end, kept_nss_end, kept = trim(octets, start, (urn.colon, nss_end, end), rules)
+        if rules.rejects and end < filled and not is_cut and tail == -1 and not (rules.trim and item_end < end):
+            if _ends_badly(octets[end : min(end + 2, filled)], mark, rules):
+                status = _add_reject(block, start, end, state, rules, rejects)
+                if status != _GO_ON:
                     break
         at = end
-        trailing = end - max(start, kept)
+        punctuation = end - max(start, kept)
         if rules.trim:
             at = item_end
             if kept == -1:
                 continue
-            is_cut = urn.is_cut and kept == end
-            urn = Urn(start, urn.colon, nss_end, kept, is_cut, 0, urn.host, urn.host_end)
-        else:
-            urn = Urn(start, urn.colon, urn.nss_end, end, urn.is_cut, trailing, urn.host, urn.host_end)
+            nss_end, end, is_cut, punctuation = kept_nss_end, kept, is_cut and kept == end, 0
         dense_until = at + _DENSE
-        add_match(block, urn, state, rules, columns)
+        if rules.chooses and not is_wanted(octets, start, end, rules):
+            state[LEFT_OUT] += 1
+            continue
+        urn = _Urn(start, urn.colon, nss_end, end, is_cut, punctuation, urn.host, urn.host_end)
+        _add_match(block, urn, state, rules, columns)
 
-    count_lines(octets, at, state, rules)
+    _count_lines(octets, at, state, rules)
     state[AT] = at
-    return status != FULL
+    return status != _FULL
 
 
 @inlined
@@ -101,8 +176,8 @@ def is_in_word(octets: Octets, start: int) -> bool:
     return start > 0 and is_alnum(octets[start - 1]) and not (start > 1 and octets[start - 2] == UNIT_SEPARATOR)
 
 
-@lean
-def _longest(block: Block, start: int, rules: Rules) -> tuple[Urn, int, bool]:
+@inlined
+def _longest(block: Block, start: int, rules: Rules) -> tuple[_Urn, int, bool]:
     """Find the longest URN of at most `max_length` octets at `start`, and the URL around it.
 
     Also returns the octet that ends the URN in that URL, besides "#" (0: none), and whether more octets are needed to
@@ -117,12 +192,12 @@ def _longest(block: Block, start: int, rules: Rules) -> tuple[Urn, int, bool]:
         host, host_end, in_path = find_host(octets, start)
         if rules.cut_tail and host < host_end:
             mark = rules.path_mark if in_path else AMPERSAND
-    # A list without spaces is one long match, and trimming begins anew behind each comma. So look no further than that,
-    # nor than the place where the tail of a URL is cut off.
+    # A list without spaces is one long match, and trimming begins anew behind each comma and behind a quotation. So look
+    # no further than that, nor than the place where the tail of a URL is cut off.
     while (
         undecided
         and near < limit
-        and not (rules.trim and separator(octets, colon, end - 1) != -1)
+        and not (rules.trim and separator(octets, start, colon, end - 1) != -1)
         and not (mark and find_mark(octets, colon + 1, end - 1, mark) != -1)
     ):
         near = min(limit, near + near - start)
@@ -135,4 +210,171 @@ def _longest(block: Block, start: int, rules: Rules) -> tuple[Urn, int, bool]:
         _, _, longest, undecided = match(octets, start, wide, rules)
         waits = undecided and wide == filled and not final
         is_cut = longest > end
-    return Urn(start, colon, nss_end, end, is_cut, 0, host, host_end), mark, waits
+    return _Urn(start, colon, nss_end, end, is_cut, 0, host, host_end), mark, waits
+
+
+@inlined
+def _count_lines(octets: Octets, at: int, state: Integers, rules: Rules) -> int:
+    """The line in which `at` stands, 0 if lines are not counted. Each LF is counted once."""
+    if not rules.count_lines:
+        return 0
+    state[LINE] += count_lf(octets, state[COUNTED], at)
+    state[COUNTED] = at
+    return int(state[LINE])
+
+
+@inlined
+def _has_room(columns: Columns, state: Integers, text: int, host: int) -> bool:
+    """Whether a match of `text` octets, in a URL with a host of `host` octets, can be appended."""
+    return bool(
+        state[FOUND] < len(columns.start)
+        and state[TEXT_USED] + text <= len(columns.text)
+        and state[CANONICAL_USED] + text <= len(columns.canonical)
+        and state[HOST_USED] + host <= len(columns.host)
+    )
+
+
+@compiled
+def mark_wanted(text: Octets, offsets: npt.NDArray[np.int32], rules: Rules, wanted: npt.NDArray[np.bool_]) -> None:
+    """Set whether each text of matches or rejects is wanted."""
+    for i in range(len(wanted)):
+        wanted[i] = may_be_wanted(text, offsets[i], offsets[i + 1], rules)
+
+
+@compiled
+def count_components(text: Octets, offsets: npt.NDArray[np.int32], rules: Rules) -> int:
+    """The number of texts of matches that are a URN with components by the rules of RFC 8141."""
+    count = 0
+    if may_hold(text, 0, len(text), _HASH, _QUESTION_MARK):
+        for i in range(len(offsets) - 1):
+            start, end = offsets[i], offsets[i + 1]
+            if may_hold(text, start, end, _HASH, _QUESTION_MARK):
+                _, nss_end, urn_end, _ = match(text, start, end, rules)
+                count += urn_end > nss_end
+    return count
+
+
+@inlined
+def _add_match(block: Block, urn: _Urn, state: Integers, rules: Rules, columns: Columns) -> None:
+    """Append a match; there must be room for it."""
+    octets, start, end = block.octets, urn.start, urn.end
+    found = state[FOUND]
+    columns.start[found] = start
+    columns.length[found] = end - start
+    columns.line[found] = _count_lines(octets, start, state, rules)
+    columns.nid_length[found] = urn.colon - start - 4
+    columns.stop[found] = CUT if urn.is_cut else (octets[end] if end < block.filled else END)
+    columns.punctuation[found] = min(urn.punctuation, 255)
+    used = copy(octets, start, end, columns.text, state[TEXT_USED])
+    columns.text_offsets[found + 1] = state[TEXT_USED] = used
+    canonical_end = urn.nss_end
+    if rules.keep_query:
+        while canonical_end < end and octets[canonical_end] != HASH:
+            canonical_end += 1
+    _add_canonical(octets, start, urn.colon, canonical_end, state, columns)
+    used = state[HOST_USED]
+    for i in range(urn.host, urn.host_end):
+        columns.host[used] = lower(octets[i])
+        used += 1
+    columns.host_offsets[found + 1] = state[HOST_USED] = used
+    state[FOUND] = found + 1
+
+
+@inlined
+def _add_canonical(octets: Octets, start: int, colon: int, end: int, state: Integers, columns: Columns) -> None:
+    """Append the lexical canonical form: `urn:` and the NID in lower case, hex digits of every %HH in upper case."""
+    used = state[CANONICAL_USED]
+    canonical = columns.canonical[used : used + end - start]
+    canonical[0], canonical[1], canonical[2], canonical[3] = _U, _R, _N, _COLON
+    for i in range(4, colon - start):
+        canonical[i] = lower(octets[start + i])
+    copy(octets, colon, end, canonical, colon - start)
+    if may_hold(octets, colon, end, _PERCENT, _PERCENT):
+        for i in range(len(canonical) - 2):
+            if canonical[i] == PERCENT:
+                for j in range(i + 1, i + 3):
+                    canonical[j] = upper(canonical[j])
+    columns.canonical_offsets[state[FOUND] + 1] = used + len(canonical)
+    state[CANONICAL_USED] = used + len(canonical)
+
+
+@inlined
+def _ends_badly(rest: Octets, mark: int, rules: Rules) -> bool:
+    """Whether what begins behind a match, with `rest`, is no part of a URN, though its first octet begins such parts.
+
+    `mark` is the octet that ends the URN in the URL around it, if that is cut off there.
+    """
+    octet = rest[0]
+    if octet == PERCENT or rules.tail == TAIL_NONE:
+        return bool(octet == PERCENT)
+    if octet == mark:
+        return False
+    if octet == HASH or octet == AMPERSAND:  # a second "#"; only behind directives does a "&" end a match
+        return True
+    if octet != QUESTION_MARK or len(rest) == 1:
+        return False
+    behind = rest[1]
+    if rules.tail == TAIL_COMPONENTS and (behind == PLUS or behind == EQUALS):
+        return True
+    if mark == HASH:  # in the path of a URL, whose query begins here
+        return False
+    # A "?" before white space or closing punctuation belongs to the sentence.
+    return bool((rules.roles[behind] or behind == PERCENT or behind == HASH) and not is_closing(behind))
+
+
+@inner
+def _add_reject(block: Block, start: int, match_end: int, state: Integers, rules: Rules, rejects: RejectColumns) -> int:
+    """Append the reject that may begin at `start`: _GO_ON if that is decided, _WAIT or _FULL if not.
+
+    `match_end` is -1, or the end of a match that begins at `start` and ends badly.
+    """
+    octets, filled, final = block
+    row, used = state[REJECTED], state[REJECT_TEXT_USED]
+    if row == len(rejects.start) or used + REJECT > len(rejects.text):
+        return _FULL
+    end = _reject_end(octets, start, filled)
+    if end == filled and end < start + REJECT and not final:
+        return _WAIT
+    if match_end == -1 and not _is_reject(octets, start, end, rules):
+        return _GO_ON
+    if rules.chooses and not may_be_wanted(octets, start, end, rules):
+        return _GO_ON
+    rejects.start[row] = start
+    rejects.line[row] = _count_lines(octets, start, state, rules)
+    rejects.position[row] = -1 if match_end == -1 else match_end - start
+    rejects.rest[row] = 0 if match_end == -1 else _packed(octets, match_end, min(match_end + REST, filled))
+    used = copy(octets, start, end, rejects.text, used)
+    rejects.text_offsets[row + 1] = used
+    state[REJECTED] = row + 1
+    state[REJECT_TEXT_USED] = used
+    return _GO_ON
+
+
+@inner
+def _reject_end(octets: Octets, start: int, filled: int) -> int:
+    """The end of the text of a reject: before one of REJECT_ENDS, after REJECT octets, or at the end of the block."""
+    text = octets[start : min(filled, start + REJECT)]
+    for i in range(len(text)):
+        octet = text[i]
+        if octet <= SPACE or octet >= _DELETE or octet == _QUOTE or octet == _LESS or octet == _GREATER:
+            return start + i
+    return start + len(text)
+
+
+@inlined
+def _packed(octets: Octets, start: int, limit: int) -> int:
+    """Octets of the text of a reject, from `start` up to `limit`, as a number: the first is its last octet."""
+    packed = 0
+    for i in range(_reject_end(octets, start, limit) - start):
+        packed |= int(octets[start + i]) << 8 * i
+    return packed
+
+
+@inner
+def _is_reject(octets: Octets, start: int, end: int, rules: Rules) -> bool:
+    """Whether no URN begins in the text [start, end), however short matches are cut, and yet it names something."""
+    names = np.uint8(0)
+    for i in range(start + 4, end):
+        names |= rules.roles[octets[i]] & np.uint8(ALNUM)
+    _, _, match_end, _ = match(octets, start, end, rules)
+    return bool(names and match_end == -1)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from urnscan.display.text import html_fields
-from urnscan.scanner.blocks import MAX_LENGTH, Grammar, ResolverTail, Scanner
+from urnscan.errors import ArgumentError, checks_options
+from urnscan.scanner.blocks import Scanner
+from urnscan.scanner.grammar import MAX_LENGTH, Grammar, ResolverTail
 from urnscan.urn.equivalence import get_level
-from urnscan.urn.syntax import as_octets, get_syntax
-
-__all__ = ["Occurrence", "find"]
+from urnscan.urn.namespaces.own import Rules
+from urnscan.urn.syntax import as_octets, as_strings, get_syntax
 
 _ROWS = 1024  # matches at a time: most strings have few
 
@@ -23,7 +25,7 @@ class Occurrence:
     text: str
     """The octets as found."""
     start: int
-    """Its place in the text, from 0."""
+    """Place in the text, from 0."""
     end: int
     """`text` is the found text from `start` to `end`: characters of a str, octets of bytes."""
     urn: str
@@ -36,6 +38,15 @@ class Occurrence:
         return html_fields((name, getattr(self, name)) for name in self.__slots__)
 
 
+def _octets(text: object) -> bytes:
+    """The octets of a text that is no str. Raises ArgumentError, which tells the function for a column of texts."""
+    if isinstance(text, list | tuple) or hasattr(text, "__arrow_c_stream__"):
+        kind = type(text).__name__
+        raise ArgumentError(f"a text must be a str or bytes, not {kind}; urnscan.scan_batches takes a column of texts")
+    return as_octets("a text", text)
+
+
+@checks_options
 def find(
     text: str | bytes,
     *,
@@ -44,20 +55,32 @@ def find(
     trim: bool = False,
     resolver_tail: ResolverTail = "keep",
     max_length: int = MAX_LENGTH,
+    nid: str | Iterable[str] = (),
+    not_nid: str | Iterable[str] = (),
+    rules: Rules = None,
 ) -> list[Occurrence]:
     """All URNs in a text, from left to right, as RFC 2141 §2.4 ends them: where an excluded character begins.
 
-    `syntax`, `equivalence`, `trim`, `resolver_tail` and `max_length` (octets) are those of the command. Raises
-    ValueError for an unknown syntax, equivalence or resolver tail, and for a `max_length` below 1 or above 2**28,
-    TypeError for one that is no whole number, a `trim` that is no flag, and what is no text.
+    `syntax`, `equivalence`, `trim`, `resolver_tail`, `max_length` (octets), `nid` and `not_nid` (one or several) and
+    `rules` are those of the command. Raises ArgumentError (a ValueError and a TypeError) for a `text` that is no str or
+    bytes, for an unknown option, and for an invalid value of one: `max_length` is from 1 to 2**28.
 
     >>> find("„urn:nbn:de:101:1-201609052530“")
     [Occurrence(text='urn:nbn:de:101:1-201609052530', start=1, end=30, urn='urn:nbn:de:101:1-201609052530', nid='nbn')]
     """
-    level = get_level(equivalence, syntax)
-    octets = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else as_octets("a text", text)
+    level = get_level(equivalence, syntax, rules)
+    octets = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else _octets(text)
     array = np.frombuffer(octets, np.uint8)
-    grammar = Grammar(get_syntax(syntax), max_length, trim, resolver_tail, level.keep_query, count_lines=False)
+    grammar = Grammar(
+        syntax=get_syntax(syntax),
+        max_length=max_length,
+        trim=trim,
+        resolver_tail=resolver_tail,
+        keep_query=level.keep_query,
+        count_lines=False,
+        nid=as_strings("nid", nid),
+        not_nid=as_strings("not_nid", not_nid),
+    )
     ascii_only = len(octets) == len(text)
     # The number of a character is the number of octets so far that begin a character (are no continuation of one).
     characters = None if ascii_only else np.cumsum((array & 0xC0) != 0x80)

@@ -13,10 +13,8 @@ import string
 import numpy as np
 
 from urnscan.arrays.ascii import COLON, HASH, QUESTION_MARK, SLASH, is_digit
-from urnscan.arrays.jit import lean
+from urnscan.arrays.jit import inner
 from urnscan.arrays.octets import Octets
-
-__all__ = ["LOOK_BACK", "URL_OCTETS", "find_host", "find_mark", "may_stand_in_url"]
 
 LOOK_BACK = 1024
 """Octets before a URN that are searched for a URL."""
@@ -39,13 +37,13 @@ _ROLES = np.array(
 )
 
 
-@lean
+@inner
 def may_stand_in_url(octets: Octets, start: int) -> bool:
     """Whether a URN at `start` may stand in a URL, by the octet before it: a quick test that most URNs fail."""
     return start > 0 and _ROLES[octets[start - 1]] & _BEFORE != 0
 
 
-@lean
+@inner
 def find_host(octets: Octets, start: int) -> tuple[int, int, bool]:
     """The host of the URL around the URN at `start`, and whether the URN stands in its path (else in query or
     fragment).
@@ -68,7 +66,7 @@ def find_host(octets: Octets, start: int) -> tuple[int, int, bool]:
     return _host(octets, begin, start)
 
 
-@lean
+@inner
 def _ends_scheme(octets: Octets, floor: int, end: int) -> bool:
     """Whether a scheme ends at `end`: a letter, then letters, digits, "+", "-" and "." (RFC 3986 §3.1)."""
     for at in range(end - 1, floor - 1, -1):
@@ -79,7 +77,7 @@ def _ends_scheme(octets: Octets, floor: int, end: int) -> bool:
     return False
 
 
-@lean
+@inner
 def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
     """The result of `find_host` for a URL whose authority begins at `begin`."""
     host = end = begin
@@ -113,7 +111,7 @@ def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
     return host, host_end, in_path
 
 
-@lean
+@inner
 def find_mark(octets: Octets, at: int, end: int, mark: int) -> int:
     """First place of `mark` or "#" in `octets[at:end]`, or -1."""
     for i in range(at, end):

@@ -10,33 +10,45 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import bits, number_array, numbers, octet_strings, string_array, text_array
-from urnscan.arrays.ascii import COLON, PERCENT, QUESTION_MARK
+from urnscan.arrays.arrow import bits, flag_array, number_array, numbers, octet_strings, string_array, text_array
+from urnscan.arrays.ascii import COLON, QUESTION_MARK
 from urnscan.arrays.jit import compiled
-from urnscan.arrays.octets import copy
-from urnscan.arrays.strings import Octets, Offsets, Rows, cut, same, take_numbers
-from urnscan.scanner.blocks import END, Matches, Rejects
+from urnscan.arrays.octets import Octets
+from urnscan.arrays.strings import Offsets, cut
+from urnscan.scanner.blocks import Matches, Rejects
+from urnscan.scanner.kernel import END, REST
 from urnscan.scanner.views import KINDS
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS, SINGLE
+from urnscan.tables.spellings import problem_column, spelling_columns
 from urnscan.tables.values import InValues
 from urnscan.urn.equivalence import Level
-from urnscan.urn.lookalikes import lookalikes
 from urnscan.urn.namespaces import nid_status
-from urnscan.urn.namespaces.columns import NAMES, UNKNOWN, Codes, is_valid, namespace_forms, verdicts
-from urnscan.urn.parser import parse
-from urnscan.urn.reasons import invalid, why_not
+from urnscan.urn.namespaces.columns import NAMES, UNTRIMMED, is_invalid, is_valid, namespace_forms, verdicts
+from urnscan.urn.reasons import why_ends_badly, why_not
 from urnscan.urn.syntax import Syntax
 
-__all__ = [
-    "Found",
-    "canonical_column",
-    "class_rows",
-    "occurrences_in_values",
-    "reject_rows",
-]
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Places of matches or rejects in the inputs: arrays of equal length."""
 
-_DIGIT_0, _DIGIT_3, _DIGIT_7, _DIGIT_9, _C = b"0379C"
+    start: npt.NDArray[np.int64]
+    line: npt.NDArray[np.int64]
+    source: npt.NDArray[np.int32]
+    """Index of the input in `names`."""
+    names: Sequence[str]
+    members: pa.StringArray | None = None
+    """None: none is in a member."""
+
+    @property
+    def member(self) -> pa.StringArray:
+        """The column of members."""
+        return pa.nulls(len(self.start), pa.string()) if self.members is None else self.members
+
+    def columns(self) -> list[pa.Array]:
+        """The columns source, member, start and line, with which the rows of both tables begin."""
+        source = pa.DictionaryArray.from_arrays(number_array(self.source), text_array(self.names))
+        return [source, self.member, number_array(self.start), number_array(self.line)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,76 +56,63 @@ class Found:
     """Matches with their places in the inputs, and their canonical forms."""
 
     matches: Matches
-    offset: npt.NDArray[np.int64]
-    line: npt.NDArray[np.int64]
-    source: npt.NDArray[np.int32]
-    """Index of each match's input in `names`."""
-    names: Sequence[str]
-    member: pa.StringArray | None
-    """None: no match is in a member."""
+    places: Places
     urn: pa.StringArray
+    syntax: Syntax
 
     def occurrences(self) -> pa.RecordBatch:
         """The matches as OCCURRENCES rows."""
         matches = self.matches
         octets, offsets = octet_strings(self.urn)
         colons, _ = _parts(octets, offsets, False)
+        hosts = pa.py_buffer(matches.host_offsets), pa.py_buffer(matches.host)
         return pa.RecordBatch.from_arrays(
             [
-                pa.DictionaryArray.from_arrays(number_array(self.source), text_array(self.names)),
-                self._member(),
-                number_array(self.offset),
-                number_array(self.line),
+                *self.places.columns(),
                 string_array(matches.text, matches.text_offsets),
                 self.urn,
                 _nids(octets, offsets, colons),
-                _stops(matches.stop),
-                number_array(matches.trailing),
+                _nullable(pa.int16(), matches.stop != END, pa.py_buffer(matches.stop)),
+                number_array(matches.punctuation),
                 number_array(matches.length),
-                _views(matches),
-                _hosts(matches.host, matches.host_offsets),
+                text_array([None, *KINDS]).take(number_array(matches.via)).dictionary_encode(),
+                _nullable(pa.string(), np.diff(matches.host_offsets) > 0, *hosts).dictionary_encode(),
+                *spelling_columns(matches.text, matches.text_offsets, self.syntax),
             ],
             schema=OCCURRENCES,
         )
 
-    def partial(self, places: npt.NDArray[np.int32]) -> pa.RecordBatch:
-        """The matches as SINGLE rows; `places` has the number of each of `names` among all inputs."""
-        matches = self.matches
-        text = _blank_same(matches.text, matches.text_offsets, *octet_strings(self.urn))
+    def partial(self, numbers: npt.NDArray[np.int32]) -> pa.RecordBatch:
+        """The matches as SINGLE rows; `numbers` has the number among all inputs of each of `places.names`."""
+        matches, places = self.matches, self.places
+        text = string_array(matches.text, matches.text_offsets)
+        no_text = text_array([""])[0]  # pyarrow would import pandas to make it from ""
         return pa.RecordBatch.from_arrays(
             [
                 self.urn,
-                string_array(*text),
-                number_array(places[self.source]),
-                self._member(),
-                number_array(self.offset),
+                pc.if_else(pc.equal(text, self.urn), no_text, text),
+                number_array(numbers[places.source]),
+                places.member,
+                number_array(places.start),
             ],
             schema=SINGLE,
         )
 
-    def _member(self) -> pa.StringArray:
-        return pa.nulls(len(self.matches), pa.string()) if self.member is None else self.member
 
-
-def occurrences_in_values(hits: InValues, member: pa.StringArray, level: Level) -> pa.RecordBatch:
+def occurrences_in_values(
+    hits: InValues, level: Level, syntax: Syntax, member: pa.StringArray | None = None
+) -> pa.RecordBatch:
     """Matches in values of no input as OCCURRENCES rows: their `source` is empty."""
-    found = Found(
-        matches=hits.matches,
-        offset=hits.offset,
-        line=hits.line,
-        source=np.zeros(len(hits.matches), np.int32),
-        names=[""],
-        member=member,
-        urn=canonical_column(hits.matches, level),
-    )
-    return found.occurrences()
+    matches, source = hits.matches, np.zeros(len(hits.matches), np.int32)
+    places = Places(hits.start, hits.line, source, [""], member)
+    return Found(matches, places, canonical_column(matches, level), syntax).occurrences()
 
 
 def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
     """The canonical forms of the matches at a level."""
     octets, offsets = matches.canonical, matches.canonical_offsets
     if level.by_namespace:
-        return string_array(*namespace_forms(octets, offsets))
+        return string_array(*namespace_forms(octets, offsets, level.rulebook))
     urn = string_array(octets, offsets)
     if not level.keep_query:
         return urn
@@ -124,32 +123,22 @@ def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
     return pc.replace_with_mask(urn, rows, text_array(refined))
 
 
-def reject_rows(
-    rejects: Rejects,
-    *,
-    offset: npt.NDArray[np.int64],
-    line: npt.NDArray[np.int64],
-    source: npt.NDArray[np.int32],
-    names: Sequence[str],
-    member: pa.StringArray | None,
-    syntax: Syntax,
-) -> pa.RecordBatch:
-    """REJECTS rows; `source` has the index of each input in `names`, `member` is None if no reject is in a member."""
+def reject_rows(rejects: Rejects, places: Places, syntax: Syntax) -> pa.RecordBatch:
+    """Rejects as REJECTS rows."""
     text = string_array(rejects.text, rejects.text_offsets)
-    behind = rejects.position >= 0  # behind a match, which may be longer than the text, so that the parser sees no "%"
-    distinct = text.filter(pa.array(~behind)).dictionary_encode()
+    behind = rejects.position >= 0  # behind a match, which may be longer than the text
+    distinct = text.filter(flag_array(~behind)).dictionary_encode()
     errors = [why_not(reject, syntax) for reject in distinct.dictionary.to_pylist()]
-    errors.append(invalid("percent-malformed", 0))
-    which = np.full(len(rejects), len(errors) - 1, np.int32)
+    which = np.empty(len(rejects), np.int32)
     which[~behind] = numbers(distinct.indices)
+    rests, of_match = np.unique(rejects.rest[behind], return_inverse=True)
+    which[behind] = of_match + len(errors)
+    errors += [why_ends_badly(int(rest).to_bytes(REST, "little").rstrip(b"\0").decode(), syntax) for rest in rests]
     position = np.array([error.position for error in errors], np.int32)[which]
     error = number_array(which)
     return pa.RecordBatch.from_arrays(
         [
-            pa.DictionaryArray.from_arrays(number_array(source), text_array(names)),
-            pa.nulls(len(rejects), pa.string()) if member is None else member,
-            number_array(offset),
-            number_array(line),
+            *places.columns(),
             text,
             text_array([error.code for error in errors]).take(error).dictionary_encode(),
             text_array([error.reason for error in errors]).take(error),
@@ -159,22 +148,23 @@ def reject_rows(
     )
 
 
-def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], syntax: str, level: Level) -> pa.RecordBatch:
+def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) -> pa.RecordBatch:
     """CLASSES rows of GROUPED rows; `names` has the names of the inputs by their numbers."""
     urn = grouped.column("urn")
     octets, offsets = octet_strings(urn)
     colons, ends = _parts(octets, offsets, level.keep_query)
-    codes = verdicts(octets, offsets, ends)
+    codes = verdicts(octets, offsets, ends, level.rulebook)
+    valid = is_valid(codes)
     nid = _nids(octets, offsets, colons)
     places = grouped.column("first_source").dictionary_encode()
-    status = text_array([nid_status(name) for name in nid.dictionary.to_pylist()])
+    status = text_array([nid_status(name) for name in nid.dictionary.to_pylist()]).dictionary_encode()
     columns = {
         "nid": nid,
         "nss": string_array(*cut(octets, colons + np.int32(1), ends)),
-        "nid_status": _coded(numbers(nid.indices), status),
+        "nid_status": pa.DictionaryArray.from_arrays(status.indices.take(nid.indices), status.dictionary),
         "first_source": text_array([names[place] for place in places.dictionary.to_pylist()]).take(places.indices),
-        "valid": _flags(is_valid(codes), codes != UNKNOWN),
-        "problem": _problems(urn, codes, syntax, level),
+        "valid": _nullable(pa.bool_(), valid | is_invalid(codes), bits(valid)),
+        "problem": problem_column(codes, numbers(grouped.column("marks"))),
     }
     return pa.RecordBatch.from_arrays(
         [columns[field.name] if field.name in columns else grouped.column(field.name) for field in CLASSES],
@@ -182,139 +172,30 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], syntax: str, l
     )
 
 
-def _stops(stop: npt.NDArray[np.int16]) -> pa.Int16Array:
-    """Octets that ended matches; null for the end of the input."""
-    known = stop != END
-    buffers = [bits(known), pa.py_buffer(stop)]
-    return pa.Array.from_buffers(pa.int16(), len(stop), buffers, null_count=int((~known).sum()))
+def count_untrimmed(classes: pa.RecordBatch) -> int:
+    """Number of CLASSES rows with the problem `untrimmed`, which is the first one of a class."""
+    return pc.sum(pc.starts_with(classes.column("problem"), NAMES[UNTRIMMED])).as_py() or 0
 
 
-def _views(matches: Matches) -> pa.DictionaryArray:
-    """Names of the views by which matches were found; null for literal matches."""
-    via = np.zeros(len(matches), np.uint8) if matches.via is None else matches.via
-    return text_array([None, *KINDS]).take(number_array(via)).dictionary_encode()
-
-
-def _hosts(host: Octets, offsets: Offsets) -> pa.DictionaryArray:
-    """Hosts of URLs; null for an empty one."""
-    known = np.diff(offsets) > 0
-    buffers = [bits(known), pa.py_buffer(offsets), pa.py_buffer(host)]
-    hosts = pa.Array.from_buffers(pa.string(), len(known), buffers, null_count=int((~known).sum()))
-    return hosts.dictionary_encode()
+def _nullable(kind: pa.DataType, known: npt.NDArray[np.bool_], *buffers: pa.Buffer) -> pa.Array:
+    """A column of these buffers, null where a value is not known."""
+    return pa.Array.from_buffers(kind, len(known), [bits(known), *buffers], null_count=int((~known).sum()))
 
 
 def _nids(octets: Octets, offsets: Offsets, colons: Offsets) -> pa.DictionaryArray:
     """NIDs of canonical forms."""
-    heads, run = _nid_runs(octets, offsets, colons)
-    nids = string_array(*cut(octets, offsets[heads] + np.int32(4), colons[heads])).dictionary_encode()
-    return _coded(take_numbers(numbers(nids.indices), run), nids.dictionary)
+    return string_array(*cut(octets, offsets[:-1] + np.int32(4), colons)).dictionary_encode()
 
 
-def _coded(codes: npt.NDArray[np.int32], values: pa.StringArray) -> pa.DictionaryArray:
-    """A column whose row i is `values[codes[i]]`; values may be equal."""
-    values = values.dictionary_encode()
-    return pa.DictionaryArray.from_arrays(number_array(take_numbers(numbers(values.indices), codes)), values.dictionary)
-
-
-def _flags(values: npt.NDArray[np.bool_], known: npt.NDArray[np.bool_]) -> pa.BooleanArray:
-    return pa.Array.from_buffers(pa.bool_(), len(values), [bits(known), bits(values)], null_count=int((~known).sum()))
-
-
-def _problems(urn: pa.StringArray, codes: Codes, syntax: str, level: Level) -> pa.StringArray:
-    """Problems of each canonical form, or null: by its namespace, then by its syntax, then by its characters.
-
-    Only forms that can have a problem of the last two kinds are looked at one by one.
-    """
-    problems = text_array(NAMES).take(number_array(codes))
-    octets, offsets = octet_strings(urn)
-    if not level.keep_query and not _hold_oddities(octets):
-        return problems
-    odd, encoded = map(pa.array, _oddities(octets, offsets))
-    if level.keep_query:
-        odd = pc.or_(odd, pc.match_substring(urn, "&"))
-    suspects = pc.or_(odd, encoded)
-    columns = (column.filter(suspects).to_pylist() for column in (urn, problems, odd, encoded))
-    found = [
-        [
-            *([problem] if problem else ()),
-            *(parse(form, syntax).problems if is_odd else ()),
-            *(lookalikes(form.split(":", 2)[2]) if is_encoded else ()),
-        ]
-        for form, problem, is_odd, is_encoded in zip(*columns, strict=True)
-    ]
-    return pc.replace_with_mask(problems, suspects, text_array(["; ".join(each) or None for each in found]))
-
-
-@compiled
-def _blank_same(text: Octets, text_offsets: Offsets, urn: Octets, urn_offsets: Offsets) -> tuple[Octets, Offsets]:
-    """The texts; those that are equal to their canonical form become empty."""
-    offsets = np.zeros(len(text_offsets), np.int32)
-    octets = np.empty(len(text), np.uint8)
-    for i in range(len(text_offsets) - 1):
-        start, end = text_offsets[i], text_offsets[i + 1]
-        used = offsets[i]
-        if not same(text, start, end, urn, urn_offsets[i], urn_offsets[i + 1]):
-            copy(text, start, end, octets, used)
-            used += end - start
-        offsets[i + 1] = used
-    return octets[: offsets[len(text_offsets) - 1]].copy(), offsets
-
-
-@compiled
-def _hold_oddities(octets: Octets) -> bool:
-    """Whether `%00`, or `%80` to `%FF` (beyond ASCII), stands anywhere in a column.
-
-    They seldom do, and this is far faster than to look into each string.
-    """
-    found = np.uint8(0)
-    rest = octets[2:]
-    for i in range(len(rest)):
-        nul = np.uint8(octets[i + 1] == _DIGIT_0) & np.uint8(rest[i] == _DIGIT_0)
-        found |= np.uint8(octets[i] == PERCENT) & (nul | np.uint8(octets[i + 1] > _DIGIT_7))
-    return bool(found)
-
-
-@compiled
-def _oddities(octets: Octets, offsets: Offsets) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """For each string, whether it holds `%00`, and whether it holds a character that can mislead.
-
-    U+00C0 to U+027F, letters of Latin, cannot mislead, and are frequent: in UTF-8 they begin with `%C3` to `%C9`.
-    """
-    nul = np.zeros(len(offsets) - 1, np.bool_)
-    beyond = np.zeros(len(offsets) - 1, np.bool_)
-    for i in range(len(nul)):
-        string = octets[offsets[i] : offsets[i + 1]]
-        percents = 0
-        for j in range(len(string)):  # counting has no early exit, so it is vectorised; most strings have none
-            percents += string[j] == PERCENT
-        if percents:
-            for j in range(len(string) - 2):
-                if string[j] == PERCENT:
-                    first, second = string[j + 1], string[j + 2]
-                    nul[i] |= first == _DIGIT_0 and second == _DIGIT_0
-                    beyond[i] |= first > _C or (first == _C and not _DIGIT_3 <= second <= _DIGIT_9)
-    return nul, beyond
-
-
-@compiled
-def _nid_runs(urn: Octets, offsets: Offsets, colons: Offsets) -> tuple[Rows, Rows]:
-    """The first row of each run of rows with the same NID, and the run of each row."""
-    heads = np.empty(len(colons), np.int32)
-    run = np.empty(len(colons), np.int32)
-    found = 0
-    for i in range(len(colons)):
-        if i == 0 or not same(urn, offsets[i], colons[i] + 1, urn, offsets[i - 1], colons[i - 1] + 1):
-            heads[found] = i
-            found += 1
-        run[i] = found - 1
-    return heads[:found], run
-
-
-@compiled
 def _parts(urn: Octets, offsets: Offsets, query: bool) -> tuple[Offsets, Offsets]:
     """The end of the NID of each canonical form, and the end of its NSS: before the query, if `query`."""
-    colons = np.empty(len(offsets) - 1, np.int32)
-    ends = offsets[1:].copy()
+    colons, ends = np.empty(len(offsets) - 1, np.int32), offsets[1:].copy()
+    _find_parts(urn, offsets, query, colons, ends)
+    return colons, ends
+
+
+@compiled
+def _find_parts(urn: Octets, offsets: Offsets, query: bool, colons: Offsets, ends: Offsets) -> None:
     for i in range(len(colons)):
         j = offsets[i] + 4
         while urn[j] != COLON:
@@ -324,4 +205,3 @@ def _parts(urn: Octets, offsets: Offsets, query: bool) -> tuple[Offsets, Offsets
             while j < ends[i] and urn[j] != QUESTION_MARK:
                 j += 1
             ends[i] = j
-    return colons, ends

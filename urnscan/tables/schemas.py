@@ -1,137 +1,158 @@
-"""Arrow schemas of the tables that urnscan writes, and of the rows that it groups."""
+"""Arrow schemas of the tables that urnscan writes, and of the rows that it groups.
+
+The values of columns come from `tables.rows` (per occurrence and spelling) and from `grouping.classes` (per class).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import pyarrow as pa
 
-__all__ = [
-    "CLASSES",
-    "CLUSTERS",
-    "GROUPED",
-    "OCCURRENCES",
-    "PARTIAL",
-    "REJECTS",
-    "REPEATING",
-    "REPEATING_IN_CLUSTERS",
-    "SELECTIVE",
-    "SINGLE",
-]
-
-
-def _field(name: str, kind: pa.DataType, *, nullable: bool = False) -> pa.Field:
-    return pa.field(name, kind, nullable=nullable)
-
-
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
-_VARIANTS = pa.list_(_field("element", pa.struct([_field("text", pa.string()), _field("count", pa.int64())])))
+_URNS = pa.list_(pa.field("element", pa.string(), nullable=False))
+_SPELLING = pa.struct([pa.field("text", pa.string(), nullable=False), pa.field("count", pa.int64(), nullable=False)])
+_NAMES = {
+    pa.bool_(): "valid kept",
+    pa.uint8(): "punctuation marks",
+    pa.int16(): "stop",
+    pa.int32(): "position length last_source publication_year",
+    pa.int64(): "row start kept_record line occurrence_count source_count spelling_count first_start sources "
+    "cluster record cluster_rank component",
+    pa.string(): "member text urn message nss first_source first_member problem record_id kept_record_id title author edition digest "
+    "r_component q_component f_component",
+    _DICTIONARY: "source kept_source kept_member column_name nid via resolver reason nid_status decision format",
+    _URNS: "urns other_keys joined_by",
+    pa.list_(pa.field("element", _SPELLING, nullable=False)): "spellings",
+}
+_TYPES = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+_NULLABLE = (
+    "member stop via resolver r_component q_component f_component first_member valid problem record_id title "
+    "kept_member kept_record_id "
+    "publication_year format"
+).split()
 
-OCCURRENCES = pa.schema(
-    [
-        _field("source", _DICTIONARY),
-        _field("member", pa.string(), nullable=True),
-        _field("offset", pa.int64()),
-        _field("line", pa.int64()),
-        _field("text", pa.string()),
-        _field("urn", pa.string()),
-        _field("nid", _DICTIONARY),
-        _field("stop", pa.int16(), nullable=True),
-        _field("trailing", pa.uint8()),
-        _field("length", pa.int32()),
-        _field("via", _DICTIONARY, nullable=True),
-        _field("resolver", _DICTIONARY, nullable=True),
-    ]
-)
-"""One row per occurrence, in the order of the inputs, then by offset."""
 
-REJECTS = pa.schema(
-    [
-        *(OCCURRENCES.field(name) for name in ("source", "member", "offset", "line", "text")),
-        _field("reason", _DICTIONARY),
-        _field("message", pa.string()),
-        _field("position", pa.int32()),
-    ]
-)
-"""One row per place where a URN nearly begins, or ends before a malformed %HH; in the order of OCCURRENCES."""
+def _schema(names: str, nullable: Sequence[str] = _NULLABLE, **others: pa.DataType) -> pa.Schema:
+    """Columns with these names, in this order; `others` have another type than in other tables."""
+    return pa.schema([pa.field(name, others.get(name) or _TYPES[name], name in nullable) for name in names.split()])
 
-CLASSES = pa.schema(
-    [
-        _field("urn", pa.string()),
-        _field("nid", _DICTIONARY),
-        _field("nss", pa.string()),
-        _field("nid_status", _DICTIONARY),
-        _field("count", pa.int64()),
-        _field("source_count", pa.int64()),
-        _field("variant_count", pa.int64()),
-        _field("variants", _VARIANTS),
-        _field("first_source", pa.string()),
-        _field("first_member", pa.string(), nullable=True),
-        _field("first_offset", pa.int64()),
-        _field("valid", pa.bool_(), nullable=True),
-        _field("problem", pa.string(), nullable=True),
-    ]
+
+_FOUND = "start line text urn nid stop punctuation length via resolver r_component q_component f_component problem"
+
+OCCURRENCES = _schema(f"source member {_FOUND}")
+"""One row per occurrence, in the order of the inputs, then by `start`."""
+
+IN_COLUMN = _schema(f"row column_name {_FOUND}")
+"""One row per occurrence in a column that a caller gives, in the order of its values."""
+
+REJECTS = _schema("source member start line text reason message position")
+"""One row per place where a URN nearly begins, or ends badly; in the order of OCCURRENCES."""
+
+CLASSES = _schema(
+    "urn nid nss nid_status occurrence_count source_count spelling_count spellings "
+    "first_source first_member first_start valid problem"
 )
 """One row per equivalence class, sorted by `urn` in the order of octets."""
 
-REPEATING = [
-    "nid",
-    "nid_status",
-    "count",
-    "source_count",
-    "variant_count",
-    "variants.list.element.count",
-    "first_source",
-    "first_member",
-    "problem",
-]
+REPEATING = "nid nid_status occurrence_count source_count spelling_count spellings.list.element.count".split()
+REPEATING += ["first_source", "first_member", "problem"]
 """The leaf columns of CLASSES whose values repeat from class to class."""
 
-SELECTIVE = ["urn", "nid", "nid_status", "count", "source_count", "variant_count", "first_source", "problem"]
+SELECTIVE = "urn nid nid_status occurrence_count source_count spelling_count first_source problem".split()
 """The leaf columns of CLASSES that queries filter by."""
 
-PARTIAL = pa.schema(
-    [
-        _field("urn", pa.string()),
-        _field("text", pa.string()),  # empty where it is the same as `urn`
-        _field("count", pa.int64()),
-        _field("sources", pa.int64()),
-        _field("first_source", pa.int32()),
-        _field("last_source", pa.int32()),
-        _field("first_member", pa.string(), nullable=True),
-        _field("first_offset", pa.int64()),
-    ]
-)
-"""One row per spelling of a class, as far as it is added up. A source is its number among the inputs, from 0."""
+WRITTEN: Mapping[str, Mapping[str, Any]] = {
+    "classes": {"schema": CLASSES, "dictionaries": REPEATING, "statistics": SELECTIVE},
+    "occurrences": {"schema": OCCURRENCES},
+    "rejects": {"schema": REJECTS},
+}
+"""The tables of a scan, and how they are written to Parquet."""
 
-SINGLE = pa.schema([PARTIAL.field(name) for name in ("urn", "text", "first_source", "first_member", "first_offset")])
+PARTIAL = _schema(
+    "urn text occurrence_count sources first_source last_source first_member first_start", first_source=pa.int32()
+)
+"""One row per spelling of a class, as far as it is added up. `text` is empty if it is equal to `urn`. A source is its
+number among the inputs, from 0.
+"""
+
+SINGLE = _schema("urn text first_source first_member first_start", first_source=pa.int32())
 """One row per occurrence: the columns of PARTIAL that do not follow from that."""
 
-_URNS = pa.list_(_field("element", pa.string()))
+GROUPED = _schema(
+    "urn occurrence_count source_count spelling_count spellings first_source first_member first_start marks",
+    first_source=pa.int32(),
+)
+"""One row per class: CLASSES without the columns that follow from `urn`, and the first source as a number; `marks` has the
+problems of all spellings, as `urn.spellings` marks them.
+"""
 
-CLUSTERS = pa.schema(
-    [
-        _field("cluster", pa.int64()),
-        _field("source", _DICTIONARY),
-        _field("member", _DICTIONARY, nullable=True),
-        _field("record", pa.int64()),
-        _field("record_id", pa.string(), nullable=True),
-        _field("offset", pa.int64()),
-        _field("length", pa.int64()),
-        _field("urns", _URNS),
-        _field("joined_by", _URNS),
-        _field("rank", pa.int64()),
-        _field("kept", pa.bool_()),
-    ]
+FREQUENCIES = _schema("urn occurrence_count")
+"""One row per equivalence class, by count, the highest first, then by `urn` in the order of octets."""
+
+CLUSTERS = _schema(
+    "cluster source member record record_id start length urns other_keys joined_by cluster_rank kept decision reason component "
+    "title publication_year format",
+    nullable=(*_NULLABLE, "reason"),
+    member=_DICTIONARY,
+    length=pa.int64(),
 )
 """One row per record of a dump, in the order of the inputs, then of the records."""
 
-REPEATING_IN_CLUSTERS = ["source", "member", "rank", "joined_by.list.element"]
-"""The leaf columns of CLUSTERS whose values repeat."""
+MAPPING = _schema(
+    "source member record record_id start kept_source kept_member kept_record kept_record_id cluster joined_by",
+    member=_DICTIONARY,
+)
+"""One row per record that is removed, in the order of CLUSTERS: itself, and the record that is kept in its place."""
 
-GROUPED = pa.schema(
+REVIEW = _schema(
+    "component cluster decision reason title author publication_year edition format urns other_keys "
+    "source member record record_id start digest",
+    nullable=(*_NULLABLE, "reason", "author", "edition"),
+    member=_DICTIONARY,
+    decision=pa.string(),
+)
+"""One row per record of a component in which something is in doubt, by component, then by cluster and rank."""
+
+_OF_CANDIDATES = "title author publication_year format source member record record_id".split()
+CANDIDATES = pa.schema(
     [
-        *(CLASSES.field(name) for name in ("urn", "count", "source_count", "variant_count", "variants")),
-        _field("first_source", pa.int32()),
-        *(CLASSES.field(name) for name in ("first_member", "first_offset")),
+        pa.field("similarity", pa.float64(), nullable=False),
+        *(REVIEW.field(name) for name in _OF_CANDIDATES),
+        *(REVIEW.field(name).with_name(f"other_{name}") for name in _OF_CANDIDATES),
     ]
 )
-"""One row per class: CLASSES without the columns that follow from `urn`, and the first source as a number."""
+"""One row per pair of records that share no key and may be the same, in the order of the first ones, then of the others."""
+
+_CHANGE = pa.struct(
+    [
+        pa.field("what", pa.string(), nullable=False),
+        pa.field("old", pa.string(), nullable=False),
+        pa.field("new", pa.string(), nullable=False),
+    ]
+)
+CHANGES = _schema(
+    "change urn changes", change=pa.string(), changes=pa.list_(pa.field("element", _CHANGE, nullable=False))
+)
+"""One row per class that differs in two tables, sorted by `urn`."""
+
+CHANGED_RECORDS = _schema(
+    "change source member record_id start title changes",
+    change=pa.string(),
+    member=_DICTIONARY,
+    changes=CHANGES.field("changes").type,
+)
+"""One row per record that differs in two tables of clusters, sorted by source, member, identifier and place."""
+
+REPEATING_IN_CLUSTERS = [
+    "source",
+    "member",
+    "cluster_rank",
+    "joined_by.list.element",
+    "decision",
+    "reason",
+    "publication_year",
+]
+REPEATING_IN_CLUSTERS += ["format"]
+"""The leaf columns of CLUSTERS whose values repeat."""

@@ -13,35 +13,35 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.arrays.arrow import octet_strings, octets_array
-from urnscan.scanner.blocks import Matches, Rejects, Scanner
+from urnscan.errors import ArgumentError
+from urnscan.scanner.blocks import Matches, Scanner
 
 if TYPE_CHECKING:
     from urnscan.scanner.views.recovery import RecoveringScanner
 
-__all__ = ["InValues", "Places", "count_octets", "is_text", "scan_values"]
 
 _ROWS = 1 << 14  # values that are scanned as one text, at most
 _TEXT = (pa.null(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class PlacesInValues:
     """Places of matches or rejects in values: columns of equal length."""
 
     value: npt.NDArray[np.int64]
     """The index of the value, from 0."""
-    offset: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]
     """Octets from the beginning of the value."""
     line: npt.NDArray[np.int64]
     """1 + the LF octets before it in the value."""
 
 
 @dataclass(frozen=True, slots=True)
-class InValues(Places):
+class InValues(PlacesInValues):
     """Matches in values, with their places."""
 
     matches: Matches
-    rejects: Places | None = None
+    rejects: PlacesInValues | None = None
     """Places of `matches.rejects`, if there are any."""
 
 
@@ -55,39 +55,36 @@ def is_text(kind: pa.DataType) -> bool:
 def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Iterator[InValues]:
     """The matches in values of a type that `is_text`; null holds nothing.
 
-    Raises ValueError for a value of more than 2 GiB.
+    Raises ArgumentError for a value of more than 2 GiB.
     """
     first = 0
     for octet_values in _octets(values):
         octets, offsets = octet_strings(octet_values)
+        number = np.arange(first, first + len(octet_values))
         starts, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64) - 1
-        lines_before = np.searchsorted(np.flatnonzero(octets == ord("\n")), starts)
+        line_ends: npt.NDArray[np.int64] | None = None if scanner.grammar.count_lines else starts[:0]
         for matches in scanner.scan_octets(octets[: offsets[-1]]):
-            rejects = matches.rejects or None
-            yield InValues(
-                *_placed(matches, matches.locate(starts, ends), first, starts, lines_before),
-                matches=matches,
-                rejects=Places(*_placed(rejects, rejects.locate(starts, ends), first, starts, lines_before))
-                if rejects
-                else None,
-            )
+            if line_ends is None:  # not counted in values that hold nothing
+                line_ends = np.flatnonzero(octets == ord("\n"))
+            rejects: PlacesInValues | None = None
+            if matches.rejects:
+                of = matches.rejects.locate(starts, ends)
+                line = matches.rejects.line - np.searchsorted(line_ends, starts[of])
+                rejects = PlacesInValues(number[of], matches.rejects.start - starts[of], line)
+            of = matches.locate(starts, ends)
+            line = matches.line - np.searchsorted(line_ends, starts[of])
+            yield InValues(number[of], matches.start - starts[of], line, matches, rejects)
         first += len(octet_values)
 
 
 def count_octets(values: pa.Array) -> int:
     """The octets of values of a type that `is_text`."""
-    return pc.sum(pc.binary_length(_each(values).cast(pa.large_binary()))).as_py() or 0
+    return pc.sum(pc.binary_length(as_octets(values))).as_py() or 0
 
 
-def _placed(
-    found: Matches | Rejects,
-    which: npt.NDArray[np.int32],
-    first: int,
-    starts: npt.NDArray[np.int64],
-    lines_before: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The columns of Places for what was found in the values `which`, numbered from `first`, that begin at `starts`."""
-    return first + which.astype(np.int64), found.start - starts[which], found.line - lines_before[which]
+def as_octets(values: pa.Array) -> pa.LargeBinaryArray:
+    """The octets of values of a type that `is_text`."""
+    return _each(values).cast(pa.large_binary())
 
 
 def _each(values: pa.Array) -> pa.Array:
@@ -108,6 +105,6 @@ def _octets(values: pa.Array) -> Iterator[pa.BinaryArray]:
             yield pc.binary_join_element_wise(part.cast(pa.binary()).fill_null(nothing), nothing, separator)
         except pa.ArrowInvalid as error:
             if len(part) == 1:
-                raise ValueError("a value has more than 2 GiB; scan it from a file") from error
+                raise ArgumentError("a value has more than 2 GiB; scan it from a file") from error
             half = len(part) // 2
             rest.extendleft((part.slice(half), part.slice(0, half)))

@@ -2,9 +2,8 @@
 
 Grammar and kernel are those of the literal scan. Matches have their places in the document.
 
-steps: one step of each view: the octet at a place, and the place of the next one.
-candidates: places where a hidden URN may begin.
-windows: how far each view reads from there.
+readings: ways to read a text: places where a hidden URN may begin, and the octets that stand there.
+windows: how far each reading goes from there.
 wraps: whether a URN goes on behind a line end.
 recovery: the scanner that finds literal and hidden URNs in their order.
 """
@@ -15,10 +14,9 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from urnscan.scanner.blocks import Grammar, Scanner
+    from urnscan.scanner.blocks import Scanner
+    from urnscan.scanner.grammar import Grammar
     from urnscan.scanner.views.recovery import RecoveringScanner
-
-__all__ = ["KINDS", "make_scanner", "separators"]
 
 KINDS = ("percent", "entities", "escapes", "wraps", "labels")
 """The views; `Matches.via` numbers them in this order, from 1."""

@@ -6,40 +6,31 @@ half; and no hidden URN is searched for inside a literal match.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from urnscan.arrays.jit import read_only
-from urnscan.arrays.octets import Integers, Octets, count_lf
-from urnscan.arrays.strings import cut
-from urnscan.scanner.blocks import Grammar, Matches, Rejects, Scanner, Sight
-from urnscan.scanner.columns import CUT, END, Block
+from urnscan.arrays.octets import Integers, Octets
+from urnscan.arrays.strings import take
+from urnscan.scanner.blocks import Matches, Rejects, Scanner, Sight
+from urnscan.scanner.grammar import Grammar
+from urnscan.scanner.kernel import CUT, END, Block, mark_wanted
 from urnscan.scanner.views import KINDS
-from urnscan.scanner.views.candidates import (
-    ENTITIES,
-    ESCAPES,
-    LABELS,
-    PERCENT_ONCE,
-    PERCENT_TWICE,
-    READINGS,
-    WRAPS,
-)
-from urnscan.scanner.views.steps import ENTITY_NAMES, ENTITY_OCTETS, STOP
+from urnscan.scanner.views.readings import ENTITY_NAMES, ENTITY_OCTETS, STOP, WRAPS, Plan
 from urnscan.scanner.views.windows import (
-    ANSWERED,
     ASK,
     AT,
     COUNT,
     DONE,
+    FIRST_END,
     FULL,
-    LITERAL,
     OPEN,
     SLOTS,
     USED,
-    Plan,
     Windows,
     hosts,
     hunt,
@@ -47,138 +38,126 @@ from urnscan.scanner.views.windows import (
 from urnscan.scanner.views.wraps import AHEAD, BEHIND, is_enough, read_on
 from urnscan.urn.namespaces.columns import registered_nids
 
-__all__ = ["RecoveringScanner"]
-
-_READINGS_OF = {
-    "percent": (PERCENT_ONCE, PERCENT_TWICE),
-    "entities": (ENTITIES,),
-    "escapes": (ESCAPES,),
-    "wraps": (WRAPS,),
-    "labels": (LABELS,),
-}
-_VIA = np.zeros(READINGS, np.uint8)
-for _number, _kind in enumerate(KINDS, 1):
-    _VIA[list(_READINGS_OF[_kind])] = _number
+_LF = 10
+_VIA = np.array([1, 1, 2, 3, 4, 5], np.uint8)
+"""The view of each of the READINGS: its number in KINDS, from 1. "percent" is read once and twice."""
 _WINDOWS = 1 << 12  # windows that are scanned as one text
 _NO_PLACES = np.empty(0, np.int64)
-_STRINGS = [field.name.removesuffix("_offsets") for field in fields(Matches) if field.name.endswith("_offsets")]
-_NUMBERS = [
-    field.name
-    for field in fields(Matches)
-    if field.name not in ("rejects", *_STRINGS) and not field.name.endswith("_offsets")
-]
+_NUMBERS = ("start", "length", "line", "nid_length", "stop", "punctuation", "via")
+_STRINGS = ("text", "canonical", "host")
 
 
 class RecoveringScanner:
     """Scans as `Scanner` does, and finds URNs that views show, too, in one thread.
 
     `Matches.via` is 0 for a literal match, else 1 + the index of the view in KINDS; `length` is the length in the text.
+    Rejects come in a Matches of their own.
     """
 
     def __init__(self, grammar: Grammar, recover: Collection[str]) -> None:
         """`recover` are names of KINDS."""
         self.grammar = grammar
-        self.octets = self.lines = 0
-        self._literal = Scanner(grammar)
-        self._hidden = Scanner(replace(grammar, count_lines=False, rejects=False))
-        on = np.zeros(READINGS, np.uint8)
-        on[[reading for kind in recover for reading in _READINGS_OF[kind]]] = 1
-        self._plan = Plan(
-            on, self._hidden.rules, ENTITY_NAMES, np.frombuffer(ENTITY_OCTETS, np.uint8), registered_nids()
-        )
+        self.octets = self.lines = self.left_out = 0
+        # Also a literal match that is not wanted hides what stands in it.
+        every = replace(grammar, nid=(), not_nid=())
+        self._literal = Scanner(every)
+        self._hidden = Scanner(replace(every, count_lines=False, rejects=False))
+        self._rules = grammar.rules
+        on = np.isin(_VIA, [1 + KINDS.index(kind) for kind in recover]).astype(np.uint8)
+        values = np.frombuffer(ENTITY_OCTETS, np.uint8)
+        self._plan = Plan(on, self._hidden.rules, ENTITY_NAMES, values, registered_nids())
         room = (1 << 18) + 8 * grammar.max_length
         self._windows = Windows(
-            np.empty(room, np.uint8),
-            np.empty(room, np.int64),
-            np.empty(room, np.int64),
-            np.empty(room, np.uint8),
-            np.empty(_WINDOWS, np.int64),
-            np.empty(_WINDOWS, np.int64),
-            np.empty(_WINDOWS, np.uint8),
-            np.empty(_WINDOWS, np.uint8),
+            *(np.empty(room, kind) for kind in ("u1", "i8", "i8", "u1")),
+            *(np.empty(_WINDOWS, kind) for kind in ("i8", "i8", "u1", "u1")),
         )
 
     def scan_octets(self, octets: Octets) -> Iterator[Matches]:
         """The matches of a text in memory."""
-        merging = _Merging()
-        octets = read_only(octets)
-        decided = lines = 0
-        for matches in self._literal.scan_octets(octets):
-            if len(matches):  # the next match begins behind the last of these
-                decided = int(matches.start[-1] + matches.length[-1])
-                lines = int(matches.line[-1]) - 1
-            yield from self._hunt(merging, matches, Sight(octets, 0, decided, lines), final=True)
-        self._take_counts()
-        yield from self._hunt(merging, None, Sight(octets, 0, len(octets), self.lines), final=True)
+        return self._wanted(self._scan(self._literal.scan_octets(octets), in_memory=True))
 
     def scan(self, read_into: Callable[[memoryview], int]) -> Iterator[Matches]:
         """The matches of a stream. Reads and raises as `Scanner.scan` does."""
-        merging, literal = _Merging(), self._literal
+        return self._wanted(self._scan(self._literal.scan(read_into, after_each=True), in_memory=False))
+
+    def _wanted(self, found: Iterator[Matches]) -> Iterator[Matches]:
+        """The matches and rejects that are wanted."""
+        if not self._rules.chooses:
+            yield from found
+            return
+        for matches in found:
+            places = self._where_wanted(matches)
+            self.left_out += len(matches) - len(places)
+            rejects = matches.rejects
+            if rejects:
+                rejects = _reject_rows(rejects, self._where_wanted(rejects))
+            if len(places) or rejects:
+                yield replace(_rows(matches, places), rejects=rejects)
+
+    def _where_wanted(self, found: Matches | Rejects) -> Integers:
+        """The rows that are wanted."""
+        wanted = np.empty(len(found), np.bool_)
+        mark_wanted(read_only(found.text), read_only(found.text_offsets), self._rules, wanted)
+        return np.flatnonzero(wanted)
+
+    def _scan(self, found: Iterator[Matches], *, in_memory: bool) -> Iterator[Matches]:
+        """The literal matches, and the hidden ones beside them."""
+        pending, literal = _Pending(), self._literal
         try:
-            for matches in literal.scan(read_into, after_each=True):
-                yield from self._hunt(merging, matches, literal.sight, final=False)
-                literal.kept = merging.hunted - BEHIND
+            for matches in found:
+                if matches.rejects:
+                    yield replace(_rows(matches, _NO_PLACES), rejects=matches.rejects)
+                pending.add(matches)
+                yield from self._hunt(pending, literal.sight, final=in_memory)
+                literal.kept = pending.hunted - BEHIND
         except Exception:
             # A hidden URN before the failure counts, if it is whole.
-            yield from self._hunt(merging, None, self._all_in_sight(), final=False, failed=True)
+            yield from self._hunt(pending, self._all_in_sight(), failed=True)
             raise
-        yield from self._hunt(merging, None, self._all_in_sight(), final=True)
+        yield from self._hunt(pending, self._all_in_sight(), final=True)
 
     def _all_in_sight(self) -> Sight:
         """The octets in memory after the last read, all of them decided."""
-        self._take_counts()
-        sight = self._literal.sight
-        return sight._replace(decided=sight.base + len(sight.octets), lines=self.lines)
-
-    def _take_counts(self) -> None:
         self.octets, self.lines = self._literal.octets, self._literal.lines
+        return self._literal.sight._replace(decided=self.octets, lines=self.lines)
 
-    def _hunt(
-        self, merging: _Merging, matches: Matches | None, sight: Sight, *, final: bool, failed: bool = False
-    ) -> Iterator[Matches]:
+    def _hunt(self, pending: _Pending, sight: Sight, *, final: bool = False, failed: bool = False) -> Iterator[Matches]:
         """Hunt up to the place before which all literal matches are known; give the matches before the place reached.
 
         If `final`, the octets in sight are the last. If `failed`, the next octets cannot be read, and a URN that
         depends on them is left out.
         """
-        merging.add(matches)
         octets, base = sight.octets, sight.base
-        starts, ends = (places - base for places in merging.extents())
+        starts, ends = (places - base for places in pending.extents())
         state = np.zeros(SLOTS, np.int64)
-        state[AT] = merging.hunted - base
-        block, literal_places = Block(octets, len(octets), final), (starts, ends)
-        goes_on = merging.hunted < sight.decided
-        while goes_on:
-            ended = hunt(block, sight.decided - base, literal_places, state, self._plan, self._windows)
-            goes_on = ended == FULL
+        state[AT] = pending.hunted - base
+        block = Block(octets, len(octets), final)
+        while True:
+            ended = hunt(block, sight.decided - base, (starts, ends), state, self._plan, self._windows)
             if ended == ASK:
-                literal = int(state[LITERAL])
-                is_literal = literal < len(starts) and starts[literal] == state[AT]
-                first_end = int(ends[literal] if is_literal else state[AT])
-                ended = self._read_on(state, first_end, octets, final=final, failed=failed)
-                goes_on = ended != ASK
+                ended = self._read_on(state, octets, final=final, failed=failed)
+                if ended == DONE:
+                    continue
+            pending.hits += self._scan_windows(state, pending, sight)
             if ended == OPEN and failed:
-                merging.leave_open(base + int(state[AT]))
-                state[AT], state[ANSWERED] = state[AT] + 1, 0
-                goes_on = True
-            if ended == FULL or not goes_on:
-                merging.hits += self._scan_windows(int(state[USED]), int(state[COUNT]), merging, sight)
-                state[USED] = state[COUNT] = 0
-        merging.hunted = max(merging.hunted, base + int(state[AT]))
+                # Octets that cannot be read may be part of the URN here: a literal beginning of it does not count.
+                pending.take(base + state[[AT]], base + state[[AT]] + 1)
+                state[AT], state[FIRST_END] = state[AT] + 1, 0
+            elif ended != FULL:
+                break
+        pending.hunted = base + int(state[AT])
         at_the_end = (final or failed) and sight.decided == base + len(octets)
-        yield from merging.decided(None if at_the_end else merging.hunted)
+        yield from pending.decided(sys.maxsize if at_the_end else pending.hunted)
 
-    def _read_on(self, state: Integers, first_end: int, octets: Octets, *, final: bool, failed: bool) -> int:
+    def _read_on(self, state: Integers, octets: Octets, *, final: bool, failed: bool) -> int:
         """Append a window for the URN at which the hunt stands, if it goes on behind a line end.
 
-        `first_end` is where its first part ends, or where it begins if that is not known. Returns DONE; ASK if more
-        octets decide it; OPEN if octets that cannot be read do.
+        Returns DONE; ASK if more octets decide it; OPEN if octets that cannot be read do.
         """
         windows = self._windows
-        at, used, count = (int(state[slot]) for slot in (AT, USED, COUNT))
+        at, used, count, first_end = (int(state[slot]) for slot in (AT, USED, COUNT, FIRST_END))
         ahead = first_end + AHEAD
         if not final and not failed and not is_enough(octets[first_end:ahead].tobytes()):
-            state[ANSWERED] = 0
             return ASK
         behind = max(0, at - BEHIND)
         broken = read_on(octets[behind:ahead].tobytes(), at - behind, self.grammar.syntax, self.grammar.max_length)
@@ -195,84 +174,72 @@ class RecoveringScanner:
         text_end = int(windows.after[end - 1])
         windows.starts[count], windows.ends[count] = used, text_end
         windows.cuts[count], windows.readings[count] = broken.is_cut, WRAPS
-        state[AT], state[USED], state[COUNT], state[ANSWERED] = text_end, end + 1, count + 1, 0
+        state[AT], state[USED], state[COUNT], state[FIRST_END] = text_end, end + 1, count + 1, 0
         return DONE
 
-    def _scan_windows(self, used: int, count: int, merging: _Merging, sight: Sight) -> list[Matches]:
-        """Matches of the grammar in the windows, with their places in the text."""
-        if not count:
-            return []
-        windows, base, found = self._windows, sight.base, []
-        merging.take(windows.origin[windows.starts[:count]] + base, windows.ends[:count] + base)
-        changes = np.concatenate([_NO_PLACES, [0], np.cumsum(windows.changed[:used], dtype=np.int64)])
+    def _scan_windows(self, state: Integers, pending: _Pending, sight: Sight) -> Iterator[Matches]:
+        """Matches of the grammar in the windows, with their places in the text; then there are no windows."""
+        used, count = int(state[USED]), int(state[COUNT])
+        state[USED] = state[COUNT] = 0
+        windows, base = self._windows, sight.base
+        starts, ends = windows.starts[:count], windows.ends[:count] + base
+        pending.take(windows.origin[starts] + base, ends)
+        changes = np.append(0, np.cumsum(windows.changed[:used], dtype=np.int64))
         for matches in self._hidden.scan_octets(windows.octets[:used]):
             first = matches.start
-            length = np.diff(matches.text_offsets)
-            last = first + length - 1
-            of = np.searchsorted(windows.starts[:count], first, side="right") - 1
+            last = first + np.diff(matches.text_offsets) - 1
+            of = np.searchsorted(starts, first, side="right") - 1
             start, end = windows.origin[first] + base, windows.after[last] + base
             # Windows do not hold the URL around a hidden URN; the text does.
             host, host_offsets = hosts(sight.octets, windows.origin[first])
-            is_cut = (windows.cuts[of] > 0) & (end == windows.ends[of] + base)
+            is_cut = (windows.cuts[of] > 0) & (end == ends[of])
             # Later items of a list that trimming takes apart may be literal.
-            is_hidden = (first == windows.starts[of]) | (changes[last + 1] > changes[first])
-            hits = replace(
+            is_hidden = (first == starts[of]) | (changes[last + 1] > changes[first])
+            yield replace(
                 matches,
                 start=start,
                 length=(end - start).astype(np.int32),
                 host=host,
                 host_offsets=host_offsets,
-                line=_lines_before(start, sight) + 1 if self.grammar.count_lines else matches.line,
+                line=_lines(start, sight) if self.grammar.count_lines else matches.line,
                 stop=np.where(is_cut, CUT, _stops(end, sight)).astype(np.int16),
                 via=np.where(is_hidden, _VIA[windows.readings[of]], 0).astype(np.uint8),
             )
-            found.append(hits)
-        return found
 
 
-def _lines_before(places: Integers, sight: Sight) -> Integers:
-    """LF octets of the stream before each place."""
-    lines = np.empty(len(places), np.int64)
-    at, before = sight.decided - sight.base, sight.lines
-    for i, place in enumerate((places - sight.base).tolist()):
-        low, high = min(at, place), max(at, place)
-        between = count_lf(sight.octets, low, high)
-        at, before = place, before + (between if place > at else -between)
-        lines[i] = before
-    return lines
+def _lines(places: Integers, sight: Sight) -> Integers:
+    """The line of each of these places of the text, which are sorted."""
+    decided, places = sight.decided - sight.base, places - sight.base
+    low, high = min(decided, places[0]), max(decided, places[-1])
+    ends = low + np.flatnonzero(sight.octets[low:high] == _LF)
+    return 1 + sight.lines + np.searchsorted(ends, places) - np.searchsorted(ends, decided)
 
 
 def _stops(places: Integers, sight: Sight) -> Integers:
-    """The octet at each place of the stream, END behind the last octet."""
+    """The octet at each place of the text, END behind the last octet."""
     within = places < sight.base + len(sight.octets)
     return np.where(within, sight.octets[np.where(within, places - sight.base, 0)].astype(np.int64), END)
 
 
-class _Merging:
+class _Pending:
     """Literal and hidden matches that wait to be put in one order."""
 
     def __init__(self) -> None:
         self.hits: list[Matches] = []
         """Hidden matches, in order."""
         self.hunted = 0
-        """Place in the stream before which all hidden URNs have been found."""
+        """Place in the text before which all hidden URNs have been found."""
         self._literal: list[Matches] = []
-        self._open: list[int] = []
-        self._taken = [_NO_PLACES], [_NO_PLACES]  # beginnings and ends of the hidden URNs in the text
+        self._taken = np.full((2, 1), -1)  # beginnings and ends of hidden URNs in the text; the first is none
 
-    def add(self, matches: Matches | None) -> None:
+    def add(self, matches: Matches) -> None:
         """Take the next literal matches."""
-        if matches is not None and (len(matches) or matches.rejects is not None):
-            self._literal.append(self._free(matches))
+        if len(matches):
+            self._literal.append(self._free(replace(matches, rejects=None)))
 
     def take(self, starts: Integers, ends: Integers) -> None:
         """Take hidden URNs by beginning and end; literal matches that begin inside them do not count."""
-        self._taken[0].append(starts)
-        self._taken[1].append(ends)
-
-    def leave_open(self, at: int) -> None:
-        """Octets that cannot be read may be part of the URN at `at`: a literal beginning of it does not count."""
-        self._open.append(at)
+        self._taken = np.hstack([self._taken, [starts, ends]])
 
     def extents(self) -> tuple[Integers, Integers]:
         """Beginnings and ends of the waiting literal matches."""
@@ -280,60 +247,51 @@ class _Merging:
         ends = [matches.start + matches.length for matches in self._literal]
         return np.concatenate([_NO_PLACES, *starts]), np.concatenate([_NO_PLACES, *ends])
 
-    def decided(self, until: int | None) -> Iterator[Matches]:
-        """All matches that begin before `until` (None: all), in order, without literal ones inside hidden ones."""
-        hits, self.hits = self.hits, []
-        literal, self._literal = [self._free(matches) for matches in self._literal], []
-        if hits:
-            for matches in literal:
-                if matches.rejects is not None:
-                    yield _rows(matches, _NO_PLACES, rejects=matches.rejects)
-            found = _joined([*literal, *hits])
-            literal = [_rows(found, np.argsort(found.start, kind="stable"), rejects=None)]
-        for matches in literal:
-            count = len(matches) if until is None else int(np.searchsorted(matches.start, until))
-            if count == len(matches):
-                yield matches
-                continue
-            self._literal.append(_rows(matches, np.arange(count, len(matches)), rejects=None))
-            if count or matches.rejects is not None:
-                yield _rows(matches, np.arange(count), rejects=matches.rejects)
-        # Only the last hidden URN can reach beyond `until`.
-        self._taken = [np.concatenate(self._taken[0])[-1:]], [np.concatenate(self._taken[1])[-1:]]
+    def decided(self, until: int) -> Iterator[Matches]:
+        """All matches that begin before `until`, in order, without literal ones inside hidden ones."""
+        found = [self._free(matches) for matches in self._literal]
+        if self.hits:
+            joined = _joined([*found, *self.hits])
+            found = [_rows(joined, np.argsort(joined.start, kind="stable"))]
+        self.hits, self._literal = [], []
+        for matches in found:
+            count = int(np.searchsorted(matches.start, until))
+            if count:
+                yield matches if count == len(matches) else _rows(matches, np.arange(count))
+            if count < len(matches):
+                self._literal.append(_rows(matches, np.arange(count, len(matches))))
+        self._taken = self._taken[:, [0, -1]]  # only the last hidden URN can reach beyond `until`
 
     def _free(self, matches: Matches) -> Matches:
         """The literal matches that begin in no hidden URN."""
-        starts, ends = map(np.concatenate, self._taken)
-        if not len(matches):
-            return matches
-        free = ~np.isin(matches.start, self._open)
-        if len(starts):
-            before = np.searchsorted(starts, matches.start, side="right") - 1
-            free &= (before < 0) | (matches.start >= ends[before])
-        return matches if free.all() else _rows(matches, np.flatnonzero(free), matches.rejects)
+        starts, ends = self._taken
+        free = matches.start >= ends[np.searchsorted(starts, matches.start, side="right") - 1]
+        return matches if free.all() else _rows(matches, np.flatnonzero(free))
 
 
-def _rows(matches: Matches, rows: Integers, rejects: Rejects | None) -> Matches:
-    """The matches in these rows."""
-    columns: dict[str, Any] = {}
+def _rows(matches: Matches, places: Integers) -> Matches:
+    """The matches in these rows, without rejects."""
+    rows = places.astype(np.int32)
+    columns: dict[str, Any] = {name: getattr(matches, name)[rows] for name in _NUMBERS}
     for name in _STRINGS:
-        octets, offsets = getattr(matches, name), getattr(matches, f"{name}_offsets")
-        columns[name], columns[f"{name}_offsets"] = cut(octets, offsets[:-1][rows], offsets[1:][rows])
-    for name in _NUMBERS:
-        column = getattr(matches, name)
-        columns[name] = None if column is None else column[rows]
-    return Matches(**columns, rejects=rejects)
+        offsets = f"{name}_offsets"
+        columns[name], columns[offsets] = take(getattr(matches, name), getattr(matches, offsets), rows)
+    return Matches(**columns)
+
+
+def _reject_rows(rejects: Rejects, places: Integers) -> Rejects:
+    """The rejects in these rows."""
+    text, text_offsets = take(rejects.text, rejects.text_offsets, places.astype(np.int32))
+    start, line, position, rest = (rejects.start, rejects.line, rejects.position, rejects.rest)
+    return Rejects(start[places], line[places], position[places], rest[places], text, text_offsets)
 
 
 def _joined(parts: Sequence[Matches]) -> Matches:
     """The concatenated matches."""
-    columns: dict[str, Any] = {}
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in (*_NUMBERS, *_STRINGS)
+    }
     for name in _STRINGS:
-        columns[name] = np.concatenate([getattr(part, name) for part in parts])
         lengths = [np.diff(getattr(part, f"{name}_offsets")) for part in parts]
-        columns[f"{name}_offsets"] = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int32)
-    for name in _NUMBERS:
-        columns[name] = np.concatenate(
-            [np.zeros(len(part), np.uint8) if (column := getattr(part, name)) is None else column for part in parts]
-        )
-    return Matches(**columns, rejects=None)
+        columns[f"{name}_offsets"] = np.cumsum(np.concatenate([[0], *lengths]), dtype=np.int32)
+    return Matches(**columns)

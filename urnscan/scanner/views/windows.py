@@ -5,92 +5,58 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from urnscan.arrays.ascii import (
     AMPERSAND,
     BACKSLASH,
     COLON,
     HASH,
-    HYPHEN,
     PERCENT,
     QUESTION_MARK,
     SPACE,
-    is_alnum,
     lower,
 )
-from urnscan.arrays.jit import compiled, lean
+from urnscan.arrays.jit import compiled, inner
 from urnscan.arrays.octets import Integers, Octets
-from urnscan.arrays.strings import Offsets, Vocabulary, word_number
-from urnscan.scanner.columns import Block
-from urnscan.scanner.grammar import Rules, match
-from urnscan.scanner.kernel import is_in_word
+from urnscan.arrays.strings import Column, Offsets, cut, word_number
+from urnscan.scanner.grammar import match
+from urnscan.scanner.kernel import Block, is_in_word
 from urnscan.scanner.url_context import find_host, find_mark, may_stand_in_url
-from urnscan.scanner.views.candidates import (
+from urnscan.scanner.views.readings import (
     ENTITIES,
     ESCAPES,
     LABELS,
-    PERCENT_ONCE,
-    PERCENT_TWICE,
+    MORE,
+    NOTHING,
     READINGS,
+    STOP,
     WRAPS,
+    Flags,
+    Plan,
     begins_hidden,
     may_be_broken,
     may_help,
     next_candidate,
+    step,
 )
-from urnscan.scanner.views.steps import MORE, NOTHING, STOP, entity, escape, label, percent, percent_twice
-
-__all__ = [
-    "ANSWERED",
-    "ASK",
-    "AT",
-    "COUNT",
-    "DONE",
-    "FULL",
-    "LITERAL",
-    "OPEN",
-    "SLOTS",
-    "USED",
-    "Plan",
-    "Windows",
-    "hosts",
-    "hunt",
-]
 
 _LONGEST_PREFIX = len("urn:") + 32 + len(":")
 _FIRST = 40  # octets of a reading that are looked at first: in these most candidates fail
 _SPARE = 1 << 12  # octets of a window behind its longest URN: to look ahead, also behind line ends
+_MOST_NOTHING = 16  # places in a row that stand for no octet
 
 SLOTS = 5
-AT, USED, COUNT, LITERAL, ANSWERED = range(SLOTS)
+AT, USED, COUNT, LITERAL, FIRST_END = range(SLOTS)
 """Slots of the state of a hunt: places in the text, in the octets of the windows, in the windows and in the literal
-matches; and 1 if the caller has answered ASK for this place, so that the hunt goes on with the other readings.
+matches; and the end of the first part of the URN about which ASK is returned. If that is set, the caller has answered,
+and the hunt goes on with the other readings.
 """
 
 DONE, FULL, OPEN, ASK = range(4)
-"""How a hunt ended: at the end of its text; with the windows full; at a place that more octets decide; at a URN that
-may go on behind a line end, which the caller decides.
+"""Results of a hunt: it has reached the end of its text; the windows are full; more octets must decide about a place; the
+caller must decide whether a URN goes on behind a line end.
 """
-_NONE, _FOUND, _OPEN = range(3)
-"""Result of a candidate in one reading; _OPEN: more octets decide."""
-_MOST_NOTHING = 16  # places in a row that stand for no octet
-
-Flags = npt.NDArray[np.uint8]
-
-
-class Plan(NamedTuple):
-    """What is hunted for."""
-
-    readings: Flags
-    """1 for each of the READINGS that is on."""
-    rules: Rules
-    """The grammar."""
-    names: Vocabulary
-    values: Octets
-    """The named character references, and the octets that they stand for."""
-    nids: Vocabulary
-    """The registered NIDs. Labels stand in prose, where any word may follow, so only these count."""
+_NONE, _OPEN = -1, -2  # no URN in a reading; one that more octets decide
 
 
 class Windows(NamedTuple):
@@ -113,19 +79,7 @@ class Windows(NamedTuple):
     """The READING of each window."""
 
 
-class _Candidate(NamedTuple):
-    """A place where a hidden URN may begin, and the window for it."""
-
-    start: int
-    literal_end: int
-    """End of a literal match that begins there, or -1."""
-    is_glued: bool
-    """Whether a letter or digit stands before it in the text."""
-    begin: int
-    """The beginning of the window."""
-
-
-@lean
+@compiled
 def hunt(
     block: Block, end: int, literal: tuple[Integers, Integers], state: Integers, plan: Plan, windows: Windows
 ) -> int:
@@ -137,162 +91,139 @@ def hunt(
     starts, ends = literal
     at, number = state[AT], state[LITERAL]
     result = DONE
-    while at < end:
+    while at < end and result == DONE:
         while number < len(starts) and ends[number] <= at:
             number += 1
-        is_literal = number < len(starts) and starts[number] <= at
-        if is_literal:
-            if starts[number] < at or not _may_help_literal(octets, at, ends[number], filled, plan):
-                at = ends[number]
+        literal_end, stop = -1, 0
+        if number < len(starts) and starts[number] <= at:
+            literal_end = ends[number]
+            stop = _stop(octets, at, literal_end, filled, plan)
+            if starts[number] < at or not _may_help_literal(stop, plan):
+                at = literal_end
                 continue
         else:
             until = min(starts[number], end) if number < len(starts) else end
             found = next_candidate(octets, at, until, filled)
-            if found == until:
-                # The text may end in `urn`; then the next octet decides.
-                if until + 3 > filled and not final:
-                    at = max(at, min(until, filled - 3))
-                    result = OPEN
-                    break
-                at = until
+            if found == until and until + 3 > filled and not final:
+                at = max(at, min(until, filled - 3))
+                result = OPEN  # the text may end in `urn`; then the next octet decides
                 continue
             at = found
-        state[AT], state[LITERAL] = at, number
-        result = _candidate(block, ends[number] if is_literal else -1, state, plan, windows)
+            if found == until:
+                continue
+        state[AT] = at
+        result = _candidate(block, literal_end, stop, state, plan, windows)
         at = state[AT]
-        if result != DONE:
-            break
     state[AT], state[LITERAL] = at, number
     return result
 
 
-@lean
-def _may_help_literal(octets: Octets, start: int, end: int, filled: int, plan: Plan) -> bool:
-    """Whether a reading may find more than the literal match [start, end): a quick look, hardly ever true."""
-    stop = octets[end] if end < filled else np.uint8(0)
-    if plan.readings[ESCAPES] and stop == BACKSLASH:
-        return True
-    if plan.readings[WRAPS] and (stop <= SPACE or stop >= 0x80 or stop == BACKSLASH):
-        return True
-    if not plan.readings[ENTITIES]:
-        return False
-    return bool(stop == AMPERSAND or (plan.rules.roles[AMPERSAND] and _has_ampersand(octets, start, end)))
+@inner
+def _stop(octets: Octets, start: int, end: int, filled: int, plan: Plan) -> int:
+    """The octet that ended the literal match [start, end), or 0; "&" if entities are read and the match holds one."""
+    has_ampersand = False
+    if plan.readings[ENTITIES] and plan.rules.roles[AMPERSAND]:
+        for i in range(start, end):  # no early exit, so it is vectorised
+            has_ampersand |= octets[i] == AMPERSAND
+    if has_ampersand:
+        return AMPERSAND
+    return int(octets[end]) if end < filled else 0
 
 
-@lean
-def _has_ampersand(octets: Octets, start: int, end: int) -> bool:
-    found = False
-    for i in range(start, end):
-        found |= octets[i] == AMPERSAND
-    return found
+@inner
+def _may_help_literal(stop: int, plan: Plan) -> bool:
+    """Whether a reading may find more than a literal match with this stop: a quick look, hardly ever true."""
+    return bool(
+        (plan.readings[ESCAPES] and stop == BACKSLASH)
+        or (plan.readings[ENTITIES] and stop == AMPERSAND)
+        or (plan.readings[WRAPS] and (stop <= SPACE or stop >= 0x80 or stop == BACKSLASH))
+    )
 
 
-@lean
-def _candidate(block: Block, literal_end: int, state: Integers, plan: Plan, windows: Windows) -> int:
+@inner
+def _candidate(block: Block, literal_end: int, stop: int, state: Integers, plan: Plan, windows: Windows) -> int:
     """Read a candidate in every way that is on; `literal_end` is the end of a literal match, or -1."""
     octets, filled, _ = block
     at, used, count = state[AT], state[USED], state[COUNT]
     if used + 2 * plan.rules.max_length + _SPARE > len(windows.octets) or count == len(windows.starts):
         return FULL
-    is_literal = literal_end != -1
-    candidate = _Candidate(at, literal_end, is_in_word(octets, at), used)
-    if plan.readings[WRAPS] and not state[ANSWERED] and not candidate.is_glued and octets[at + 3] == COLON:
-        first_end = literal_end if is_literal else _stub_end(octets, at, filled)
+    is_literal, is_glued = literal_end != -1, is_in_word(octets, at)
+    if plan.readings[WRAPS] and not state[FIRST_END] and not is_glued and octets[at + 3] == COLON:
+        first_end = literal_end
+        if not is_literal:  # it may begin with `urn:`, a NID and a colon
+            first_end, _, _, _ = match(octets, at, min(filled, at + _LONGEST_PREFIX), plan.rules)
+            first_end += first_end < filled and octets[first_end] == COLON
         if may_be_broken(octets, at, first_end, filled):
-            state[ANSWERED] = 1
+            state[FIRST_END] = first_end
             return ASK
-    state[ANSWERED] = 0
-    stop = 0
-    if is_literal:
-        stop = octets[literal_end] if literal_end < filled else 0
-        if plan.readings[ENTITIES] and _has_ampersand(octets, at, literal_end):
-            stop = AMPERSAND
+    state[FIRST_END] = 0
     found_end, found_reading = -1, -1
     for reading in range(READINGS):
         if not plan.readings[reading] or reading == WRAPS:
             continue
-        if not may_help(reading, int(octets[at + 3]), is_literal, int(stop)):
+        if not may_help(reading, int(octets[at + 3]), is_literal, stop):
             continue
-        if candidate.is_glued and not begins_hidden(reading, octets, at):
+        if is_glued and not begins_hidden(reading, octets, at):
             continue
-        status, _, text_end, _ = _try(reading, block, candidate, plan, windows)
-        if status == _OPEN:
+        window_end, _ = _read_urn(reading, block, state, plan, windows)
+        if window_end == _OPEN:
             return OPEN
-        if status == _FOUND and text_end > found_end:
+        if window_end == _NONE:
+            continue
+        text_end = windows.after[window_end - 1]
+        is_hidden = is_glued or text_end < literal_end or windows.changed[used:window_end].any()
+        if is_hidden and text_end > found_end:
             found_end, found_reading = text_end, reading
     if found_reading == -1:
         state[AT] = literal_end if is_literal else at + 3
         return DONE
     # Another reading may have written over the window.
-    _, window_end, _, is_cut = _try(found_reading, block, candidate, plan, windows)
+    window_end, is_cut = _read_urn(found_reading, block, state, plan, windows)
     windows.octets[window_end] = STOP
-    windows.starts[count] = used
-    windows.ends[count] = found_end
-    windows.cuts[count] = is_cut
-    windows.readings[count] = found_reading
+    windows.starts[count], windows.ends[count] = used, found_end
+    windows.cuts[count], windows.readings[count] = is_cut, found_reading
     state[AT], state[USED], state[COUNT] = found_end, window_end + 1, count + 1
     return DONE
 
 
-@lean
-def _stub_end(octets: Octets, start: int, filled: int) -> int:
-    """The end of what begins like a URN and is none: of `urn:`, of the NID, or of the colon behind it."""
-    at = start + 4
-    while at < filled and at < start + 36 and (is_alnum(octets[at]) or octets[at] == HYPHEN):
-        at += 1
-    return at + 1 if at < filled and octets[at] == COLON else at
-
-
-@lean
-def _try(reading: int, block: Block, candidate: _Candidate, plan: Plan, windows: Windows) -> tuple[int, int, int, bool]:
-    """Read a candidate.
-
-    Returns _FOUND, the ends of its URN in the window and in the text, and whether the URN is cut for its length; or
-    _NONE or _OPEN and nothing of meaning.
-    """
+@inner
+def _read_urn(reading: int, block: Block, state: Integers, plan: Plan, windows: Windows) -> tuple[int, bool]:
+    """Read a candidate: the end of its URN in the window, _NONE or _OPEN; and whether it is cut for its length."""
     octets, _, final = block
-    begin = candidate.begin
-    at, used, room = candidate.start, begin, _FIRST
-    most = 2 * plan.rules.max_length + 8
+    rules, start, begin = plan.rules, state[AT], state[USED]
+    at, used, room = start, begin, _FIRST
+    most = 2 * rules.max_length + 8
     while True:
         at, used, ended = _read(reading, block, at, (begin, used, min(room, most)), plan, windows)
         if ended == OPEN and final:
             ended = DONE
         if used - begin < 4:
-            return (_OPEN if ended == OPEN else _NONE), used, -1, False
+            return (_OPEN if ended == OPEN else _NONE), False
         if windows.octets[begin + 3] != COLON:
-            return _NONE, used, -1, False
-        if reading == LABELS:
-            nid_end = _nid_end(begin, used, windows)
-            if nid_end == -1 and ended == OPEN and used - begin < _LONGEST_PREFIX:
-                return _OPEN, used, -1, False
-            if nid_end == -1 or not _is_registered(begin, nid_end, used, plan, windows):
-                return _NONE, used, -1, False
-        colon, _, end, undecided = match(windows.octets, begin, used, plan.rules)
+            return _NONE, False
+        colon, _, end, undecided = match(windows.octets, begin, used, rules)
+        if reading == LABELS and colon >= used:
+            return (_OPEN if ended == OPEN else _NONE), False
+        if reading == LABELS and not _is_registered(begin, colon, used, plan, windows):
+            return _NONE, False
         if ended == DONE or not undecided or used - begin >= most:
             break
         if ended == OPEN:
-            return _OPEN, used, -1, False
+            return _OPEN, False
         room *= 4
-    is_cut = end - begin > plan.rules.max_length
+    is_cut = end - begin > rules.max_length
     if is_cut:
-        _, _, end, _ = match(windows.octets, begin, begin + plan.rules.max_length, plan.rules)
-    if end != -1 and plan.rules.cut_tail and may_stand_in_url(octets, candidate.start):
-        host, host_end, in_path = find_host(octets, candidate.start)
-        tail = find_mark(windows.octets, colon + 1, end, plan.rules.path_mark if in_path else AMPERSAND)
+        _, _, end, _ = match(windows.octets, begin, begin + rules.max_length, rules)
+    if end != -1 and rules.cut_tail and may_stand_in_url(octets, start):
+        host, host_end, in_path = find_host(octets, start)
+        tail = find_mark(windows.octets, colon + 1, end, rules.path_mark if in_path else AMPERSAND)
         if host_end > host and tail != -1:
             is_cut = False
-            _, _, end, _ = match(windows.octets, begin, tail, plan.rules)
-    if end == -1:
-        return _NONE, end, -1, False
-    text_end = int(windows.after[end - 1])
-    changed = candidate.is_glued or text_end < candidate.literal_end
-    for i in range(begin, end):
-        changed = changed or windows.changed[i] != 0
-    return (_FOUND if changed else _NONE), end, text_end, is_cut
+            _, _, end, _ = match(windows.octets, begin, tail, rules)
+    return end, is_cut
 
 
-@lean
+@inner
 def _read(
     reading: int, block: Block, at: int, window: tuple[int, int, int], plan: Plan, windows: Windows
 ) -> tuple[int, int, int]:
@@ -312,7 +243,7 @@ def _read(
         if at >= filled:
             return at, used, OPEN
         is_prefix = used > begin and windows.octets[used - 1] == COLON and colons <= 2
-        octet, after = _step(reading, octets, at, filled, is_prefix, plan)
+        octet, after = step(reading, octets, at, filled, is_prefix, plan)
         if after == MORE:
             return at, used, OPEN
         if octet == NOTHING:
@@ -335,52 +266,25 @@ def _read(
     return at, used, FULL
 
 
-@lean
-def _step(reading: int, octets: Octets, at: int, filled: int, is_prefix: bool, plan: Plan) -> tuple[int, int]:
-    """One step of a reading: the octet and the end of what stands for it."""
-    if reading == PERCENT_ONCE:
-        return percent(octets, at, filled)
-    if reading == PERCENT_TWICE:
-        return percent_twice(octets, at, filled)
-    if reading == ENTITIES:
-        return entity(octets, at, filled, plan.names, plan.values)
-    if reading == ESCAPES:
-        return escape(octets, at, filled)
-    return label(octets, at, filled, is_prefix)
-
-
-@lean
-def _nid_end(begin: int, used: int, windows: Windows) -> int:
-    """The place of the colon behind the NID in a window, or -1."""
-    for i in range(begin + 4, min(used, begin + _LONGEST_PREFIX)):
-        if windows.octets[i] == COLON:
-            return i
-    return -1
-
-
-@lean
-def _is_registered(begin: int, nid_end: int, used: int, plan: Plan, windows: Windows) -> bool:
+@inner
+def _is_registered(begin: int, colon: int, used: int, plan: Plan, windows: Windows) -> bool:
     """Whether the NID in a window is registered. Its lower case is written behind the window."""
     to = used
-    for i in range(begin + 4, nid_end):
+    for i in range(begin + 4, colon):
         windows.octets[to] = lower(windows.octets[i])
         to += 1
     return word_number(windows.octets, used, to, plan.nids) != -1
 
 
-@compiled
-def hosts(octets: Octets, places: Integers) -> tuple[Octets, Offsets]:
+def hosts(octets: Octets, places: Integers) -> Column:
     """The hosts of the URLs around URNs at these places, in lower case; empty for a URN in no URL."""
-    offsets = np.zeros(len(places) + 1, np.int32)
-    firsts = np.zeros(len(places), np.int64)
-    for i in range(len(places)):
-        first, end = 0, 0
-        if places[i] > 0:  # the octet before it may be encoded, or a label
-            first, end, _ = find_host(octets, places[i])
-        firsts[i] = first
-        offsets[i + 1] = offsets[i] + end - first
-    out = np.empty(offsets[len(places)], np.uint8)
-    for i in range(len(places)):
-        for j in range(offsets[i + 1] - offsets[i]):
-            out[offsets[i] + j] = lower(octets[firsts[i] + j])
-    return out, offsets
+    starts, ends = np.empty(len(places), np.int32), np.empty(len(places), np.int32)
+    _find_hosts(octets, places, starts, ends)
+    host, offsets = cut(octets, starts, ends)
+    return np.frombuffer(host.tobytes().lower(), np.uint8), offsets
+
+
+@compiled
+def _find_hosts(octets: Octets, places: Integers, starts: Offsets, ends: Offsets) -> None:
+    for i in range(len(places)):  # the octet before it may be encoded, or a label
+        starts[i], ends[i], _ = find_host(octets, places[i])

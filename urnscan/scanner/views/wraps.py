@@ -1,42 +1,47 @@
-r"""URNs broken over lines and by octets that nobody sees.
+r"""URNs that are broken over lines, or by characters that nobody sees.
 
-This module only decides what is taken out of a text before the grammar is applied. A match of the grammar, or the
-beginning of one (`urn:`, `urn:nid`, `urn:nid:`), that ends where a break stands is read on behind the break, where that
-is plausible: at most `MOST_BREAKS` times a URN. Compared with places judged by hand:
-`tests/scanner/views/test_wraps.py`.
+A match of the grammar ends where a break stands, but the URN may go on behind it. `read_on` joins both sides of a break
+where that is plausible, at most `MOST_BREAKS` times a URN, and applies the grammar to the joined octets. A URN may also
+break where it has only begun: behind `urn:`, `urn:nid` or `urn:nid:`. `tests/scanner/views/test_wraps.py` compares the
+rules with places that people have judged.
 
-What stands before the break is the part, what stands behind it T: all URN octets there are, `MOST_AHEAD` at the most.
-T never begins with `urn:` or with a scheme and `://`, and what is joined has to be a URN that reaches beyond the break.
+    see <urn:ietf:params:rtp-
+       hdrext:sdes:mid>, and
 
-Silent breaks are joined whatever stands around them, if T is more than `_CLOSING` octets:
-  * a soft hyphen, U+200B, U+200C, U+200D, U+2060 or U+FEFF (up to three), with the line end and the indentation behind
-    them, if there are any: no reader sees them, and who typed the URN did not type them;
-  * `=` and a line end, in a line of 60 to 76 octets with the `=`, no indentation behind it: quoted-printable fills its
-    lines, ends none later than at 76, and writes a literal `=` as `=3D`; elsewhere a `=` is the URN's own;
-  * `\` and a line end and indentation, and one more `\` perhaps: the folded lines of RFC 8792, and a string continued
-    in C, Python or the shell; but no T that begins with `--`, the option of a command.
+These words have one meaning below and in the code:
+  * part: the octets of the URN before the break, `urn:ietf:params:rtp-`;
+  * run: all octets behind the break that may stand in a URN, `hdrext:sdes:mid`, at most `MOST_AHEAD`. It never begins
+    with `urn:` or with a scheme and `://`. The joined octets must be a URN that reaches beyond the break;
+  * mark: one of < " ' ` ( [ { before the URN, with at most 64 octets between them, none of which is a blank or a mark;
+  * partner: the octet that closes the mark;
+  * kept: the run up to the partner of the mark, or else the run without `_CLOSING` at its end;
+  * telling: said of a kept that is hardly prose. It has at least 8 octets, and four digits or a `:` between others that
+    is not doubled (`std::`). So it is no word, no item of a list and no name of a variable.
 
-A plain break is one LF or CRLF, at most 4 blanks before it and 60 behind it; never an empty line. When the line of the
-part begins with a comment leader or quote mark (`_LEADER`), so does the next, with the same octets; then blanks again.
-It is joined in one of three cases. The opening mark is one of < " ' ` ( [ {, with 64 octets at most between it and the
-URN, none of them a blank or such a mark; t is T up to the partner of the mark, or else T without `_CLOSING` at its end.
-  1. Bracketed: the mark is `<`, and behind T stands `>`, or one more plain break and again bracketed. The part may end,
-     and T begin, with any URN octet, but T is not `/`.
-  2. Closed: behind t stands the partner, perhaps with a `\` before it, or T ends with `-`, `:` or `/` and behind it
-     stand one more plain break, a letter or digit, and so on to the partner. The part ends with `-`, `:` or `/`, and t
-     begins with a letter or digit; or the part ends with a letter or digit, and t begins with `-` or `:` and one of
-     these. In round brackets after `:` or `/`, t has to be telling: "(urn:uuid: form)" is prose.
-  3. Open: t begins with a letter or digit, T does not end with `:` before a blank or line end (a field, a label), and
-     the part ends with `-`, and t is neither a capitalised word nor "and" nor "or"; or
-     the part ends with `:` or `/`, and t is telling.
-Telling is a t of at least 8 octets that holds four digits, or a `:` between others and not doubled (`std::`) the first
-time: no word, no item of a list, no name of a variable.
-A part that is only `urn:` is the label of a field when it is in capitals, and not closed. In small letters, and open, t
-has to be telling and to begin with a NID, a `:` and a letter or digit.
+A silent break is joined whatever stands around it, if the run has more than octets of `_CLOSING`:
+  * A soft hyphen, U+200B, U+200C, U+200D, U+2060 or U+FEFF, up to three of them, perhaps with a line end and indentation
+    behind them. No reader sees them, and nobody typed them.
+  * `=` and a line end, in a line of 60 to 76 octets with the `=`, and no indentation behind it. Quoted-printable fills
+    its lines, ends none later than at 76, and writes a literal `=` as `=3D`. Elsewhere a `=` is the URN's own.
+  * `\`, a line end and indentation, perhaps with one more `\`: the folded lines of RFC 8792, and a string that goes on
+    in C, Python or the shell. No run that begins with `--`, the option of a command, is joined.
 
-Look-behind: 65 octets before the URN for the mark; 256 octets before the break for the beginning of the line, which
-has no leader when it is longer. Look-ahead: a break (141 octets at most) and `MOST_AHEAD` octets behind it, a T as long
-as which is not joined; bracketed or closed, as many of both as may still come. The first part may be of any length.
+A plain break is one LF or CRLF, with at most 4 blanks before it and 60 behind it; never an empty line. If the line of the
+part begins with a comment leader or a quote mark (`_LEADER`), the next line begins with the same octets, and blanks.
+It is joined in one of three cases:
+  1. Bracketed. The mark is `<`, and `>` stands behind the run; or one more plain break stands there, and the rest is
+     bracketed. The run is not `/`.
+  2. Closed. The partner stands behind kept, perhaps with a `\` before it; or the run ends with `-`, `:` or `/`, one more
+     plain break and a letter or digit follow, and so on to the partner. In addition one of these holds:
+     * The part ends with `-`, `:` or `/`, and kept begins with a letter or digit. In round brackets after `:` or `/`,
+       kept must be telling: "(urn:uuid: form)" is prose.
+     * The part ends with a letter or digit, and kept begins with `-` or `:` and a letter or digit.
+  3. Open. Kept begins with a letter or digit, the run does not end with `:` before a blank or line end (a field, a
+     label), and one of these holds:
+     * The part ends with `-`, and kept is neither a capitalised word nor "and" nor "or".
+     * The part ends with `:` or `/`, and kept is telling.
+A part that is only `URN:`, in capitals, is the label of a field, and is joined only if it is closed. If it is `urn:`, in
+small letters, and open, kept must be telling and begin with a NID, a `:` and a letter or digit.
 
 >>> from urnscan.urn.syntax import get_syntax
 >>> read_on(b"the URI 'urn:ietf:params:rtp-\n   hdrext:sdes:mid' value", 9, get_syntax("rfc8141")).text
@@ -53,20 +58,21 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
+from urnscan.urn.namespaces.endings import CLOSING
 from urnscan.urn.syntax import Syntax
-
-__all__ = ["AHEAD", "BEHIND", "MOST_AHEAD", "MOST_BREAKS", "Broken", "is_enough", "read_on"]
 
 MOST_BREAKS = 4
 MOST_AHEAD = 256
 _LINE_BEHIND = 256
 BEHIND = 320
-"""Octets before a URN, or before the end of its first part, that a decision may need."""
+"""Octets before a URN, or before the end of its first part, that a decision may need: 65 for the mark, 256 for the line
+before the break. A longer line has no leader.
+"""
 AHEAD = MOST_BREAKS * (150 + MOST_AHEAD)
-"""Octets behind the end of its first part that a decision may need."""
+"""Octets behind the end of its first part that a decision may need: for each break 141 and a run."""
 _QUOTED_PRINTABLE = range(60, 77)
 _TELLING_LENGTH = 8
-_CLOSING = b".,;:!?'*_)"
+_CLOSING = CLOSING + b")"
 _DELIMITERS = b"-:/"
 _BLANK = (b" ", b"\t", b"\r", b"\n", b"")
 _PARTNER = dict(zip(b"<\"'`([{", b">\"'`)]}", strict=True))
@@ -119,7 +125,7 @@ def read_on(octets: bytes, start: int, syntax: Syntax, max_length: int = sys.max
     """
     text = b""
     places: list[int] = []
-    best = None
+    best = 0
     begin, last_break = start, 0
     for left in range(MOST_BREAKS, -1, -1):
         run = _unquoted(octets, begin, _taken(_FIRST_RUN if begin == start else _RUN, octets, begin))
@@ -130,14 +136,17 @@ def read_on(octets: bytes, start: int, syntax: Syntax, max_length: int = sys.max
             best = match.end()
         stub = _STUB.match(text)
         reached = max(match.end() if match else 0, stub.end() if stub else 0)
-        going_on = _behind(octets, start, begin + len(run), text, left) if run and reached == len(text) else None
+        if not run or not left or reached < len(text):
+            break
+        going_on = _behind(octets, start, begin + len(run), text, left)
         if going_on is None:
             break
         begin, last_break = going_on, len(text)
-    if best is not None and best > max_length:
+    is_cut = best > max_length
+    if is_cut:
         match = syntax.pattern.match(text.decode(), 0, max_length)
-        return Broken(text[: match.end()], np.array(places[: match.end()]), True) if match else None
-    return None if best is None else Broken(text[:best], np.array(places[:best]), False)
+        best = match.end() if match else 0
+    return Broken(text[:best], np.array(places[:best]), is_cut) if best else None
 
 
 def _taken(pattern: regex.Pattern[bytes], octets: bytes, at: int) -> bytes:
@@ -156,8 +165,6 @@ def _unquoted(octets: bytes, begin: int, run: bytes) -> bytes:
 
 def _behind(octets: bytes, start: int, end: int, part: bytes, left: int) -> int | None:
     """Place where a URN goes on behind a break at `end`, or None; it may have `left` breaks."""
-    if left == 0:
-        return None
     silent = _INVISIBLE.match(octets, end) or _FOLDED.match(octets, end)
     if silent is None and octets[end : end + 1] == b"=":
         silent = _SOFT.match(octets, end + 1)

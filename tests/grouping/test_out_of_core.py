@@ -11,12 +11,15 @@ from typing import NamedTuple
 import pyarrow as pa
 import pytest
 
+from tests.support.spelled import spelled
 from urnscan.errors import FatalError
 from urnscan.grouping import classes as adding
-from urnscan.grouping import external as grouping
-from urnscan.grouping.classes import MOST_VARIANTS, group
-from urnscan.grouping.external import Grouping
+from urnscan.grouping import out_of_core as grouping
+from urnscan.grouping.classes import MOST_SPELLINGS, add_up, classes_of
+from urnscan.grouping.out_of_core import Grouping
 from urnscan.tables.schemas import GROUPED, PARTIAL, SINGLE
+from urnscan.urn.problems import OF_SPELLINGS
+from urnscan.urn.syntax import get_syntax
 
 
 class Occurrence(NamedTuple):
@@ -26,32 +29,41 @@ class Occurrence(NamedTuple):
     text: str
     source: int
     member: str | None = None
-    offset: int = 0
+    start: int = 0
 
 
-def plain_classes(occurrences):
-    """The classes of occurrences, as the contract's table of classes defines them; `first_source` by its place."""
+def plain_classes(occurrences, syntax=None):
+    """The classes of occurrences, as the contract's table of classes defines them; `first_source` by its place, and
+    `marks` by a syntax.
+    """
     classes = {}
     for occurrence in occurrences:
         classes.setdefault(occurrence.urn, []).append(occurrence)
     rows = []
     for urn in sorted(classes, key=str.encode):
         found = classes[urn]
-        spellings = Counter(occurrence.text for occurrence in found)
-        variants = sorted(spellings.items(), key=lambda variant: (-variant[1], variant[0].encode()))
+        counts = Counter(occurrence.text for occurrence in found)
+        spellings = sorted(counts.items(), key=lambda spelling: (-spelling[1], spelling[0].encode()))
         rows.append(
             {
                 "urn": urn,
-                "count": len(found),
+                "occurrence_count": len(found),
                 "source_count": len({occurrence.source for occurrence in found}),
-                "variant_count": len(spellings),
-                "variants": [{"text": text, "count": count} for text, count in variants[:100]],
+                "spelling_count": len(spellings),
+                "spellings": [{"text": text, "count": count} for text, count in spellings[:100]],
                 "first_source": found[0].source,
                 "first_member": found[0].member,
-                "first_offset": found[0].offset,
+                "first_start": found[0].start,
+                "marks": _mark(counts, syntax),
             }
         )
     return rows
+
+
+def _mark(texts, syntax):
+    """The problems of spellings, as a set of bits."""
+    problems = {code for text in texts for code in spelled(text, syntax)[1]} if syntax else ()
+    return sum(1 << OF_SPELLINGS.index(code) for code in problems)
 
 
 def partial_rows(occurrences, schema=SINGLE):
@@ -61,12 +73,12 @@ def partial_rows(occurrences, schema=SINGLE):
             {
                 "urn": occurrence.urn,
                 "text": "" if occurrence.text == occurrence.urn else occurrence.text,
-                "count": 1,
+                "occurrence_count": 1,
                 "sources": 1,
                 "first_source": occurrence.source,
                 "last_source": occurrence.source,
                 "first_member": occurrence.member,
-                "first_offset": occurrence.offset,
+                "first_start": occurrence.start,
             }
             for occurrence in occurrences
         ],
@@ -84,9 +96,12 @@ def batches_of(occurrences, sizes):
         number += 1
 
 
-def grouped(batches, folder, *, memory=10**9, jobs=1):
-    """What Grouping makes of the batches, one list of rows for each batch of its own; and that it cleans up."""
-    asked = []
+def grouped(batches, folder, *, memory=10**9, jobs=1, syntax=None):
+    """What Grouping makes of the batches, one list of rows for each batch of its own.
+
+    It must clean up, and tell of as many rows as it said that it had.
+    """
+    asked, told = [], []
 
     def spill_folder():
         asked.append(folder)
@@ -98,11 +113,14 @@ def grouped(batches, folder, *, memory=10**9, jobs=1):
             groups.add(batch)
         spilled = bool(asked)
         assert any(Path(folder).iterdir()) == spilled
+        total = groups.complete()
         results = []
-        for rows in groups.classes(lambda rows: rows):
+        for rows in groups.classes(lambda rows: rows, told.append, syntax and get_syntax(syntax)):
             rows.validate(full=True)
             assert rows.schema.equals(GROUPED)
             results.append(rows.to_pylist())
+        assert sum(told) == total
+        assert all(rows >= 0 for rows in told)
     assert not any(Path(folder).iterdir())
     return results
 
@@ -116,11 +134,11 @@ def many(total, classes, *, sources=50, seed=1):
     chance = random.Random(seed)
     places = sorted(chance.randrange(sources) for _ in range(total))
     occurrences = []
-    for offset, source in enumerate(places):
+    for start, source in enumerate(places):
         urn = f"urn:a:{chance.randrange(classes)}%2C"
         text = chance.choice([urn, urn, urn, urn.replace("%2C", "%2c"), urn.upper(), urn.replace("a", "A")])
         member = chance.choice([None, f"member {source}"])
-        occurrences.append(Occurrence(urn, text, source, member, offset))
+        occurrences.append(Occurrence(urn, text, source, member, start))
     return occurrences
 
 
@@ -141,13 +159,13 @@ class TestClass:
     """Contract, `CLASSES.parquet`, column by column."""
 
     def one(self, *occurrences):
-        (row,) = group([partial_rows(occurrences)]).to_pylist()
+        (row,) = classes_of(add_up([partial_rows(occurrences)]), None).to_pylist()
         assert [row] == plain_classes(occurrences)
         return row
 
     def test_count(self):
         urn = "urn:a:b"
-        assert self.one(*[Occurrence(urn, urn, 0, offset=offset) for offset in range(5)])["count"] == 5
+        assert self.one(*[Occurrence(urn, urn, 0, start=start) for start in range(5)])["occurrence_count"] == 5
 
     def test_source_count(self):
         """Distinct sources, however often and with whatever spellings they hold it."""
@@ -156,11 +174,11 @@ class TestClass:
         occurrences = [Occurrence(urn, text, source) for source in (0, 3, 7) for text in texts * 2]
         assert self.one(*occurrences)["source_count"] == 3
 
-    def test_variants_most_frequent_first_then_by_text(self):
+    def test_spellings_most_frequent_first_then_by_text(self):
         urn = "urn:a:%2C"
         texts = ["urn:a:%2c", "URN:a:%2C", "urn:a:%2C", "urn:A:%2C", "URN:a:%2C", "urn:A:%2C"]
         row = self.one(*[Occurrence(urn, text, 0) for text in texts])
-        assert row["variants"] == [
+        assert row["spellings"] == [
             {"text": "URN:a:%2C", "count": 2},
             {"text": "urn:A:%2C", "count": 2},
             {"text": "urn:a:%2C", "count": 1},
@@ -168,28 +186,28 @@ class TestClass:
         ]
 
     @pytest.mark.parametrize("texts", [["urn:a:%2c", "urn:a:%2C"], ["URN:a:%2C", "urn:a:%2C"], ["urn:a:%2C"]])
-    def test_canonical_form_stands_in_its_place_among_the_variants(self, texts):
+    def test_canonical_form_stands_in_its_place_among_the_spellings(self, texts):
         """It is stored as an empty text, and is not sorted as one."""
         row = self.one(*[Occurrence("urn:a:%2C", text, 0) for text in texts])
-        assert [variant["text"] for variant in row["variants"]] == sorted(texts)
+        assert [spelling["text"] for spelling in row["spellings"]] == sorted(texts)
 
-    def test_canonical_form_that_was_never_found_is_no_variant(self):
+    def test_canonical_form_that_was_never_found_is_no_spelling(self):
         row = self.one(Occurrence("urn:a:b", "URN:a:b", 0), Occurrence("urn:a:b", "uRN:a:b", 0))
-        assert [variant["text"] for variant in row["variants"]] == ["URN:a:b", "uRN:a:b"]
+        assert [spelling["text"] for spelling in row["spellings"]] == ["URN:a:b", "uRN:a:b"]
 
     def test_first_occurrence_in_the_order_of_the_inputs(self):
-        """Not that of the first spelling, and not the one with the smallest offset."""
+        """Not that of the first spelling, and not the one with the smallest start."""
         row = self.one(
             Occurrence("urn:a:b", "urn:A:b", 2, "member 2", 900),
             Occurrence("urn:a:b", "urn:a:b", 3, None, 5),
             Occurrence("urn:a:b", "URN:a:b", 4, "member 4", 0),
         )
-        assert (row["first_source"], row["first_member"], row["first_offset"]) == (2, "member 2", 900)
+        assert (row["first_source"], row["first_member"], row["first_start"]) == (2, "member 2", 900)
 
     @pytest.mark.parametrize("total", [99, 100, 101, 150])
-    def test_first_hundred_variants(self, total):
+    def test_first_hundred_spellings(self, total):
         """All are counted, a hundred are listed: the most frequent, then by text."""
-        assert MOST_VARIANTS == 100
+        assert MOST_SPELLINGS == 100
         urn = "urn:a:%2C" * 8
         texts = [
             "".join("urn:a:%2c" if number >> bit & 1 else "urn:a:%2C" for bit in range(8)) for number in range(total)
@@ -197,18 +215,18 @@ class TestClass:
         occurrences = [Occurrence(urn, text, 0) for number, text in enumerate(texts) for _ in range(1 + number % 3)]
         random.Random(total).shuffle(occurrences)
         row = self.one(*occurrences)
-        assert row["variant_count"] == total
-        assert len(row["variants"]) == min(total, 100)
+        assert row["spelling_count"] == total
+        assert len(row["spellings"]) == min(total, 100)
 
     def test_sorted_by_octets(self):
         urns = ["urn:a:b", "urn:a:B", "urn:a:", "urn:a-:b", "urn:a:b~", "urn:a:b0", "urn:aa:b", "urn:a:%00", "urn:a:b%"]
-        rows = group([partial_rows([Occurrence(urn, urn, 0) for urn in urns])])
+        rows = classes_of(add_up([partial_rows([Occurrence(urn, urn, 0) for urn in urns])]), None)
         assert rows.column("urn").to_pylist() == sorted(urns, key=str.encode)
 
     def test_text_of_another_class_is_another_spelling(self):
         """The same spelling can stand in two classes only by its canonical form: they are kept apart."""
         occurrences = [Occurrence("urn:a:b", "urn:a:c", 0), Occurrence("urn:a:c", "urn:a:c", 0)]
-        rows = group([partial_rows(occurrences)]).to_pylist()
+        rows = classes_of(add_up([partial_rows(occurrences)]), None).to_pylist()
         assert rows == plain_classes(occurrences)
 
     def test_more_octets_than_an_array_holds(self, monkeypatch):
@@ -219,13 +237,13 @@ class TestClass:
             monkeypatch.setattr(adding, "_MOST_OCTETS", most)
             if is_too_much:
                 with pytest.raises(FatalError, match="more than 2 GiB in all; a lower --max-length cuts them"):
-                    group([rows, rows])
+                    classes_of(add_up([rows, rows]), None)
             else:
-                assert group([rows, rows]).num_rows == 1
+                assert classes_of(add_up([rows, rows]), None).num_rows == 1
 
     def test_nothing(self):
-        assert group([]).num_rows == 0
-        assert group([]).schema.equals(GROUPED)
+        assert classes_of(add_up([]), None).num_rows == 0
+        assert classes_of(add_up([]), None).schema.equals(GROUPED)
 
 
 class TestOutOfCore:
@@ -270,32 +288,32 @@ class TestOutOfCore:
         small(chunk=1, cut=100)
         spellings = [f"urn:a:{'%2c' * i}{'%2C' * (9 - i)}" for i in range(9)]
         occurrences = [
-            Occurrence(urn, text, source, offset=offset)
+            Occurrence(urn, text, source, start=start)
             for source in range(4)
             for urn, texts in (
                 ("urn:a:" + "%2C" * 9, spellings),
                 ("urn:a:", ["urn:a:"]),
                 ("urn:b:", ["urn:b:", "URN:b:"]),
             )
-            for offset, text in enumerate(texts)
+            for start, text in enumerate(texts)
         ]
         results = grouped(batches_of(occurrences, [5, 12]), tmp_path, memory=memory, jobs=2)
         assert all_rows(results) == plain_classes(occurrences)
 
     @pytest.mark.parametrize("memory", [1, 10**9])
-    def test_class_with_more_than_a_hundred_variants(self, small, tmp_path, memory):
+    def test_class_with_more_than_a_hundred_spellings(self, small, tmp_path, memory):
         """The hundred are chosen when all is known, not in each run."""
         small(chunk=2_000, cut=500)
         chance = random.Random(3)
         urn = "urn:a:" + "%2C" * 8
         texts = ["urn:a:" + "".join("%2c" if number >> bit & 1 else "%2C" for bit in range(8)) for number in range(256)]
         occurrences = [
-            Occurrence(urn, chance.choice(texts), source, None, offset) for source in range(10) for offset in range(120)
+            Occurrence(urn, chance.choice(texts), source, None, start) for source in range(10) for start in range(120)
         ]
         (row,) = all_rows(grouped(batches_of(occurrences, [40]), tmp_path, memory=memory, jobs=2))
         assert [row] == plain_classes(occurrences)
-        assert row["variant_count"] > 200
-        assert len(row["variants"]) == 100
+        assert row["spelling_count"] > 200
+        assert len(row["spellings"]) == 100
 
     @pytest.mark.parametrize("memory", [1, 10**9])
     def test_long_urns(self, small, tmp_path, memory):
@@ -313,11 +331,9 @@ class TestOutOfCore:
 
     def test_source_that_is_cut_by_the_end_of_a_run_counts_once(self, small, tmp_path):
         small(chunk=1)
-        occurrences = [
-            Occurrence("urn:a:b", "urn:a:b", source, None, offset) for source in (0, 1) for offset in range(3)
-        ]
+        occurrences = [Occurrence("urn:a:b", "urn:a:b", source, None, start) for source in (0, 1) for start in range(3)]
         (row,) = all_rows(grouped(batches_of(occurrences, [1]), tmp_path, memory=1))
-        assert (row["count"], row["source_count"]) == (6, 2)
+        assert (row["occurrence_count"], row["source_count"]) == (6, 2)
 
     def test_what_finish_makes_of_them(self, small, tmp_path):
         """`finish` is called with each batch, and its results come in the order of the keys."""

@@ -11,6 +11,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,12 +19,11 @@ import numpy as np
 import pyarrow as pa
 
 from urnscan.arrays.arrow import octet_strings
-from urnscan.arrays.strings import Integers
+from urnscan.arrays.octets import Integers
 from urnscan.errors import FatalError
 from urnscan.grouping.classes import add_up, classes_of, one_batch, one_schema, taken
 from urnscan.grouping.ranges import Ranges, choose_ranges, sample
-
-__all__ = ["Grouping"]
+from urnscan.urn.syntax import Syntax
 
 _CHUNK = 16 << 20  # octets of rows that are brought into ranges at once: a thread's share
 _SLICE = 8 << 20  # octets of rows of neighbouring ranges that are added up at once
@@ -40,6 +40,7 @@ _Given = TypeVar("_Given")
 _Result = TypeVar("_Result")
 
 
+@dataclass(eq=False)
 class Grouping:
     """Takes occurrences in the order of the inputs, and gives classes in the order of their keys.
 
@@ -47,109 +48,121 @@ class Grouping:
     `executor`, with `jobs` threads, does the work.
     """
 
-    def __init__(
-        self,
-        memory: int,
-        jobs: int,
-        executor: Executor,
-        spill_folder: Callable[[], Path],
-        ranges: Ranges | None = None,
-    ) -> None:
-        """Without `ranges`, the first rows decide them."""
-        # Bringing rows into ranges takes twice their octets in each thread, adding them up about five times.
-        share = memory // (16 * jobs)
+    memory: int
+    jobs: int
+    executor: Executor
+    spill_folder: Callable[[], Path]
+    ranges: Ranges | None = None
+    """None: the first rows decide them."""
+
+    def __post_init__(self) -> None:
+        # Rows that are brought into ranges need twice their octets in each thread; rows that are added up need some five
+        # times their octets. The rest is for the rows that wait.
+        share = self.memory // (16 * self.jobs)
         self._chunk_octets = min(_CHUNK, max(_CHUNK // 4, share))
         self._slice_octets = min(_SLICE, max(_SLICE // 4, share))
-        self._most_octets = max(_SLICE, share)
-        self._memory = memory
-        self._jobs = jobs
-        self._executor = executor
-        self._spill_folder = spill_folder
-        self._ranges = ranges
-        self._is_part = ranges is not None
+        self._large_octets = max(_SLICE, share)
+        self._is_part = self.ranges is not None
         self._rows: list[pa.RecordBatch] = []
         self._octets = 0
-        self._ordering: deque[Future[_Chunk]] = deque()
+        self._futures: deque[Future[_Chunk]] = deque()
         self._chunks: list[_Chunk | _Spilled] = []
         self._in_memory = 0
-        self._try_past = memory // 8
+        self._try_past = self.memory // 8
 
     def add(self, rows: pa.RecordBatch) -> None:
         """Take the next batch of SINGLE or PARTIAL rows, in the order of the inputs."""
         self._rows.append(rows)
         self._octets += rows.nbytes
-        if self._octets >= (min(_FIRST, self._memory // 8) if self._ranges is None else self._chunk_octets):
+        if self._octets >= (min(_FIRST, self.memory // 8) if self.ranges is None else self._chunk_octets):
             self._order_rows(_RANGES)
 
-    def classes(self, finish: Callable[[pa.RecordBatch], pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def complete(self) -> int:
+        """Bring the last rows into ranges, after the last `add`; returns the number of rows that `classes` will add up."""
+        self._order_rows(min(_RANGES, self._octets // _RANGE + 1))
+        while self._futures:
+            self._take_chunk()
+        return _count(self._chunks, (0, len(self.ranges or Ranges())))
+
+    def classes(
+        self,
+        finish: Callable[[pa.RecordBatch], pa.RecordBatch],
+        on_rows: Callable[[int], object] = lambda _: None,
+        syntax: Syntax | None = None,
+    ) -> Iterator[pa.RecordBatch]:
         """All classes, sorted by `urn` in the order of octets. Call it once, after the last `add`.
 
-        `finish` is called in the threads with each batch of GROUPED rows, and its results are returned.
+        `finish` is called in the threads with each batch of GROUPED rows, and its results are returned. `on_rows` is
+        told how many rows have been added up and taken. Spellings are looked at by the syntax, if there is one.
         """
-        self._order_rows(min(_RANGES, self._octets // _RANGE + 1))
-        while self._ordering:
-            self._take_chunk()
+        self.complete()
         chunks, self._chunks = self._chunks, []
-        ranges = self._ranges or Ranges()
+        ranges = self.ranges or Ranges()
         octets = _range_octets(chunks, ranges)
 
         def is_large(cut: _Cut) -> bool:
             can_be_parted = not ranges.is_single(cut[0]) and not (self._is_part and len(ranges) == 1)
-            return can_be_parted and int(octets[slice(*cut)].sum()) > 2 * self._most_octets
+            return can_be_parted and int(octets[slice(*cut)].sum()) > 2 * self._large_octets
 
         for large, cuts in itertools.groupby(_cuts(octets, self._slice_octets), is_large):
             if large:
                 for cut in cuts:
-                    yield from self._part(chunks, cut).classes(finish)
+                    part = self._part(chunks, cut)
+                    on_rows(_count(chunks, cut) - part.complete())  # rows that were added up meanwhile
+                    yield from part.classes(finish, on_rows, syntax)
             else:
-                yield from self._each(lambda cut: finish(classes_of(self._added(chunks, ranges, cut))), cuts)
+                for cut, rows in self._in_threads(
+                    lambda cut: (cut, finish(classes_of(self._added(chunks, ranges, cut), syntax))), cuts
+                ):
+                    yield rows
+                    on_rows(_count(chunks, cut))
         for chunk in chunks:
-            chunk.drop()
+            if isinstance(chunk, _Spilled):
+                chunk.file.unlink(missing_ok=True)
 
     def _order_rows(self, most_ranges: int) -> None:
         """Have the waiting rows brought into ranges; choose the ranges first, if there are none."""
         rows, self._rows, self._octets = self._rows, [], 0
-        if self._ranges is None:
-            every = sum(batch.num_rows for batch in rows) // _SAMPLE + 1
-            self._ranges = choose_ranges([key for batch in rows for key in _keys(batch, every)], most_ranges)
+        ranges = self.ranges or _choose_ranges(rows, sum(batch.num_rows for batch in rows), most_ranges)
+        self.ranges = ranges
         for batches in _packed(rows, self._chunk_octets):
-            while len(self._ordering) >= self._jobs:
+            while len(self._futures) >= self.jobs:
                 self._take_chunk()
-            self._ordering.append(self._executor.submit(_ordered, batches, self._ranges))
+            self._futures.append(self.executor.submit(lambda some: _Chunk(one_batch(some), ranges), batches))
 
     def _take_chunk(self) -> None:
-        chunk = self._ordering.popleft().result()
+        chunk = self._futures.popleft().result()
         self._chunks.append(chunk)
         self._in_memory += int(chunk.octets.sum())
         if self._in_memory > self._try_past:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Add up the rows in memory, if that makes them much fewer; else spill them, if they are too many."""
-        ranges = self._ranges or Ranges()
+        """Add up the rows in memory, if that makes them much fewer. Then spill the rest, if there is still too much."""
+        ranges = self.ranges or Ranges()
         spilled = [chunk for chunk in self._chunks if isinstance(chunk, _Spilled)]
         chunks = [chunk for chunk in self._chunks if isinstance(chunk, _Chunk)]
         octets = _range_octets(chunks, ranges)
         cuts = list(_cuts(octets, self._slice_octets))
-        tried = [_head(chunks, cut, self._slice_octets) for cut in cuts[_TRIED // 2 :: _TRIED] or cuts[:1]]
+        some = cuts[_TRIED // 2 :: _TRIED] or cuts[:1]
+        tried = [next(_packed(_between(chunks, cut), self._slice_octets), []) for cut in some]
         before = sum(rows.nbytes for batches in tried for rows in batches)
-        after = sum(rows.nbytes for rows in self._each(add_up, tried))
+        after = sum(rows.nbytes for rows in self._in_threads(add_up, tried))
         if 2 * after < before:
-            chunks = list(self._each(lambda cut: _sorted(self._added(chunks, ranges, cut), ranges), cuts))
+            added = self._in_threads(lambda cut: _Chunk(self._added(chunks, ranges, cut), ranges, is_sorted=True), cuts)
+            chunks = list(added)
             self._in_memory = sum(int(chunk.octets.sum()) for chunk in chunks)
-        if self._in_memory > self._memory // 4 * 3:
-            spilled.append(_Spilled(chunks, ranges, self._spill_folder() / f"rows-{next(_NUMBERS)}.arrow"))
+        if self._in_memory > self.memory // 4 * 3:
+            spilled.append(_Spilled(chunks, ranges, self.spill_folder() / f"rows-{next(_NUMBERS)}.arrow"))
             chunks = []
             self._in_memory = 0
         self._chunks = [*spilled, *chunks]
-        self._try_past = min(max(self._memory // 8, 2 * self._in_memory), self._memory // 4 * 3)
+        self._try_past = min(max(self.memory // 8, 2 * self._in_memory), self.memory // 4 * 3)
 
     def _part(self, chunks: Sequence[_Chunk | _Spilled], cut: _Cut) -> Grouping:
         """A grouping of the rows in a range, with ranges of its own."""
-        every = sum(chunk.rows(cut) for chunk in chunks) // _SAMPLE + 1
-        keys = [key for rows in _between(chunks, cut) for key in _keys(rows, every)]
-        ranges = choose_ranges(keys, _RANGES)
-        part = Grouping(self._memory // 4, self._jobs, self._executor, self._spill_folder, ranges)
+        ranges = _choose_ranges(_between(chunks, cut), _count(chunks, cut), _RANGES)
+        part = Grouping(self.memory // 4, self.jobs, self.executor, self.spill_folder, ranges)
         for rows in _between(chunks, cut):
             part.add(rows)
         return part
@@ -168,12 +181,12 @@ class Grouping:
                 most = max(most, 2 * octets)
         return add_up(batches, shared)
 
-    def _each(self, work: Callable[[_Given], _Result], given: Iterable[_Given]) -> Iterator[_Result]:
+    def _in_threads(self, work: Callable[[_Given], _Result], given: Iterable[_Given]) -> Iterator[_Result]:
         """Results of `work` for each of `given`, in that order; the threads do the work."""
         working: deque[Future[_Result]] = deque()
         for each in given:
-            working.append(self._executor.submit(work, each))
-            if len(working) > self._jobs:
+            working.append(self.executor.submit(work, each))
+            if len(working) > self.jobs:
                 yield working.popleft().result()
         while working:
             yield working.popleft().result()
@@ -182,8 +195,10 @@ class Grouping:
 class _Chunk:
     """Rows in memory, range by range."""
 
-    def __init__(self, rows: pa.RecordBatch, begins: Integers) -> None:
-        """`begins` has the beginning of each range, and the end of the last."""
+    def __init__(self, rows: pa.RecordBatch, ranges: Ranges, *, is_sorted: bool = False) -> None:
+        order, begins = ranges.order(*octet_strings(rows.column("urn")))
+        if not is_sorted and len(ranges) > 1:
+            rows = taken(rows, order)
         self._rows = rows
         self._begins = begins
         strings = [octet_strings(rows.column(name))[1] for name in ("urn", "text")]
@@ -202,10 +217,6 @@ class _Chunk:
         if rows := self.rows(cut):
             yield self._rows.slice(self._begins[cut[0]], rows)
 
-    def drop(self) -> None:
-        """Free the memory."""
-        self._rows = self._rows.slice(0, 0)
-
 
 class _Spilled:
     """Rows in a file, range by range."""
@@ -213,7 +224,7 @@ class _Spilled:
     def __init__(self, chunks: Sequence[_Chunk], ranges: Ranges, file: Path) -> None:
         """Write the rows of the chunks to a file. Raises FatalError."""
         self.octets = _range_octets(chunks, ranges)
-        self._file = file
+        self.file = file
         self._rows = np.array([sum(chunk.rows((i, i + 1)) for chunk in chunks) for i in range(len(ranges))])
         self._first = np.zeros(len(ranges) + 1, np.int64)  # of the batches of each range
         schema = one_schema(rows.schema for rows in _between(chunks, (0, len(ranges))))
@@ -234,15 +245,16 @@ class _Spilled:
     def between(self, cut: _Cut) -> Iterator[pa.RecordBatch]:
         """The rows in these ranges. Raises FatalError."""
         try:
-            with pa.OSFile(str(self._file)) as file, pa.ipc.open_file(file) as reader:
+            with pa.OSFile(str(self.file)) as file, pa.ipc.open_file(file) as reader:
                 for number in range(self._first[cut[0]], self._first[cut[1]]):
                     yield reader.get_batch(number)
         except OSError as error:
-            raise FatalError(f"{self._file.parent}: cannot hold what is spilled: {error}") from error
+            raise FatalError(f"{self.file.parent}: cannot read what was spilled: {error}") from error
 
-    def drop(self) -> None:
-        """Remove the file."""
-        self._file.unlink(missing_ok=True)
+
+def _count(chunks: Iterable[_Chunk | _Spilled], cut: _Cut) -> int:
+    """Number of rows in some ranges."""
+    return sum(chunk.rows(cut) for chunk in chunks)
 
 
 def _between(chunks: Iterable[_Chunk | _Spilled], cut: _Cut) -> Iterator[pa.RecordBatch]:
@@ -251,28 +263,11 @@ def _between(chunks: Iterable[_Chunk | _Spilled], cut: _Cut) -> Iterator[pa.Reco
         yield from chunk.between(cut)
 
 
-def _head(chunks: Iterable[_Chunk], cut: _Cut, octets: int) -> list[pa.RecordBatch]:
-    """The first rows of some ranges, about `octets` of them."""
-    return next(_packed(_between(chunks, cut), octets), [])
-
-
-def _ordered(batches: Sequence[pa.RecordBatch], ranges: Ranges) -> _Chunk:
-    """Bring rows into ranges."""
-    rows = one_batch(batches)
-    if len(ranges) == 1:
-        return _Chunk(rows, np.array([0, rows.num_rows]))
-    order, begins = ranges.order(*octet_strings(rows.column("urn")))
-    return _Chunk(taken(rows, order), begins)
-
-
-def _sorted(rows: pa.RecordBatch, ranges: Ranges) -> _Chunk:
-    """Rows that are sorted already, as a chunk."""
-    return _Chunk(rows, ranges.order(*octet_strings(rows.column("urn")))[1])
-
-
-def _keys(rows: pa.RecordBatch, every: int) -> list[bytes]:
-    """One of `every` keys."""
-    return sample(*octet_strings(rows.column("urn")), every)
+def _choose_ranges(batches: Iterable[pa.RecordBatch], rows: int, most: int) -> Ranges:
+    """Choose about `most` ranges by a sample of these rows."""
+    every = rows // _SAMPLE + 1
+    keys = [key for batch in batches for key in sample(*octet_strings(batch.column("urn")), every)]
+    return choose_ranges(keys, most)
 
 
 def _range_octets(chunks: Sequence[_Chunk | _Spilled], ranges: Ranges) -> Integers:

@@ -1,4 +1,4 @@
-"""Small texts that are scanned as one, which takes less time than to scan each alone."""
+"""Small texts that are scanned as one, which is faster than to scan each alone."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.run.tasks import Sizes
-from urnscan.sources import Doubts, Listed, Read, read_together
-
-__all__ = ["Together", "Where"]
+from urnscan.sources.documents import Texts
+from urnscan.sources.inputs import Listed
+from urnscan.sources.small_files import Doubts, Read, read_together
 
 _TEXTS = 1 << 14  # texts that are scanned as one, at most
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where a text stands: place and name of its input, and its member."""
+    """The text: place and name of its input, and its member."""
 
     place: int
     name: str
@@ -49,13 +49,13 @@ class Together:
 
     @property
     def is_full(self) -> bool:
-        """Whether it is time to scan them."""
-        return self.filled > self._full or len(self.starts) == _TEXTS
+        """Whether no more texts fit."""
+        return self.filled > self._full or len(self.starts) >= _TEXTS
 
     def add(self, read_into: Callable[[memoryview], int], where: Where) -> bool:
-        """Read a text to its end; False if there is no room for it. Then, and after an error, `take_open` has its front.
+        """Read a text to its end; False if there is no room for it. Raises SourceError like `read_into`.
 
-        Raises SourceError like `read_into`.
+        After False and after an error, `take_open` gives its front.
         """
         self._open = self.filled
         while self.filled < len(self.text) - 1:
@@ -67,18 +67,18 @@ class Together:
         return False
 
     def read(self, files: Listed, first: int, last: int, doubts: Doubts) -> Read:
-        """Read files from the first one up to the last, as far as there is room. `add_read` then adds them."""
+        """Read files from `first` up to `last`, as far as there is room, for `add_read`."""
         last = min(last, first + _TEXTS - len(self.starts))
         full = self._full + 1 - self.filled
         room = self.text[self.filled : -1]
         return read_together(files.between(first, last), room, separator=self._separator, full=full, doubts=doubts)
 
     def following(self, start: int, count: int) -> bytes:
-        """Octets behind the texts: `count` of them, from `start` on."""
+        """`count` octets behind the texts, from `start` on."""
         return self.text[self.filled + start : self.filled + start + count].tobytes()
 
     def add_read(self, lengths: npt.NDArray[np.int64], place: int, names: Sequence[str]) -> None:
-        """Add files that were read, at least one; `place` is that of the first."""
+        """Add files that were read, at least one; the first has the number `place`."""
         ends = self.filled + np.cumsum(lengths + 1)
         self.filled = int(ends[-1])
         self.inputs.extend(range(len(self.places), len(self.places) + len(names)))
@@ -88,8 +88,22 @@ class Together:
         self.starts.extend((ends - 1 - lengths).tolist())
         self.members.extend([None] * len(names))
 
+    def has_room(self, texts: Texts) -> bool:
+        """Whether there is room for texts of an archive."""
+        return self.filled + len(texts.octets) + len(texts.names) < len(self.text)
+
+    def add_texts(self, texts: Texts, where: Where) -> int:
+        """Add texts of an archive, for which there is room; returns how many octets they have. `where` is the archive's."""
+        before = self.filled
+        for member, start, end in zip(texts.names, texts.starts, texts.ends, strict=True):
+            self._open = self.filled
+            self.filled += end - start
+            self._view[self._open : self.filled] = texts.octets[start:end]
+            self._close(Where(where.place, where.name, member))
+        return self.filled - before - len(texts.names)
+
     def take_open(self) -> bytes:
-        """Take away the front of a text that was not added."""
+        """Remove the front of a text that was not added, and return it."""
         head = self.text[self._open : self.filled].tobytes()
         self.filled = self._open
         return head

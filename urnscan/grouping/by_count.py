@@ -1,0 +1,45 @@
+"""Classes in the order of their counts, out of core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.arrays.arrow import number_array, numbers, string_array, text_array
+from urnscan.grouping.out_of_core import Grouping
+from urnscan.tables.schemas import FREQUENCIES, SINGLE
+
+_SCHEME = "urn:"  # keys of a grouping begin with it
+_MOST = 10**18
+_DIGITS = 18
+_HEAD = len(_SCHEME) + _DIGITS
+
+
+def by_count(classes: Iterable[pa.RecordBatch], grouping: Grouping) -> Iterator[pa.RecordBatch]:
+    """FREQUENCIES rows of GROUPED rows.
+
+    `grouping` is empty. It sorts keys in which a number stands before the name: the higher the count, the lower that.
+    """
+    scheme, nothing = text_array([_SCHEME])[0], text_array([""])[0]
+    for rows in classes:
+        number = number_array(_MOST - numbers(rows.column("occurrence_count"))).cast(pa.string())
+        name = pc.utf8_slice_codeunits(rows.column("urn"), len(_SCHEME))
+        key = pc.binary_join_element_wise(scheme, pc.utf8_lpad(number, _DIGITS, "0"), name, nothing)
+        zeros = np.zeros(len(key), np.int64)
+        text = string_array(np.zeros(0, np.uint8), np.zeros(len(key) + 1, np.int32))
+        source = number_array(zeros.astype(np.int32))
+        columns = [key, text, source, pa.nulls(len(key), pa.string()), number_array(zeros)]
+        grouping.add(pa.RecordBatch.from_arrays(columns, schema=SINGLE))
+    yield from grouping.classes(_frequencies)
+
+
+def _frequencies(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """FREQUENCIES rows of GROUPED rows whose keys `by_count` made."""
+    scheme, nothing = text_array([_SCHEME])[0], text_array([""])[0]
+    number = pc.utf8_slice_codeunits(rows.column("urn"), len(_SCHEME), _HEAD).cast(pa.int64())
+    name = pc.utf8_slice_codeunits(rows.column("urn"), _HEAD)
+    urn = pc.binary_join_element_wise(scheme, name, nothing)
+    return pa.RecordBatch.from_arrays([urn, number_array(_MOST - numbers(number))], schema=FREQUENCIES)

@@ -1,0 +1,53 @@
+"""Groupings of a run: they share threads, and a folder for the rows that do not fit in memory."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+from urnscan.errors import FatalError
+from urnscan.grouping.out_of_core import Grouping
+from urnscan.sources.selection import TEMPORARY_SUFFIX
+
+
+def groupings(jobs: int, spill_folder: Path | None, stack: ExitStack) -> Callable[[int], Grouping]:
+    """Function that makes a grouping with so many octets of memory, to be used until the stack is closed.
+
+    Rows are spilled to a folder in `spill_folder`; None: in the system's folder for temporary files.
+    """
+    folder = SpillFolder(spill_folder)
+    stack.callback(folder.remove)
+    executor = ThreadPoolExecutor(jobs, thread_name_prefix="urnscan-grouping")
+    stack.callback(executor.shutdown, cancel_futures=True)
+    return lambda memory: Grouping(memory, jobs, executor, folder.get)
+
+
+class SpillFolder:
+    """A temporary folder for spilled rows in `parent`, made when it is first needed."""
+
+    def __init__(self, parent: Path | None) -> None:
+        self._parent = parent
+        self._lock = threading.Lock()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def get(self) -> Path:
+        """The folder. Raises FatalError if it cannot be made."""
+        with self._lock:
+            if self._folder is None:
+                try:
+                    self._folder = tempfile.TemporaryDirectory(
+                        prefix="urnscan-", suffix=TEMPORARY_SUFFIX, dir=self._parent
+                    )
+                except OSError as error:
+                    place = self._parent or tempfile.gettempdir()
+                    raise FatalError(f"{place}: cannot hold what is spilled: {error.strerror or error}") from error
+        return Path(self._folder.name)
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        if self._folder is not None:
+            self._folder.cleanup()
