@@ -7,8 +7,11 @@ import pytest
 
 from urnscan.dedup.outputs import Dumps
 from urnscan.errors import FatalError
+from urnscan.output.octets import CODECS as WRITTEN
+from urnscan.output.octets import NOT_WRITTEN
 from urnscan.records.formats import FORMATS
-from urnscan.sources import Input
+from urnscan.sources.compression.codecs import CODECS
+from urnscan.sources.inputs import Input
 
 MARC, JSON, BIBTEX = FORMATS["marc"], FORMATS["json"], FORMATS["bibtex"]
 
@@ -35,7 +38,7 @@ class TestDumps:
         ("first", "second", "message"),
         [
             (JSON, JSON, "two dumps of JSON array do not make one .b.; name a folder"),
-            (MARC, BIBTEX, "would hold MARC 21 .ISO 2709. and BibTeX .b.; name a folder"),
+            (MARC, BIBTEX, "would hold MARC .ISO 2709. and BibTeX .b.; name a folder"),
         ],
     )
     def test_what_makes_no_dump(self, tmp_path, first, second, message):
@@ -63,7 +66,7 @@ class TestDumps:
         (tmp_path / "a.json").write_text("[]")
         with (
             Dumps(str(tmp_path)) as dumps,
-            pytest.raises(FatalError, match=r"exists already; --force \(in Python force=True\) replaces it"),
+            pytest.raises(FatalError, match=r"exists already; force=True replaces it"),
         ):
             dumps.foresee([self.named("x/a.json")])
         with Dumps(str(tmp_path), force=True) as dumps:
@@ -131,6 +134,14 @@ class TestDumps:
     def test_folder_that_is_not_there(self, tmp_path):
         with pytest.raises(FatalError, match="this folder does not exist"):
             Dumps(str(tmp_path / "none") + "/")
+
+    @pytest.mark.parametrize("suffix", [suffix for codec in CODECS for suffix in codec.suffixes])
+    def test_no_name_says_another_form_than_the_octets_have(self, tmp_path, suffix):
+        """x.mrc.tzst in a folder kept its name and was written without compression."""
+        with Dumps(str(tmp_path) + "/") as dumps:
+            name = Path(dumps._place(self.named(f"x.mrc{suffix}"))).name
+        assert name == ("x.mrc" + suffix * (suffix in WRITTEN))
+        assert (suffix in WRITTEN) != (suffix in NOT_WRITTEN)
 
     def test_other_encodings(self, tmp_path):
         """Octets as they came are not those that were read."""

@@ -1,44 +1,11 @@
-"""Which record of a cluster is kept."""
+"""Options that say what joins records, and which are kept."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from urnscan.dedup.policy import KEEP, PLACEHOLDERS, WEAK, Policy, ranks
+from urnscan.dedup.policy import PLACEHOLDERS, WEAK, Policy
 from urnscan.urn.equivalence import canonical
 from urnscan.urn.namespaces import judge
-
-records = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 5), st.integers(0, 3)), max_size=20)
-BEST = {
-    "first": lambda place, _length, _urns: place,
-    "last": lambda place, _length, _urns: -place,
-    "longest": lambda place, length, _urns: (-length, place),
-    "most-identifiers": lambda place, _length, urns: (-urns, place),
-}
-
-
-@given(records=records, keep=st.sampled_from(list(KEEP)), data=st.data())
-def test_ranks(records, keep, data):
-    """`--keep`: in each cluster 1 is what is kept, and all others follow in that order; of equals the first is first.
-
-    Pieces of one record have one rank: that of all of them together.
-    """
-    pieces = data.draw(st.lists(st.integers(0, max(len(records) - 1, 0)), max_size=10)) if records else []
-    units = list(range(len(records))) + pieces
-    columns = np.array([records[unit] for unit in units], np.int64).reshape(-1, 3).T
-    found = ranks(keep, columns[0].astype(np.int32), np.array(units, np.int32), columns[1], columns[2].astype(np.int32))
-    expected = {}
-    for number in {each[0] for each in records}:
-        mine = [unit for unit, each in enumerate(records) if each[0] == number]
-        many = [1 + pieces.count(unit) for unit in range(len(records))]
-        mine.sort(key=lambda unit: BEST[keep](unit, *(many[unit] * value for value in records[unit][1:])))
-        expected |= {unit: rank for rank, unit in enumerate(mine, 1)}
-    assert found.tolist() == [expected[unit] for unit in units]
-
-
-def test_every_keep_is_tested():
-    assert set(BEST) == set(KEEP)
 
 
 class TestPolicy:
@@ -47,9 +14,17 @@ class TestPolicy:
     @pytest.mark.parametrize(
         ("values", "message"),
         [
-            ({"keep": "best"}, "keep cannot be 'best': choose from first, last, longest, most-identifiers"),
+            ({"keep": "best"}, "keep cannot be 'best': choose from first, last, longest, most-identifiers, newest"),
+            ({"keep": ["newest", "source:"]}, "keep cannot be 'source:'"),
+            ({"keep": []}, "keep cannot be empty"),
             ({"record": "word"}, "no format of records is called 'word'"),
             ({"max_class": 1}, "max_class must be at least 2"),
+            ({"max_cluster": 1}, "max_cluster must be at least 2"),
+            (
+                {"agree": ["title", "none"]},
+                "agree cannot be 'none': choose from title, year, edition, part, format, or none alone",
+            ),
+            ({"weak": "a b"}, "weak: no URN begins like 'a b': ' ' may not stand in a NID"),
         ],
     )
     def test_values(self, values, message):
@@ -62,6 +37,8 @@ class TestPolicy:
             ({"max_class": "many"}, "max_class must be a whole number, not 'many'"),
             ({"fields": "no"}, "fields must be True or False, not 'no'"),
             ({"weak": 5}, "weak must be strings, not 5"),
+            ({"keep": 5}, "keep must be strings, not 5"),
+            ({"agree": 5}, "agree must be strings, not 5"),
             ({"weak": [5]}, r"weak must be strings, not \[5\]"),
         ],
     )
@@ -72,11 +49,17 @@ class TestPolicy:
     def test_numbers_of_numpy(self):
         assert Policy(max_class=np.int16(7)).max_class == 7
 
+    def test_aspects_are_in_their_order(self):
+        """The metadata of two runs with the same aspects are the same; `none` and nothing are one."""
+        assert Policy(agree=["year", "title"]).agree == ("title", "year")
+        assert Policy(agree="edition").agree == ("edition",)
+        assert Policy(agree="none").agree == Policy(agree=()).agree == ()
+
     def test_weak_names_are_folded(self):
         assert Policy(weak=(" ISSN ", "", "Oasis")).weak == ("issn", "oasis")
         assert Policy(weak=()).weak == ()
         assert Policy(weak="issn").weak == ("issn",)
-        assert Policy(weak=["urn:isbn:"]).weak == ("isbn",)
+        assert Policy(weak=["urn:isbn:", "nbn:DE"]).weak == ("isbn", "nbn:de")
         assert Policy().weak == WEAK
 
 

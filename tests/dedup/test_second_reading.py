@@ -4,7 +4,7 @@ import io
 
 from urnscan.dedup.second_reading import Spool, SummedReader
 from urnscan.errors import DamageError, SourceError
-from urnscan.sources import past_damage
+from urnscan.sources.reader import past_damage
 
 
 class TestSummedReader:
@@ -38,9 +38,10 @@ class TestSummedReader:
 def test_spool(tmp_path):
     """A pipe can be read once: what came out of it is kept."""
     spool = Spool(tmp_path)
-    read_into = spool.keep(io.BytesIO(b"abcdef").readinto)
+    read_into = SummedReader(io.BytesIO(b"abcdef").readinto, spool=spool).read_into
     view = memoryview(bytearray(4))
     assert [bytes(view[: read_into(view)]) for _ in range(3)] == [b"abcd", b"ef", b""]
+    assert spool.octets == 6
     again = spool.read_again(0, 6)
     assert bytes(view[: again(view)]) == b"abcd"
     spool.close()

@@ -22,8 +22,13 @@ from tests.support.packed import zipped
 from urnscan.errors import DamageError, FatalError, LimitError, SourceError
 from urnscan.report.figures import summarise
 from urnscan.report.scan import render
-from urnscan.sources import Document, Input, Limits, PathList, Reading, Values, lists, open_documents
+from urnscan.sources import lists
+from urnscan.sources.documents import Document, Values
+from urnscan.sources.inputs import Input
+from urnscan.sources.layers import Limits, Reading
+from urnscan.sources.lists import PathList
 from urnscan.sources.remote.urls import is_remote, is_url, local_path, parse_url, without_secrets
+from urnscan.sources.texts import open_documents
 
 __all__ = ["HEAD", "files_from", "form", "report", "tables", "urls"]
 

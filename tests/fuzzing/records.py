@@ -6,11 +6,12 @@ import itertools
 
 from tests.fuzzing.drawn import split
 from tests.support.reading import buffer_of, read_records
+from urnscan.dedup.agreement import features
 from urnscan.dedup.copies import copy_without
-from urnscan.records.formats import FORMATS, recognise
+from urnscan.framing.lines import Damaged
+from urnscan.records.formats import FORMATS, description_of, recognise
 from urnscan.records.identifiers import as_text
-from urnscan.records.record import Damaged, Record
-from urnscan.records.shown import shown
+from urnscan.records.record import Record
 
 __all__ = ["HEAD", "records"]
 
@@ -38,9 +39,15 @@ def records(name: str, octets: bytes) -> None:
         assert isinstance(other, Record)
         at += len(one.octets)
         assert dump[one.offset : at] == one.octets != b""
+        assert one.description == other.description
+        features(description_of(one.description))
         assert not one.own
         assert not other.texts
-        for text in (other.identifier or "", shown(name, one.octets), *itertools.chain(*other.own)):
+        for text in (
+            other.identifier or "",
+            format_.show(one.octets),
+            *(text for own in other.own for text in own[:2]),
+        ):
             text.encode()
         for own in other.own:
             (as_text(own) or "").encode()
@@ -53,8 +60,8 @@ def records(name: str, octets: bytes) -> None:
 
 
 def _read(name, dump, sizes, *, own):
-    found = read_records(FORMATS[name].open(own=own), dump)
-    assert read_records(FORMATS[name].open(own=own), dump, sizes) == found
+    found = read_records(FORMATS[name].open(own=own, described=True), dump)
+    assert read_records(FORMATS[name].open(own=own, described=True), dump, sizes) == found
     return found
 
 

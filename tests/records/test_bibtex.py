@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.reading import buffer_of, set_longest
+from urnscan.framing.lines import Damaged
 from urnscan.records.bibtex import BibtexRecords, is_bibtex
-from urnscan.records.record import Damaged, Own, Record
+from urnscan.records.fields import Own
+from urnscan.records.record import Record
 
 PARTS = [
     *[
@@ -247,6 +249,8 @@ def test_time_is_linear(dump):
         (b"\xef\xbb\xbf% Encoding: UTF-8\r\n\r\n@String{a = {b}}", "", True),
         (b"Press\nEXPORT DATE: 1 May 2020\n\n@ARTICLE{Lamp20011,\n", "", True),
         (b"%\n" * 99 + b"@misc(a,", "", True),
+        (b"@book{,\n title={a},", "", True),
+        (b"@book{,\n title", "", None),
         (b"a\n" * 99 + b"joe@press.example\n@misc{a,", "", False),
         (b"a\n" * 99 + b"joe@press.example\n@misc{a,", "lamps.bib", True),
         (b"a\n" * 99, "lamps.bib", None),

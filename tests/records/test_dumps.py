@@ -18,13 +18,16 @@ import pytest
 import urnscan
 from tests.support.dump_formats import VOCABULARY
 from tests.support.dumps import FORMATS, make_dump
+from urnscan.records.fields import Own
 from urnscan.records.identifiers import as_text
-from urnscan.records.record import Own
 
 WORKS = 40
 PLACEHOLDERS = {"urn:isbn:9780000000002", "urn:uuid:00000000-0000-0000-0000-000000000000"}
-XML = ("marcxml", "mods", "dc", "oai-pmh", "onix")
-RECORD = {"marcxml": "record", "mods": "mods", "dc": "dc", "oai-pmh": "record", "onix": "Product"}
+XML = ("marcxml", "mods", "dc", "oai-pmh", "onix", "pubmed", "endnote")
+RECORD = {"marcxml": "record", "mods": "mods", "dc": "dc", "oai-pmh": "record", "onix": "Product"} | {
+    "pubmed": "PubmedArticle",
+    "endnote": "record",
+}
 both = pytest.mark.parametrize("fields", [False, True])
 each = pytest.mark.parametrize("format_name", FORMATS)
 
@@ -50,6 +53,18 @@ def of_marc(record):
             elif (field.tag, second, part.code) == ("856", "0", "u"):
                 own.append((part.value, ""))
     return values, own
+
+
+def of_unimarc(record):
+    fields = [field for field in record.fields if not field.is_control_field()]
+    own = {"010": "isbn", "011": "issn", "856": ""}
+    found = [(field["a" if field.tag < "8" else "u"], own[field.tag]) for field in fields if field.tag in own]
+    found += [(field["a"], field["2"]) for field in fields if field.tag == "017"]
+    return [part.value for field in fields for part in field.subfields], found
+
+
+def unimarc(octets):
+    return [of_unimarc(record) for record in pymarc.MARCReader(octets, utf8_handling="strict")]
 
 
 def marc(octets):
@@ -85,7 +100,15 @@ def xml(format_name):
         found = record.findall("{*}ProductIdentifier")
         return [(node.findtext("{*}IDValue"), schemes[node.findtext("{*}ProductIDType")]) for node in found]
 
-    own_of = {"mods": mods, "dc": dc, "oai-pmh": dc, "onix": onix}
+    def pubmed(record):
+        found = record.findall("PubmedData/ArticleIdList/ArticleId")
+        return [(node.text, node.get("IdType").removeprefix("pii")) for node in found]
+
+    def endnote(record):
+        schemes = {"isbn": "isbn", "electronic-resource-num": "doi", "url": ""}
+        return [("".join(node.itertext()), schemes[node.tag]) for node in record.iter(*schemes)]
+
+    own_of = {"mods": mods, "dc": dc, "oai-pmh": dc, "onix": onix, "pubmed": pubmed, "endnote": endnote}
     return read
 
 
@@ -132,11 +155,49 @@ def pica(sign, field_end, record_end):
 
 
 def ris(octets):
-    own = {"SN": "isbn", "DO": "doi", "UR": ""}
+    own = {"SN": "isbn", "DO": "doi", "M3": "doi", "UR": ""}
     for record in octets.decode().replace("\r\n", "\n").split("ER  - \n")[:-1]:
         lines = [(line[:2], line[6:]) for line in record.strip().split("\n")]
         assert lines[0][0] == "TY"
         yield [text for _, text in lines], [(text, own[tag]) for tag, text in lines if tag in own]
+
+
+def tagged(line, own, end="\n\n"):
+    """`line`: pattern of a line with a tag, and its value."""
+
+    def read(octets):
+        for record in re.split(rf"{end}(?=\S)", octets.decode()):
+            pairs = re.findall(line, record.replace("\n      ", " "), re.MULTILINE)
+            yield (
+                [text for _, text in pairs],
+                [(re.sub(r" \[doi\]$", "", text), own[tag]) for tag, text in pairs if tag in own],
+            )
+
+    return read
+
+
+def marc_lines(head, sign):
+    """`head`: pattern of what stands before the subfields: the tag, and indicators."""
+
+    def read(octets):
+        for record in re.split(r"\n\n|(?<=\n)(?=[0-9]{9} FMT)", octets.decode().strip("\n")):
+            values, own = [], []
+            for line in record.strip("\n").split("\n"):
+                if not (match := re.match(head, line)) or match[1] < "010" or match[1] > "999":
+                    continue
+                first, second = match[2]
+                _, *parts = re.split(sign, line[match.end() :])
+                held = [*zip(parts[::2], parts[1::2], strict=True)]
+                values += [value for _, value in held]
+                if match[1] in ("020", "022"):
+                    own.append((dict(held)["a"], {"020": "isbn", "022": "issn"}[match[1]]))
+                elif (match[1], first) == ("024", "7"):
+                    own.append((dict(held)["a"], dict(held)["2"]))
+                elif (match[1], second) == ("856", "0"):
+                    own.append((dict(held)["u"], ""))
+            yield values, own
+
+    return read
 
 
 def bibtex(octets):
@@ -167,6 +228,14 @@ def line(octets):
 
 READERS = {
     "marc": marc,
+    "unimarc": unimarc,
+    "marc-in-json": lambda octets: [of_marc(record) for record in pymarc.parse_json_to_array(io.BytesIO(octets))],
+    "mrk": lambda octets: [of_marc(record) for record in pymarc.MARCMakerReader(octets.decode())],
+    "marc-lines": marc_lines(r"(\w{3}) (..)(?= \$)", r" \$(.) "),
+    "aleph": marc_lines(r"\d{9} (\w{3})(..) L ", r"\$\$(.)"),
+    "nbib": tagged(r"^([A-Z]+) *- (.*)", {"ISBN": "isbn", "LID": "doi", "AID": ""}),
+    "enw": tagged(r"^%(\S) (.*)", {"@": "isbn", "R": "doi", "U": ""}),
+    "ciw": lambda octets: tagged(r"^([A-Z]{2}) (.*)", {"DI": "doi"}, "ER \n\n")(octets.removesuffix(b"\nEF\n")),
     "marcxml": marcxml,
     "ntriples": triples,
     "nquads": triples,
@@ -241,7 +310,22 @@ def test_parts_make_up_the_dump(format_name, fields):
     assert len(set(between[1:])) == 1
     assert not between[1].strip(b" \r\n,")
     assert VOCABULARY.encode() in dump.octets
-    if format_name in {"marc", "pica", "pica-plain", "ris", "line", "ntriples", "nquads", "jsonl", "bibtex"}:
+    if format_name in {
+        "marc",
+        "unimarc",
+        "pica",
+        "pica-plain",
+        "ris",
+        "nbib",
+        "enw",
+        "mrk",
+        "aleph",
+        "line",
+        "ntriples",
+        "nquads",
+        "jsonl",
+        "bibtex",
+    }:
         assert not head.strip()
         assert not rest.strip()
 
@@ -256,7 +340,7 @@ def test_xml_is_well_formed(format_name, fields):
         root = lxml.etree.fromstring(dump.octets)
         assert len(list(root.iter("{*}" + RECORD[format_name]))) == len(dump.records)
         ways.add((b"\n" in dump.records[0], dump.records[0].startswith(b"<p:")))
-    assert len(ways) >= (2 if format_name == "dc" else 3)
+    assert len(ways) >= (2 if format_name in {"dc", "pubmed", "endnote"} else 3)
 
 
 @both

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import urnscan
 from tests.support.examples import MANY
 from urnscan.dedup.policy import PLACEHOLDERS
+from urnscan.records.fields import Own
 from urnscan.records.identifiers import as_text
-from urnscan.records.record import Own
 from urnscan.urn import namespaces
 
 

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.reading import buffer_of, set_longest
-from urnscan.framing.lines import lines
+from urnscan.framing.lines import Damaged, lines
+from urnscan.records.fields import Own
 from urnscan.records.lines import LineRecords
-from urnscan.records.record import Damaged, Own, Record
+from urnscan.records.record import Record
 
 TEXTS = st.lists(
     st.sampled_from([b"urn:x:a", b"\xff", b" ", b"\r", b"\n", b"\n", b"\r\n", b"\x0b", b"\x85"]), max_size=12

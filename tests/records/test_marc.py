@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from tests.support.reading import buffer_of, outline, owns, read_records, set_longest
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
+from urnscan.framing.lines import Damaged
 from urnscan.records import marc as marc_module
+from urnscan.records.fields import Own, of_subfields, own_fields
 from urnscan.records.marc import MarcRecords, is_marc
-from urnscan.records.marc_fields import own_identifiers
-from urnscan.records.record import Damaged, Own, Record
+from urnscan.records.record import Record
 
 END = "the dump ends before its record terminator (1D)"
 LOST_END = "it ends without a record terminator (1D)"
@@ -108,7 +109,8 @@ def test_own_identifiers_come_with_their_schemes_and_no_texts():
 def test_which_fields_are_the_record_s_own(field, expected):
     """Each of the rows of the table, and their neighbours that name something else (Bibliographic Format, 020-024, 856)."""
     tag, first, second, subfields = field
-    found = own_identifiers(tag, first, second, [(each[0], each[1:]) for each in subfields.split()])
+    rows = own_fields("marc").get(tag, ())
+    found = of_subfields([(each[0], each[1:]) for each in subfields.split()], rows, first or " ", second)
     assert " ".join(f"{own.text}:{own.scheme}" for own in found) == expected
 
 
@@ -124,11 +126,11 @@ def test_which_fields_are_the_record_s_own(field, expected):
 )
 def test_a_qualifier_stays_with_its_isbn(subfields, expected):
     """MARC 020 $q is what stood in brackets behind the number until 2013: the ISBN of a set is known by it."""
-    assert list(own_identifiers("020", " ", " ", subfields)) == [Own(text, "isbn") for text in expected]
+    assert list(of_subfields(subfields, own_fields("marc")["020"])) == [Own(text, "isbn") for text in expected]
 
 
 def test_subfields_without_code_or_value_are_nothing():
-    assert list(own_identifiers("020", " ", " ", [("", "1"), ("a", ""), ("a", " 2 ")])) == [Own("2", "isbn")]
+    assert list(of_subfields([("", "1"), ("a", ""), ("a", " 2 ")], own_fields("marc")["020"])) == [Own("2", "isbn")]
 
 
 @pytest.mark.parametrize("length", [0, 99999, 25, 150, 300])
@@ -280,7 +282,7 @@ def test_a_dump_that_is_cut_off_ends_with_a_damaged_record(cut):
 def test_what_is_too_long_counts_once_and_reading_goes_on(monkeypatch):
     set_longest(monkeypatch, 150_000)
     junk = b"no records here. " * 30_000
-    found = read(book(1) + junk + book(2) + junk, sizes=(9999,))
+    found = read(book(1) + junk + b"\x1d" + book(2) + junk, sizes=(9999,))
     assert [type(each) for each in found] == [Record, Damaged, Record, Damaged]
     assert "longer than" in found[1].reason
     assert outline(found)[::2] == ["1", "2"]
@@ -439,6 +441,16 @@ def test_a_dump_is_recognised_by_its_leader_and_directory():
     assert sorted(told, key=[None, True].index) == told  # never no, and yes stays yes
     assert is_marc(book(1, length=0), "")
     assert is_marc(marc((b"001", b"1")).replace(b"4500", b"450 "), "")  # UNIMARC
+
+
+@pytest.mark.parametrize(("written", "spoiled"), [(b"4500", b"45\x02\0"), (b"22", b"\t\n"), (b"001", b"0\x001")])
+def test_a_first_record_with_faults_hides_no_dump(written, spoiled):
+    """What stands behind its end tells the format, if not its own leader and directory."""
+    first = book(1).replace(written, spoiled, 1)
+    assert first != book(1)
+    assert is_marc(first + book(2), "") is True
+    found = read(first + book(2))
+    assert found[-1].identifier == read(book(2))[0].identifier
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.support.reading import buffer_of, outline, owns, read_records, set_longest
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
+from urnscan.framing.lines import Damaged
 from urnscan.records.pica import PicaRecords, is_pica_normalised, is_pica_plain
-from urnscan.records.record import Damaged, Record
+from urnscan.records.record import Record
 
 NO_FIELD = "it does not begin with a field of PICA+"
 CUT_OFF = "it is cut off"

@@ -1,15 +1,21 @@
 """What is true of the readers of all formats, whatever a dump holds."""
 
-import itertools
+import io
+import pickle
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.dumps import FORMATS as DUMPS
+from tests.support.dumps import make_dump
 from tests.support.examples import MANY
 from tests.support.reading import read_records
-from urnscan.records.formats import FORMATS
-from urnscan.records.record import Damaged, Record
+from urnscan.framing.buffer import Buffer
+from urnscan.framing.lines import Damaged
+from urnscan.records.formats import FORMATS, recognise
+from urnscan.records.keys import KeyReader, kinds
+from urnscan.records.record import Record
 
 XML = [
     *[
@@ -64,6 +70,8 @@ XML = [
         "<leader>",
         "</leader>",
     ],
+    *['<oai_marc type="a">', "</oai_marc>", '<fixfield id="1">"1"</fixfield>', '<varfield id="020"/>'],
+    *["<PubmedArticle>", "</PubmedArticle>", "<PMID>1</PMID>", "<database/>", "<isbn><style>1</style></isbn>"],
     *["<a>", "</a>", "<a xmlns:m='u'>", " xmlns='u'", "&nbsp;", "&#0;", "&", '"', "'", ">", " ", "\0", "a"],
 ]
 JSON = [
@@ -122,6 +130,55 @@ RIS = [
     ],
     *["goes on\n", "ER  -x\n", "Provider: Press\n", "TY"],
 ]
+NBIB = [
+    "PMID- 1\n",
+    "TI  - A lamp\n",
+    "      goes on\r\n",
+    "LID - 10.1/a [doi]\n",
+    "\n",
+    " \n",
+    "PMID-",
+    "PMC -\n",
+    "x",
+]
+ENW = ["%0 Book\n", "%T A lamp\r\n", "goes on\n", "%@ 978\n", "%R 10.1/a\n", "\n", "%", "%0", "%0 \n", " "]
+CIW = [
+    "FN X\n",
+    "VR 1.0\n",
+    "PT J\n",
+    "TI A\n",
+    "   lamp\n",
+    "DI 10.1/a\r\n",
+    "ER\n",
+    "ER \n",
+    "EF\n",
+    "UT WOS:1\n",
+    "\n",
+]
+MRK = [
+    "=LDR  00000nam\\a22\\\\\n",
+    "=001  1\n",
+    "=020  \\\\$a978$q{dollar}\r\n",
+    "=245  1",
+    "$",
+    "\n",
+    "=",
+    "=LDR",
+    "a\n",
+]
+MARC_LINES = [
+    *["00000nam a2200000 c 4500\n", "     nam a22     uc 4500\r\n", "001 1\n", "020    $a 978 $q x\n", "245 10", " $"],
+    *["\n", "\r\n", "(Base address)\n", " ", "$a "],
+]
+ALEPH = [
+    *[
+        "000000001 FMT   L BK\n",
+        "000000001 LDR   L 00000nam^\n",
+        "000000001 020   L $$a978\r\n",
+        "000000002 001   L 1\n",
+    ],
+    *["000000002 24510 L $$a", "\n", "000000001", " ", "$$", "a\n", "000000002 LDR   L \n"],
+]
 BIBTEX = [
     "@book{a, isbn = {978}}",
     '@misc(b, doi = "1" # x)',
@@ -159,11 +216,17 @@ MARC += [MARC[0][:30], MARC[1][20:], b"\x1d", b"\x1e", b"\x1f", b"450", b"\n", b
 
 PIECES = {
     "marc": MARC,
-    **dict.fromkeys(("marcxml", "mods", "dc", "oai", "sru", "onix"), XML),
+    **dict.fromkeys(("marcxml", "mods", "dc", "oai", "sru", "onix", "pubmed", "endnote"), XML),
     **dict.fromkeys(("json", "jsonl"), JSON),
     **dict.fromkeys(("pica", "pica-plain"), PICA),
     "ntriples": TRIPLES,
     "ris": RIS,
+    "nbib": NBIB,
+    "enw": ENW,
+    "ciw": CIW,
+    "mrk": MRK,
+    "marc-lines": MARC_LINES,
+    "aleph": ALEPH,
     "bibtex": BIBTEX,
     "csv": TABLE,
     "line": LINES,
@@ -176,8 +239,8 @@ def dumps(draw, name):
     return b"".join(draw(st.lists(st.sampled_from(pieces) | st.binary(max_size=6), max_size=12)))
 
 
-def read(name, dump, *, own=False, sizes=(None,)):
-    return read_records(FORMATS[name].open(own=own), dump, sizes)
+def read(name, dump, *, own=False, keys=False, sizes=(None,)):
+    return read_records(FORMATS[name].open(own=own, described=True, keys=keys), dump, sizes)
 
 
 def readers():
@@ -211,12 +274,34 @@ def test_records_are_octets_of_the_dump_in_their_order(name, data, mark):
             at = one.offset + len(one.octets)
             assert dump[one.offset : at] == one.octets != b""
             assert not one.own
-    for one, other in zip(found, owned, strict=True):
-        assert one[:3] == other[:3]
+    keyed = read(name, dump, keys=True)
+    assert [one.texts for one in found if isinstance(one, Record)] == [
+        one.texts for one in keyed if isinstance(one, Record)
+    ]
+    for one, other, third in zip(found, owned, keyed, strict=True):
+        assert one[:3] == other[:3] == third[:3]
+        if isinstance(third, Record):
+            assert name == "line" or {own for own in third.own if not own.is_key} <= {*other.own}
+            for key in KeyReader(kinds(), 1).of_record(third):
+                key.encode()
         if isinstance(other, Record):
             assert not other.texts
-            for text in [other.identifier or "", *itertools.chain(*other.own)]:
+            for text in [other.identifier or "", *(text for own in other.own for text in own[:2])]:
                 text.encode()  # it is well-formed
     known = {kind: format_.recognise(dump, f"x.{name}") for kind, format_ in FORMATS.items()}
     assert set(known.values()) <= {True, False, None}
     assert [known[kind] for kind in known if FORMATS[kind].open is FORMATS[name].open].count(True) <= 1
+
+
+@pytest.mark.parametrize("format_", DUMPS)
+def test_what_is_found_can_be_read_elsewhere(format_):
+    """Another reader, in another process, reads the same: a record is read from what it is handed, and from nothing else."""
+    dump = make_dump(format_, 1, 20)
+    opened = (recognise(Buffer(io.BytesIO(dump.octets).readinto), dump.name) or FORMATS["line"]).open
+    for wanted in ({"own": False}, {"own": True, "keys": True, "described": True}):
+        here = opened(**wanted)
+        found = [*here.cuts(Buffer(io.BytesIO(dump.octets).readinto))]
+        assert len(found) > 1
+        elsewhere = opened(**wanted)
+        for cut in found:
+            assert elsewhere.record(pickle.loads(pickle.dumps(cut))) == here.record(cut)

@@ -1,14 +1,21 @@
-"""RIS: references against a plain reader of lines, and what becomes of those without an end."""
+"""Fields in lines with tags: records against a plain reader of lines, and what becomes of those without an end."""
 
 import io
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.reading import read_records, set_longest
+from urnscan.errors import DamageError
+from urnscan.framing.buffer import Buffer
+from urnscan.framing.lines import Damaged
+from urnscan.records.fields import Own
+from urnscan.records.formats import FORMATS
 from urnscan.records.identifiers import as_text
-from urnscan.records.record import Damaged, Own, Record
+from urnscan.records.keys import KeyReader, kinds
+from urnscan.records.record import Record
 from urnscan.records.tagged import RisRecords, is_ris
 
 LINES = [
@@ -149,6 +156,9 @@ def test_no_record_is_longer_than_the_longest(monkeypatch, size):
         (b"TY  - BOOK\r\n", True),
         (b"\xef\xbb\xbf\r\n\r\nTY  - BOOK\r\n", True),
         (b"Provider: Example Press\r\nDatabase: Lamps\r\n\r\nTY  - JOUR\r\n", True),
+        (b"1.\r\nTY  - BOOK\r\n", True),
+        (b"(1)\r\nTY  - BOOK\r\n", False),
+        (b"1", None),
         (b"", None),
         (b"\xef\xbb", None),
         (b"\r\nTY  ", None),
@@ -163,3 +173,139 @@ def test_no_record_is_longer_than_the_longest(monkeypatch, size):
 )
 def test_recognition(head, is_one):
     assert is_ris(head, "") is is_one
+
+
+# --- formats without a last line --------------------------------------------------------------------------------------
+
+WITHOUT_LAST = {
+    "nbib": [b"PMID- 1\r\n", b"PMID- 2\n", b"TI  - A lamp\n", b"      goes on\n", b" PMID- 3\n", b"PMC - \n"],
+    "enw": [b"%0 Book\n", b"%0 Thesis\r\n", b"%T A lamp\n", b"goes on\n", b" %0 Book\n", b"%%0 x\n"],
+    "mrk": [b"=LDR  00000nam\r\n", b"=LDR  00000cam\n", b"=001  1\n", b"goes on\n", b"=LDR\n", b"==LDR  x\n"],
+}
+COMMON = [b"\n", b"\r\n", b" \t\n", b"\xff\n"]
+
+
+def without_last(dump, first, tag):
+    """Places of records by a plain reader of lines: each begins with its first line, and ends with the last that is not blank."""
+    found, at, begun, end, stray = [], 0, None, 0, False
+    for line in io.BytesIO(dump):
+        if re.match(first, line):
+            if begun is not None:
+                found.append((begun, dump[begun:end]))
+            begun, stray = at, False
+        elif begun is None and not stray and re.match(tag, line):
+            found.append((at, None))
+            stray = True
+        at += len(line)
+        end = at if line.strip() else end
+    return found if begun is None else [*found, (begun, dump[begun:end])]
+
+
+@pytest.mark.parametrize("name", WITHOUT_LAST)
+@given(st.data(), st.sampled_from([1, 3, None]))
+def test_records_without_a_last_line_are_those_of_a_plain_reader(name, data, size):
+    """They end where the next begins; blank lines behind them are in none, so they part what is left."""
+    layout = FORMATS[name].open.layout
+    lines = data.draw(st.lists(st.sampled_from(WITHOUT_LAST[name] + COMMON), max_size=14))
+    dump = b"".join(lines)
+    found = read_records(FORMATS[name].open(own=False), dump, (size,))
+    expected = without_last(dump, layout.first, layout.tagged)
+    assert [(each.offset, getattr(each, "octets", None)) for each in found] == expected
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("12"), st.sampled_from([b"FMT", b"LDR", b"001", b"245"])), max_size=14),
+    st.sampled_from([1, 3, None]),
+)
+def test_records_of_aleph_have_one_number(lines, size):
+    """All neighbours with the same number are one record, until a FMT or LDR comes again."""
+    expected, last = [], None
+    for number, tag in lines:
+        if number != last or (tag in (b"FMT", b"LDR") and tag in expected[-1]):
+            expected.append([])
+        expected[-1].append(tag)
+        last = number
+    dump = b"".join(b"00000000%b %b   L x\n" % (number.encode(), tag) for number, tag in lines)
+    found = read_records(FORMATS["aleph"].open(own=False), dump, (size,))
+    assert [[line[10:13] for line in each.octets.splitlines()] for each in found] == expected
+    assert b"".join(each.octets for each in found) == dump
+
+
+def test_records_of_yaz_end_with_a_blank_line():
+    """Its warnings behind one are in none."""
+    one, two = b"00532nam a2200145uc 4500\n001 1\n", b"     nam a22     uc 4500\n001 2\n020    $a 978\n"
+    dump = b"<!-- Skipping bad byte -->\n" + one + b"\n(Base address at offsets 12..16)\n" + two + b"\n020    $a lost\n"
+    assert FORMATS["marc-lines"].recognise(dump, "") is True
+    assert [
+        (each.offset, getattr(each, "octets", None))
+        for each in read_records(FORMATS["marc-lines"].open(own=True), dump)
+    ] == [
+        (dump.index(one), one),
+        (dump.index(two), two),
+        (len(dump) - 15, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "dump", "called", "own"),
+    [
+        (
+            "nbib",
+            b"\nPMID- 4711\nIS  - 9299-4170 (Print)\nLID - S0140(20)1 [pii]\nLID - 10.5555/a [doi]\nPMC - PMC12345\n",
+            "4711",
+            [("S0140(20)1 [pii]", ""), ("10.5555/a [doi]", "")],
+        ),
+        ("nbib", b"PMID- 1\nISBN- 9783999990521\nBTI - Inks\n", "1", [("9783999990521", "isbn")]),
+        ("nbib", b"PMID- 1\nISBN- 9783999990521\nBTI - Inks\nCTI - Black\n", "1", []),
+        (
+            "enw",
+            b"%0 Edited Book\n%@ 9783999990521\n%R 10.5555/a\n%U https://a.example/1\n%F lamp\n%M 12\n",
+            "lamp",
+            [("9783999990521", "isbn"), ("10.5555/a", "doi"), ("https://a.example/1", "")],
+        ),
+        ("enw", b"%0 Book Section\n%@ 9783999990521\n%M 12\n", "12", []),
+        (
+            "ciw",
+            b"FN Clarivate\nVR 1.0\nPT J\nSN 9299-4170\nBN 9783999990521\nDI 10.5555/a\nD2 10.5555/book\nUT WOS:1\nER\n\nEF\n",
+            "WOS:1",
+            [("10.5555/a", "doi")],
+        ),
+    ],
+)
+def test_own_identifiers_of_references(name, dump, called, own):
+    """Those of the journal, and of the book of a chapter, are not its own."""
+    (record,) = read_records(FORMATS[name].open(own=True), dump)
+    assert (record.identifier, [(each.text, each.scheme) for each in record.own]) == (called, own)
+    assert FORMATS[name].recognise(dump, "") is True
+
+
+@pytest.mark.parametrize(
+    ("name", "dump", "expected"),
+    [
+        ("nbib", b"PMID- 7\nPMC - PMC12345\n", ["pmid:7", "pmcid:pmc12345"]),
+        ("enw", b"%0 Journal Article\n%M 12345\n%~ Lamps\n", ["accession:lamps/12345"]),
+        ("ciw", b"PT J\nUT WOS:000123456789012\nPM 7\nER\n", ["accession:wos:000123456789012", "pmid:7"]),
+    ],
+)
+def test_keys_of_references(name, dump, expected):
+    (record,) = read_records(FORMATS[name].open(own=False, keys=True), dump)
+    assert KeyReader([kind for kind in kinds() if kind not in ("id", "octets")], 1).of_record(record) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "last"), [("nbib", b"TI  - x"), ("enw", b"%T x"), ("mrk", b"=245  10$ax"), ("aleph", b"000000002 245 x")]
+)
+def test_what_cannot_be_read_to_its_end_is_cut_off(name, last):
+    """A part of a record must not stand for it."""
+    lines = WITHOUT_LAST.get(name, [b"000000001 001   L 1\n", b"000000002 001   L 2\n"])
+    stream = io.BytesIO(lines[0] + lines[1] + last)
+
+    def read_into(view):
+        count = stream.readinto(view)
+        if not count:
+            raise DamageError("a", "cut")
+        return count
+
+    first, second = FORMATS[name].open(own=True).read(Buffer(read_into))
+    assert first.octets == lines[0]
+    assert second == Damaged(len(lines[0]), "it is cut off")

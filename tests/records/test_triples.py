@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.reading import read_records, set_longest
-from urnscan.records.record import Damaged, Own, Record
+from urnscan.framing.lines import Damaged
+from urnscan.records.fields import Own
+from urnscan.records.record import Record
 from urnscan.records.triples import TripleRecords, is_triples
 
 LINES = [

@@ -1,14 +1,23 @@
 """Deduplication of bibliographic dumps: clusters of records that share URNs, and the dumps without the duplicates.
 
-policy: options that say which URNs join records, and which record of a cluster is kept.
-batches: records scanned many at a time, into rows and URNs.
+decisions: decisions of people about records, read, checked and applied.
+keeping: rules that say which record of a cluster is kept, and the ranks by them.
+policy: options that say which keys join records, and which record of a cluster is kept.
+batches: records read and scanned many at a time, into rows and URNs.
+workers: the thread, and for large dumps the processes, that read batches.
 components: records that share classes of URNs, joined into clusters out of core.
+agreement: what contradicts in the descriptions of two records, as a table of rules.
+brake: components cut into clusters whose records do not contradict each other.
 outputs: destinations of the results; the files for the deduplicated dumps.
-second_reading: dumps that are read twice.
-harvest: the first reading of all dumps, into rows and edges.
+first_reading: all dumps read, into rows and edges.
+second_reading: dumps read again, to write them without duplicates.
 copies: dumps copied without some of their records.
+clustering: clusters of all records, and the rows about them.
+mapping: rows that lead from removed records to the ones that are kept.
+candidates: pairs of records that share no key and may be the same, for people who decide.
+review: rows of the records that are in doubt, for people who decide.
 summary: the HTML report.
 job: one run, from inputs to outputs.
 
-Memory holds the octets of one record at a time, and numbers for all records.
+Memory holds the octets of a few batches of records, and numbers for all records.
 """

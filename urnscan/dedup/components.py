@@ -15,68 +15,92 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import flags_of, number_array, numbers, octet_strings, text_array
-from urnscan.arrays.jit import compiled
+from urnscan.arrays.arrow import flags_of, number_array, numbers, octet_strings
+from urnscan.arrays.jit import compiled, inner, read_only
 from urnscan.arrays.strings import spread
 from urnscan.errors import FatalError
 from urnscan.output.spill import Spilled
-
-__all__ = ["MOST", "Edges", "Flags", "Joined", "Numbers", "components", "is_weak"]
+from urnscan.urn.beginnings import with_beginnings
 
 _PARTS = 64  # a power of two
 _IN_MEMORY = 1 << 27  # octets of edges in memory; more are spilled
 MOST = (1 << 31) - 1
 """Largest number of records, and of edges: they are counted in 32 bits."""
-_EDGES = pa.schema(
-    [
-        pa.field("urn", pa.string(), nullable=False),
-        pa.field("record", pa.int32(), nullable=False),
-        pa.field("edge", pa.int32(), nullable=False),
-    ]
-)
+_EDGES = pa.schema({"urn": pa.string(), "record": pa.int32(), "edge": pa.int32()})
+
+SURE, OTHER, UNSURE = range(3)
+"""How far a class can be trusted: a URN, another key, and a key that joins only records whose descriptions agree."""
 
 Numbers = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
-_NONE = np.empty(0, np.int32)
 
 
 def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
-    """Mark the canonical forms that are weak: named in `weak` themselves, or in a namespace or part of one named there.
-
-    A name is a NID or a URN without its `urn:`, up to a colon or to its end (`issn`, `ietf:params:xml`). A `*` at the end
-    stands for any characters (`schemas-*`).
-    """
-    found = flags_of(pc.is_in(urns, value_set=text_array([f"urn:{name}" for name in weak])))
-    for name in weak:
-        found |= flags_of(pc.starts_with(urns, f"urn:{name[:-1]}" if name.endswith("*") else f"urn:{name}:"))
-    return found
+    """Mark the canonical forms that are weak: those with one of the beginnings `weak`, as `urn.beginnings` has them."""
+    return with_beginnings(*octet_strings(urns), weak)
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Result of joining: pairs of records, and the edges that make them."""
+    """Result of joining: the edges of classes that several records share, by class, then in the order of adding."""
 
-    first: Numbers
-    other: Numbers
-    """Pairs of records that share a class: each record of the class is paired with the first one."""
-    joins: Flags
-    """For each edge, in the order of adding: whether it joins its record to another."""
+    edge: Numbers
+    """Numbers of these edges, in the order of adding."""
+    record: Numbers
+    class_: Numbers
+    """Numbers of their classes, from 0."""
+    level: Numbers
+    """Of each class, how far it can be trusted: SURE, OTHER or UNSURE."""
     common: Sequence[tuple[str, int]]
     """Classes in too many records, with the number of records; largest first."""
+
+    def upto(self, level: int, records: Flags | None = None) -> Joined:
+        """Only the edges of classes up to a level, and those of other `records`, if any are marked."""
+        held = self.level[self.class_] <= level
+        if records is not None:
+            held |= ~records[self.record]
+        edges = (self.edge[held], self.record[held], self.class_[held])
+        return Joined(*edges, self.level, self.common)
+
+    def pairs(self) -> tuple[Numbers, Numbers]:
+        """Pairs of records that share a class: each record of the class is paired with the first one."""
+        first = self.record[np.searchsorted(self.class_, self.class_)]
+        others = first != self.record
+        return first[others], self.record[others]
+
+    def joins(self, cluster: Numbers, edges: int) -> Flags:
+        """Mark, of so many edges, those that join their records to others of the same cluster."""
+        shared = np.zeros(edges, np.bool_)
+        key = self.class_.astype(np.int64) << 32 | cluster[self.record]
+        _, which, counts = np.unique(key, return_inverse=True, return_counts=True)
+        shared[self.edge[counts[which] > 1]] = True
+        return shared
 
 
 class Edges:
     """Edges of all records, added in the order of the records, then joined."""
 
-    def __init__(self, weak: Sequence[str], max_class: int, folder: Callable[[], Path]) -> None:
+    def __init__(
+        self,
+        weak: Sequence[str],
+        max_class: int,
+        folder: Callable[[], Path],
+        unsure: Sequence[str] = (),
+        *,
+        by_urn: bool = True,
+    ) -> None:
         """Classes that are weak (see `is_weak`) join nothing, nor do those in more than `max_class` records.
 
-        `folder` gives the folder for spilled edges.
+        `folder` gives the folder for spilled edges. `unsure`: beginnings of keys that are UNSURE. `by_urn`:
+        URNs join records.
         """
         self._weak = weak
         self._max_class = max_class
+        self._unsure = unsure
+        self._by_urn = by_urn
         self._parts = [Spilled(_EDGES, folder) for _ in range(_PARTS)]
-        self._count = 0
+        self.count = 0
+        """Number of edges."""
 
     def close(self) -> None:
         """Delete the edges."""
@@ -84,16 +108,16 @@ class Edges:
             part.close()
 
     def add(self, records: Numbers, urns: pa.StringArray) -> None:
-        """Append edges: record numbers, from 0, and canonical forms; no pair twice. Raises FatalError."""
-        if self._count + len(urns) > MOST:
-            raise FatalError(f"more than {MOST:,} URNs of records: give the dumps in several runs")
+        """Append edges: record numbers, from 0, and canonical forms or keys; no pair twice. Raises FatalError."""
+        if self.count + len(urns) > MOST:
+            raise FatalError(f"more than {MOST:,} URNs and keys of records: give the dumps in several runs")
         part = spread(*octet_strings(urns), _PARTS)
         order = np.argsort(part, kind="stable").astype(np.int32)
-        edges = np.arange(self._count, self._count + len(urns), dtype=np.int32)
+        edges = np.arange(self.count, self.count + len(urns), dtype=np.int32)
         rows = pa.RecordBatch.from_arrays(
             [urns.take(number_array(order)), number_array(records[order]), number_array(edges[order])], schema=_EDGES
         )
-        self._count += len(urns)
+        self.count += len(urns)
         ends = np.cumsum(np.bincount(part, minlength=_PARTS))
         for number, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
             if end > start:
@@ -102,65 +126,78 @@ class Edges:
             for spilled in self._parts:
                 spilled.spill()
 
-    def join(self) -> Joined:
-        """Join the edges; none can be added afterwards. Raises FatalError."""
-        joins = np.zeros(self._count, np.bool_)
+    def join(self, on_edges: Callable[[int], object] = lambda _: None) -> Joined:
+        """Join the edges; none can be added afterwards. `on_edges` is told how many are joined. Raises FatalError."""
         common: list[tuple[str, int]] = []
-        first: list[Numbers] = []
-        other: list[Numbers] = []
+        shared = [np.empty((3, 0), np.int32)]
+        levels = [np.empty(0, np.int32)]
+        classes = 0
         for part in self._parts:
             rows = pa.Table.from_batches(part.batches(), _EDGES)
             part.close()
             if not rows.num_rows:
                 continue
+            record, edge = (numbers(rows.column(name).combine_chunks()) for name in ("record", "edge"))
             urn = rows.column("urn").dictionary_encode().combine_chunks()
             codes = numbers(urn.indices)
             sizes = np.bincount(codes, minlength=len(urn.dictionary))
-            strong = ~is_weak(urn.dictionary, self._weak)
+            level = self._levels(urn.dictionary)
+            strong = level != SURE
+            if self._by_urn:
+                strong |= ~is_weak(urn.dictionary, self._weak)
             too_common = np.flatnonzero(strong & (sizes > self._max_class))
-            common += zip(
-                urn.dictionary.take(number_array(too_common)).to_pylist(), sizes[too_common].tolist(), strict=True
-            )
+            names = urn.dictionary.take(number_array(too_common)).to_pylist()
+            common += zip(names, sizes[too_common].tolist(), strict=True)
             joining = (strong & (sizes > 1) & (sizes <= self._max_class))[codes]
-            joins[numbers(rows.column("edge").combine_chunks())[joining]] = True
-            codes, record = codes[joining], numbers(rows.column("record").combine_chunks())[joining]
-            lead = np.empty(len(sizes), np.int32)  # first record of each class
-            lead[codes[::-1]] = record[::-1]
-            lead = lead[codes]
-            is_other = lead != record
-            first.append(lead[is_other])
-            other.append(record[is_other])
-        return Joined(
-            np.concatenate([_NONE, *first]),
-            np.concatenate([_NONE, *other]),
-            joins,
-            sorted(common, key=lambda each: (-each[1], each[0])),
-        )
+            found, numbered = np.unique(codes[joining], return_inverse=True)
+            by_class = np.argsort(numbered, kind="stable")
+            held = np.stack([edge[joining], record[joining], (numbered + classes).astype(np.int32)])
+            shared.append(held[:, by_class])
+            levels.append(level[found])
+            classes += len(found)
+            on_edges(rows.num_rows)
+        of_edge, of_record, class_ = np.concatenate(shared, axis=1)
+        common.sort(key=lambda each: (-each[1], each[0]))
+        return Joined(of_edge, of_record, class_, np.concatenate(levels), common)
+
+    def _levels(self, names: pa.StringArray) -> Numbers:
+        """The level of each class: SURE, OTHER or UNSURE."""
+        level = np.where(flags_of(pc.starts_with(names, "urn:")), SURE, OTHER).astype(np.int32)
+        for beginning in self._unsure:
+            level[flags_of(pc.starts_with(names, beginning))] = UNSURE
+        return level
 
 
-@compiled
 def components(records: int, first: Numbers, other: Numbers) -> Numbers:
     """Number the connected components of `records` records, of which first[i] and other[i] are joined.
 
     Returns the number of each record's component, from 1 in the order of first records.
     """
-    parent = np.arange(records).astype(np.int32)  # an earlier record of the same component; of the first one itself
+    cluster = np.empty(records, np.int32)
+    _number(np.arange(records, dtype=np.int32), read_only(first), read_only(other), cluster)
+    return cluster
+
+
+@compiled
+def _number(parent: Numbers, first: Numbers, other: Numbers, cluster: Numbers) -> None:
+    """Set the number of each record's component; `parent` is itself for each record.
+
+    It becomes an earlier record of the same component, and stays itself for the first one.
+    """
     for i in range(len(first)):
         a, b = _first(parent, first[i]), _first(parent, other[i])
         parent[max(a, b)] = min(a, b)
-    cluster = np.empty(records, np.int32)
     number = 0
-    for record in range(records):
+    for record in range(len(parent)):
         begin = _first(parent, record)
         if begin == record:
             number += 1
             cluster[record] = number
         else:
             cluster[record] = cluster[begin]
-    return cluster
 
 
-@compiled
+@inner
 def _first(parent: Numbers, record: int) -> int:
     """Find the first known record of a component; halves the path to it for later calls."""
     while parent[record] != record:

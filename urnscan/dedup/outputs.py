@@ -1,24 +1,25 @@
-"""Destinations of the results of a run; the files for the deduplicated dumps: one for all, or one for each input."""
+"""Destinations of the results of a run; the files for copies of the dumps: one for all, or one for each input."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+import functools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from urnscan.errors import FatalError, SourceError
 from urnscan.framing.buffer import MARK
-from urnscan.output.octets import OctetOutput
+from urnscan.output.octets import NOT_WRITTEN, OctetOutput, PageOutput
 from urnscan.output.places import as_fatal, check_output, work_folder
+from urnscan.output.tables import open_table
 from urnscan.records.formats import Format
-from urnscan.sources import Input, is_remote, local_path, real_place
-
-__all__ = ["Dumps", "Following", "Outputs"]
-
-_UNPACKED = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".txz")  # forms that are read, but not written
+from urnscan.sources.inputs import Input
+from urnscan.sources.remote.urls import is_remote, local_path, real_place
+from urnscan.tables.schemas import CANDIDATES, CLUSTERS, MAPPING, REPEATING_IN_CLUSTERS, REVIEW
 
 
 class Following:
@@ -28,18 +29,18 @@ class Following:
         self._write = write
         self._tail = b""  # the last octets that were written
         self._line_ends = 0  # needed before the next octets
-        self._begins_later = False  # the next octets begin a dump, and not the first one
+        self._begins = False  # whether the next octets begin another dump
 
     def begin(self, line_ends: int) -> None:
         """Begin another dump, with at least so many line ends before it."""
-        self._begins_later = bool(self._tail)
+        self._begins = bool(self._tail)
         self._line_ends = line_ends if self._tail else 0
 
     def __call__(self, octets: bytes) -> None:
         """Write octets of the dump. Raises the errors of `write`."""
-        if self._begins_later and octets:
+        if self._begins and octets:
             octets = octets.removeprefix(MARK)
-            self._begins_later = False
+            self._begins = False
         if not octets:
             return
         if self._line_ends:
@@ -51,7 +52,7 @@ class Following:
 
 
 class Dumps(contextlib.AbstractContextManager["Dumps"]):
-    """Files for the deduplicated dumps: one for all, or a folder with one for each input; a context manager.
+    """Files for copies of the dumps: one for all, or a folder with one for each input; a context manager.
 
     All files appear when `commit` is called.
     """
@@ -62,10 +63,10 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._force = force
         self._admitted: dict[str, tuple[str, Format]] = {}  # path of an output -> its first input
         self._folder = None if is_remote(path) else Path(local_path(path))
-        if self._folder is not None and not self._folder.is_dir() and not path.endswith("/"):
-            self._folder = None
         if self._folder is not None and not self._folder.is_dir():
-            raise FatalError(f"{path}: this folder does not exist; make it first")
+            if path.endswith("/"):
+                raise FatalError(f"{path}: this folder does not exist; make it first")
+            self._folder = None
         self._joined: Following | None = None
         self._outputs: list[OctetOutput] = []
         with as_fatal(path), contextlib.ExitStack() as stack:
@@ -80,11 +81,12 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
     def __exit__(self, *_: object) -> None:
         self._clean_up.close()
 
-    def foresee(self, inputs: Iterable[Input | SourceError], others: Iterable[str] = ()) -> None:
+    def foresee(self, inputs: Iterable[Input | SourceError], others: Iterable[str] = ()) -> list[str]:
         """Check that all files can be written, before hours go into reading. `others` are the other outputs of the run.
 
-        Raises FatalError if they cannot.
+        Returns their paths. Raises FatalError if they cannot be written.
         """
+        paths: dict[str, None] = {}
         read: dict[str, str] = {}  # real place -> name of the input; in `written` as well
         written: dict[str, str] = {}
         taken = set(map(real_place, others)) - {real_place(self._path)}
@@ -102,10 +104,12 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
                     raise FatalError(f"{path}: would be written for {source.name}, and is another output")
                 check_output(path, force=self._force)
             written[place] = source.name
+            paths[path] = None
             if source.path is not None:
                 read[real_place(source.path)] = source.name
         for place in read.keys() & written.keys():
             raise FatalError(f"{read[place]}: is an input and an output: name another place to write")
+        return list(paths)
 
     def admit(self, source: Input, format_: Format, codec: str | None) -> None:
         """Check that a dump of the input can be written behind those before it.
@@ -141,12 +145,12 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         output.complete()  # now: there may be more inputs than open files are allowed
         self._outputs.append(output)
 
-    def complete(self) -> None:
-        """Complete the files. Raises FatalError."""
+    def complete(self, _metadata: Mapping[str, Any] | None = None) -> None:
+        """Complete the files; they have no place for metadata. Raises FatalError."""
         for output in self._outputs:
             output.complete()
 
-    def commit(self) -> None:
+    def commit(self, _metadata: Mapping[str, Any] | None = None) -> None:
         """Put the files in their places. Raises FatalError."""
         for output in self._outputs:
             output.commit()
@@ -156,8 +160,20 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
             return self._path
         name = source.file_name.lstrip("-") or "standard-input"
         suffixes = Path(name).suffixes
-        written = (suffix for suffix in suffixes if suffix.lower() not in _UNPACKED)
+        written = (suffix for suffix in suffixes if suffix.lower() not in NOT_WRITTEN)
         return str(self._folder / (name.removesuffix("".join(suffixes)) + "".join(written)))
+
+
+FILES: Mapping[str, Callable[..., Any]] = {
+    "clusters": functools.partial(open_table, schema=CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS),
+    "mapping": functools.partial(open_table, schema=MAPPING),
+    "review": functools.partial(open_table, schema=REVIEW),
+    "candidates": functools.partial(open_table, schema=CANDIDATES),
+    "deduplicated": Dumps,
+    "removed": Dumps,
+    "report": PageOutput,
+}
+"""The functions that open the outputs of a run, by the names of their options: path and `force` -> context manager."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +182,16 @@ class Outputs:
 
     clusters: Callable[[pa.RecordBatch], None] | None = None
     """Takes batches of CLUSTERS rows, in order."""
+    mapping: Callable[[pa.RecordBatch], None] | None = None
+    """Takes batches of MAPPING rows, in order."""
+    review: Callable[[pa.RecordBatch], None] | None = None
+    """Takes batches of REVIEW rows, in order."""
+    candidates: Callable[[pa.RecordBatch], None] | None = None
+    """Takes batches of CANDIDATES rows, in order."""
     dumps: Dumps | None = None
+    """Take the records that are kept, and what surrounds them."""
+    removed: Dumps | None = None
+    """Take the records that are removed, and what surrounds them."""
     page: Callable[[bytes], object] | None = None
     """Takes the HTML report."""
     paths: Collection[str] = ()
@@ -175,6 +200,11 @@ class Outputs:
     """Parent of the folder for spilled rows; None: that for temporary files."""
 
     @property
+    def copies(self) -> Mapping[bool, Dumps]:
+        """Destinations of copies of the dumps, by whether they take the records that are kept."""
+        return {kept: dumps for kept, dumps in ((True, self.dumps), (False, self.removed)) if dumps is not None}
+
+    @property
     def need_second_reading(self) -> bool:
         """Whether the dumps have to be read twice."""
-        return self.dumps is not None or self.page is not None
+        return bool(self.copies) or self.page is not None

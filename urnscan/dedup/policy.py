@@ -1,22 +1,26 @@
-"""Options that say which URNs join records, and which record of a cluster is kept."""
+"""Options that say which keys join records, and which record of a cluster is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from urnscan.dedup.components import Numbers
+from urnscan.dedup.agreement import ASPECTS
+from urnscan.dedup.decisions import Decisions, decisions_of
+from urnscan.dedup.keeping import need_descriptions, read_rules
+from urnscan.errors import ArgumentError
 from urnscan.records.formats import FORMATS
-from urnscan.run.options import as_flag, as_strings, as_whole_number
-
-__all__ = ["KEEP", "PLACEHOLDERS", "WEAK", "Policy", "ranks"]
+from urnscan.records.keys import URN, kinds
+from urnscan.run.options import as_flag, as_whole_number
+from urnscan.urn.beginnings import read_beginnings
+from urnscan.urn.syntax import as_strings, get_syntax
 
 WEAK = ("issn", "schemas-*", "ietf:params:xml", "oasis")
 """Weak by default: URNs that many records share, such as that of a serial or of an XML vocabulary."""
+
+KEYS = kinds()
+"""Kinds of keys that join records by default."""
 
 PLACEHOLDERS = (
     *(f"isbn:978{digit * 9}{-(38 + 19 * int(digit)) % 10}" for digit in "0123456789"),  # with the right check digit
@@ -26,70 +30,91 @@ PLACEHOLDERS = (
 )
 """Placeholders in place of an unknown identifier. They join nothing, whatever `weak` says."""
 
-_Lengths = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Which URNs join records, and which records are kept; names and meanings as in the command's options.
+    """Which keys join records, and which records are kept; names and meanings as in the command's options.
 
-    Raises ValueError and TypeError for an invalid value.
+    Raises ArgumentError for an invalid value.
 
-    >>> Policy(weak=("urn:ISSN:", "oasis"), keep="longest").weak
+    >>> Policy(weak=("urn:ISSN:", "oasis"), keep=["newest", "longest"]).weak
     ('issn', 'oasis')
     """
 
     fields: bool = False
     """Only the identifiers in the record's own fields count; native ones (ISBN, DOI) count as their URNs."""
+    keys: tuple[str, ...] = KEYS
+    """Kinds of keys that join records, of `records.keys.kinds`; "all" alone: all of them."""
     weak: tuple[str, ...] = WEAK
-    """Namespaces, or parts of them, whose URNs join nothing, such as `issn`."""
+    """Namespaces, or beginnings of names in them, whose URNs join nothing, such as `issn`."""
     max_class: int = 100
-    """A URN that stands in more records than this joins none of them."""
-    keep: str = "first"
-    """Which record of a cluster is kept, one of KEEP."""
+    """A URN or another key that stands in more records than this joins none of them."""
+    agree: tuple[str, ...] = ASPECTS
+    """What must not contradict in the descriptions of records that are joined, of ASPECTS; "none" or empty: nothing."""
+    max_cluster: int = 50
+    """If shared keys connect more records than this, none of them is joined."""
+    keep: tuple[str, ...] = ("first",)
+    """Rules that say which record of a cluster is kept, of KEEP and `source:NAME`; a tie goes to the next rule."""
     record: str | None = None
     """The format of the dumps, such as `marc`; None: recognised in each dump."""
 
+    decisions: Decisions | None = None
+    """Decisions of people about records: the path of a table that `review` wrote and people edited, or what
+    `dedup.decisions.read_decisions` gave.
+    """
+
     def __post_init__(self) -> None:
-        weak = as_strings("weak", self.weak)
-        names = (name.strip().lower().removeprefix("urn:").removesuffix(":") for name in weak)
-        object.__setattr__(self, "weak", tuple(name for name in names if name))
+        weak = [name for name in as_strings("weak", self.weak) if name.strip()]  # "" means that none is weak
+        object.__setattr__(self, "weak", read_beginnings("weak", weak, get_syntax("rfc2141")))
+        object.__setattr__(self, "keys", _kinds(self.keys))
         object.__setattr__(self, "fields", as_flag("fields", self.fields))
-        if self.keep not in tuple(KEEP):
-            raise ValueError(f"keep cannot be {self.keep!r}: choose from {', '.join(KEEP)}")
+        object.__setattr__(self, "keep", read_rules(self.keep))
+        object.__setattr__(self, "decisions", decisions_of(self.decisions))
         if self.record is not None and self.record not in tuple(FORMATS):
-            raise ValueError(f"no format of records is called {self.record!r}: choose from {', '.join(FORMATS)}")
+            raise ArgumentError(f"no format of records is called {self.record!r}: choose from {', '.join(FORMATS)}")
         object.__setattr__(self, "max_class", as_whole_number("max_class", self.max_class))
         if self.max_class < 2:
-            raise ValueError("max_class must be at least 2: a class of one record joins nothing")
+            raise ArgumentError("max_class must be at least 2: a class of one record joins nothing")
+        object.__setattr__(self, "agree", _aspects(self.agree))
+        object.__setattr__(self, "max_cluster", as_whole_number("max_cluster", self.max_cluster))
+        if self.max_cluster < 2:
+            raise ArgumentError("max_cluster must be at least 2: a cluster of one record joins nothing")
+
+    def metadata(self) -> dict[str, Any]:
+        """The values of the options; of decisions the SHA-256 of their file."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return values | {"decisions": self.decisions and self.decisions.sha256}
+
+    @property
+    def needs_descriptions(self) -> bool:
+        """Whether the descriptions of the records are read."""
+        return bool(self.agree) or need_descriptions(self.keep)
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether anything but URNs joins records."""
+        return self.keys != (URN,)
 
 
-KEEP: Mapping[str, Callable[[Numbers, _Lengths, _Lengths], _Lengths | Numbers]] = MappingProxyType(
-    {
-        "first": lambda record, _length, _urns: record,
-        "last": lambda record, _length, _urns: -record,
-        "longest": lambda _record, length, _urns: -length,
-        "most-identifiers": lambda _record, _length, urns: -urns,
-    }
-)
-"""Keys by which records of a cluster are ranked, least first; made of record number, octets and number of URNs."""
+def _kinds(keys: str | Iterable[str]) -> tuple[str, ...]:
+    """Kinds of keys in the order of the table. Raises ArgumentError for an invalid value."""
+    named = [name for name in as_strings("keys", keys) if name]
+    if named == ["all"]:
+        return kinds()
+    if not named:
+        raise ArgumentError(f"keys cannot be empty: choose from {', '.join(kinds())}, or all alone")
+    for name in named:
+        if name not in kinds():
+            raise ArgumentError(f"keys cannot be {name!r}: choose from {', '.join(kinds())}, or all alone")
+    return tuple(name for name in kinds() if name in named)
 
 
-def ranks(keep: str, cluster: Numbers, unit: Numbers, length: _Lengths, urns: Numbers) -> Numbers:
-    """Rank the records of each cluster from 1 by `keep`, one of KEEP; of equals the first comes first.
-
-    All arrays have an element for each record. `unit`: number of the thing that the record is a piece of, from 0 in the
-    order of first pieces; all pieces get the same rank. `length`: octets. `urns`: number of different URNs.
-    """
-    begins = np.empty(unit.max(initial=-1) + 1, np.int32)  # first record of each unit
-    begins[unit[::-1]] = np.arange(len(unit), dtype=np.int32)[::-1]
-    of_unit = cluster[begins]
-    shared = np.flatnonzero(np.bincount(of_unit)[of_unit] > 1).astype(np.int32)
-    lengths, counts = (np.bincount(unit, each).astype(np.int64)[shared] for each in (length, urns))
-    order = np.lexsort((KEEP[keep](shared, lengths, counts), of_unit[shared]))  # a stable sort
-    place = np.arange(len(order))
-    in_order = of_unit[shared][order]
-    is_first = np.append(True, in_order[1:] != in_order[:-1])[: len(order)]
-    rank = np.ones(len(begins), np.int32)
-    rank[shared[order]] = place - np.maximum.accumulate(np.where(is_first, place, 0)) + 1
-    return rank[unit]
+def _aspects(agree: str | Iterable[str]) -> tuple[str, ...]:
+    """Aspects in the order of ASPECTS. Raises ArgumentError for an invalid value."""
+    named = [name for name in as_strings("agree", agree) if name]
+    if named == ["none"]:
+        return ()
+    for name in named:
+        if name not in ASPECTS:
+            raise ArgumentError(f"agree cannot be {name!r}: choose from {', '.join(ASPECTS)}, or none alone")
+    return tuple(name for name in ASPECTS if name in named)

@@ -8,19 +8,19 @@ import tempfile
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import IO
 
-from urnscan.dedup.copies import blocks
 from urnscan.errors import FatalError, SourceError
 from urnscan.framing.buffer import Buffer
 from urnscan.records.formats import Format
-from urnscan.sources import Document, Input, Reading, open_documents, past_damage
-
-__all__ = ["Dump", "Place", "ReadInto", "SecondReading", "Spool", "SummedReader"]
+from urnscan.sources.documents import Document
+from urnscan.sources.inputs import Input
+from urnscan.sources.layers import Reading
+from urnscan.sources.reader import past_damage
+from urnscan.sources.texts import open_documents
 
 ReadInto = Callable[[memoryview], int]
 
@@ -36,8 +36,8 @@ class Dump:
     number: int
     """Index among the documents of the input, from 0."""
     format: Format
-    first: int
-    """Number of its first record among the readable records of all dumps, from 0."""
+    first: int = 0
+    """Number of its first record among the readable records of all dumps, from 0; known when it is read."""
     records: int = 0
     damaged: int = 0
     without: int = 0
@@ -53,24 +53,6 @@ Place = tuple[Dump, int]
 """A dump, and the offset of a record in it."""
 
 
-class SummedReader:
-    """A reader that counts octets and sums them up, to compare two readings."""
-
-    def __init__(self, read_into: ReadInto, *, want_checksum: bool = True) -> None:
-        self.octets = 0
-        self.checksum = 0
-        self._read_into = read_into
-        self._want_checksum = want_checksum
-
-    def read_into(self, view: memoryview) -> int:
-        """Read the next octets. Raises the errors of the reader."""
-        got = self._read_into(view)
-        self.octets += got
-        if self._want_checksum:
-            self.checksum = zlib.crc32(view[:got], self.checksum)
-        return got
-
-
 class Spool:
     """Octets that came out of pipes, kept for the second reading: one unnamed file for all dumps."""
 
@@ -82,17 +64,11 @@ class Spool:
         with self._as_fatal():
             self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed by `close`)
 
-    def keep(self, read_into: ReadInto) -> ReadInto:
-        """Wrap a reader so that its octets are kept. The new reader also raises FatalError if the disk is full."""
-
-        def read_and_keep(view: memoryview) -> int:
-            got = read_into(view)
-            with self._as_fatal():
-                self._file.write(view[:got])
-            self.octets += got
-            return got
-
-        return read_and_keep
+    def keep(self, octets: memoryview) -> None:
+        """Append octets. Raises FatalError if the disk is full."""
+        with self._as_fatal():
+            self._file.write(octets)
+        self.octets += len(octets)
 
     def read_again(self, start: int, end: int) -> ReadInto:
         """Reader of the octets between two offsets; nothing can be kept from then on. Raises FatalError, as it does."""
@@ -120,6 +96,29 @@ class Spool:
             raise FatalError(f"{self._folder}: cannot hold what comes out of a pipe: {error.strerror}") from error
 
 
+@dataclass(slots=True)
+class SummedReader:
+    """A reader that counts octets and makes a checksum, to compare two readings; it may keep the octets in a spool."""
+
+    reader: ReadInto
+    want_checksum: bool = True
+    spool: Spool | None = None
+    on_read: Callable[[int], object] = lambda _: None
+    octets: int = 0
+    checksum: int = 0
+
+    def read_into(self, view: memoryview) -> int:
+        """Read the next octets. Raises the errors of the reader, and FatalError if the disk is full."""
+        got = self.reader(view)
+        self.octets += got
+        self.on_read(got)
+        if self.want_checksum:
+            self.checksum = zlib.crc32(view[:got], self.checksum)
+        if self.spool is not None:
+            self.spool.keep(view[:got])
+        return got
+
+
 @dataclass(frozen=True, slots=True)
 class SecondReading:
     """The second reading of all dumps, or of some records in them."""
@@ -129,7 +128,7 @@ class SecondReading:
     """Octets that came out of pipes, if there were any."""
     reading: Reading
     on_read: Callable[[int], object]
-    """Called with the number of octets read from the inputs since the last call."""
+    """Called with the number of octets of the dumps that were read since the last call."""
 
     def read(self) -> Iterator[tuple[Dump, Buffer]]:
         """Give the dumps; the caller reads each to its end. Raises FatalError if one has changed."""
@@ -143,7 +142,7 @@ class SecondReading:
         for dump, reader in self._open([dump for dump in self.dumps if any(place[0] is dump for place in places)]):
             buffer = Buffer(past_damage(reader.read_into))
             for place in sorted((place for place in places if place[0] is dump), key=itemgetter(1)):
-                for _ in blocks(buffer, place[1] - buffer.offset):
+                for _ in buffer.blocks(place[1] - buffer.offset):
                     pass
                 yield place, buffer.take(places[place])
 
@@ -153,14 +152,14 @@ class SecondReading:
             waiting = deque(of_source)
             while self.spool is not None and waiting and (start := waiting[0].spooled) is not None:
                 dump = waiting.popleft()
-                yield dump, SummedReader(self.spool.read_again(start, start + dump.octets))
+                yield dump, SummedReader(self.spool.read_again(start, start + dump.octets), on_read=self.on_read)
             if not waiting:
                 continue
             try:
-                with closing(open_documents(source, self.reading, self.on_read)) as documents:
+                with contextlib.closing(open_documents(source, self.reading)) as documents:
                     for number, document in enumerate(documents):
                         if number == waiting[0].number and isinstance(document, Document):
-                            yield waiting.popleft(), SummedReader(document.reader.read_into)
+                            yield waiting.popleft(), SummedReader(document.reader.read_into, on_read=self.on_read)
                         if not waiting:
                             break
             except SourceError as error:

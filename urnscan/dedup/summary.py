@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import io
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan import __version__
-from urnscan.arrays.arrow import number_array, string_array
+from urnscan.arrays.arrow import number_array, number_scalar, string_array
 from urnscan.dedup.components import Numbers
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.second_reading import Dump, Place
-from urnscan.errors import SourceError
+from urnscan.errors import SourceError, count_of
 from urnscan.framing.buffer import Buffer
 from urnscan.records.identifiers import as_text
+from urnscan.records.keys import KeyReader
 from urnscan.records.record import Record
-from urnscan.records.shown import shown
 from urnscan.report.dedup import Common, Example, ExampleRecord, Input, Large, Summary, render
 from urnscan.run.options import Options
 from urnscan.scanner.views import make_scanner
 from urnscan.tables.rows import canonical_column
-
-__all__ = ["Chosen"]
 
 _READ = 1 << 16  # octets read of a record that is shown
 _EXCERPT = 3_000  # characters shown of it
@@ -39,6 +37,14 @@ _COMMON = 100
 _FAILURES = 20
 
 _Row = Mapping[str, Any]
+
+
+class Counted(Protocol):
+    """Counts and failures of a run, as a report of it has them."""
+
+    apart: int
+    common: Sequence[tuple[str, int]]
+    failures: list[SourceError]
 
 
 class Chosen:
@@ -67,7 +73,8 @@ class Chosen:
         """Count CLUSTERS rows of a dump, and keep those that are shown."""
         self._removed[dump] += len(rows) - rows.column("kept").true_count
         wanted = pc.and_(
-            pc.is_in(rows.column("cluster"), value_set=self._wanted), pc.less_equal(rows.column("rank"), _NAMED)
+            pc.is_in(rows.column("cluster"), value_set=self._wanted),
+            pc.less_equal(rows.column("cluster_rank"), number_scalar(_NAMED)),
         )
         for row in rows.filter(wanted).to_pylist():
             self._rows[row["cluster"]].append((dump, row))
@@ -75,28 +82,22 @@ class Chosen:
     def places(self) -> Mapping[Place, int]:
         """Places of the records that are shown, with the number of octets to read of each."""
         rows = (each for cluster in self._shown for each in self._beside(cluster))
-        return {(dump, row["offset"]): min(row["length"], _READ) for dump, row in rows}
+        return {(dump, row["start"]): min(row["length"], _READ) for dump, row in rows}
 
     def _beside(self, cluster: int) -> Sequence[tuple[Dump, _Row]]:
         """Records of a cluster that are shown side by side, in the order of their ranks."""
-        return sorted(self._rows[cluster], key=lambda each: each[1]["rank"])[:_SIDE_BY_SIDE]
+        return sorted(self._rows[cluster], key=lambda each: each[1]["cluster_rank"])[:_SIDE_BY_SIDE]
 
     def page(
         self,
         options: Options,
         policy: Policy,
-        common: Sequence[tuple[str, int]],
-        failures: Sequence[SourceError],
+        counted: Counted,
         excerpts: Mapping[Place, bytes],
     ) -> bytes:
-        """Make the report; `excerpts` has the octets that `places` asked for."""
+        """Make the report; `counted` has what the run counted, `excerpts` has the octets for which `places` asked."""
         sizes = Counter(self._sizes[1:].tolist())
         spellings = _Spellings(options, policy)
-
-        def example(dump: Dump, row: _Row) -> ExampleRecord:
-            octets = excerpts[dump, row["offset"]]
-            return _example(row, dump, octets, spellings.of(dump, octets))
-
         inputs = [
             Input(each.name, each.format.title, each.records, each.damaged, each.without, self._removed[each])
             for each in self._dumps
@@ -108,17 +109,25 @@ class Chosen:
             clusters=sizes.total(),
             duplicates=self._removed.total(),
             without=sum(each.without for each in inputs),
+            apart=counted.apart,
             sizes=sizes,
             largest=[self._large(cluster) for cluster in self._largest],
-            common=[Common(urn, count) for urn, count in common[:_COMMON]],
-            more_common=max(0, len(common) - _COMMON),
+            common=[Common(urn, count) for urn, count in counted.common[:_COMMON]],
+            more_common=max(0, len(counted.common) - _COMMON),
             examples=[
-                Example(cluster, int(self._sizes[cluster]), [example(*each) for each in self._beside(cluster)])
+                Example(
+                    cluster,
+                    int(self._sizes[cluster]),
+                    [
+                        _example(row, dump, excerpts[dump, row["start"]], spellings)
+                        for dump, row in self._beside(cluster)
+                    ],
+                )
                 for cluster in self._shown
             ],
             settings=_settings(options, policy),
-            failures=[str(failure) for failure in failures[:_FAILURES]],
-            more_failures=max(0, len(failures) - _FAILURES),
+            failures=[str(failure) for failure in counted.failures[:_FAILURES]],
+            more_failures=count_of(counted.failures[_FAILURES:]),
         )
         return render(summary).encode()
 
@@ -129,39 +138,44 @@ class Chosen:
         return Large(cluster, int(self._sizes[cluster]), urns[:_NAMED], names, max(0, len(urns) - _NAMED))
 
 
-def _example(row: _Row, dump: Dump, octets: bytes, spellings: Iterable[tuple[str, str]]) -> ExampleRecord:
-    text = shown(dump.format.name, octets)
+def _example(row: _Row, dump: Dump, octets: bytes, spellings: _Spellings) -> ExampleRecord:
+    text = dump.format.show(octets)
     return ExampleRecord(
         source=dump.name,
         number=row["record"],
-        offset=row["offset"],
+        start=row["start"],
         identifier=row["record_id"],
         excerpt=text[:_EXCERPT],
         rest=row["length"] - len(octets) + len(text[_EXCERPT:].encode("utf-8", "replace")),
         urns=row["urns"],
         joined_by=row["joined_by"],
-        spellings=list(dict.fromkeys(text for text, urn in spellings if urn in row["joined_by"])),
+        spellings=list(dict.fromkeys(text for text, urn in spellings.of(dump, octets) if urn in row["joined_by"])),
         kept=row["kept"],
     )
 
 
 class _Spellings:
-    """Finds how the URNs of a record are spelled in it."""
+    """Finds the spellings of URNs in a record."""
 
     def __init__(self, options: Options, policy: Policy) -> None:
         self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
         self._level = options.level
         self._fields = policy.fields
+        self._keys = policy.keys if policy.has_keys else None
 
     def of(self, dump: Dump, octets: bytes) -> Iterator[tuple[str, str]]:
         """Find the spellings in the octets of a record, each with its canonical form."""
         yield from self._literal(octets)
-        if self._fields:
-            # Native identifiers are not marked in a record that cannot be read without its wrapper.
-            for record in dump.format.open(own=True).read(Buffer(io.BytesIO(octets).readinto)):
-                for own in record.own if isinstance(record, Record) else ():
-                    for _, urn in self._literal((as_text(own) or "").encode()):
-                        yield own.text.strip(), urn
+        if not (self._fields or self._keys):
+            return
+        # Native identifiers are not marked in a record that cannot be read without its wrapper.
+        reader = dump.format.open(own=True, keys=bool(self._keys))
+        key_reader = KeyReader(self._keys or (), 0)
+        for record in reader.read(Buffer(io.BytesIO(octets).readinto)):
+            for own in record.own if isinstance(record, Record) else ():
+                for _, urn in self._literal((as_text(own) or "").encode() if self._fields else b""):
+                    yield own.text.strip(), urn
+                yield from ((own.text.strip(), key) for key in key_reader.of_own(own))
 
     def _literal(self, octets: bytes) -> Iterator[tuple[str, str]]:
         for matches in self._scanner.scan_octets(np.frombuffer(octets, np.uint8)):
@@ -171,13 +185,22 @@ class _Spellings:
 
 def _settings(options: Options, policy: Policy) -> Sequence[tuple[str, str]]:
     """Options that decide what was joined, named as on the command line."""
-    switches = {"--fields": policy.fields, "--trim": options.trim}
+    recover = ",".join(options.recover)
     return [
         ("--equivalence", options.equivalence),
         ("--syntax", options.syntax),
-        ("--keep", policy.keep),
+        ("--keys", ",".join(policy.keys)),
+        ("--keep", ",".join(policy.keep)),
+        *([("--decisions", policy.decisions.path)] if policy.decisions else []),
         ("--weak", ",".join(policy.weak) or "nothing"),
         ("--max-class", f"{policy.max_class:,}"),
-        *((name, "yes" if is_on else "no") for name, is_on in switches.items()),
-        *([("--recover", ",".join(options.recover))] if options.recover else []),
+        ("--agree", ",".join(policy.agree) or "none"),
+        ("--max-cluster", f"{policy.max_cluster:,}"),
+        ("--fields", "yes" if policy.fields else "no"),
+        ("--trim", "yes" if options.trim else "no"),
+        ("--resolver-tail", options.resolver_tail),
+        *([("--recover", recover)] if recover else []),
+        *([("--nid", ",".join(options.nid))] if options.nid else []),
+        *([("--not-nid", ",".join(options.not_nid))] if options.not_nid else []),
+        *([("--rules", f"SHA-256 {options.level.rulebook.sha256}")] if options.rules else []),
     ]

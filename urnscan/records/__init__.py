@@ -1,21 +1,25 @@
-"""Records of a bibliographic dump: where each begins and ends, its identifier, and what it says of itself.
+"""Records of a bibliographic dump: the place of each, its name, and the identifiers in its own fields.
 
-record: `Record`, and the protocol of the readers of records.
-formats: the registry: how each format is recognised, and its reader.
-marc, marc_fields: MARC 21 and UNIMARC (ISO 2709); own identifiers of MARC records.
+fields: the table of the fields that hold own identifiers (`fields.toml`), and how its rows are applied.
+record: `Record`, and the base class of the readers.
+description: what a record says of its thing (title, year, edition), by a table of fields (`descriptions.toml`).
+formats: the registry: how each format is recognised, read, and shown to a person.
+marc_fields: fields of MARC 21 and of UNIMARC, in whatever they are written.
+marc: MARC in the exchange format (ISO 2709).
 pica: PICA+, normalised and plain.
-markup, markup_fields: records cut out of XML; what MARCXML, MODS, Dublin Core, OAI-PMH, SRU and ONIX say.
-json_records, json_wrappers: JSON Lines and arrays; which array in an object holds the records.
+xml_records: records cut out of XML.
+xml_kinds: the table of XML formats, and their fields: MARCXML, MODS, Dublin Core, OAI-PMH, SRU and ONIX.
+json_records: JSON Lines and arrays, also within objects.
 separated: CSV, TSV.
 named_values: values under names, in JSON and in CSV.
 triples: N-Triples, N-Quads.
-tagged: RIS.
+tagged: fields in lines with tags: RIS, PubMed, EndNote, Web of Science.
+marc_lines: MARC in such lines: MarcEdit, yaz-marcdump, Aleph.
 bibtex: BibTeX.
 lines: any text, line by line.
-fields: where own identifiers stand, by format (`fields.toml`).
 identifiers: native identifiers as URNs.
-shown: a record as text for a person.
+keys: other identifiers in one form for all their spellings, by a table (`keys.toml`).
 
-No reader knows what a URN is, and `identifiers` knows no format. Lines, rows of CSV and values of JSON are cut out by
-`urnscan.framing`.
+No reader knows what a URN is, and `identifiers` knows no format. `urnscan.framing` cuts out lines, rows of CSV and
+values of JSON.
 """

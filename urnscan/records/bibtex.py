@@ -1,8 +1,8 @@
-r"""Records of BibTeX and biblatex: entries, `@article{key, field = {…}, field = "…" # macro}` ("BibTeXing", O. Patashnik
-1988, and what bibtex.web 0.99d takes).
+r"""Records of BibTeX and biblatex: entries, `@article{key, field = {…}, field = "…" # macro}` ("BibTeXing", O.
+Patashnik 1988, and the input of bibtex.web 0.99d).
 
-An entry begins with `@`, wherever that stands; what is between entries is a comment. Braces count, also in quotes and with
-a backslash before them; quotes count outside of braces. `@string`, `@preamble` and `@comment` are no records.
+An entry begins with any `@`; text between entries is a comment. Braces count, also in quotes and behind a backslash;
+quotes count outside of braces. `@string`, `@preamble` and `@comment` are no records.
 """
 
 from __future__ import annotations
@@ -11,32 +11,32 @@ import re
 from collections.abc import Iterator
 
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
-from urnscan.framing.lines import too_long
-from urnscan.records.fields import of_values, own_fields, wanted
-from urnscan.records.record import Damaged, Record
-
-__all__ = ["BibtexRecords", "is_bibtex"]
+from urnscan.framing.lines import Damaged, too_long
+from urnscan.records import description
+from urnscan.records.description import Statement
+from urnscan.records.fields import Own, of_value
+from urnscan.records.record import Cut, Record, RecordReader
 
 _SPACE = rb"[ \t\r\n]{0,99}+"
 _ENTRY = re.compile(rb"@" + _SPACE + rb"([A-Za-z][\w.+\-]{0,99}+)" + _SPACE + rb"[{(]")
 _LONGEST_BEGINNING = 512
-# A line that begins like an entry. One may be quoted in a value; the second says that an entry was never closed.
+# A line that begins like an entry. One may be quoted in a value; a second one means that the entry is never closed.
 _BEGINS = rb"[ \t]{0,99}+@[A-Za-z]{1,99}+[ \t]{0,99}+[{(]"
 _LINE = re.compile(rb"\n" + _BEGINS)
 _NO_RECORDS = frozenset({b"comment", b"string", b"preamble"})
 
-_DEPTH = 5  # to which patterns follow braces; beyond they are counted
+_DEPTH = 5  # braces in each other that patterns match; deeper ones are counted
 
 
 def _text(end: bytes, entry: bool) -> bytes:
-    """A pattern for what holds no brace, nor `end`, nor, in a whole entry, the beginning of another."""
+    """Pattern of a text without braces and `end`; in a whole entry, also without the beginning of another."""
     if not entry:
         return rb"[^{}" + end + rb"]*+"
     return rb"[^{}\n" + end + rb"]*+(?:\n(?!" + _BEGINS + rb")[^{}\n" + end + rb"]*+)*+"
 
 
 def _between(first: bytes, last: bytes, end: bytes, entry: bool, depth: int) -> bytes:
-    """A pattern for what stands between two delimiters, with the braces in it."""
+    """Pattern of two delimiters and the text between them, with the braces in it."""
     inner = _between(rb"\{", rb"\}", b"", entry, depth - 1) if depth else rb"(?!)"
     return first + _text(end, entry) + rb"(?:" + inner + _text(end, entry) + rb")*+" + last
 
@@ -62,10 +62,8 @@ _FIELD = re.compile(
 )  # a string that is no value is passed over whole
 _PART = re.compile(rb"(" + _STRING + rb")|(" + _BARE + rb")")
 
-# LaTeX for characters that URNs and URLs have. What is only for breaking lines is nothing.
-_SYMBOLS = {symbol: symbol for symbol in (b"_", b"%", b"#", b"&", b"$", b"{", b"}", b"~", b"^")} | {
-    b"-": b"",
-    b"/": b"",
+# LaTeX for characters of URNs and URLs; commands that only break lines have none.
+_WORDS = {
     b"allowbreak": b"",
     b"relax": b"",
     b"string": b"",
@@ -79,11 +77,7 @@ _SYMBOLS = {symbol: symbol for symbol in (b"_", b"%", b"#", b"&", b"$", b"{", b"
     b"textquotesingle": b"'",
     b"textunderscore": b"_",
 }
-_SYMBOL = (
-    rb"\\(?:([_%#&${}/\-])|("
-    + rb"|".join(name for name in _SYMBOLS if len(name) > 1)
-    + rb")(?![A-Za-z])(?:\{\}|[ \t]++)?+|([~^])\{\})"
-)
+_SYMBOL = rb"\\(?:([_%#&${}/\-])|(" + rb"|".join(_WORDS) + rb")(?![A-Za-z])(?:\{\}|[ \t]++)?+|([~^])\{\})"
 _GROUPED, _ESCAPE = re.compile(rb"\{" + _SYMBOL + rb"\}"), re.compile(_SYMBOL + rb"|\\\\")
 _COMMAND = re.compile(rb"\\(?:url|path|nolinkurl|href)\s*+(?=\{)")
 _BRACE = re.compile(rb"[{}]")
@@ -91,11 +85,15 @@ _BRACE = re.compile(rb"[{}]")
 _COMMENTS = rb"(?:[ \t]*+(?:%[^\n]*+)?+\n)*+"
 # Some programs write a few lines of their own before the first entry.
 _HEAD = re.compile(rb"(?:" + MARK + rb")?" + _COMMENTS + rb"(?:(?![<{\[\"])[^@\n]++\n" + _COMMENTS + rb"){0,8}+[ \t]*+")
-_FIRST = re.compile(rb"@[ \t]*+(?i:(string|preamble|comment)|[a-z][\w.+\-]*+)\s*+[{(](?(1)|\s*+[^\s,{}\"#=]++\s*+[,}])")
+# An entry has a key, or a comma and a field in its place.
+_FIRST = re.compile(
+    rb"@[ \t]*+(?i:(string|preamble|comment)|[a-z][\w.+\-]*+)\s*+[{(]"
+    rb"(?(1)|\s*+(?:[^\s,{}\"#=]++\s*+[,}]|,\s*+[A-Za-z][\w\-]*+\s*+=))"
+)
 
 
 def is_bibtex(head: bytes, name: str) -> bool | None:
-    """Whether an entry, with its key, comes behind a few lines at most; behind any, if the file is called BibTeX."""
+    """Whether an entry comes behind a few lines at most; or behind any, if the file name is of BibTeX."""
     match = _HEAD.match(head)
     rest = head[match.end() if match else 0 :]
     if _FIRST.match(rest):
@@ -106,16 +104,17 @@ def is_bibtex(head: bytes, name: str) -> bool | None:
     return None if not rest or (begun and len(rest) < _LONGEST_BEGINNING) else False
 
 
-class BibtexRecords:
-    """Entries, by their citation keys."""
+class BibtexRecords(RecordReader):
+    """Reads entries, named by their citation keys."""
 
-    def __init__(self, *, own: bool) -> None:
-        """`own`: only identifiers of what is cited are asked for."""
-        self._fields = own_fields("bibtex") if own else None
-        self._wanted = wanted(self._fields or {})
+    table = described_by = "bibtex"
 
-    def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
-        """The entries. Behind one that is never closed it goes on with the next line that begins like an entry."""
+    def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
+        """Find the entries. Behind one that is never closed, the next line that begins like an entry is an entry.
+
+        `Cut.around` has the type (`book`), the length of what stands before the citation key, and whether patterns can
+        read the entry: its braces are not too deep.
+        """
         while begins := _sought(buffer, _ENTRY):
             offset = buffer.offset
             delimiter, opened = begins[0][-1:], len(begins[0])
@@ -124,36 +123,44 @@ class BibtexRecords:
             if begins[1].lower() in _NO_RECORDS:  # never closed, BibTeX reads on behind the word, too
                 buffer.take(end if 0 < end <= LONGEST else opened)
             elif 0 < end <= LONGEST:
-                yield self._record(offset, buffer.take(end), begins[1], opened, simple is not None)
+                yield Cut(offset, buffer.take(end), (begins[1], opened, simple is not None))
             else:
                 yield too_long(offset) if end else Damaged(offset, "it is never closed")
                 if not _sought(buffer, _LINE):
                     return
 
-    def _record(self, offset: int, octets: bytes, kind: bytes, start: int, simple: bool) -> Record:
+    def record(self, cut: Cut) -> Record:
+        """Read an entry."""
+        offset, octets, (kind, start, simple) = cut
         match = _KEY.match(octets, start)
         key = match[1] if match else None
         start = match.end() if match else start
         name = None if key is None else key.decode("utf-8", "replace")
-        if self._fields is None:
-            key, fields = octets[:start], octets[start:]  # the comma would not end a URN that is the key
+        texts: tuple[bytes, ...] = ()
+        if self.has_texts:
+            beginning, fields = octets[:start], octets[start:]  # the comma would not end a URN that is the key
             if b"#" in fields:
                 fields = _FIELD.sub(_joined, fields if simple else _flat(fields))
-            return Record(offset, octets, name, (key, fields if b"\\" not in fields else _plain(fields)))
+            texts = beginning, fields if b"\\" not in fields else _plain(fields)
+            if self.fields is None and not self.described:
+                return Record(offset, octets, name, texts)
         values = [
-            (field, _value(value))
-            for field, value in (
-                (field.decode("utf-8", "replace").lower(), value)
-                for field, value in _FIELD.findall(octets if simple else _flat(octets), start)
-            )
-            if field in self._wanted
+            (field.decode().lower(), _value(value))
+            for field, value in _FIELD.findall(octets if simple else _flat(octets), start)
+            if field.lower() in self.wanted or field.lower() in self.described_octets
         ]
-        types = {field: text.lower() for field, text in reversed(values)} | {"@": kind.decode().lower()}
-        return Record(offset, octets, name, own=list(of_values(values, types, self._fields)))
+        values.append(("@", kind.decode().lower()))
+        kinds = {field: text.lower() for field, text in reversed(values)}
+        own: list[Own] = []
+        statements: list[Statement] = []
+        for field, text in values:
+            own += of_value(text, (self.fields or {}).get(field, ()), kinds)
+            statements += description.of_text(text, self.described.get(field, ()))
+        return Record(offset, octets, name, texts, own, description.pack(self.described_by, statements))
 
 
 def _sought(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
-    """The next match, which the buffer is led to; None, and all is taken, where none is."""
+    """Take all octets before the next match; all to the end, and None, if there is none."""
     while (match := buffer.search(pattern, longest=_LONGEST_BEGINNING)) is None:
         if len(buffer.octets) - buffer.at <= LONGEST:
             buffer.take_rest()
@@ -164,7 +171,7 @@ def _sought(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | Non
 
 
 def _closed(buffer: Buffer, start: int, delimiter: bytes) -> int:
-    """The length of an entry of which `start` is the delimiter: 0 if it is never closed, above `LONGEST` if not by then."""
+    """Length of an entry whose delimiter is at `start`: 0 if it is never closed, above `LONGEST` if not up to there."""
     depth = begun = 0
     quoted = False
     if delimiter == b"(":
@@ -196,7 +203,7 @@ def _closed(buffer: Buffer, start: int, delimiter: bytes) -> int:
 
 
 def _flat(entry: bytes) -> bytes:
-    """An entry without the braces that are too deep for patterns."""
+    """Remove the braces of an entry that are too deep for patterns."""
     depth = 0
 
     def brace(match: re.Match[bytes]) -> bytes:
@@ -208,7 +215,7 @@ def _flat(entry: bytes) -> bytes:
 
 
 def _value(octets: bytes) -> str:
-    """What a value says; nothing if a macro is a part of it."""
+    """Decode a value; empty if a macro is a part of it."""
     parts: list[tuple[bytes, bytes]] = _PART.findall(octets)
     if len(parts) > 1 and any(bare and not bare.isdigit() for _, bare in parts):
         return ""
@@ -220,7 +227,7 @@ def _value(octets: bytes) -> str:
 
 
 def _joined(field: re.Match[bytes]) -> bytes:
-    """A field whose value is in pieces, with those together that no macro parts."""
+    """Join the pieces of a value, except at macros."""
     parts: list[tuple[bytes, bytes]] = _PART.findall(field[2] or b"")
     if len(parts) < 2:
         return field[0]
@@ -232,9 +239,12 @@ def _joined(field: re.Match[bytes]) -> bytes:
 
 
 def _plain(octets: bytes) -> bytes:
-    """Without the escapes of LaTeX."""
+    """Replace the escapes of LaTeX."""
     return _ESCAPE.sub(_symbol, _GROUPED.sub(_symbol, octets))
 
 
 def _symbol(escape: re.Match[bytes]) -> bytes:
-    return _SYMBOLS[escape[1] or escape[2] or escape[3]] if escape.lastindex else escape[0]
+    sign, word, accent = escape.groups()
+    if sign:
+        return b"" if sign in b"/-" else bytes(sign)
+    return _WORDS[word] if word else bytes(accent or escape[0])

@@ -1,94 +1,138 @@
-"""Where a record's own identifiers stand: a table of data (`fields.toml`), by format and by field."""
+"""Fields of records: tables of data say in which of them a record's own identifiers stand: `fields.toml` those that may
+become URNs, `keys.toml` other ones.
+
+Every reader takes a record apart into fields of one of three shapes: values under names (`of_value`), subfields under a
+tag (`of_subfields`), or objects (`named_values.own_identifiers`). Rows of the table are applied to these.
+"""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from types import MappingProxyType
-
-from urnscan.records.record import Own
-
-__all__ = ["OwnField", "Table", "of_subfields", "of_values", "own_fields", "wanted"]
+from typing import Any, NamedTuple
 
 _NO_BRACKETS = str.maketrans(dict.fromkeys("()[]", " "))
 
 
+class Own(NamedTuple):
+    """An identifier of the record itself, as it stands in a field; without surrogates."""
+
+    text: str
+    scheme: str = ""
+    """Kind of identifier that the record names (`isbn`, `doi`), in lower case; empty if it names none."""
+    is_key: bool = False
+    """Whether it stands in a field of `keys.toml`: it is never a URN."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class OwnField:
-    """A field that holds an identifier of the record itself; what is empty or None asks for nothing."""
+    """A row of a table; `fields.toml` and `keys.toml` explain each key. Empty or None: no condition."""
 
     field: str
     first: str | None = None
-    """The first indicators that it may have (MARC), each a character of this."""
     second: str | None = None
     parts: str = ""
-    """The codes of the subfields that hold the identifier, each a character."""
     qualifier: str = ""
-    """The code of the subfields behind such a one that say of what it is the identifier (MARC)."""
     scheme: str = ""
-    """What the identifier is, in lower case."""
     scheme_in: str = ""
-    """The subfield or attribute that says what it is."""
     schemes: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """What is meant by what stands there, if it is a code."""
     unless: tuple[str, str] | None = None
-    """An attribute and its value with which the field counts for nothing."""
+    unless_all: str = ""
+    once: bool = False
+    source: str = ""
+    source_in: str = ""
+    is_key: bool = False
 
 
 Table = Mapping[str, tuple[OwnField, ...]]
-"""The fields of a format by their names."""
+"""Rows of a format by the name of their field."""
 
 
 @functools.cache
-def own_fields(format_name: str) -> Table:
-    """The fields of a format (a table of `fields.toml`) that hold a record's own identifiers, by the name of the field."""
-    import tomllib  # noqa: PLC0415 (needed only where own identifiers are asked for)
+def read_data(name: str) -> Mapping[str, Any]:
+    """Read a file of data in this package."""
+    import tomllib  # noqa: PLC0415 (not every run needs it)
 
-    with (files(__package__) / "fields.toml").open("rb") as file:
-        entries = tomllib.load(file)[format_name]
-    by_field: dict[str, list[OwnField]] = {}
-    for entry in entries:
-        names, unless = entry.pop("field").split(), entry.pop("unless", None)
-        for name in names:
-            by_field.setdefault(name, []).append(OwnField(name, **entry, unless=unless and tuple(unless)))
-    return MappingProxyType({name: tuple(fields) for name, fields in by_field.items()})
+    with (files(__package__) / name).open("rb") as file:
+        return tomllib.load(file)
 
 
-def wanted(table: Table) -> frozenset[str]:
-    """The names of the fields that hold identifiers, or say what these are."""
-    return frozenset(name for rows in table.values() for row in rows for name in (row.field, row.scheme_in) if name)
-
-
-def of_values(values: Iterable[tuple[str, str]], said: Mapping[str, str], table: Table) -> Iterator[Own]:
-    """The identifiers of a record whose fields have one value each: names and values, and of those that say what another
-    is, what is a key of its `schemes`.
+@functools.cache
+def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Table:
+    """Read the rows of a format, with `keys` also those of keys; a format without fields has none. Without `urns` those are
+    left out that give no key.
     """
-    for name, text in values:
-        for row in table.get(name, ()):
-            scheme = row.schemes.get(said.get(row.scheme_in, "")) if row.scheme_in else row.scheme
-            if scheme is not None and text:
-                yield Own(text, scheme)
+    by_field: dict[str, list[OwnField]] = {}
+    left_out = () if urns else read_data("keys.toml")["never"]["schemes"].split()
+    for file in ("fields.toml", "keys.toml") if keys else ("fields.toml",):
+        for entry in copy.deepcopy(read_data(file).get(format_name, ())):
+            if entry.get("scheme") in left_out:
+                continue
+            names, unless = entry.pop("field").split(), entry.pop("unless", None)
+            entry |= {"unless": unless and tuple(unless), "is_key": file == "keys.toml"}
+            for name in names:
+                by_field.setdefault(name, []).append(OwnField(name, **entry))
+    return MappingProxyType({name: tuple(rows) for name, rows in by_field.items()})
 
 
-def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[OwnField]) -> Iterator[Own]:
-    """The identifiers in a field of these rows that has subfields: pairs of code and value. Empty ones say nothing."""
+def wanted(table: Table) -> frozenset[bytes]:
+    """Names of the fields that hold identifiers, or their kinds."""
+    return frozenset(
+        name.encode()
+        for rows in table.values()
+        for row in rows
+        for name in (row.field, row.scheme_in, *row.source_in.split(), *row.unless_all.split())
+    )
+
+
+def of_value(
+    text: str, rows: Iterable[OwnField], kinds: Mapping[str, str] | None = None, *, is_first: bool = True
+) -> Iterator[Own]:
+    """Own identifiers in a field of one value. `kinds`: values of the fields in `scheme_in` and `unless_all`; a row with
+    another value than those in its `schemes` does not count. `is_first`: no field of that name stands before.
+    """
     for row in rows:
+        if (row.once and not is_first) or (row.unless_all and (kinds or {}).keys() >= set(row.unless_all.split())):
+            continue
+        scheme = row.schemes.get((kinds or {}).get(row.scheme_in, "")) if row.scheme_in else row.scheme
+        if scheme is not None and text:
+            named = (kinds[name] for name in row.source_in.split() if kinds and kinds.get(name))
+            yield Own(with_source(text, next(named, row.source)), scheme, row.is_key)
+
+
+def of_subfields(
+    subfields: Sequence[tuple[str, str]], rows: Iterable[OwnField], first: str = " ", second: str = " "
+) -> Iterator[Own]:
+    """Own identifiers in a field: pairs of code and value, the rows of its tag, its indicators."""
+    for row in rows:
+        if (row.first and first not in row.first) or (row.second and second not in row.second):
+            continue
         scheme = row.scheme
         if row.scheme_in:
-            scheme = next(
-                (value.strip().lower() for code, value in subfields if code == row.scheme_in and value), scheme
-            )
+            given = (value.strip().lower() for code, value in subfields if code == row.scheme_in and value)
+            scheme = next(given, scheme)
+            if row.schemes and (scheme := row.schemes.get(scheme, "")) == "":
+                continue
+        source = row.source
+        if row.source_in:
+            source = next((value for code, value in subfields if code == row.source_in and value), source)
         for at, (code, value) in enumerate(subfields):
             if value and code and code in row.parts:
-                yield Own(value.strip() + _qualifiers(subfields, at + 1, row.qualifier), scheme)
+                text = value.strip() + _qualifiers(subfields, at + 1, row.qualifier)
+                yield Own(with_source(text, source), scheme, row.is_key)
+
+
+def with_source(text: str, source: str) -> str:
+    """A number with its source in brackets before it, as in MARC 035; without a source it stays as it is."""
+    return f"({source.strip()}){text}" if source else text
 
 
 def _qualifiers(subfields: Sequence[tuple[str, str]], at: int, code: str) -> str:
-    """What subfields of this code, from there on, say of the one before them, as it was written before there were any:
-    ` (pbk.)`.
-    """
+    """Qualifiers from subfield `at` on, in the form that they had before they got subfields: ` (pbk.)`."""
     text = ""
     while code and at < len(subfields) and subfields[at][0] == code:
         said = subfields[at][1].translate(_NO_BRACKETS).strip(" :;,")

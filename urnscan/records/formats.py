@@ -1,104 +1,118 @@
-"""The registry of the formats of dumps, and how one is told from the others."""
+"""The registry of the formats of dumps, and how one is told from the others; XML formats differ only in `xml_kinds`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import Protocol
 
 from urnscan.framing.buffer import HEAD, Buffer
 from urnscan.records.bibtex import BibtexRecords, is_bibtex
+from urnscan.records.description import NOTHING, Description, unpack
 from urnscan.records.json_records import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines
 from urnscan.records.lines import LineRecords
-from urnscan.records.marc import MarcRecords, is_marc
-from urnscan.records.markup import (
-    MarkupRecords,
-    is_dublin_core,
-    is_marcxml,
-    is_mods,
-    is_oai_pmh,
-    is_onix,
-    is_sru,
-)
-from urnscan.records.pica import PicaRecords, is_pica_normalised, is_pica_plain
-from urnscan.records.record import RecordReader
+from urnscan.records.marc import MarcRecords, is_marc, show_marc, unpack_marc
+from urnscan.records.marc_lines import AlephRecords, MarcEditRecords, YazRecords, is_aleph, is_marc_edit, is_yaz
+from urnscan.records.pica import PicaRecords, is_pica_normalised, is_pica_plain, show_pica
+from urnscan.records.record import RecordReader, decoded
 from urnscan.records.separated import SeparatedRecords, is_separated
-from urnscan.records.tagged import RisRecords, is_ris
+from urnscan.records.tagged import (
+    EndNoteRecords,
+    MedlineRecords,
+    RisRecords,
+    WebOfScienceRecords,
+    is_endnote,
+    is_medline,
+    is_ris,
+    is_web_of_science,
+)
 from urnscan.records.triples import TripleRecords, is_triples
+from urnscan.records.xml_records import XmlRecords, is_kind
 
-__all__ = ["FORMATS", "Format", "recognise"]
-
-_TELLING = 1 << 12  # octets by which most dumps are known
-
-
-class _Open(Protocol):
-    def __call__(self, *, own: bool) -> RecordReader: ...
+_TELLING = 1 << 12  # octets that tell the format of most dumps
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Format:
-    """A way in which records are kept."""
+    """A format of dumps."""
 
     name: str
     title: str
-    open: _Open
-    """The reader for one dump; `own`: only identifiers of the records themselves are asked for."""
+    open: Callable[..., RecordReader]
+    """Class of the reader of one dump."""
     recognise: Callable[[bytes, str], bool | None] = lambda _head, _name: False
-    """Whether a dump of that file name, lower case, that begins with these octets has the format; None where more of
-    them are needed to tell."""
+    """Whether a dump with these first octets and this file name, lower case, has the format; None: more are needed."""
     separator: bytes = b""
-    """What stands between two records, besides white space, and not behind the last."""
+    """Octets between two records, besides white space, and not behind the last."""
     framed: bool = False
-    """Whether something stands around the records, so that two dumps, one behind the other, are none."""
+    """Whether something stands around the records, so that two dumps, one behind the other, do not make one."""
     line_ends: int = 1
-    """How many of them, at least, stand between the last record of a dump and another dump behind it."""
+    """Number of line ends, at least, between the last record of a dump and another dump behind it."""
     keyed: bool = False
     """Whether two records with the same identifier in one dump are parts of one record."""
+    numbered: bool = True
+    """Whether the name of a record is a number of the record itself; in Dublin Core it is any identifier of the thing."""
+    has_fields: bool = True
+    """Whether a record has fields, so that it can have keys other than URNs."""
+    show: Callable[[bytes], str] = decoded
+    """Function that shows a record to a person; it never raises."""
 
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
-    {
-        format_.name: format_
-        for format_ in (
-            Format(name="marc", title="MARC 21 (ISO 2709)", open=MarcRecords, recognise=is_marc, line_ends=0),
-            Format(name="marcxml", title="MARCXML", open=MarkupRecords, recognise=is_marcxml, framed=True),
-            Format(name="mods", title="MODS", open=MarkupRecords, recognise=is_mods, framed=True),
-            Format(name="dc", title="Dublin Core", open=MarkupRecords, recognise=is_dublin_core, framed=True),
-            Format(name="oai", title="OAI-PMH", open=MarkupRecords, recognise=is_oai_pmh, framed=True),
-            Format(name="sru", title="SRU", open=MarkupRecords, recognise=is_sru, framed=True),
-            Format(name="onix", title="ONIX", open=MarkupRecords, recognise=is_onix, framed=True),
-            Format(
-                name="json",
-                title="JSON array",
-                open=JsonArrayRecords,
-                recognise=is_json_array,
-                separator=b",",
-                framed=True,
-            ),
-            Format(name="jsonl", title="JSON Lines", open=JsonLineRecords, recognise=is_json_lines),
-            Format(name="pica", title="PICA+ (normalised)", open=PicaRecords, recognise=is_pica_normalised),
-            Format(name="pica-plain", title="PICA+ (plain)", open=PicaRecords, recognise=is_pica_plain, line_ends=2),
-            Format(  # framed: a blank node means something in one dump alone
-                name="ntriples",
-                title="N-Triples or N-Quads",
-                open=TripleRecords,
-                recognise=is_triples,
-                framed=True,
-                keyed=True,
-            ),
-            Format(name="ris", title="RIS", open=RisRecords, recognise=is_ris),
-            Format(name="bibtex", title="BibTeX", open=BibtexRecords, recognise=is_bibtex),
-            Format(name="csv", title="CSV or TSV", open=SeparatedRecords, recognise=is_separated, framed=True),
-            Format(name="line", title="lines", open=LineRecords),
-        )
-    }
+_FORMATS = (
+    Format("marc", "MARC (ISO 2709)", MarcRecords, is_marc, line_ends=0, show=show_marc),
+    Format("marcxml", "MARCXML", XmlRecords, partial(is_kind, "marcxml"), framed=True),
+    Format("mrk", "MARC in lines (MarcEdit)", MarcEditRecords, is_marc_edit, line_ends=2),
+    Format("marc-lines", "MARC in lines (yaz-marcdump)", YazRecords, is_yaz, line_ends=2),
+    # The last record of one dump and the first of another may have the same number.
+    Format("aleph", "Aleph Sequential", AlephRecords, is_aleph, framed=True),
+    Format("mods", "MODS", XmlRecords, partial(is_kind, "mods"), framed=True),
+    Format("dc", "Dublin Core", XmlRecords, partial(is_kind, "dc"), framed=True, numbered=False),
+    Format("oai", "OAI-PMH", XmlRecords, partial(is_kind, "oai"), framed=True),
+    Format("sru", "SRU", XmlRecords, partial(is_kind, "sru"), framed=True),
+    Format("onix", "ONIX", XmlRecords, partial(is_kind, "onix"), framed=True),
+    Format("pubmed", "PubMed (XML)", XmlRecords, partial(is_kind, "pubmed"), framed=True),
+    Format("endnote", "EndNote (XML)", XmlRecords, partial(is_kind, "endnote"), framed=True),
+    Format("json", "JSON array", JsonArrayRecords, is_json_array, separator=b",", framed=True),
+    Format("jsonl", "JSON Lines", JsonLineRecords, is_json_lines),
+    Format("pica", "PICA+ (normalised)", PicaRecords, is_pica_normalised, show=show_pica),
+    Format("pica-plain", "PICA+ (plain)", PicaRecords, is_pica_plain, line_ends=2),
+    # A blank node has a meaning in one dump only, so two dumps do not make one.
+    Format("ntriples", "N-Triples or N-Quads", TripleRecords, is_triples, framed=True, keyed=True, numbered=False),
+    Format("ris", "RIS", RisRecords, is_ris),
+    Format("nbib", "PubMed (MEDLINE)", MedlineRecords, is_medline, line_ends=2),
+    Format("enw", "EndNote (import format)", EndNoteRecords, is_endnote, line_ends=2),
+    Format("ciw", "Web of Science (field tagged)", WebOfScienceRecords, is_web_of_science, framed=True),
+    Format("bibtex", "BibTeX", BibtexRecords, is_bibtex),
+    Format("csv", "CSV or TSV", SeparatedRecords, is_separated, framed=True),
+    Format("line", "lines", LineRecords, has_fields=False),
 )
-"""Every format by the name that `--record` knows it by, in the order in which they are asked; lines only when named."""
+FORMATS: Mapping[str, Format] = MappingProxyType({format_.name: format_ for format_ in _FORMATS})
+"""Formats by the names that `--record` takes, in the order in which they are asked; lines only if named."""
+
+
+_TRACES = {
+    "marc": rb"\x1e\x1d",
+    "pica": rb"[0-9]{3}[A-Z@][ /][^\x1e\n]{0,9}\x1f",
+    "ris": rb"(?m:^)[A-Z][A-Z0-9]  - ",
+    "mrk": rb"(?m:^)=[0-9]{3}  ",
+    "aleph": rb"(?m:^)[0-9]{9} [0-9A-Z]{3}[0-9A-Za-z^ ]{2} [A-Z ] ",
+    "bibtex": rb"(?m:^)[ \t]*+@[A-Za-z]++[ \t]*+[{(]",
+}
+"""Octets that a dump of a format has, and hardly any other text: the first that is found tells the likely format."""
+
+
+@lru_cache(maxsize=1 << 12)  # of duplicates, many are copies
+def description_of(packed: bytes) -> Description:
+    """Read the packed description of a record."""
+    if not packed:
+        return NOTHING
+    return unpack_marc(packed) or unpack(packed)
 
 
 def recognise(buffer: Buffer, name: str) -> Format | None:
-    """The format of the dump of this file name that a buffer gives; None for none. Takes nothing from it."""
+    """Find the format of the dump with this file name that a buffer gives. Takes nothing from the buffer."""
     count = _TELLING
     while True:
         more = buffer.has(count)
@@ -112,3 +126,8 @@ def recognise(buffer: Buffer, name: str) -> Format | None:
         if not (more and unsure and count < HEAD):
             return None
         count = HEAD
+
+
+def likely(head: bytes) -> Format | None:
+    """The format whose traces are in a dump that is not recognised, for a message; None if there are none."""
+    return next((FORMATS[name] for name, trace in _TRACES.items() if re.search(trace, head)), None)

@@ -1,58 +1,47 @@
-"""Own identifiers of records as texts in which the scanner finds URNs: the native ones that namespaces take in.
+"""Own identifiers of records as texts in which the scanner finds URNs: native identifiers become URNs.
 
-Which native identifier has which URN is said by the registrations (`urnscan.urn.namespaces`); here is only what catalogues put
-around them: labels, addresses, bindings and prices (ISBD area 8), several in one value.
+The registrations (`urnscan.urn.namespaces`) say which identifier has which URN. Here is only what catalogues write
+around identifiers: labels, addresses, bindings and prices (ISBD area 8), several in one value.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 
 import regex
 
-from urnscan.records.record import Own
+from urnscan.records.fields import Own
 from urnscan.urn import namespaces
-from urnscan.urn.namespaces.check_digits import isbn_13, isbn_is_right, issn_digit, issn_is_right
+from urnscan.urn.namespaces.check_digits import isbn_13, isbn_or_issn_is_right, issn_digit
 
-__all__ = ["as_text"]
-
-# What a scheme is called in records, in small letters and digits alone, and which identifier that is. What stands in neither
-# table, or says nothing of the kind (`uri`, `local`), has to tell by itself.
-_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        name: kind
-        for kind, names in {
-            "isbn": "isbn isbn10 isbn13 eisbn pisbn isbnprint isbnelectronic",
-            "issn": "issn issnl lissn eissn pissn essn pssn issnprint issnelectronic issnonline",
-            "serial": "serial isbnissn issnisbn serialnumber sn",  # RIS has one field for both
-            "ean": "ean ean13 gtin gtin13 jan bookland internationalarticlenumber",
-            "doi": "doi doiname",
-            "uuid": "uuid guid",
-            "isni": "isni",
-            "isan": "isan visan",
-            "lei": "lei",
-            "oid": "oid",
-            "eidr": "eidr",
-        }.items()
-        for name in names.split()
-    }
-)
-# What is known to be something else, though its digits may look like an identifier above. An ISBN that a record calls wrong
-# is one of another book, or of none.
+_ALSO = ("uuid", "isni", "isan", "lei", "oid", "eidr")  # namespaces whose identifiers need no more than their `to_urn`
+# Kinds of identifiers, and the names of each in records, in small letters and digits alone. An identifier with another
+# name, or one that says nothing (`uri`, `local`), has to tell its kind by itself.
+_KINDS = dict(zip(_ALSO, _ALSO, strict=True)) | {
+    "isbn": "isbn isbn10 isbn13 eisbn pisbn isbnprint isbnelectronic",
+    "issn": "issn issnl lissn eissn pissn essn pssn issnprint issnelectronic issnonline",
+    "serial": "serial isbnissn issnisbn serialnumber sn",  # RIS has one field for both
+    "ean": "ean ean13 gtin gtin13 jan bookland internationalarticlenumber",
+    "doi": "doi doiname",
+    "uuid": "uuid guid",
+    "isan": "isan visan",
+}
+_NAMES = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+# Names of other identifiers, whose digits may look like one above. An ISBN that a record calls wrong is that of another
+# book, or of none.
 _OTHERS = frozenset(
-    "hdl handle ark purlid oclc ocolc oclcnumber lccn lc ismn isrc istc iswc isil iswn upc upca gtin8 gtin12 gtin14 sici "
-    "bici arxiv arxivid pmid pubmed pmcid pmc mid bibcode ads mag s2 s2id orcid viaf gnd wikidata zdb zdbid zdbnr ppn idn "
-    "asin strn coden ddc udc lcc nlm rvk stocknumber issuenumber matrixnumber musicplate musicpublisher videorecording "
-    "publishernumber callnumber shelfmark shelflocator barcode igtin wrongisbn invalidisbn isbninvalid incorrectisbn "
-    "isbnincorrect cancelledisbn canceledisbn invalidissn issninvalid incorrectissn issnincorrect cancelledissn "
-    "canceledissn formalfalscheisbn".split()
+    "hdl handle ark purlid oclc ocolc oclcnumber lccn lc ismn isrc istc iswc isil iswn upc upca gtin8 gtin12 gtin14 "
+    "sici bici arxiv arxivid pmid pubmed pmcid pmc mid bibcode ads mag s2 s2id orcid viaf gnd wikidata zdb zdbid zdbnr "
+    "ppn idn asin strn coden ddc udc lcc nlm rvk stocknumber issuenumber matrixnumber musicplate musicpublisher "
+    "videorecording publishernumber callnumber shelfmark shelflocator barcode igtin wrongisbn invalidisbn "
+    "isbninvalid incorrectisbn isbnincorrect cancelledisbn canceledisbn invalidissn issninvalid incorrectissn "
+    "issnincorrect cancelledissn canceledissn formalfalscheisbn".split()
 )
 _TELLS = "tells"  # it has to tell by itself
 _OTHER = "other"
 
-# Hyphens of typesetters, digits of East Asian typewriters; what cannot be seen is nothing.
+# Hyphens of typesetters and digits of East Asian typewriters are plain ones; what is invisible is nothing.
 _TYPESET = str.maketrans(
     dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-")
     | dict.fromkeys("\u00a0\u2007\u2009\u202f\u3000", " ")
@@ -66,35 +55,36 @@ _TYPESET = str.maketrans(
 _URN = regex.compile(r"(?i)(?<![0-9a-z])urn:|urn%(?:25)*+3a")
 
 _QUALIFIER = r"(?:\s*+(?:\([^()]*+\)|\[[^\[\]]*+\]))"  # (pbk.)
-# What is in brackets belongs to what stands before them. The white space behind is passed once, not from each line end.
+# Words in brackets belong to the text before them. White space behind is passed once, not from each line end.
 _TO_NEXT = r"(?:(?:\([^()]*+\)|[^;,|/\n(]|\()*+[;,|/\n]\s*+)"
 # ISSN-L, Print ISBN, ISBN-13 (ebook):
 _LABEL = (
     r"(?:(?:print|online|electronic|[ep])[- ]?)?{}(?:-?l\b)?(?:[-_ ]?1[03](?=[\s:]))?"
     r"\s*+[:=]?\s*+(?:\([^()]*+\)\s*+)?[:=]?\s*+"
 )
-# How catalogues say that an ISBN is that of a work of several volumes, which stands in the record of each of them: words,
-# what words begin with, and how many volumes there are.
+# An ISBN of a work of several volumes stands in the record of each of them. Catalogues mark it by words, beginnings of
+# words, and numbers of volumes.
 _SET_WORDS = "sets? boxsets? ges kpl kplt cpl cplt ensemble coffret cofanetto estuche".split()
 _SET_BEGINNINGS = (
-    r"gesamt(?!sch) ganzes\swerk vollst mehrb(?:d|änd|aend) kompl compl(?![eéi]m) int(?:é|e\u0301?)gral volledig kokonais "
-    r"koko\s(?:teo|sarja) (?:whole|entire)\swork all\svol multi-?vol opera\sintera intera\sopera obra\sentera".split()
+    r"gesamt(?!sch) ganzes\swerk vollst mehrb(?:d|änd|aend) kompl compl(?![eéi]m) int(?:é|e\u0301?)gral volledig "
+    r"kokonais koko\s(?:teo|sarja) (?:whole|entire)\swork all\svol multi-?vol opera\sintera intera\sopera "
+    r"obra\sentera".split()
 )
 _PLURALS = (
-    r"bde b(?:ä|a\u0308|ae)nden? vols? volumes v tomes tomos volumi vol(?:ú|u\u0301?)menes osaa nidett(?:ä|a\u0308) delen "
-    r"dln".split()
+    r"bde b(?:ä|a\u0308|ae)nden? vols? volumes v tomes tomos volumi vol(?:ú|u\u0301?)menes osaa nidett(?:ä|a\u0308) "
+    r"delen dln".split()
 )
 _OF_SET = regex.compile(rf"(?i)(?<!\p{{L}})(?:(?:{'|'.join(_SET_WORDS)})(?!\p{{L}})|{'|'.join(_SET_BEGINNINGS)})")
 _VOLUMES = regex.compile(rf"(?i)[(\[;:,]\s*+(?:[2-9]|[1-9][0-9]++)\s*+(?:{'|'.join(_PLURALS)})(?!\p{{L}})")
-# How they say that it is wrong, and stands there as it is printed in the book.
+# An ISBN that is wrong is recorded as it is printed in the book, with one of these words.
 _OF_NOTHING = regex.compile(
-    r"(?i)(?<!\p{L})(?:falsch|f(?:ä|a\u0308|ae)lschl|fals[aeo]|ung(?:ü|u\u0308|ue)ltig|fehlerh|unrichtig|nicht korrekt|wrong|"
-    r"err(?:or(?!s? corr)|on|ó|o\u0301|at|\.)|inv[aá]lid|incorr|not valid|cancel|annul|fau(?:x|sse)(?!\p{L})|felaktig|fout|virhe|"
-    r"neplatn|chybn|błędn)"
+    r"(?i)(?<!\p{L})(?:falsch|f(?:ä|a\u0308|ae)lschl|fals[aeo]|ung(?:ü|u\u0308|ue)ltig|fehlerh|unrichtig|"
+    r"nicht korrekt|wrong|err(?:or(?!s? corr)|on|ó|o\u0301|at|\.)|inv[aá]lid|incorr|not valid|cancel|annul|"
+    r"fau(?:x|sse)(?!\p{L})|felaktig|fout|virhe|neplatn|chybn|błędn)"
 )
-_NUMBER_IN_IT = regex.compile("[0-9](?:[- ]?[0-9]){8}")  # what is said is said of that
+_NUMBER_IN_IT = regex.compile("[0-9](?:[- ]?[0-9]){8}")  # the words are about that number
 _LONGEST_QUALIFIER = 200
-_TAIL = regex.compile(r"[^;,|/\n:=0-9]{0,80}+")  # what no brackets are around
+_TAIL = regex.compile(r"[^;,|/\n:=0-9]{0,80}+")  # words without brackets
 
 _SEPARATED = "[- ]{0,3}"
 _END = "(?!-?[0-9Xx])"
@@ -102,13 +92,14 @@ _ISSN_ADDRESS = r"https?://portal\.issn\.org/resource/issn/"
 _NUMBERS = {
     "isbn": rf"(?:{_LABEL.format('isbn')})?(?P<isbn>(?:97[89]{_SEPARATED})?(?:[0-9]{_SEPARATED}){{9}}[0-9x]){_END}",
     "issn": rf"(?:{_LABEL.format('issn')}|{_ISSN_ADDRESS})?(?P<issn>[0-9]{{4}}{_SEPARATED}[0-9]{{3}}[0-9x]){_END}",
-    # 979-0 is that of an ISMN.
-    "ean": rf"(?:{_LABEL.format('(?:isbn|ean|gtin)')})?(?P<ean>97(?:[78]|9(?!{_SEPARATED}0))(?:{_SEPARATED}[0-9]){{10}}){_END}",
+    # 979-0 begins an ISMN.
+    "ean": rf"(?:{_LABEL.format('(?:isbn|ean|gtin)')})?"
+    rf"(?P<ean>97(?:[78]|9(?!{_SEPARATED}0))(?:{_SEPARATED}[0-9]){{10}}){_END}",
 }
 
 
 def _in_list(*kinds: str) -> regex.Pattern[str]:
-    """A pattern for the next number of a list of such: each leads its part, or follows the one before."""
+    """Make a pattern for the next number of a list: each begins a part of the text, or follows the one before."""
     numbers = "|".join(_NUMBERS[kind] for kind in kinds)
     return regex.compile(rf"(?i)\G{_TO_NEXT}*?(?P<lead>){_QUALIFIER}?\s*+(?:{numbers}){_QUALIFIER}*+")
 
@@ -117,8 +108,8 @@ _ISBN, _ISSN, _EAN, _SERIAL = _in_list("isbn"), _in_list("issn"), _in_list("ean"
 
 _DOI_LABEL = r"(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/|info:doi/|doi\s*+:?\s*+){0,2}"
 _DOI_PREFIX = r"10\.[0-9]{4,9}(?:\.[0-9]++)*+(?:/|%2f)"
-# White space ends a DOI only where something else begins behind it: punctuation, another DOI, an address, a label, brackets
-# around words. Or else it may stand in the middle, where a line of a page or of a record ended.
+# White space ends a DOI only before something else: punctuation, another DOI, an address, a label, words in brackets.
+# Otherwise it may stand in the middle of one, where a line of a page or of a record ended.
 _DOI_END = (
     rf"(?:\s*+\Z|(?<=[;,|])|\s++(?=[;,|]|[/:=.](?:\s|\Z)|{_DOI_LABEL}{_DOI_PREFIX}|https?://|"
     r"(?:[ep]-?)?(?:isbn|issn)|(?:pmid|pmcid|pii|hdl|handle|urn|ur[il]|epub)\b|\p{L}++:\s|"
@@ -136,7 +127,7 @@ _BRACKETS = regex.compile(r"\([^()]*+\)|\[[^\[\]]*+\]")
 _PART = regex.compile(r"[^;,|\n]++")
 _PUNCTUATION = " \t\r\n.:;,/|="
 
-# What tells by itself which identifier it is, by its beginning.
+# Beginnings of identifiers that tell their kind by themselves.
 _TELLING = regex.compile(
     "(?i)"
     + "|".join(
@@ -156,16 +147,17 @@ _TELLING = regex.compile(
 
 
 def as_text(own: Own) -> str | None:
-    """The text in which the URNs of an own identifier are found; None where it has none.
+    """Write an own identifier as a text in which its URNs are found; None if it has none.
 
-    A text that holds a URN stays as it is. Of any other the native identifiers become URNs, one a line: those that lead
-    it, and those in a list with these. What is malformed, has a wrong check digit or only fills the field (0000000000)
-    becomes none: nobody knows what it names; nor does one that is said to be wrong, a DOI that white space may have cut, and an
-    ISBN of a set, which names all its volumes.
+    A text that holds a URN stays as it is. In any other, native identifiers become URNs, one on a line: the first, and
+    those in a list with it. Left out is what is malformed, has a wrong check digit, only fills the field (0000000000)
+    or is marked as wrong; a DOI that white space may have cut; and an ISBN of a set, which names all its volumes.
 
     >>> as_text(Own("3-16-148410-X (geb.) : EUR 12.00", "isbn")), as_text(Own("https://doi.org/10.1000/182"))
     ('urn:isbn:9783161484100', 'urn:doi:10.1000/182')
     """
+    if own.is_key:
+        return None
     text = own.text
     if "urn" in text.lower() and _URN.search(text):
         return text
@@ -179,13 +171,18 @@ def as_text(own: Own) -> str | None:
             return None
         kind = str(telling.lastgroup)
     if kind == "doi":
-        plain = text.strip()  # its hyphens are its own
+        plain = text.strip()  # a DOI keeps its hyphens
     return "\n".join(dict.fromkeys(_READ[kind](plain))) or None
+
+
+def names_other(scheme: str) -> bool:
+    """Whether a scheme names a kind of identifier that is no address and no DOI: the identifier tells nothing by itself."""
+    return _kind(scheme) not in (_TELLS, "doi")
 
 
 @functools.lru_cache(maxsize=1 << 10)
 def _kind(scheme: str) -> str:
-    """Which identifier a record means by a scheme: `dcterms:isbn`, `ISBN-13`, `info:eu-repo/semantics/altIdentifier/doi`."""
+    """Kind of identifier that a scheme means: `dcterms:isbn`, `ISBN-13`, `info:eu-repo/semantics/altIdentifier/doi`."""
     lower = scheme.lower()
     if ("isbn" in lower and _OF_SET.search(scheme)) or (
         ("isbn" in lower or "issn" in lower) and _OF_NOTHING.search(scheme)
@@ -211,7 +208,7 @@ def _numbers(pattern: regex.Pattern[str], text: str) -> Iterator[str]:
 
 
 def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
-    """What stands around a number and is said of it."""
+    """Words around a number that say something of it."""
     text, (start, end) = match.string, match.span(group)
     if match.end("lead") == start and end == len(text):
         return []
@@ -223,7 +220,7 @@ def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _counts_out(qualifier: str, nid: str) -> bool:
-    """Whether it says that the number before it is wrong, or that of several volumes."""
+    """Whether a qualifier says that the number is wrong, or that of several volumes."""
     said = _OF_NOTHING.search(qualifier)
     if nid == "isbn":
         said = said or _OF_SET.search(qualifier) or _VOLUMES.search(qualifier)
@@ -231,8 +228,8 @@ def _counts_out(qualifier: str, nid: str) -> bool:
 
 
 def _urn_of_isbn(number: str) -> str | None:
-    """The URN of an ISBN, in a fraction of the time of `namespaces.isbn.to_urn`; also that of the ISSN in a bar code."""
-    if number[12:] == "X" or not isbn_is_right(number.encode(), 0, len(number)):
+    """The URN of an ISBN, faster than by `namespaces.isbn.to_urn`; also that of the ISSN in a bar code."""
+    if number[12:] == "X" or not isbn_or_issn_is_right(number.encode(), 0, len(number)):
         return None
     if len(number) == 10:
         number = isbn_13(number)
@@ -244,13 +241,13 @@ def _urn_of_isbn(number: str) -> str | None:
 
 def _urn_of_issn(number: str) -> str | None:
     """The URN of an ISSN, as `namespaces.issn.to_urn` gives it."""
-    if number == number[0] * 8 or not issn_is_right(number.encode(), 0, 8):
+    if number == number[0] * 8 or not isbn_or_issn_is_right(number.encode(), 0, 8):
         return None
     return f"urn:issn:{number[:4]}-{number[4:]}"
 
 
 def _dois(text: str) -> Iterator[str]:
-    """The URNs of a list of DOIs, in which white space is none of theirs."""
+    """The URNs of a list of DOIs; white space is no part of one."""
     for match in _DOI.finditer(text):
         for doi in _DOI_JOINT.split(match[1]):
             yield from _by(namespaces.doi.to_urn, doi.rstrip(".:;,"))
@@ -273,13 +270,11 @@ def _by(to_urn: Callable[[str], str], identifier: str) -> tuple[str, ...]:
     return () if urn in _NOBODYS else (urn,)
 
 
-_READ: Mapping[str, Callable[[str], Iterator[str]]] = MappingProxyType(
-    {
-        "isbn": functools.partial(_numbers, _ISBN),
-        "issn": functools.partial(_numbers, _ISSN),
-        "serial": functools.partial(_numbers, _SERIAL),
-        "ean": functools.partial(_numbers, _EAN),
-        "doi": _dois,
-        **{nid: functools.partial(_others, nid) for nid in ("uuid", "isni", "isan", "lei", "oid", "eidr")},
-    }
-)
+_READ: Mapping[str, Callable[[str], Iterator[str]]] = {
+    "isbn": functools.partial(_numbers, _ISBN),
+    "issn": functools.partial(_numbers, _ISSN),
+    "serial": functools.partial(_numbers, _SERIAL),
+    "ean": functools.partial(_numbers, _EAN),
+    "doi": _dois,
+    **{nid: functools.partial(_others, nid) for nid in _ALSO},
+}

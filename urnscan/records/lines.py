@@ -1,4 +1,4 @@
-"""Records that are lines: of any text, each line that is not blank is one."""
+"""Records that are lines: each line of any text that is not blank."""
 
 from __future__ import annotations
 
@@ -6,28 +6,24 @@ from collections.abc import Iterator
 
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged, lines
-from urnscan.records.record import Own, Record
+from urnscan.records.fields import Own
+from urnscan.records.record import Cut, Record, RecordReader
 
-__all__ = ["LineRecords"]
 
+class LineRecords(RecordReader):
+    """Reads lines. A line has no fields, so its own identifier is all of it."""
 
-class LineRecords:
-    """Reads the lines of any text, blank ones passed over."""
-
-    def __init__(self, *, own: bool) -> None:
-        """`own`: only identifiers of the record itself are asked for. A line has no fields, so all of it is one."""
-        self._own = own
-
-    def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
-        """Read the lines that are not blank."""
+    def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
+        """Find the lines."""
         for line in lines(buffer):
             if isinstance(line, Damaged):
                 yield line
-                continue
-            offset, octets = line
-            if octets.isspace():
-                continue
-            if self._own:
-                yield Record(offset, octets, None, own=(Own(octets.decode("utf-8", "replace").strip()),))
-            else:
-                yield Record(offset, octets, None, (octets,))
+            elif not line[1].isspace():
+                yield Cut(*line)
+
+    def record(self, cut: Cut) -> Record:
+        """Read a line."""
+        offset, octets, _ = cut
+        if self.has_texts:
+            return Record(offset, octets, None, (octets,))
+        return Record(offset, octets, None, own=(Own(octets.decode("utf-8", "replace").strip()),))

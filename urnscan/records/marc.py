@@ -1,142 +1,176 @@
-"""Records of MARC 21 in the exchange format: ISO 2709, as in MARC 21 Specifications for Record Structure. UNIMARC as well.
+"""Records of MARC 21 and UNIMARC in the exchange format (ISO 2709; MARC 21 Specifications for Record Structure).
 
-A record ends at its record terminator (1D); its leader and its directory must agree with that. Real dumps often do not
-quite, so what can be read is read:
+A record ends at its record terminator (1D). Leader and directory should agree with that; in real dumps they often do
+not quite, so a record is read as far as it is certain:
 
-* The length in the leader counts for nothing where the record can be read without: it is 00000 or 99999 in longer
-  records, and wrong after a conversion of the character set. It counts where a 1D stands in a field: if the directory
-  ends at the 1D to which the length leads, that one ends the record.
-* A field is where the directory says if it ends there with a field terminator (1E); if not, it is the one in its turn,
-  provided there are as many fields as entries. Then what the directory says of their places counts for nothing.
-* The base address counts for nothing: the directory ends with the first 1E.
+* The length in the leader is ignored where the record can be read without it: it is 00000 or 99999 in longer records,
+  and wrong after a conversion of the character set. It decides where a 1D stands in a field: if the directory ends at
+  the 1D to which the length leads, that one ends the record.
+* A field is where the directory says if it ends there with a field terminator (1E). If not, and there are as many
+  fields as entries, it is the field with the number of its entry.
+* The base address is ignored: the directory ends with the first 1E.
 
-Damaged is what has no leader, or a directory that is not made of entries of twelve octets; or what holds octets that
-neither account for, as where some are lost from the middle of one record to the middle of another, and both seem one:
+Damaged is a record without a leader, with a directory that is not made of entries of twelve octets, or with octets that
+the directory does not account for: octets may be lost from the middle of one record to the middle of another, which
+then look like one record.
 
 * With more or fewer fields than entries, the directory has to account for all octets.
-* With as many, and a wrong length in the leader or a wrong place of the last field, the fields have to be as long as the
-  directory says, but for what a conversion of the character set may have added or taken away.
+* With as many, the fields have to be as long as the directory says, but for what a conversion of the character set may
+  have added or taken away.
 
-So is a record without its record terminator; it ends where the next leader with a directory begins, or the dump. White
-space, NUL and SUB (the end of DOS files) between records are no record.
+Damaged is also a record without its record terminator; it ends where the next leader with a directory begins, or at the
+end of the dump. White space, NUL and SUB (the end of DOS files) between records belong to none.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
+from functools import partial
 
-from urnscan.framing.buffer import BETWEEN, LONGEST, MARK, Buffer
-from urnscan.framing.lines import too_long
-from urnscan.records.fields import own_fields
-from urnscan.records.marc_fields import own_identifiers
-from urnscan.records.record import Damaged, Own, Record
-
-__all__ = ["MarcRecords", "fields", "is_marc"]
+from urnscan.framing.buffer import BETWEEN, MARK, Buffer
+from urnscan.framing.lines import Damaged, parts
+from urnscan.records import description
+from urnscan.records.description import Description
+from urnscan.records.fields import Own, of_subfields, of_value
+from urnscan.records.marc_fields import FAMILIES, family
+from urnscan.records.record import Cut, Record, RecordReader, decoded, in_line
 
 _LEADER = re.compile(rb"[0-9]{5}[^\x1d\x1e]{7}[0-9]{5}[^\x1d\x1e]{7}")
 _PRINTABLE_LEADER = re.compile(rb"[0-9]{5}[ -~]{7}[0-9]{5}[ -~]{7}")
 _HEAD = re.compile(_LEADER.pattern + rb"(?:[0-9A-Za-z ]{3}[0-9]{9}){1,8331}\x1e")  # leader and directory
+_NEXT_HEAD = re.compile(rb"\x1d[\r\n]*+" + _HEAD.pattern)
 _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za-z]{3}[0-9]{9}")
-_REACH = 100_000  # octets; no record that its leader can tell the length of is as long
-_LONGEST_FIELD = 9_999  # octets; what its entry says of a longer one is not its length
-_NOTHING = b"\x1e \0\r\n"  # what may stand behind the last field and is none
+_LONGEST_FIELD = 9_999  # octets; the entry of a longer field cannot give its length
+_FILLER = b"\x1e \0\r\n"  # may stand behind the last field
+_PACKED = b"ISO 2709"  # begins what is packed; no table of descriptions.toml is called so
+_LONGEST_PACKED = 2_000  # octets of a field that describes the record
 _ASCII = bytes(range(128))
-# By how much an octet that is not ASCII may have changed its field: one Greek letter was seven octets in MARC-8, with the
-# escape sequences around it, and is two in UTF-8. By how much one that begins a character reference (&#x1234;) may have.
+# Octets by which one octet that is not ASCII may have changed its field (a Greek letter was seven octets in MARC-8,
+# with escape sequences, and is two in UTF-8), and octets by which a character reference (&#x1234;) may have.
 _CHANGE, _CHANGE_BY_REFERENCE = 3, 8
 
 
-def is_marc(head: bytes, name: str) -> bool | None:  # noqa: ARG001 (the name is asked for by formats that need it)
-    """Whether a dump begins with a leader and a directory."""
+def is_marc(head: bytes, _name: str) -> bool | None:
+    """Whether a dump begins with a leader and a directory; or one stands behind the end of a first record with faults."""
     if MARK.startswith(head):
         return None
     text = head.removeprefix(MARK).lstrip(b"\t\n\v\f\r \0\x1a")
     if len(text) < 24:
         return None if text[:5].isdigit() or not text else False
-    if not _PRINTABLE_LEADER.match(text):
-        return False
+    if b"\x1d" in text:
+        return _HEAD.match(text) is not None or _NEXT_HEAD.search(text) is not None
     if b"\x1e" in text:
         return _HEAD.match(text) is not None
+    if not _PRINTABLE_LEADER.match(text):
+        return False
     return None if re.fullmatch(rb"[0-9A-Za-z ]*", text[24:]) else False
 
 
-class MarcRecords:
-    """Reads a dump of MARC records."""
+class MarcRecords(RecordReader):
+    """Reads records, cut at their record terminators."""
 
-    def __init__(self, *, own: bool) -> None:
-        """`own`: only the fields of the table `marc` in fields.toml are asked for."""
-        self._own_tags = frozenset(tag.encode() for tag in own_fields("marc")) if own else None
+    table = described_by = "marc"
 
-    def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
-        """The records, cut at their record terminators."""
-        lost = False  # in the middle of what was said to be too long
-        while buffer.pass_over(BETWEEN):
-            offset = buffer.offset
-            length = buffer.find(b"\x1d") + 1
-            if not length and len(buffer.octets) - buffer.at <= LONGEST:
-                octets = buffer.take(LONGEST)
-                for start, _ in _cut(octets):
-                    if start or not lost:
-                        yield Damaged(offset + start, "the dump ends before its record terminator (1D)")
+    def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
+        super().__init__(own=own, described=described, keys=keys)
+        self._owned = {name: {tag.encode(): rows for tag, rows in self.own_fields(name).items()} for name in FAMILIES}
+        self._describing = {name: {tag.encode() for tag in self.described_fields(name)} for name in FAMILIES}
+        self._is_plain = not (own or keys or described)
+
+    def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
+        """Find the records, each with the octet at which its fields begin."""
+        for part in parts(buffer, lambda: buffer.find(b"\x1d") + 1, partial(buffer.pass_over, BETWEEN)):
+            if isinstance(part, Damaged):
+                yield part
                 continue
-            if not 0 < length <= LONGEST:
-                if not lost:
-                    yield too_long(offset)
-                lost = True
-                buffer.take(LONGEST - _REACH)
-                continue
-            octets = buffer.octets[buffer.at : buffer.at + length]
+            offset, octets = part
             base = octets.find(b"\x1e") + 1
-            if _is_plainly_whole(octets, base):
-                buffer.take(length)
-                yield self._record(offset, octets, base)
-            else:
-                octets = buffer.take(_true_length(buffer, octets))
-                yield from self._doubtful(offset, octets, lost=lost)
-            lost = False
+            if octets[-1] == 0x1D and _is_plainly_whole(octets, base):
+                yield Cut(offset, octets, base)
+                continue
+            octets += buffer.take(_missing(buffer, octets))
+            for start, end in _cut(octets):  # records in it may have lost their terminators
+                record = octets[start:end]
+                if octets[-1] != 0x1D:
+                    yield Damaged(offset + start, "the dump ends before its record terminator (1D)")
+                elif fault := _fault(record):
+                    yield Damaged(offset + start, fault)
+                else:
+                    yield Cut(offset + start, record, record.find(b"\x1e") + 1)
 
-    def _doubtful(self, offset: int, octets: bytes, *, lost: bool) -> Iterator[Record | Damaged]:
-        """What ends with a record terminator, and has a length that is not that of its leader or fields that are not those
-        of its directory: there may be records in it that have lost their terminators.
-        """
-        for start, end in _cut(octets):
-            part = octets[start:end]
-            fault = _fault(part)
-            if fault is None:
-                yield self._record(offset + start, part, part.find(b"\x1e") + 1)
-            elif start or not lost:
-                yield Damaged(offset + start, fault)
-
-    def _record(self, offset: int, octets: bytes, base: int) -> Record:
-        """The record that these octets are; `base`: where its fields begin."""
+    def record(self, cut: Cut) -> Record:
+        """Read a record."""
+        offset, octets, base = cut
         entry = 24
         while entry < base - 1 and octets[entry : entry + 3] != b"001":
             entry += 12
         identifier = None
-        held = _Fields(octets, base)
         if entry < base - 1:
-            identifier = held.at(entry).decode("utf-8", "replace").strip() or None
-        if self._own_tags is None:
-            return Record(offset, octets, identifier, (octets,))
+            identifier = _field(octets, base, entry).decode("utf-8", "replace").strip() or None
+        texts = (octets,) if self.has_texts else ()
+        if self._is_plain:
+            return Record(offset, octets, identifier, texts)
+        tags = [octets[entry : entry + 3] for entry in range(24, base - 1, 12)]
+        name = family(b"200" in tags, b"245" in tags, lambda: _general(octets, base, tags))
+        fields, describing = self._owned[name], self._describing[name]
         own: list[Own] = []
-        left = len(octets)  # a directory that leads to the same field again and again has more
-        for entry in range(24, base - 1, 12):
-            tag = octets[entry : entry + 3]
-            if tag in self._own_tags:
-                field = held.at(entry)
-                left -= len(field)
-                if left < 0:
-                    break
-                indicators, *subfields = field.decode("utf-8", "replace").split("\x1f")
-                own += own_identifiers(
-                    tag.decode("ascii"), indicators[:1], indicators[1:2], [(each[:1], each[1:]) for each in subfields]
-                )
-        return Record(offset, octets, identifier, own=own)
+        described = [_PACKED, name.encode(), octets[:24]] if describing else []
+        left = len(octets)  # fewer are left if the directory leads to the same field again and again
+        for at, tag in enumerate(tags):
+            rows, is_described = fields.get(tag), tag in describing
+            if not (rows or is_described):
+                continue
+            field = _field(octets, base, 24 + 12 * at)
+            left -= len(field)
+            if left < 0:
+                break
+            if is_described:
+                described += tag, field[:_LONGEST_PACKED].replace(b"\x1e", b" ")  # a wrong entry leads over several
+            if rows:
+                indicators, subfields = _parted(field)
+                if tag.startswith(b"00"):  # a control field
+                    own += of_value(indicators.strip(), rows)
+                else:
+                    own += of_subfields(subfields, rows, indicators[0], indicators[1])
+        return Record(offset, octets, identifier, texts, own, b"\x1e".join(described))
+
+
+def _parted(field: bytes) -> tuple[str, list[tuple[str, str]]]:
+    """Indicators, and codes with values, of a field."""
+    indicators, *subfields = field.decode("utf-8", "replace").split("\x1f")
+    return f"{indicators:2}", [(each[:1], each[1:]) for each in subfields]
+
+
+def _general(octets: bytes, base: int, tags: list[bytes]) -> str:
+    """The first 100 $a; empty if there is none."""
+    if b"100" not in tags:
+        return ""
+    _, subfields = _parted(_field(octets, base, 24 + 12 * tags.index(b"100")))
+    return next((value for code, value in subfields if code == "a"), "")
+
+
+def unpack_marc(packed: bytes) -> Description | None:
+    """Description of a record from its packed fields; None if it is not of this format."""
+    if not packed.startswith(_PACKED):
+        return None
+    _, name, leader, *fields = packed.split(b"\x1e")
+    table = description.described_fields(name.decode())
+    kind = decoded(leader)[6:7]
+    statements = [*description.of_text(decoded(leader), table["leader"])]
+    for tag, field in zip(fields[::2], fields[1::2], strict=True):
+        rows = table[tag.decode()]
+        indicators, subfields = _parted(field)
+        if subfields:
+            statements += description.of_subfields(subfields, rows, indicators[1])
+        else:
+            statements += description.of_text(decoded(field), rows, kind)
+    return description.describe(statements)
 
 
 def _is_plainly_whole(octets: bytes, base: int) -> bool:
-    """Whether these octets are a record without fault and without letters in its tags, as nearly all are."""
+    """Whether a record has no fault and no letters in its tags, as nearly all."""
     return (
         octets[:5].isdigit()
         and int(octets[:5]) == len(octets)
@@ -153,46 +187,46 @@ def _fields_match(octets: bytes, base: int) -> bool:
     return octets.count(b"\x1e") == (base - 25) // 12 + 1
 
 
-def _places(octets: bytes, base: int) -> Iterator[tuple[int, int]]:
-    """Where the fields are by the directory: beginning, end (the field terminator)."""
+def _places(octets: bytes, base: int) -> list[tuple[int, int]]:
+    """Places of the fields by the directory: beginning, and end (the field terminator)."""
+    places = []
     for entry in range(24, base - 1, 12):
         start = base + int(octets[entry + 7 : entry + 12])
-        yield start, start + int(octets[entry + 3 : entry + 7]) - 1
+        places.append((start, start + int(octets[entry + 3 : entry + 7]) - 1))
+    return places
 
 
-class _Fields:
-    """What stands in the fields of a record."""
-
-    __slots__ = ("_base", "_in_turn", "_octets")
-
-    def __init__(self, octets: bytes, base: int) -> None:
-        self._octets, self._base = octets, base
-        self._in_turn: list[bytes] | None = None
-
-    def at(self, entry: int) -> bytes:
-        """The field of the entry of the directory that begins there."""
-        octets = self._octets
-        start = self._base + int(octets[entry + 7 : entry + 12])
-        end = start + int(octets[entry + 3 : entry + 7]) - 1
-        if end < len(octets) and octets[end] == octets[start - 1] == 0x1E:
-            return octets[start:end]
-        if self._in_turn is None:  # once for all
-            self._in_turn = octets.split(b"\x1e")[1:] if _fields_match(octets, self._base) else []
-        return self._in_turn[(entry - 24) // 12] if self._in_turn else octets[start:end]
+def _field(octets: bytes, base: int, entry: int) -> bytes:
+    """The field whose entry begins at octet `entry`."""
+    start = base + int(octets[entry + 7 : entry + 12])
+    end = start + int(octets[entry + 3 : entry + 7]) - 1
+    if end < len(octets) and octets[end] == octets[start - 1] == 0x1E:
+        return octets[start:end]
+    in_turn = _in_turn(octets, base)
+    return in_turn[(entry - 24) // 12] if in_turn else octets[start:end]
 
 
-def fields(octets: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The fields of a record in the order of its directory: tag, and what stands in it.
+@functools.lru_cache(maxsize=1)  # one record has many fields
+def _in_turn(octets: bytes, base: int) -> list[bytes]:
+    """Fields in their order, if there are as many as entries."""
+    return octets.split(b"\x1e")[1:] if _fields_match(octets, base) else []
 
-    Raises ValueError if it is no record that can be read.
-    """
-    fault = _fault(octets)
-    if fault is not None:
-        raise ValueError(fault)
+
+def show_marc(octets: bytes) -> str:
+    """Show a record as editors of MARC do: a line for each field, `$` before codes; a damaged record as it is."""
+    if _fault(octets):
+        return decoded(octets)
+    lines = [f"LDR    {in_line(octets[:24])}"]
     base = octets.find(b"\x1e") + 1
-    held = _Fields(octets, base)
     for entry in range(24, base - 1, 12):
-        yield octets[entry : entry + 3], held.at(entry)
+        tag, value = in_line(octets[entry : entry + 3]), _field(octets, base, entry)
+        indicators, *subfields = value.split(b"\x1f")
+        if subfields:
+            shown = (f"${in_line(each[:1])} {in_line(each[1:])}" for each in subfields)
+            lines.append(" ".join((f"{tag} {in_line(indicators):2}", *shown)))
+        else:
+            lines.append(f"{tag}    {in_line(value)}")
+    return "\n".join(lines)
 
 
 def _fault(octets: bytes) -> str | None:
@@ -207,15 +241,15 @@ def _fault(octets: bytes) -> str | None:
     base = head.end()
     if _fields_match(octets, base):
         return _unaccounted(octets, base)
-    places = list(_places(octets, base))
+    places = _places(octets, base)
     ends = [end for _, end in places]
     if max(ends) >= len(octets):
         return "its directory leads outside of it"
     behind = octets[max(ends) + 1 : -1]
     accounted = base + sum(end + 1 - start for start, end in places) + 1
-    if accounted + len(behind) < len(octets) or behind.strip(_NOTHING):
+    if accounted + len(behind) < len(octets) or behind.strip(_FILLER):
         return f"its directory accounts for {accounted} of its {len(octets)} octets"
-    # A terminator that is lost is missed at one place; where octets are lost, all behind are others.
+    # A lost terminator is missed at one place; lost octets move all places behind them.
     astray = sum(octets[end] != 0x1E for end in ends)
     if accounted + len(behind) > len(octets) or astray > max(len(ends) + 1 - octets.count(b"\x1e"), 0):
         return "its fields are not where its directory says"
@@ -223,10 +257,10 @@ def _fault(octets: bytes) -> str | None:
 
 
 def _unaccounted(octets: bytes, base: int) -> str | None:
-    """The fault of a record with as many fields as entries, if the entries are of other fields."""
-    places = list(_places(octets, base))
+    """Fault of a record with as many fields as entries: fields whose lengths are not those of their entries."""
+    places = _places(octets, base)
     in_turn = octets[base:-1].split(b"\x1e")
-    # Places wrap around in records that are too long for them, and then say nothing of the order.
+    # In records that are too long, places begin again from 0, and do not tell the order of the fields.
     unlike = 0
     for ordered in (places, sorted(places)):
         unlike = sum(
@@ -245,16 +279,14 @@ def _may_have_been(field: bytes, length: int) -> bool:
     return abs(len(field) - length) <= change
 
 
-def _true_length(buffer: Buffer, octets: bytes) -> int:
-    """The length of what begins with these octets: theirs, if the record terminator that ends them is not in a field."""
+def _missing(buffer: Buffer, octets: bytes) -> int:
+    """Number of octets behind these that belong to the same record, if the 1D that ends these stands in a field."""
     head = _HEAD.match(octets)
-    if head and not _fields_match(octets, head.end()):
-        length = int(octets[:5])
-        # The first condition is for speed; the last field ends right before the record terminator.
-        if len(octets) < length == 1 + max(end + 1 for _, end in _places(octets, head.end())) and buffer.has(length):
-            if buffer.octets[buffer.at + length - 1] == 0x1D:
-                return length
-    return len(octets)
+    if not head or _fields_match(octets, head.end()) or len(octets) >= int(octets[:5]):
+        return 0
+    missing = 1 + max(end + 1 for _, end in _places(octets, head.end())) - len(octets)  # the last field ends before 1D
+    is_so = len(octets) + missing == int(octets[:5]) and buffer.has(missing)
+    return missing if is_so and buffer.octets[buffer.at + missing - 1] == 0x1D else 0
 
 
 def _cut(octets: bytes) -> Iterator[tuple[int, int]]:

@@ -1,32 +1,81 @@
-"""The own identifiers of a MARC 21 record, from its data fields, however these are written down (ISO 2709, MARCXML).
+"""Fields of MARC, whatever they are written in: which of its two families a record is of, and what its fields say.
 
-The fields are those of the table `marc` in fields.toml (MARC 21 Format for Bibliographic Data, 01X-09X, 841-88X).
+MARC 21 and UNIMARC are written alike, but their tags mean other things: 010 is the LCCN in the one, the ISBN in the
+other. Nothing around the fields tells which it is for certain (many UNIMARC leaders end with 4500), so the fields do, in
+each record: UNIMARC has the title in 200, MARC 21 in 245. If both or neither are there, 100 $a tells: in UNIMARC it has
+coded data, with a date of eight digits and a type of date at its beginning.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from urnscan.records.fields import OwnField, of_subfields, own_fields
-from urnscan.records.record import Own
+from urnscan.records import description
+from urnscan.records.fields import Own, Table, of_subfields, of_value
 
-__all__ = ["own_identifiers"]
+FAMILIES = ("marc", "unimarc")
+"""Names of the tables of MARC 21 and of UNIMARC."""
 
+Parted = tuple[str, Sequence[tuple[str, str]]]
+"""Indicators, and codes with values; of a control field its data, and nothing."""
 
-def own_identifiers(tag: str, first: str, second: str, subfields: Iterable[tuple[str, str]]) -> Iterator[Own]:
-    """The identifiers of the record itself in one field: its tag, its two indicators (an empty one is a blank), its
-    subfields as pairs of code and value.
-    """
-    rows = _rows(tag, first or " ", second or " ")
-    return of_subfields(list(subfields), rows) if rows else iter(())
+_GENERAL = re.compile("[0-9]{8}[a-z|]")
 
 
-@functools.lru_cache(maxsize=1 << 10)
-def _rows(tag: str, first: str, second: str) -> tuple[OwnField, ...]:
-    """The rows of the table for a field with these indicators."""
-    return tuple(
-        row
-        for row in own_fields("marc").get(tag, ())
-        if (row.first is None or first in row.first) and (row.second is None or second in row.second)
-    )
+@dataclass(frozen=True)
+class MarcFields:
+    """The fields of a record, which are taken apart only where a table asks for them."""
+
+    leader: str
+    fields: Sequence[tuple[str, Any]]
+    """Tags, each with what `parted` takes."""
+    parted: Callable[[Any], Parted]
+
+    @functools.cached_property
+    def family(self) -> str:
+        """Name of the tables that say what the fields mean."""
+        tags = {tag for tag, _ in self.fields}
+        return family("200" in tags, "245" in tags, lambda: self._value("100", "a"))
+
+    @property
+    def number(self) -> str | None:
+        """Control number (001); None if there is none."""
+        return self._value("001", "").strip() or None
+
+    def own(self, table: Table) -> Iterator[Own]:
+        """Own identifiers by a table of the family."""
+        for tag, field in self.fields:
+            if rows := table.get(tag):
+                indicators, subfields = self.parted(field)
+                if tag.startswith("00"):
+                    yield from of_value(indicators.strip(), rows)
+                else:
+                    yield from of_subfields(subfields, rows, *f"{indicators:2}"[:2])
+
+    def statements(self, table: description.Table) -> Iterator[description.Statement]:
+        """The statements of the record, by a table of the family."""
+        yield from description.of_text(self.leader, table.get("leader", ()))
+        for tag, field in self.fields:
+            if rows := table.get(tag):
+                indicators, subfields = self.parted(field)
+                if tag.startswith("00"):
+                    yield from description.of_text(indicators, rows, self.leader[6:7])
+                else:
+                    yield from description.of_subfields(subfields, rows, f"{indicators:2}"[1])
+
+    def _value(self, tag: str, code: str) -> str:
+        """Value of the first such subfield, or of the first such control field; empty if there is none."""
+        parted = (self.parted(field) for each, field in self.fields if each == tag)
+        values = (said for data, parts in parted for at, said in (parts if code else (("", data),)) if at == code)
+        return next(values, "")
+
+
+def family(has_200: bool, has_245: bool, general: Callable[[], str]) -> str:
+    """The family of a record with or without 200 and 245. `general` gives its first 100 $a, and is asked only in doubt."""
+    if has_200 != has_245:
+        return FAMILIES[has_200]
+    return FAMILIES[_GENERAL.match(general()) is not None]

@@ -1,25 +1,31 @@
-"""What the readers of records give: records, and in the place of one that is damaged, why."""
+"""Records of a dump, and the base class of the readers that find them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
-
-__all__ = ["Damaged", "Own", "Record", "RecordReader", "whole"]
+from urnscan.records.description import Table as DescribedFields
+from urnscan.records.description import described_fields
+from urnscan.records.fields import Own, own_fields, wanted
+from urnscan.records.fields import Table as OwnFields
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile("[\0-\x1f\x7f]+")  # what would end a line, or is invisible
 
 
-class Own(NamedTuple):
-    """An identifier of the record itself, as it stands in one of its fields. What it says is `whole`."""
+class Cut(NamedTuple):
+    """One record of a dump that is found, and not read yet."""
 
-    text: str
-    scheme: str = ""
-    """What the record says that it is (`isbn`, `doi`), in lower case; empty where it does not say."""
+    offset: int
+    """Octets from the beginning of the dump."""
+    octets: bytes
+    """Octets of the record in the dump."""
+    around: Any = None
+    """Facts that are not in the octets and that its reader needs, such as the XML namespaces around it. They can be pickled."""
 
 
 class Record(NamedTuple):
@@ -28,27 +34,79 @@ class Record(NamedTuple):
     offset: int
     """Octets from the beginning of the dump."""
     octets: bytes
-    """As it came: what is taken out of the dump, but for what only parts it from the record before, when it goes."""
+    """Octets of the record in the dump. A record is removed with these and with the separator before it."""
     identifier: str | None
-    """What the dump calls it (MARC 001, the subject, `id`), `whole`; None where it has no name."""
+    """Name of the record in the dump (MARC 001, the subject, `id`), without surrogates; None if it has none."""
     texts: Sequence[bytes] = ()
-    """What is searched for URNs, UTF-8 without the escapes of the format, each a text of its own. Empty if only own
-    identifiers are asked for."""
+    """Texts to search for URNs, UTF-8 without the escapes of the format. Empty if only own identifiers are wanted."""
     own: Sequence[Own] = ()
-    """Its own identifiers, if these are asked for."""
+    """Own identifiers of the record, if these or keys are wanted."""
+    description: bytes = b""
+    """Packed fields that describe the thing of the record, if these are wanted: `formats.description_of` reads them."""
 
 
 def whole(text: str) -> str:
-    """Without halves of surrogate pairs, which some formats can escape and UTF-8 cannot hold."""
+    """Replace halves of surrogate pairs, which some formats can escape and UTF-8 cannot hold."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
-class RecordReader(Protocol):
-    """Finds the records of one dump. One thread's own."""
+def decoded(octets: bytes) -> str:
+    """Decode UTF-8; octets that are no UTF-8 become U+FFFD."""
+    return octets.decode("utf-8", "replace")
+
+
+def in_line(octets: bytes) -> str:
+    """Decode a part of a record to show it in a line, without control characters."""
+    return _CONTROL.sub(" ", decoded(octets))
+
+
+class RecordReader:
+    """Base of the readers: each finds the records of one dump, in one thread, and reads them.
+
+    A record is read from its `Cut` alone, so another reader of the same class can do that, in another process.
+    """
+
+    table: ClassVar[str] = ""
+    """Table of fields.toml with the fields of the format."""
+    described_by: ClassVar[str] = ""
+    """Table of descriptions.toml with the fields of the format."""
+
+    def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
+        """`own`: records are given with their own identifiers, and without texts. `keys`: with their own identifiers and
+        those in fields of keys. `described`: with descriptions.
+        """
+        self._own, self._is_described = own, described
+        self.has_texts = not own
+        self.has_keys = keys
+        self.fields = self.own_fields(self.table) if own or keys else None
+        self.field_octets = {name.encode(): rows for name, rows in (self.fields or {}).items()}
+        """`fields`, by names as they stand in octets."""
+        self.wanted = wanted(self.fields or {})
+        self.described = self.described_fields(self.described_by)
+        """Rows of the fields that describe a record; empty if no descriptions are wanted."""
+        self.described_octets = {name.encode(): rows for name, rows in self.described.items()}
+        """`described`, by names as they stand in octets."""
+
+    def own_fields(self, table: str) -> OwnFields:
+        """Rows of a table of fields.toml, as far as they are wanted."""
+        return own_fields(table, urns=self._own, keys=self.has_keys) if self._own or self.has_keys else {}
+
+    def described_fields(self, table: str) -> DescribedFields:
+        """Rows of a table of descriptions.toml, if descriptions are wanted."""
+        return described_fields(table) if self._is_described else {}
+
+    def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
+        """Find the records in their order; a damaged one counts as one.
+
+        When called again after a loss of octets (`Buffer.resume`), it may begin in the middle of a record.
+        """
+        raise NotImplementedError
+
+    def record(self, cut: Cut) -> Record | Damaged:
+        """Read a record."""
+        raise NotImplementedError
 
     def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
-        """The records in what the buffer gives, in their order; each counts one, also a damaged one.
-
-        Asked again after a loss of octets (`Buffer.resume`), it goes on behind: with what may be the middle of a record.
-        """
-        ...
+        """Find the records and read them."""
+        for cut in self.cuts(buffer):
+            yield cut if isinstance(cut, Damaged) else self.record(cut)

@@ -1,7 +1,7 @@
 """Records that are rows of a table in text: CSV, TSV, and with ; or | between values. The first row names the columns.
 
-A row may have fewer or more values than there are columns. Damaged is only a row with a quotation mark that is not closed,
-and of that only its first line.
+A row may have fewer or more values than there are columns. A row whose quotation mark is never closed is damaged: its
+first line is left out, and the next line is a row again.
 """
 
 from __future__ import annotations
@@ -12,25 +12,23 @@ from collections.abc import Iterator
 from urnscan.framing.buffer import HEAD, MARK, Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.framing.rows import Row, Rows, Table, begin, first_rows
-from urnscan.records.fields import own_fields
-from urnscan.records.named_values import RANKS, own_identifiers
-from urnscan.records.record import Record
-
-__all__ = ["SeparatedRecords", "is_separated"]
+from urnscan.records.description import pack
+from urnscan.records.named_values import RANKS, own_identifiers, statements
+from urnscan.records.record import Cut, Record, RecordReader
 
 _NAMES = (".csv", ".tsv", ".tab")
-_IN_NO_URN = b"\t|"
-_ROWS = 3  # by which a table is known, behind its header
-_FEWEST = 2  # columns of a table that is known by its rows
+_ROWS = 3  # behind the header, that tell a table
+_FEWEST = 2  # columns of a table that is told by its rows
 _LONGEST_NAME = 100  # characters
-_OTHER = re.compile(rb"\s*[<{\[@%#]")  # how other formats begin, and comments
+_OTHER = re.compile(rb"\s*[<{\[@%#]")  # beginnings of other formats, and comments
+_MARC = re.compile(rb"(?:=?LDR|00[0-9])[\t ]")  # fields of MARC, one on a line
 
 
 def is_separated(head: bytes, name: str) -> bool | None:
     """Whether it is a table: by its name, or because its first rows have as many values as the first has names."""
     unknown = None if len(head) < HEAD else False
     head = head.removeprefix(MARK)
-    other = _OTHER.match(head)
+    other = _OTHER.match(head) or _MARC.match(head)
     if name.endswith(_NAMES):
         return not other if head.strip() else unknown
     if other:
@@ -54,53 +52,56 @@ def is_separated(head: bytes, name: str) -> bool | None:
     return True
 
 
-class SeparatedRecords:
+class SeparatedRecords(RecordReader):
     """Reads the rows behind the header."""
 
-    def __init__(self, *, own: bool) -> None:
-        """`own`: only identifiers of the record itself are asked for."""
-        self._own = own_fields("separated") if own else None
-        self._table = Table(",", b"\n")
-        self._rows: Rows | None = None
-        self._names: list[str] = []
-        self._called: int | None = None  # the column by which a record is called
+    table = "separated"
+    described_by = "named"
+    _rows: Rows | None = None
+    _layout: Table
+    _names: list[str]
+    _named_by: int | None  # the column that names records
 
-    def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
-        """Read the rows, each with its LF. The header belongs to none, nor does a line `sep=;` before it."""
+    def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
+        """Find the rows, each with its LF. The header is no record, nor is a line `sep=;` before it.
+
+        `Cut.around` has the row, the layout of the table, the names of the columns, and the column that names records.
+        """
         if self._rows is None:
-            self._table, header = begin(buffer)
-            self._rows = Rows(self._table)
-            self._names = self._table.names(header)
-            ranks = [(RANKS[name.lower()], at) for at, name in enumerate(self._names) if name.lower() in RANKS]
-            self._called = min(ranks)[1] if ranks else None
+            self._layout, header = begin(buffer)
+            self._rows = Rows(self._layout)
+            self._names = self._layout.names(header)
+            ranks = [(RANKS[name.lower()], column) for column, name in enumerate(self._names) if name.lower() in RANKS]
+            self._named_by = min(ranks)[1] if ranks else None
         for row in self._rows.read(buffer):
             if isinstance(row, Damaged):
                 yield row
-            elif row.fault is not None:
-                yield Damaged(row.offset, row.fault)
             else:
-                yield self._record(row)
+                around = (row, self._layout, self._names, self._named_by)
+                yield Damaged(row.offset, row.fault) if row.fault else Cut(row.offset, row.octets, around)
 
-    def _record(self, row: Row) -> Record:
-        table = self._table
-        if self._own is None and table.delimiter in _IN_NO_URN and b'"' not in row.octets:
-            text, values = row.octets, row.octets.split(table.delimiter)
-        else:
-            text, values = table.parted(row)
-        called: str | None = None
-        if self._called is not None and self._called < len(values):
-            called = self._said(values[self._called]).strip() or None
-        if self._own is None:
-            return Record(row.offset, row.octets, called, (text,))
-        named = zip(self._names, map(self._said, values), strict=False)
-        return Record(row.offset, row.octets, called, own=tuple(own_identifiers(named, self._own)))
+    def record(self, cut: Cut) -> Record:
+        """Read a row."""
+        row, layout, names, named_by = cut.around
+        text, values = layout.parted(row)
+        called = None
+        if named_by is not None and named_by < len(values):
+            called = _text(layout, values[named_by]).strip() or None
+        texts = (text,) if self.has_texts else ()
+        if self.fields is None and not self.described:
+            return Record(row.offset, row.octets, called, texts)
+        named = [*zip(names, (_text(layout, value) for value in values), strict=False)]
+        own = () if self.fields is None else tuple(own_identifiers(named, self.fields))
+        description = pack(self.described_by, statements(named, self.described))
+        return Record(row.offset, row.octets, called, texts, own, description)
 
-    def _said(self, value: bytes) -> str:
-        """Read a value. `="0123"` is how Excel is told that digits are no number."""
-        said = self._table.value(value).decode("utf-8", "replace")
-        return said[2:-1] if said.startswith('="') and said.endswith('"', 2) else said
+
+def _text(layout: Table, value: bytes) -> str:
+    """Decode a value. `="0123"` tells Excel that digits are no number."""
+    text = layout.value(value).decode("utf-8", "replace")
+    return text[2:-1] if text.startswith('="') and text.endswith('"', 2) else text
 
 
 def _is_name(text: str) -> bool:
-    """Whether a column could be called so."""
-    return 0 < len(text) <= _LONGEST_NAME and text.isprintable() and text[-1] not in ".,;:!?"
+    """Whether a column could be called so. Prose that is set in columns has many spaces between its words."""
+    return 0 < len(text) <= _LONGEST_NAME and text.isprintable() and text[-1] not in ".,;:!?" and "   " not in text

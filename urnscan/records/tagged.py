@@ -1,106 +1,270 @@
-"""Records of RIS (RIS Format Specifications, Research Information Systems, 2001; the tags by type of reference, 2011):
-from a line with the tag TY to one with the tag ER.
+"""Records whose fields are lines with tags: one reader for all of them, and what each format of references has for tags.
 
-A tag is two characters, two spaces, a hyphen and a space, which some leave out where nothing follows. Lines without a tag
-go on with the one before.
+* RIS (RIS Format Specifications, Research Information Systems, 2001; the tags by type of reference, 2011): from a line with
+  TY to one with ER. A tag is two characters, two spaces, a hyphen and a space, which some leave out before a line end.
+* MEDLINE, the format of PubMed: `PMID- `, until the next one.
+* The import format of EndNote and Refer: `%0 `, until the next one.
+* The field tagged format of Web of Science: from PT to ER. FN, VR and EF stand around the records.
+
+A line without a tag continues the one before. MARC in lines is in `marc_lines`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import ClassVar
 
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
-from urnscan.framing.lines import lines, too_long
-from urnscan.records.fields import of_values, own_fields, wanted
-from urnscan.records.record import Damaged, Record
+from urnscan.framing.lines import Damaged, lines, too_long
+from urnscan.records import description
+from urnscan.records.description import Statement
+from urnscan.records.fields import Own, of_value
+from urnscan.records.record import Cut, Record, RecordReader
 
-__all__ = ["RisRecords", "is_ris"]
-
-_TAGGED = rb"  -(?=[ \r\n]|\Z)"
-_FIRST = re.compile(rb"TY" + _TAGGED)
-_BOUND = re.compile(rb"\n(?:(TY)|ER)" + _TAGGED)  # where a record ends, or another begins before it has
-_TAG = re.compile(rb"[A-Z][A-Z0-9]" + _TAGGED)
-_LONGEST_TAG = 8
+_LONGEST_TAG = 64  # octets, with what a pattern of the first line looks ahead to
+_TELLING = 64  # octets without a line end that may still become a first line
 _BLANK = re.compile(rb"[\r\n]++")
-_FIELD = re.compile(
-    rb"(?m:^)([A-Z][A-Z0-9])" + _TAGGED + rb"([^\n]*+(?:\n(?!" + _TAG.pattern + rb")[^\n]*+)*+)"
-)  # a value with the lines that it goes on in
-# An address in another line is another value. Else a value may be broken there, or be a list.
+# An address in another line is another value. Otherwise a value may be broken there, or be a list.
 _ANOTHER = re.compile(r"\n(?=[^\S\n]*+[A-Za-z][A-Za-z0-9+.\-]*+:)")
-# Before the first record some databases say what they are: "Provider: Example Press".
-_HEAD = re.compile(
-    rb"(?:" + MARK + rb")?(?:(?:[A-Za-z][A-Za-z ]{0,30}+:[^\r\n]*+|[ \t]*+)\r?\n)*+"
-    rb"(?:(TY  -[ \r\n])|(?:TY?| *+|TY  ?-?|[A-Za-z][A-Za-z ]{0,30}+(?::[^\n]*+)?)\Z)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Layout of lines that make records. All patterns are of the beginning of a line, and without groups."""
+
+    begins: str
+    """Tag with which a record begins, as people call it."""
+    first: bytes
+    """Pattern of the first line of a record."""
+    last: bytes = b""
+    """Pattern of the last line of a record. Empty: it has none, and ends before `until`."""
+    until: bytes = b""
+    """Pattern of the line behind a record that has no last line. Empty: the first line of the next one."""
+    ends: str = ""
+    """Tag with which a record ends, as people call it."""
+    before: bytes = b""
+    """Pattern of what stands before the tag in a line."""
+    tag: bytes
+    """Pattern of a tag."""
+    behind: bytes
+    """Pattern of what stands between the tag and its value."""
+    around: bytes = b"(?!)"
+    """Pattern of lines with tags that are in no record."""
+    names: tuple[str, ...]
+    """Tags of the name of a record, the best first."""
+
+    @cached_property
+    def first_line(self) -> re.Pattern[bytes]:
+        """Pattern of the first line."""
+        return re.compile(self.first)
+
+    @cached_property
+    def bound(self) -> re.Pattern[bytes]:
+        """Pattern of the line end before the last line of a record, or, with its group, before the first of the next."""
+        if self.last:
+            return re.compile(rb"\n(?:(%b)|%b)" % (self.first, self.last))
+        return re.compile(rb"\n(?=%b)" % (self.until or self.first))
+
+    @cached_property
+    def tagged(self) -> re.Pattern[bytes]:
+        """Pattern of a line with a tag that belongs into a record."""
+        return re.compile(b"(?!%b)%b%b%b" % (self.around, self.before, self.tag, self.behind))
+
+    @cached_property
+    def field(self) -> re.Pattern[bytes]:
+        """Pattern of a field: its tag, and its value with the lines that continue it."""
+        line = self.before + self.tag + self.behind
+        return re.compile(rb"(?m:^)%b(%b)%b([^\n]*+(?:\n(?!%b)[^\n]*+)*+)" % (self.before, self.tag, self.behind, line))
+
+    @cached_property
+    def named(self) -> tuple[re.Pattern[bytes], ...]:
+        """Patterns of the fields with the name of a record; their group is the first line of the value."""
+        tags = (re.escape(name.encode()) for name in self.names)
+        return tuple(re.compile(rb"(?m:^)%b%b%b([^\n]*+)" % (self.before, tag, self.behind)) for tag in tags)
+
+
+class TaggedRecords(RecordReader):
+    """Base of the readers: cuts a dump by the layout of its format."""
+
+    layout: ClassVar[Layout]
+
+    def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
+        """Find the records. One without its last line may have lost a part: it is damaged, and so are tags before the
+        first line of one.
+        """
+        layout, text = self.layout, lines(buffer)
+        is_damaged = False  # the part that is read: it is reported once
+        while True:
+            while buffer.has(1) and (blank := _BLANK.match(buffer.octets, buffer.at)):
+                buffer.at = blank.end()  # again, as what is read next may begin with another
+            offset = buffer.offset
+            if not buffer.match(layout.first_line, _LONGEST_TAG):
+                if (line := next(text, None)) is None:
+                    return
+                if isinstance(line, Damaged):
+                    yield line
+                elif not is_damaged and layout.tagged.match(line[1]):
+                    is_damaged = True
+                    yield Damaged(line[0], f"it does not begin with {layout.begins}")
+                continue
+            length, damage = self._cut(buffer)
+            is_damaged = length == 0
+            if is_damaged:
+                next(text)
+            octets = buffer.take(length)
+            yield damage or Cut(offset, octets)
+
+    def _cut(self, buffer: Buffer) -> tuple[int, Damaged | None]:
+        """Length of the record that begins here, and its damage if it is damaged; 0 if nobody knows where it ends."""
+        layout, offset = self.layout, buffer.offset
+        end, is_next = self._end(buffer)
+        if not end and len(buffer.octets) - buffer.at > LONGEST:
+            return 0, too_long(offset)
+        if layout.last:
+            if not end:
+                return 0, Damaged(offset, f"it has no {layout.ends}")
+            if is_next:
+                return end, Damaged(offset, f"it has no {layout.ends} before the next {layout.begins}")
+            length = buffer.find(b"\n", end) + 1 or len(buffer.octets) - buffer.at
+            return length, too_long(offset) if length > LONGEST else None
+        octets = buffer.octets[buffer.at : buffer.at + end] if end else buffer.octets[buffer.at :]
+        length = len(octets.rstrip())
+        length = octets.find(b"\n", length) + 1 or len(octets)  # blank lines behind it are between records
+        return length, Damaged(offset, "it is cut off") if buffer.error and not end else None
+
+    def _end(self, buffer: Buffer) -> tuple[int, bool]:
+        """Distance to the tag of the last line of the record that begins here, or to the first line of the next, and whether
+        it is that; 0 if there is neither.
+        """
+        bound = buffer.search(self.layout.bound, longest=_LONGEST_TAG)
+        if bound is None:
+            return 0, False
+        is_next = not self.layout.last or bound[1] is not None
+        return (bound.start() + 1 if is_next else bound.end()) - buffer.at, is_next
+
+    def record(self, cut: Cut) -> Record:
+        """Read a record."""
+        offset, octets, _ = cut
+        name = self._name(octets)
+        texts = (self._searched(octets),) if self.has_texts else ()
+        if self.fields is None and not self.described:
+            return Record(offset, octets, name, texts)
+        own, described = self._said(octets)
+        return Record(offset, octets, name, texts, own, described)
+
+    def _said(self, octets: bytes) -> tuple[Sequence[Own], bytes]:
+        """Own identifiers of a record, and its packed description."""
+        values = [
+            (tag.decode(), value.decode("utf-8", "replace").strip())
+            for tag, value in self.layout.field.findall(octets)
+            if tag in self.wanted or tag in self.described_octets
+        ]
+        kinds = {tag: value.upper() for tag, value in reversed(values)}
+        own: list[Own] = []
+        statements: list[Statement] = []
+        seen: set[str] = set()
+        for tag, value in values:
+            statements += description.of_text(value, self.described.get(tag, ()))
+            for part in _ANOTHER.split(value) if self.fields else ():
+                own += of_value(part.strip(), (self.fields or {}).get(tag, ()), kinds, is_first=tag not in seen)
+            seen.add(tag)
+        return own, description.pack(self.described_by, statements)
+
+    def _name(self, octets: bytes) -> str | None:
+        """Name of a record: the first of its tags that has a value, up to the end of the line; None if it has none."""
+        found = (pattern.search(octets) for pattern in self.layout.named)
+        return next(filter(None, (self._text(match[1]).strip() for match in found if match)), None)
+
+    def _searched(self, octets: bytes) -> bytes:
+        """Octets of a record in which URNs are found."""
+        return octets
+
+    def _text(self, value: bytes) -> str:
+        """Text of a value."""
+        return value.decode("utf-8", "replace")
+
+
+_RIS = rb"  -(?=[ \r\n]|\Z)"
+_END = rb"(?=[ \r\n]|\Z)"  # of a tag
+
+
+class RisRecords(TaggedRecords):
+    """Reads RIS."""
+
+    table = described_by = "ris"
+    layout = Layout(
+        begins="TY",
+        first=rb"TY" + _RIS,
+        ends="ER",
+        last=rb"ER" + _RIS,
+        tag=rb"[A-Z][A-Z0-9]",
+        behind=_RIS,
+        names=("ID", "AN"),
+    )
+
+
+class MedlineRecords(TaggedRecords):
+    """Reads the format of PubMed."""
+
+    table = described_by = "nbib"
+    layout = Layout(
+        begins="PMID",
+        first=rb"PMID *- ",
+        tag=rb"[A-Z][A-Z0-9]{1,3}",
+        behind=rb" {0,2}-" + _END,
+        names=("PMID",),
+    )
+
+
+class EndNoteRecords(TaggedRecords):
+    """Reads the import format of EndNote."""
+
+    table = described_by = "enw"
+    layout = Layout(begins="%0", first=rb"%0 ", before=b"%", tag=rb"[!-~]", behind=_END, names=("F", "M"))
+
+
+class WebOfScienceRecords(TaggedRecords):
+    """Reads the field tagged format of Web of Science."""
+
+    table = described_by = "ciw"
+    layout = Layout(
+        begins="PT",
+        first=rb"PT [A-Z]" + _END,
+        ends="ER",
+        last=rb"ER" + _END,
+        tag=rb"[A-Z][A-Z0-9]",
+        behind=_END,
+        around=rb"(?:FN|VR|EF)" + _END,
+        names=("UT",),
+    )
+
+
+# Before the first record some databases say who they are: "Provider: Example Press"; some number the records: "1.".
+_RIS_HEAD = re.compile(
+    rb"(?:" + MARK + rb")?(?:(?:[A-Za-z][A-Za-z ]{0,30}+:[^\r\n]*+|[ \t]*+|[0-9]{1,9}+[.)]?)\r?\n)*+"
+    rb"(?:(TY  -[ \r\n])|(?:TY?| *+|TY  ?-?|[0-9]{1,9}+[.)]?|[A-Za-z][A-Za-z ]{0,30}+(?::[^\n]*+)?)\r?\Z)"
 )
 
 
-def is_ris(head: bytes, name: str) -> bool | None:  # noqa: ARG001 (the content tells)
-    """Whether the first line with anything but a name of the provider has the tag TY."""
-    match = _HEAD.match(head)
+def is_ris(head: bytes, _name: str) -> bool | None:
+    """Whether the first line has the tag TY, not counting lines that name the provider."""
+    match = _RIS_HEAD.match(head)
     if match is None:
         return None if MARK.startswith(head) else False
     return True if match[1] else None
 
 
-class RisRecords:
-    """References from TY to ER."""
-
-    def __init__(self, *, own: bool) -> None:
-        """`own`: only identifiers of what is referred to are asked for."""
-        self._fields = own_fields("ris") if own else None
-        self._wanted = {tag.encode() for tag in wanted(self._fields or {})}
-
-    def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
-        """The references. One without ER may have lost a part: it is damaged, and so are tags that no TY comes before."""
-        text = lines(buffer)
-        told = False  # of the damage that we are in
-        while True:
-            while buffer.has(1) and (blank := _BLANK.match(buffer.octets, buffer.at)):
-                buffer.at = blank.end()  # once more, as the next read may begin with another
-            offset = buffer.offset
-            if not buffer.match(_FIRST, _LONGEST_TAG):
-                if (line := next(text, None)) is None:
-                    return
-                if isinstance(line, Damaged):
-                    yield line
-                elif not told and _TAG.match(line[1]):
-                    told = True
-                    yield Damaged(line[0], "it does not begin with TY")
-                continue
-            bound = buffer.search(_BOUND, longest=_LONGEST_TAG)
-            if bound is None:
-                told = True
-                yield too_long(offset) if len(buffer.octets) - buffer.at > LONGEST else Damaged(offset, "it has no ER")
-                next(text)
-                continue
-            told = False
-            if bound[1]:
-                yield Damaged(offset, "it has no ER before the next TY")
-                buffer.take(bound.start() + 1 - buffer.at)
-                continue
-            length = buffer.find(b"\n", bound.end() - buffer.at) + 1 or len(buffer.octets) - buffer.at
-            octets = buffer.take(length)
-            yield self._record(offset, octets) if length <= LONGEST else too_long(offset)
-
-    def _record(self, offset: int, octets: bytes) -> Record:
-        name = _value(octets, b"\nID  -") or _value(octets, b"\nAN  -")
-        if self._fields is None:
-            return Record(offset, octets, name, (octets,))
-        values = [
-            (tag.decode(), value.decode("utf-8", "replace"))
-            for tag, value in _FIELD.findall(octets)
-            if tag in self._wanted
-        ]
-        types = {tag: value.strip().upper() for tag, value in reversed(values)}
-        parts = ((tag, part.strip()) for tag, value in values for part in _ANOTHER.split(value))
-        return Record(offset, octets, name, own=list(of_values(parts, types, self._fields)))
+def begins_with(pattern: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
+    """Whether a dump begins with a pattern, not counting blank lines."""
+    text = head.removeprefix(MARK).lstrip()
+    if pattern.match(text):
+        return True
+    return None if len(text) < _TELLING and b"\n" not in text else False
 
 
-def _value(octets: bytes, tag: bytes) -> str | None:
-    """What stands behind the first such tag, up to the end of its line; None where that is nothing."""
-    start = octets.find(tag)
-    if start < 0:
-        return None
-    start += len(tag)
-    return octets[start : octets.find(b"\n", start)].decode("utf-8", "replace").strip() or None
+is_medline = partial(begins_with, MedlineRecords.layout.first_line)
+is_endnote = partial(begins_with, EndNoteRecords.layout.first_line)
+is_web_of_science = partial(begins_with, re.compile(rb"FN [^\n]*+\nVR [^\n]*+\n|" + WebOfScienceRecords.layout.first))

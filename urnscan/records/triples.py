@@ -1,5 +1,5 @@
-"""Records of RDF dumps in lines: N-Triples and N-Quads (W3C RDF 1.1, 25 February 2014). A record is what stands together
-of one subject: a run of statements that have it, whatever their graph.
+"""Records of RDF dumps in lines: N-Triples and N-Quads (W3C RDF 1.1, 25 February 2014). A record is a run of statements
+with the same subject, in any graph.
 
 Comments and blank lines within a run belong to it, those between runs to none.
 """
@@ -11,15 +11,15 @@ import sys
 from collections.abc import Iterator
 
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
-from urnscan.framing.lines import lines, too_long
-from urnscan.records.fields import own_fields
-from urnscan.records.record import Damaged, Own, Record
+from urnscan.framing.lines import Damaged, lines, too_long
+from urnscan.records import description
+from urnscan.records.description import Statement
+from urnscan.records.fields import Own, of_value
+from urnscan.records.record import Cut, Record, RecordReader
 
-__all__ = ["TripleRecords", "is_triples"]
-
-# The terminals of the grammar (N-Triples §7, N-Quads §4). Every loop is possessive, so that a line is read
-# once, whatever stands in it. Octets that are not ASCII are taken for letters. An IRI may also hold { } | ^ and `, which
-# the grammar excludes: dumps have them, and where it ends is no less certain.
+# Terminals of the grammar (N-Triples §7, N-Quads §4). Every loop is possessive, so a line is read once, whatever it
+# holds. Octets that are not ASCII count as letters. An IRI may also hold { } | ^ and `, which the grammar excludes:
+# dumps have them, and its end is no less certain.
 _UCHAR = rb"\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"
 _ESCAPE = rb"\\(?:[tbnrf\"'\\]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"
 _IRI = rb"<[^\x00-\x20<>\"\\]*+(?:" + _UCHAR + rb"[^\x00-\x20<>\"\\]*+)*+>"
@@ -34,7 +34,7 @@ _COMMENT = rb"(?:\#[^\r\n]*+)?+"
 _EOL = rb"(?:\r\n?+|\n)"
 _REST = _SPACE.join((b"", _IRI, _OBJECT, rb"(?:" + _RESOURCE + rb")?+", rb"\.", _COMMENT, rb"(?:" + _EOL + rb"|\Z)"))
 _LINE = rb"(?P<subject>" + _RESOURCE + rb")" + _REST
-_GAP = rb"(?:" + _SPACE + _COMMENT + _EOL + rb")*+" + _SPACE  # what may stand between statements
+_GAP = rb"(?:" + _SPACE + _COMMENT + _EOL + rb")*+" + _SPACE  # comments and blank lines
 
 _BETWEEN = re.compile(_GAP + rb"(?:\#[^\r\n]*+\Z)?+")
 _RUN = re.compile(_LINE + rb"(?:" + _GAP + rb"(?P=subject)" + _REST + rb")*+")
@@ -48,10 +48,9 @@ _BEGUN = re.compile(
 )
 
 
-def is_triples(head: bytes, name: str) -> bool | None:  # noqa: ARG001 (the content tells)
-    """Whether a dump begins with a statement. That of Turtle may, too; what is no N-Triples in it is damaged then."""
-    between = _BETWEEN.match(head, len(MARK) if head.startswith(MARK) else 0)
-    start = between.end() if between else 0
+def is_triples(head: bytes, _name: str) -> bool | None:
+    """Whether a dump begins with a statement. One of Turtle may, too; its other lines are damaged then."""
+    start = _end(_BETWEEN, head, len(MARK) if head.startswith(MARK) else 0)
     if start == len(head) or MARK.startswith(head):
         return None
     if _RUN.match(head, start):
@@ -59,17 +58,13 @@ def is_triples(head: bytes, name: str) -> bool | None:  # noqa: ARG001 (the cont
     return None if _BEGUN.match(head, start) and _whole(head, start, len(head)) == start else False
 
 
-class TripleRecords:
-    """Runs of statements that have the same subject."""
+class TripleRecords(RecordReader):
+    """Reads runs of statements with the same subject."""
 
-    def __init__(self, *, own: bool) -> None:
-        """`own`: only identifiers of the subject are asked for."""
-        self._schemes = (
-            {iri.encode(): fields[0].scheme for iri, fields in own_fields("triples").items()} if own else None
-        )
+    table = described_by = "triples"
 
-    def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
-        """The runs; a line that is no statement is damaged by itself and ends the run, which may go on behind it."""
+    def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
+        """Find the runs, each with its subject. A line that is no statement is damaged by itself and ends the run."""
         ended = False
         while True:
             yield from self._held(buffer, ended)
@@ -83,8 +78,8 @@ class TripleRecords:
             if isinstance(line, Damaged) and not comment:
                 yield line
 
-    def _held(self, buffer: Buffer, ended: bool) -> Iterator[Record | Damaged]:
-        """What the buffer holds up to the last run to which lines could come that it does not hold yet."""
+    def _held(self, buffer: Buffer, ended: bool) -> Iterator[Cut | Damaged]:
+        """Find the runs in the buffer, up to the last one that may continue in octets that are not read yet."""
         octets = buffer.octets
         base = buffer.offset - buffer.at
         whole = len(octets) if ended else _whole(octets, 0, len(octets))
@@ -101,7 +96,7 @@ class TripleRecords:
                 end = match.end() if match else _end(_ANY_LINE, octets, start, whole)
                 following = _end(_BETWEEN, octets, end, whole)
             if match:
-                yield self._record(base + start, octets[start:end], match["subject"])
+                yield Cut(base + start, octets[start:end], match["subject"])
             elif end - start > LONGEST:
                 yield too_long(base + start)
             else:
@@ -109,37 +104,45 @@ class TripleRecords:
             start = following
         buffer.at = start
 
-    def _record(self, offset: int, octets: bytes, subject: bytes) -> Record:
+    def record(self, cut: Cut) -> Record:
+        """Read a run."""
+        offset, octets, subject = cut
         name = _text(subject[1:-1] if subject.startswith(b"<") else subject)
-        if self._schemes is None:
-            return Record(offset, octets, name, (octets if b"\\" not in octets else _decoded(octets),))
-        own = [Own(name)] if subject.startswith(b"<") else []  # the name of a blank node is the dump's alone
+        texts = (_unescaped(octets),) if self.has_texts else ()
+        if self.fields is None and not self.described:
+            return Record(offset, octets, name, texts)
+        # A blank node has a name in this dump only.
+        own = [Own(name)] if self.fields is not None and subject.startswith(b"<") else []
+        statements: list[Statement] = []
         for predicate, iri, literal in _STATEMENT.findall(octets):
-            scheme = self._schemes.get(predicate if b"\\" not in predicate else _decoded(predicate))
-            if scheme is not None and (iri or literal):
-                own.append(Own(_text(iri or literal[1:-1]), scheme))
-        return Record(offset, octets, name, own=own)
+            said = predicate if b"\\" not in predicate else _unescaped(predicate)
+            rows, describing = self.field_octets.get(said), self.described_octets.get(said)
+            if rows or describing:
+                text = _text(iri or literal[1:-1])
+                own += of_value(text, rows or ())
+                statements += description.of_text(text, describing or ())
+        return Record(offset, octets, name, texts, own, description.pack(self.described_by, statements))
 
 
 def _end(pattern: re.Pattern[bytes], octets: bytes, start: int, stop: int = sys.maxsize) -> int:
-    """Where the match ends of a pattern that matches anywhere."""
+    """End of the match of a pattern that matches anywhere."""
     match = pattern.match(octets, start, stop)
     return match.end() if match else start
 
 
 def _whole(octets: bytes, start: int, stop: int) -> int:
-    """Where the last line ends that surely ends before: LF may follow a CR at the very end."""
+    """End of the last line that is surely whole: a CR at the very end may be followed by LF."""
     return max(octets.rfind(b"\n", start, stop), octets.rfind(b"\r", start, stop - 1)) + 1 or start
 
 
 def _text(octets: bytes) -> str:
-    """An IRI or the string of a literal, decoded."""
-    return (octets if b"\\" not in octets else _decoded(octets)).decode("utf-8", "replace")
+    """Decode an IRI or the string of a literal."""
+    return _unescaped(octets).decode("utf-8", "replace")
 
 
-def _decoded(octets: bytes) -> bytes:
-    """Without escapes (ECHAR, UCHAR), of which Python's own mean the same."""
-    return _ESCAPES.sub(_characters, octets)
+def _unescaped(octets: bytes) -> bytes:
+    """Replace escapes (ECHAR, UCHAR), of which those of Python are a superset."""
+    return _ESCAPES.sub(_characters, octets) if b"\\" in octets else octets
 
 
 def _characters(escapes: re.Match[bytes]) -> bytes:

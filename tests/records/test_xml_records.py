@@ -4,6 +4,7 @@ import io
 import re
 import time
 import tracemalloc
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -11,29 +12,17 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.support.examples import FEW
-from tests.support.reading import read_records
+from tests.support.reading import read_records, set_longest
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
-from urnscan.records import markup
+from urnscan.framing.lines import Damaged
+from urnscan.records.fields import Own
 from urnscan.records.identifiers import as_text
-from urnscan.records.markup import (
-    MarkupRecords,
-    is_dublin_core,
-    is_marcxml,
-    is_mods,
-    is_oai_pmh,
-    is_onix,
-    is_sru,
-)
-from urnscan.records.record import Damaged, Own, Record
+from urnscan.records.record import Record
+from urnscan.records.xml_records import XmlRecords, is_kind
 
 RECOGNISERS = {
-    "marcxml": is_marcxml,
-    "mods": is_mods,
-    "dc": is_dublin_core,
-    "oai-pmh": is_oai_pmh,
-    "sru": is_sru,
-    "onix": is_onix,
+    kind: partial(is_kind, kind) for kind in ("marcxml", "mods", "dc", "oai", "sru", "onix", "pubmed", "endnote")
 }
 MARC = "http://www.loc.gov/MARC21/slim"
 OAI = "http://www.openarchives.org/OAI/2.0/"
@@ -53,7 +42,7 @@ def read(dump, *, own=False, block=1 << 20):
     def read_into(view):
         return file.readinto(view[:block])
 
-    found = list(MarkupRecords(own=own).read(Buffer(read_into)))
+    found = list(XmlRecords(own=own).read(Buffer(read_into)))
     end = 0
     for item in found:
         assert item.offset >= end
@@ -247,7 +236,30 @@ KINDS = {
         "org.example.1",
         (Own("9780999941201", "isbn"), Own("urn:example:lamp", "urn")),
     ),
-    "oai-pmh": (
+    "pubmed": (
+        (
+            '<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID Version="1">4711</PMID><Article>'
+            '<ELocationID EIdType="doi" ValidYN="Y">10.5555/a</ELocationID><ELocationID EIdType="doi" ValidYN="N">10.5555/no'
+            "</ELocationID></Article><CommentsCorrectionsList><CommentsCorrections><PMID>4712</PMID></CommentsCorrections>"
+            '</CommentsCorrectionsList></MedlineCitation><PubmedData><ArticleIdList><ArticleId IdType="doi">10.5555/a'
+            '</ArticleId><ArticleId IdType="pmc">PMC12345</ArticleId></ArticleIdList><ReferenceList><Reference>'
+            '<ArticleIdList><ArticleId IdType="doi">10.5555/cited</ArticleId></ArticleIdList></Reference></ReferenceList>'
+            "</PubmedData></PubmedArticle></PubmedArticleSet>"
+        ),
+        "4711",
+        (Own("10.5555/a", "doi"), Own("PMC12345", "pmc")),
+    ),
+    "endnote": (
+        (
+            '<xml><records><record><database name="My.enl">My.enl</database><rec-number>7</rec-number>'
+            '<ref-type name="Book">6</ref-type><isbn><style face="normal">9780999941201</style></isbn>'
+            '<urls><related-urls><url><style face="normal">urn:example:</style><style face="bold">lamp</style></url>'
+            "</related-urls></urls><electronic-resource-num>10.5555/a</electronic-resource-num></record></records></xml>"
+        ),
+        "7",
+        (Own("10.5555/a", "doi"), Own("urn:example:lamp", ""), Own("9780999941201", "isbn")),
+    ),
+    "oai": (
         oai(
             harvested(
                 1, f'<oai_dc:dc xmlns:oai_dc="{OAI_DC}" xmlns:dc="{DC}"><dc:identifier>a-1</dc:identifier></oai_dc:dc>'
@@ -284,7 +296,7 @@ def test_exactly_one_recogniser_says_true(kind):
     """By content, with a byte order mark as without, and not before the record has begun."""
     document = KINDS[kind][0].encode()
     for head in (document, b"\xef\xbb\xbf" + document, document + b"\n" + KINDS["mods"][0].encode()):
-        assert [name for name, is_kind in RECOGNISERS.items() if is_kind(head, "")] == [kind]
+        assert [name for name, recognise in RECOGNISERS.items() if recognise(head, "")] == [kind]
     assert {is_kind(document[:12], "") for is_kind in RECOGNISERS.values()} == {None}
 
 
@@ -297,7 +309,14 @@ def test_exactly_one_recogniser_says_true(kind):
         (f'<mets xmlns:m="{MODS}"><xmlData><m:mods/></xmlData></mets>', "mods"),
         (f'<records xmlns:dc="{DC}"><record><dc:title/></record></records>', "dc"),
         (f'<metadata xmlns="http://example.org/"><!-- --><title xmlns="{TERMS}"/></metadata>', "dc"),
-        ("<ListRecords><record>\n <header/></record></ListRecords>", "oai-pmh"),
+        ("<ListRecords><record>\n <header/></record></ListRecords>", "oai"),
+        (f'<x xmlns:d="{TERMS}"><d:dcterms><d:title/></d:dcterms></x>', "dc"),
+        (f'<records xmlns:d="{DC}"><record><metadata><d:title/></metadata></record></records>', "oai"),
+        ("<find-doc><record><metadata><oai_marc/></metadata></record></find-doc>", "oai"),
+        ("<present><record><record_header/><metadata><oai_marc/></metadata></record></present>", "oai"),
+        ("<oai_marc/>", "marcxml"),
+        ("<PubmedArticleSet><PubmedBookArticle/></PubmedArticleSet>", "pubmed"),
+        ("<xml><records><record><source-app/></record></records></xml>", "endnote"),
         ("<ONIXmessage><product><a001>1</a001></product></ONIXmessage>", "onix"),
         ('<ONIXMessage xmlns="http://www.editeur.org/onix/2.1/reference"><Product/></ONIXMessage>', "onix"),
         ("<ONIXMessage><Product><RecordReference/></Product></ONIXMessage>", "onix"),
@@ -305,7 +324,7 @@ def test_exactly_one_recogniser_says_true(kind):
 )
 def test_kinds_without_their_namespaces_and_with_others(document, kind):
     """Many dumps declare none: then the first element in it tells."""
-    assert [name for name, is_kind in RECOGNISERS.items() if is_kind(document.encode(), "")] == [kind]
+    assert [name for name, recognise in RECOGNISERS.items() if recognise(document.encode(), "")] == [kind]
     assert len(read(document)) == 1
 
 
@@ -321,7 +340,7 @@ def test_kinds_without_their_namespaces_and_with_others(document, kind):
     ],
 )
 def test_what_is_not_xml_is_told_at_once(head):
-    assert {is_kind(head, "dump.xml") for is_kind in RECOGNISERS.values()} == {False}
+    assert {recognise(head, "dump.xml") for recognise in RECOGNISERS.values()} == {False}
 
 
 @pytest.mark.parametrize(
@@ -338,7 +357,15 @@ def test_what_is_not_xml_is_told_at_once(head):
     ],
 )
 def test_what_has_no_known_records_is_never_true(head):
-    assert {is_kind(head, "") for is_kind in RECOGNISERS.values()} == {None}
+    assert {recognise(head, "") for recognise in RECOGNISERS.values()} == {None}
+
+
+def test_elements_nested_too_deep_end_no_others():
+    """An end tag below 256 elements closed the collection, and with it the namespaces of all records behind."""
+    record = marc(1, tag="m:record")
+    deep = "<w>" * 256 + "<m:collection></m:collection>" + "</w>" * 256
+    dump = f'<m:collection xmlns:m="{MARC}">{record}{deep}{record * 2}</m:collection>'
+    assert names(dump) == ["1", "1", "1"]
 
 
 def test_the_isbn_of_a_set_is_known_by_the_qualifier_behind_it():
@@ -404,9 +431,9 @@ SRW = "http://www.loc.gov/zing/srw/"
 @pytest.mark.parametrize(
     ("document", "kind"),
     [
-        (f'<OAI-PMH xmlns="{OAI}"><request/><error code="noRecordsMatch">none</error></OAI-PMH>', "oai-pmh"),
-        (oai(), "oai-pmh"),
-        (f'<o:OAI-PMH xmlns:o="{OAI}"><o:ListRecords/></o:OAI-PMH>\n' * 2, "oai-pmh"),
+        (f'<OAI-PMH xmlns="{OAI}"><request/><error code="noRecordsMatch">none</error></OAI-PMH>', "oai"),
+        (oai(), "oai"),
+        (f'<o:OAI-PMH xmlns:o="{OAI}"><o:ListRecords/></o:OAI-PMH>\n' * 2, "oai"),
         (
             f'<z:searchRetrieveResponse xmlns:z="{SRW}"><z:numberOfRecords>0</z:numberOfRecords></z:searchRetrieveResponse>',
             "sru",
@@ -421,13 +448,13 @@ SRW = "http://www.loc.gov/zing/srw/"
 )
 def test_a_document_without_records_is_known_by_what_would_hold_them(document, kind):
     """Where it has ended; and where a record follows, that tells."""
-    assert [name for name, is_kind in RECOGNISERS.items() if is_kind(document.encode(), "")] == [kind]
+    assert [name for name, recognise in RECOGNISERS.items() if recognise(document.encode(), "")] == [kind]
     assert read(document) == []
     cut = document.rstrip()[: -1 if document.count("\n") < 2 else -14].encode()
-    assert {is_kind(cut, "") for is_kind in RECOGNISERS.values()} == {None}
+    assert {recognise(cut, "") for recognise in RECOGNISERS.values()} == {None}
     other = "mods" if kind == "onix" else "onix"
     following = (document + KINDS[other][0]).encode()
-    assert [name for name, is_kind in RECOGNISERS.items() if is_kind(following, "")] == [other]
+    assert [name for name, recognise in RECOGNISERS.items() if recognise(following, "")] == [other]
 
 
 # Texts.
@@ -443,7 +470,7 @@ def test_what_hides_tags_between_records_may_reach_into_the_next_blocks(between,
         f"<collection xmlns='{MARC}'>{''.join(records[:20])}{between % ('-' * 5 + 'x' * 5000)}{''.join(records[20:])}"
     )
     dump = document.encode() + b"</collection>"
-    found = read_records(MarkupRecords(own=False), dump, [block])
+    found = read_records(XmlRecords(own=False), dump, [block])
     assert [record.identifier for record in found] == [str(number) for number in range(60)]
 
 
@@ -550,6 +577,30 @@ def test_where_a_record_holds_another_of_the_same_name_depth_counts():
     assert names(bare) == ["oai:example.org:1", "oai:example.org:2"]
 
 
+def mods(number, within=""):
+    return f"<mods><identifier>{number}</identifier><recordInfo><recordIdentifier>{number}</recordIdentifier></recordInfo>{within}</mods>"
+
+
+def test_a_record_may_carry_others_in_an_extension():
+    """A union catalogue has the records of its libraries there: they are a part of it, and their names are not its own."""
+    within = f"<extension><modsCollection>{mods(11)}{mods(12)}</modsCollection></extension>"
+    several = f"<extension>{mods(31)}</extension><extension/><extension>{mods(32, within)}</extension>"
+    dump = f'<modsCollection xmlns="{MODS}">{mods(1, within)}{mods(2)}{mods(3, several)}</modsCollection>'
+    assert names(dump) == ["1", "2", "3"]
+    assert [own.text for own in read(dump, own=True)[0].own] == ["1"]
+
+
+@pytest.mark.parametrize("lost", ["</mods>", "</extension></mods>", "</identifier><recordInfo>"])
+def test_records_in_an_extension_end_where_the_outer_record_lost_its_end(lost):
+    """What cannot be within it is no part of it: the next records are read."""
+    first = mods(1, f"<extension>{mods(11)}</extension>")
+    start = first.rindex(lost) if lost in first[-30:] else first.index(lost)
+    first = first[:start] + first[start + len(lost) :]
+    found = names(f'<modsCollection xmlns="{MODS}">{first}{mods(2)}{mods(3)}</modsCollection>')
+    assert found[-2:] == ["2", "3"]
+    assert "damaged" in found
+
+
 @pytest.mark.parametrize("next_document", ["<?xml version='1.0'?>", "<!DOCTYPE collection>"])
 def test_another_document_ends_a_record(next_document):
     """Where a truncated response is followed by the next, what is open ends, and its namespaces are forgotten."""
@@ -581,7 +632,7 @@ def test_reading_goes_on_behind_a_loss_in_the_middle_of_a_record():
         view[: len(part)] = part
         return len(part)
 
-    buffer, reader = Buffer(read_into), MarkupRecords(own=False)
+    buffer, reader = Buffer(read_into), XmlRecords(own=False)
     found = [*reader.read(buffer)]
     assert buffer.resume()
     found += reader.read(buffer)
@@ -589,7 +640,7 @@ def test_reading_goes_on_behind_a_loss_in_the_middle_of_a_record():
 
 
 def test_what_is_too_long_is_no_record(monkeypatch):
-    monkeypatch.setattr(markup, "LONGEST", 1 << 18)
+    set_longest(monkeypatch, 1 << 18)
     dump = collection(marc(1), marc(2, "<a/>" * (1 << 17)), marc(3), marc(4, "<!--" + "x" * (1 << 19)), marc(5))
     for block in (1 << 20, 12_345):
         found = read(dump, block=block)
@@ -633,6 +684,7 @@ HOSTILE = {
     "nested elements": (b"", b"<a xmlns='u'>"),
     "declared namespaces": (IN_MARC, b"</record><a xmlns:p='uuuuuuuu'><record>"),
     "end tags": (IN_OAI, b"</record"),
+    "records in extensions": (IN_MARC, b"<record><extension>"),
     "nested records": (IN_OAI, b"<record ><metadata/>"),
 }
 
@@ -682,7 +734,7 @@ def test_memory_does_not_grow_with_the_dump():
     first_time = [True]
     tracemalloc.start()
     try:
-        count = sum(1 for _ in MarkupRecords(own=False).read(Buffer(read_into)))
+        count = sum(1 for _ in XmlRecords(own=False).read(Buffer(read_into)))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -1,0 +1,191 @@
+"""Decisions of people about records: applied exactly where they hold."""
+
+import csv
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import urnscan
+from tests.support.examples import FEW
+from urnscan.dedup.components import Joined, components
+from urnscan.dedup.decisions import Decided, Decision, Decisions, read_decisions
+from urnscan.errors import FatalError
+
+BOOKS = """id,isbn,title,edition,year
+b1,9780395363416,Inks and their makers,1st ed.,1998
+b2,0-395-36341-1,Inks and their makers,2nd ed.,2004
+b3,0-395-36341-1,Inks and their makers,1st ed.,1998
+b4,9780395363416,Inks and their makers,1st ed.,1998
+"""
+PROPOSED = {"b1": "keep", "b2": "apart", "b3": "remove", "b4": "remove"}
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    """A dump and its review, and a function that writes decisions into the review and applies them."""
+    dump, review = tmp_path / "shelf.csv", tmp_path / "review.csv"
+    dump.write_text(BOOKS)
+    urnscan.deduplicate(dump, fields=True, review=review)
+
+    def decide(words, *, text=BOOKS, separator=",", **options):
+        with review.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            rows = [row | {"decision": words.get(row["record_id"], row["decision"])} for row in reader]
+        edited = tmp_path / "edited.csv"
+        with edited.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, reader.fieldnames, delimiter=separator)
+            writer.writeheader()
+            writer.writerows(rows)
+        dump.write_text(text)
+        return urnscan.deduplicate(dump, fields=True, decisions=edited, **options)
+
+    return decide
+
+
+def outcome(found):
+    return {row["record_id"]: row["decision"] for row in found.clusters.to_pylist()}
+
+
+class TestWords:
+    """Each word does what it says, and nothing besides."""
+
+    @pytest.mark.parametrize("separator", [",", ";", "\t"])
+    def test_proposals_change_nothing(self, shelf, separator):
+        """The review as it was written, also as a spreadsheet saves it in other countries."""
+        found = shelf({}, separator=separator)
+        assert outcome(found) == {"b1": "kept", "b2": "apart", "b3": "removed", "b4": "removed"}
+        assert found.report.refused == []
+
+    def test_another_is_kept(self, shelf):
+        found = shelf({"b1": "remove", "b4": "keep"})
+        assert outcome(found) == {"b1": "removed", "b2": "apart", "b3": "removed", "b4": "kept"}
+
+    def test_two_are_kept(self, shelf):
+        """Both stay: to remove one of them would be against what somebody said."""
+        assert outcome(shelf({"b3": "keep"})) == {"b1": "kept", "b2": "apart", "b3": "apart", "b4": "removed"}
+
+    def test_apart(self, shelf):
+        assert outcome(shelf({"b4": "apart"})) == {"b1": "kept", "b2": "apart", "b3": "removed", "b4": "apart"}
+
+    def test_together(self, shelf):
+        """What contradicts is joined if a person says so; the others of the component are as they were."""
+        found = outcome(shelf({"b2": "together", "b3": "together"}))
+        assert found == {"b1": "kept", "b2": "kept", "b3": "removed", "b4": "removed"}
+
+    def test_nothing_is_removed_without_one_that_is_kept(self, shelf):
+        found = shelf({"b2": "remove", "b1": "remove"})
+        assert outcome(found) == {"b1": "kept", "b2": "apart", "b3": "removed", "b4": "removed"}
+        assert len(found.report.refused) == 2
+        assert all("it stays" in reason for _, reason in found.report.refused)
+
+    def test_no_word(self, shelf):
+        """A row without a decision is left to the rules."""
+        assert outcome(shelf(dict.fromkeys(PROPOSED, ""), keep="last"))["b4"] == "kept"
+
+
+class TestChecks:
+    """A decision holds only for the record about which it was made."""
+
+    def test_a_record_that_has_changed(self, shelf):
+        found = shelf({"b2": "together", "b1": "together"}, text=BOOKS.replace("b2,0-395", "b2,0 395"))
+        assert outcome(found)["b2"] == "apart"
+        assert outcome(found)["b1"] == "kept"
+        (alone, changed) = found.report.refused
+        assert alone == (2, "no other record of its component is together with it")
+        assert changed[0] == 5
+        assert changed[1].endswith("shelf.csv: record 2 has changed since: it stays, and joins nothing")
+
+    def test_a_record_that_has_changed_is_not_removed(self, shelf):
+        """Whatever was said about it: nobody has seen what it is now."""
+        for word in ("remove", "apart", "together", "keep"):
+            found = shelf({"b4": word}, text=BOOKS.replace("b4,978039", "b4,978-039"))
+            assert outcome(found) == {"b1": "kept", "b2": "apart", "b3": "removed", "b4": "apart"}
+            assert [line for line, _ in found.report.refused] == [4]
+
+    def test_a_record_that_is_gone(self, shelf):
+        found = shelf({"b1": "remove", "b4": "keep"}, text="".join(BOOKS.splitlines(keepends=True)[:-1]))
+        assert outcome(found) == {"b1": "kept", "b2": "apart", "b3": "removed"}
+        (stays, gone) = found.report.refused
+        assert stays == (2, "nothing would be kept in the place of this record: it stays")
+        assert gone[0] == 4
+        assert gone[1].endswith("shelf.csv: record 4 is not there any more")
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("id,title\na,b\n", "has no column decision: urnscan dedup --review"),
+            ("decision,component,source,member,record,digest\nmaybe,1,a,,1,d0\n", "line 2: decision cannot be 'maybe'"),
+            ("decision,component,source,member,record,digest\nkeep,1,a,,one,d0\n", "line 2: record is 'one', and no"),
+            (
+                "decision,component,source,member,record,digest\nkeep,1,a,,1,d0\nremove,1,a,,1,d0\n",
+                "lines 2 and 3 decide",
+            ),
+            ("decision\nk\xe4ep\n", "is no CSV in UTF-8"),
+        ],
+    )
+    def test_a_file_that_is_no_review(self, tmp_path, text, message):
+        path = tmp_path / "review.csv"
+        path.write_bytes(text.encode("latin-1"))
+        with pytest.raises(FatalError, match=message):
+            read_decisions(path)
+
+    def test_no_file(self, tmp_path):
+        with pytest.raises(FatalError, match="the decisions cannot be read: No such file"):
+            read_decisions(tmp_path / "none.csv")
+
+    def test_never_written_over(self, shelf, tmp_path):
+        """What a person has decided is no output, whatever `force` says."""
+        with pytest.raises(FatalError, match="is read and written"):
+            shelf({}, review=tmp_path / "edited.csv", force=True)
+
+    def test_names_that_a_spreadsheet_would_calculate(self, tmp_path):
+        """Their apostrophe is no part of the name."""
+        path = tmp_path / "review.csv"
+        path.write_text("decision,component,source,member,record,digest\nkeep,1,'-,'=a,1,d0\n,1,x,,,\n")
+        assert read_decisions(path).of_dump == {("-", "=a"): {1: Decision(2, "keep", "1", 1, "d0")}}
+
+
+class Held(Decided):
+    """Decisions about things of one piece each, without the check against records."""
+
+    def __init__(self, words):
+        super().__init__(Decisions("", "", {}), [], np.arange(len(words), dtype=np.int32))
+        for record, word in enumerate(words):
+            if word:
+                decision = Decision(record, word, "1", record, "d0")
+                self._take(decision, record, "d0", "")
+
+
+@FEW
+@given(
+    classes=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=9),
+    words=st.lists(st.sampled_from(["", "keep", "remove", "apart", "together"]), min_size=9, max_size=9),
+)
+def test_any_clusters(classes, words):
+    """Those apart are alone; those together are one; no two that are to be kept are in one cluster; and no cluster
+    joins what was not joined before.
+    """
+    records = len(classes)
+    words = words[:records]
+    edges = sorted({(class_, record) for record, both in enumerate(classes) for class_ in both})
+    class_, record = np.array(edges, np.int32).T
+    joined = Joined(np.arange(len(edges), dtype=np.int32), record, class_, np.zeros(5, np.int32), [])
+    none = np.empty((2, 0), np.int32)
+    before = components(records, *joined.pairs())
+    after = Held(words).clusters(before, joined, none)
+    if words.count("together") == 1:  # with whom?
+        words[words.index("together")] = ""
+    together = [at for at, word in enumerate(words) if word == "together"]
+    for one in range(records):
+        mine = [other for other in range(records) if after[other] == after[one]]
+        if words[one] == "apart":
+            assert mine == [one]
+        elif words[one] == "together":
+            assert mine == together
+        else:
+            assert len({before[other] for other in mine}) == 1
+            assert [words[other] for other in mine].count("keep") <= 1
+    if not {"apart", "together", "keep"}.intersection(words):
+        assert after.tolist() == before.tolist()

@@ -1,0 +1,63 @@
+"""What a run of deduplication tells of its progress."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import threading
+
+import pytest
+
+from tests.support.dumps import make_dump
+from urnscan.dedup.job import run
+from urnscan.dedup.outputs import Dumps, Outputs
+from urnscan.dedup.policy import Policy
+from urnscan.display.progress import ROWS, Progress, Stage
+from urnscan.run.options import Options
+
+
+@pytest.mark.parametrize("format_", ["jsonl", "ntriples"])
+def test_each_stage_comes_to_its_end(tmp_path, format_):
+    """Its bar has a unit and a total of its own; in N-Triples, statements of one subject are joined, too."""
+    dump = make_dump(format_, 1, 60)
+    path = tmp_path / f"{dump.name}.gz"
+    path.write_bytes(gzip.compress(dump.octets))
+    told = [[Stage("reading", path.stat().st_size), 0]]
+
+    def on_progress(more):
+        told[-1][1] += more
+
+    progress = Progress(on_progress=on_progress, on_stage=lambda stage: told.append([stage, 0]))
+    with Dumps(str(tmp_path / "kept")) as dumps:
+        wanted = Outputs(clusters=lambda _: None, dumps=dumps, page=lambda _: None)
+        report = run([str(path)], Options(), Policy(), wanted, progress)
+    assert [stage.name for stage, _ in told] == [
+        "reading",
+        "joining",
+        "comparing",
+        "writing",
+        "reading examples",
+        "copying",
+    ]
+    assert [stage.unit for stage, _ in told] == ["B", ROWS, ROWS, ROWS, "B", "B"]
+    stages = {stage.name: (stage.total, done) for stage, done in told}
+    assert stages.pop("reading examples")[0] is None
+    assert all(total == done for total, done in stages.values())
+    assert stages["writing"][0] == report.records
+    assert stages["copying"][0] == len(dump.octets)
+
+
+def test_what_came_out_of_a_pipe_is_copied_from_the_spool(tmp_path):
+    """And counted like the others."""
+    dump = make_dump("jsonl", 1, 60)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=[dump.octets])
+    writer.start()
+    stages, told = [], []
+    progress = Progress(on_progress=lambda more: told.append((len(stages), more)), on_stage=stages.append)
+    with Dumps(str(tmp_path / "kept")) as dumps:
+        run([str(pipe)], Options(), Policy(), Outputs(dumps=dumps), progress)
+    writer.join()
+    assert stages[-1] == Stage("copying", len(dump.octets))
+    assert sum(more for stage, more in told if stage == len(stages)) == len(dump.octets)

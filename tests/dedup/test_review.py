@@ -1,0 +1,65 @@
+"""Records that are in doubt, for people who decide."""
+
+import csv
+import json
+
+import urnscan
+
+BOOKS = """id,isbn,title,edition,year
+b1,9780306406157,Grammar of lamps,,2011
+b2,0-306-40615-2,Grammar of lamps,,2011
+b3,9780395363416,Inks and their makers,1st ed.,1998
+b4,9780262033848,"=SUM(1)",,2001
+b5,0-395-36341-1,Inks and their makers,2nd ed.,2004
+b6,0-395-36341-1,Inks and their makers,1st ed.,1998
+"""
+
+
+def rows_of(path):
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_what_is_in_doubt(tmp_path):
+    """All records of a component where one is held apart, the kept one of each cluster first; no others."""
+    dump = tmp_path / "shelf.csv"
+    dump.write_text(BOOKS)
+    found = urnscan.deduplicate(dump, fields=True, review=tmp_path / "review.csv")
+    rows = rows_of(tmp_path / "review.csv")
+    assert [(row["record_id"], row["decision"], row["edition"]) for row in rows] == [
+        ("b3", "keep", "1st ed."),
+        ("b6", "remove", "1st ed."),
+        ("b5", "apart", "2nd ed."),
+    ]
+    assert {row["component"] for row in rows} == {str(found.clusters.column("component")[2].as_py())}
+    assert "year edition" in {row["reason"] for row in rows}
+    assert all(row["title"] == "Inks and their makers" and json.loads(row["urns"]) for row in rows)
+
+
+def test_too_many(tmp_path):
+    """Of a component that is too large all stay, and all are shown."""
+    dump = tmp_path / "shelf.csv"
+    dump.write_text(BOOKS)
+    urnscan.deduplicate(dump, fields=True, review=tmp_path / "review.csv", max_cluster=2)
+    rows = rows_of(tmp_path / "review.csv")
+    assert [(row["record_id"], row["decision"], row["reason"]) for row in rows] == [
+        (name, "apart", "max-cluster") for name in ("b3", "b5", "b6")
+    ]
+
+
+def test_equal_records_have_equal_digests(tmp_path):
+    """A digest is that of the octets of a record, wherever it stands; in a spreadsheet it is no number."""
+    dump = tmp_path / "shelf.csv"
+    dump.write_text(BOOKS + BOOKS.splitlines()[-1] + "\n")
+    urnscan.deduplicate(dump, fields=True, review=tmp_path / "review.csv")
+    digests = {row["record"]: row["digest"] for row in rows_of(tmp_path / "review.csv")}
+    assert digests["6"] == digests["7"] != digests["5"]
+    assert all(digest.startswith("d") for digest in digests.values())
+
+
+def test_nothing_is_in_doubt(tmp_path):
+    """The table is there, without rows."""
+    dump = tmp_path / "shelf.csv"
+    dump.write_text("".join(BOOKS.splitlines(keepends=True)[:3]))
+    assert urnscan.deduplicate(dump, fields=True, review=tmp_path / "review.csv").report.duplicates == 1
+    assert rows_of(tmp_path / "review.csv") == []

@@ -1,0 +1,68 @@
+"""Large dumps are read by processes, with the result that a thread has."""
+
+import subprocess
+import sys
+
+import pytest
+
+import urnscan
+from tests.support.dumps import make_dump
+from urnscan.dedup import workers
+from urnscan.errors import FatalError
+
+NAMES = ("marc", "marcxml", "jsonl", "csv")
+
+
+@pytest.fixture
+def dumps(tmp_path, monkeypatch):
+    """Small dumps that count as large; records in them are damaged."""
+    monkeypatch.setattr(workers, "_LARGE", 0)
+    for name in NAMES:
+        dump = make_dump(name, 1, 60)
+        damaged = b"".join(octets[: 30 if number % 7 == 3 else None] for number, octets in enumerate(dump.records))
+        (tmp_path / dump.name).write_bytes(dump.octets if name in ("marcxml", "csv") else damaged)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_processes_change_nothing(dumps, tmp_path):
+    """docs/reference/dedup.md, Time and memory: rows, counts, failures and the written dumps are the same."""
+    found, copies = {}, {}
+    for jobs in (1, 3):
+        (tmp_path / str(jobs)).mkdir()
+        given = {"fields": True, "deduplicated": tmp_path / str(jobs), "exclude": "[13]/*", "jobs": jobs}
+        found[jobs] = urnscan.deduplicate(dumps, **given)
+        copies[jobs] = {path.name: path.read_bytes() for path in (tmp_path / str(jobs)).rglob("*") if path.is_file()}
+    assert len(copies[1]) == len(NAMES)
+    assert found[1].report.damaged > 2
+    assert found[1].report.duplicates > 2
+    assert copies[3] == copies[1]
+    assert found[3].clusters.equals(found[1].clusters)
+    ours, theirs = (vars(found[jobs].report) | {"seconds": 0} for jobs in (1, 3))
+    assert [*map(str, ours.pop("failures"))] == [*map(str, theirs.pop("failures"))]
+    assert ours == theirs
+
+
+@pytest.mark.slow
+def test_a_process_that_dies(dumps, monkeypatch):
+    """As where memory runs short: one line, and no result of a part."""
+    monkeypatch.setattr(workers, "_SERVE", "raise SystemExit(9)")
+    with pytest.raises(FatalError, match=r"a process that read records has died.*jobs=1"):
+        urnscan.deduplicate(dumps, jobs=2)
+
+
+@pytest.mark.slow
+def test_a_script_without_a_guard(tmp_path):
+    """Processes do not run the script of the caller again: it needs no `if __name__ == "__main__"`."""
+    dump = make_dump("marc", 1, 60)
+    (tmp_path / "a.mrc").write_bytes(dump.octets)
+    lines = [
+        "import urnscan",
+        "from urnscan.dedup import workers",
+        "workers._LARGE = 0",
+        "print('begun')",
+        "print(urnscan.deduplicate('a.mrc', jobs=2).report.records)",
+    ]
+    (tmp_path / "script.py").write_text("\n".join(lines))
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (f"begun\n{len(dump.records)}\n", "")

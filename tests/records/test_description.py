@@ -1,0 +1,249 @@
+"""What the readers find out of the table `descriptions.toml`: a small dump of each format, and the description of its record."""
+
+import pymarc
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.reading import read_records
+from urnscan.records.description import Description, axes, describe, described_fields, pack, unpack
+from urnscan.records.fields import read_data
+from urnscan.records.formats import FORMATS, description_of
+
+ARTICLE_BEGINS, ARTICLE_ENDS, SUBTITLE = "\x98", "\x9c", "\x1f"
+TABLES = [name for name in read_data("descriptions.toml") if name not in ("axes", "types")]
+
+
+def marc(*fields, kind="a", form=" "):
+    """A record of MARC 21: tag, indicators and subfields of each field."""
+    record = pymarc.Record(force_utf8=True, leader=f"00000n{kind}m a2200000 c 4500")
+    record.add_field(pymarc.Field("008", data=f"260101s1998    gw ||||{form:>2}    |||| 00||||ger  "))
+    for tag, indicators, *subfields in fields:
+        held = [pymarc.Subfield(each[0], each[1:]) for each in subfields]
+        record.add_field(pymarc.Field(tag, pymarc.Indicators(*indicators), held))
+    return record
+
+
+def described(name, octets):
+    (record,) = read_records(FORMATS[name].open(own=False, described=True), octets)
+    (again,) = read_records(FORMATS[name].open(own=True, described=True), octets)
+    assert again.description == record.description
+    (plain,) = read_records(FORMATS[name].open(own=True), octets)
+    assert plain.description == b""
+    return description_of(record.description)
+
+
+BOOK = marc(
+    ("245", "14", "aDie Uhrmacher :", "bRoman /", "nBd. 2"),
+    ("250", "  ", "a3. Aufl."),
+    ("264", " 4", "c© 2020"),
+    ("264", " 1", "cKöln 2021"),
+)
+OF_BOOK = Description(
+    title=f"{ARTICLE_BEGINS}Die {ARTICLE_ENDS}Uhrmacher :{SUBTITLE}Roman /",
+    year="2020 2021",
+    edition="3. Aufl.",
+    part="Bd. 2",
+    format="print text",
+    level="1",
+)
+
+
+class TestMarc:
+    def test_a_book(self):
+        """In ISO 2709 and in XML; the second indicator of 245 marks the article."""
+        assert described("marc", BOOK.as_marc()) == OF_BOOK
+        assert described("marcxml", pymarc.record_to_xml(BOOK, namespace=True)) == OF_BOOK
+
+    @pytest.mark.parametrize(
+        ("record", "format_"),
+        [
+            (marc(form="o"), "online text"),
+            (marc(("338", "  ", "bcr"), form=" "), "online text"),  # what RDA says comes before 008
+            (marc(("300", "  ", "a1 Online-Ressource")), "online text"),
+            (marc(("245", "00", "aX", "h[electronic resource]"), form="|"), "online disc text"),
+            (marc(kind="e"), "map"),
+            (marc(kind="c"), "print score"),
+            (marc(kind="j"), "audio"),
+        ],
+    )
+    def test_formats(self, record, format_):
+        assert described("marc", record.as_marc()).format == format_
+
+    def test_the_year_of_008_where_there_is_no_other(self):
+        assert described("marc", marc(("264", " 1", "c[o. J.]")).as_marc()).year == "1998"
+
+    @pytest.mark.parametrize("controls", ["\x88{}\x89", "\x98{}\x9c"])
+    def test_unimarc(self, controls):
+        """In ISO 2709 and in XML; 100 is no author, 300 no extent; an article stands between controls."""
+        record = pymarc.Record(force_utf8=True, leader="00000nam0a2200000   4500")
+        for tag, *subfields in (
+            ("100", "a20260101d1946    m  y0frey50      ba"),
+            ("106", "ar"),
+            ("200", f"a{controls.format('La ')}condition humaine", "eroman", "hT. 2"),
+            ("205", "a2e éd."),
+            ("214", "d1972"),
+            ("250", "anot an edition"),
+            ("300", "aaussi online"),
+        ):
+            held = [pymarc.Subfield(each[0], each[1:]) for each in subfields]
+            record.add_field(pymarc.Field(tag, pymarc.Indicators(" ", " "), held))
+        title = f"{ARTICLE_BEGINS}La {ARTICLE_ENDS}condition humaine{SUBTITLE}roman"
+        expected = Description(title, "1972", "2e éd.", "T. 2", "print text", level="1")
+        assert described("marc", record.as_marc()) == expected
+        assert described("marcxml", pymarc.record_to_xml(record, namespace=True)) == expected
+        record.remove_fields("214")
+        assert described("marc", record.as_marc()).year == "1946"
+
+
+@pytest.mark.parametrize(
+    ("format_", "octets", "expected"),
+    [
+        (
+            "mods",
+            (
+                b'<mods xmlns="http://www.loc.gov/mods/v3"><titleInfo type="alternative"><title>X</title></titleInfo>'
+                b"<titleInfo><nonSort>The</nonSort><title>Inks\n    and tides</title><partNumber>2</partNumber></titleInfo>"
+                b"<originInfo><dateIssued>2026-03</dateIssued><edition>2nd ed.</edition></originInfo>"
+                b"<typeOfResource>text</typeOfResource><physicalDescription><form>electronic</form></physicalDescription></mods>"
+            ),
+            Description(
+                f"{ARTICLE_BEGINS}The {ARTICLE_ENDS}Inks and tides", "2026", "2nd ed.", "2", "online disc text"
+            ),
+        ),
+        (
+            "dc",
+            (
+                b'<dc xmlns="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:d="http://purl.org/dc/elements/1.1/">'
+                b"<d:title>Inks</d:title><d:date>2026-03-01</d:date><d:type>info:eu-repo/semantics/article</d:type></dc>"
+            ),
+            Description("Inks", "2026", format="contribution"),
+        ),
+        (
+            "onix",
+            (
+                b'<Product xmlns="http://ns.editeur.org/onix/3.0/reference"><RecordReference>1</RecordReference>'
+                b"<DescriptiveDetail><ProductForm>BC</ProductForm><TitleDetail><TitleElement><TitleText>Inks</TitleText>"
+                b"<Subtitle>a tale</Subtitle></TitleElement></TitleDetail><EditionNumber>2</EditionNumber></DescriptiveDetail>"
+                b"<PublishingDetail><PublishingDate><Date>20260301</Date></PublishingDate></PublishingDetail></Product>"
+            ),
+            Description(f"Inks{SUBTITLE}a tale", "2026", "2", format="print text"),
+        ),
+        (
+            "jsonl",
+            b'{"title": ["Inks"], "issued": {"date-parts": [[2026, 3]]}, "type": "journal-article", "volume": 4, "page": "1-9"}\n',
+            Description("Inks", "2026", part="4", format="contribution", pages="1-9"),
+        ),
+        (
+            "jsonl",
+            (
+                b'{"id": "x", "attributes": {"titles": [{"lang": "en", "title": "Inks"}], "publicationYear": 2026, '
+                b'"types": {"ris": "RPRT", "resourceTypeGeneral": "Dataset"}}}\n'
+            ),
+            Description("Inks", "2026", format="data"),
+        ),
+        (
+            "csv",
+            b"Title,Publication Year,Edition,Vol,Pages,Item Type\nInks,2026,2nd,4,S259,journalArticle\n",
+            Description("Inks", "2026", "2nd", "4", "contribution", "S259"),
+        ),
+        (
+            "ris",
+            b"TY  - CHAP\nTI  - Inks\nT2  - Tides\nPY  - 2026/03//\nET  - 2\nVL  - 4\nSP  - 97\nEP  - 108\nER  - \n",
+            Description("Inks", "2026", "2", "4", "contribution", "97-"),
+        ),
+        (
+            "pubmed",
+            (
+                b"<PubmedArticleSet><PubmedArticle><MedlineCitation><Article><Journal><JournalIssue><Volume>4</Volume>"
+                b"<PubDate><Year>2026</Year><Month>Mar</Month></PubDate></JournalIssue></Journal>"
+                b"<ArticleTitle>Inks <i>and</i> tides.</ArticleTitle><Pagination><MedlinePgn>97-108</MedlinePgn></Pagination>"
+                b"<PublicationTypeList><PublicationType>Journal Article</PublicationType></PublicationTypeList></Article>"
+                b"</MedlineCitation></PubmedArticle></PubmedArticleSet>"
+            ),
+            Description("Inks and tides.", "2026", part="4", format="contribution", pages="97-108"),
+        ),
+        (
+            "endnote",
+            (
+                b"<xml><records><record><rec-number>1</rec-number><ref-type name='Book Section'>5</ref-type><titles><title>"
+                b"<style>Inks </style><style face='italic'>and tides</style></title></titles><pages>97-108</pages>"
+                b"<volume>4</volume><edition>2nd</edition><dates><year>2026</year></dates></record></records></xml>"
+            ),
+            Description("Inks and tides", "2026", "2nd", "4", "contribution", "97-108"),
+        ),
+        (
+            "nbib",
+            b"PMID- 1\nDP  - 2026 Mar 4\nTI  - Inks and\n      tides\nPG  - 97-108\nVI  - 4\nPT  - Journal Article\nPT  - Review\n",
+            Description("Inks and tides", "2026", part="4", format="contribution", pages="97-108"),
+        ),
+        (
+            "enw",
+            b"%0 Electronic Book\n%T Inks\n%B Series\n%D 2026\n%7 2nd\n%V 4\n",
+            Description("Inks", "2026", "2nd", "4", "online book"),
+        ),
+        (
+            "ciw",
+            b"FN X\nVR 1.0\nPT J\nTI Inks and\n   tides\nSO Lamps\nPY 2026\nVL 4\nBP 97\nER\n",
+            Description("Inks and tides", "2026", part="4", format="contribution", pages="97-"),
+        ),
+        (
+            "bibtex",
+            b"@inproceedings{k, title = {{Inks}: A Tale}, year = 2026, edition = {Second}, volume = 4, pages = {97--108}}",
+            Description("Inks: A Tale", "2026", "Second", "4", "contribution", "97--108"),
+        ),
+        (
+            "pica",
+            b"003@ \x1f01\x1e002@ \x1f0Oau\x1e011@ \x1fa2026\x1e021A \x1faDie @Inseln\x1fdeine Reise\x1e032@ \x1fa2. Aufl.\x1e\n",
+            Description(
+                f"{ARTICLE_BEGINS}Die {ARTICLE_ENDS}Inseln{SUBTITLE}eine Reise", "2026", "2. Aufl.", format="online"
+            ),
+        ),
+        (
+            "ntriples",
+            (
+                b'<urn:example:a> <http://purl.org/dc/terms/title> "Inks" .\n'
+                b'<urn:example:a> <http://purl.org/dc/terms/issued> "2026-03-01" .\n'
+            ),
+            Description("Inks", "2026"),
+        ),
+        ("line", b"Inks, 2026\n", Description()),
+    ],
+)
+def test_formats(format_, octets, expected):
+    """Each reads its rows, with and without the record's own identifiers, and only if descriptions are wanted."""
+    assert described(format_, octets) == expected
+
+
+def test_every_table_belongs_to_a_reader():
+    """A table with another name would be read by nobody."""
+    read = {format_.open.described_by for format_ in FORMATS.values()} | {
+        "unimarc",
+        "mods",
+        "dc",
+        "onix",
+        "pubmed",
+        "endnote",
+    }
+    assert set(TABLES) == read - {""}
+
+
+def test_every_meaning_is_a_word_of_the_axes():
+    """A misspelt word in the data would end the run in the middle of a dump."""
+    rows = [row for name in TABLES for held in described_fields(name).values() for row in held]
+    levels = [digit for row in rows if row.aspect == "level" for digit in row.codes.values()]
+    assert sorted(set(levels)) == list("12345678")
+    rows = [row for row in rows if row.aspect != "level"]
+    said = [*read_data("descriptions.toml")["types"].values()]
+    said += [meaning for row in rows for meaning in (*row.codes.values(), *row.words.values())]
+    assert {word for meaning in said for word in meaning.split()} <= set(axes())
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([row for held in described_fields("marc").values() for row in held]), st.text()))
+)
+def test_any_values(told):
+    """Whatever stands in the fields: values are short, nothing is empty, and what is packed says the same."""
+    found = describe(told)
+    assert unpack(pack("marc", told)) == found
+    assert all(value is None or 0 < len(value) < 1100 for value in found)

@@ -1,0 +1,243 @@
+"""Clusters of all records, the ranks of the records in them, and the rows that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.arrays.arrow import bits, filtered, flag_array, number_array, numbers, text_array
+from urnscan.dedup.agreement import rules_of
+from urnscan.dedup.batches import ROWS as ROWS_READ
+from urnscan.dedup.batches import only_names
+from urnscan.dedup.brake import REASONS, TOO_LARGE, Brake
+from urnscan.dedup.components import OTHER, SURE, Flags, Joined, Numbers, components
+from urnscan.dedup.decisions import Decided
+from urnscan.dedup.first_reading import FirstReading
+from urnscan.dedup.keeping import Merits, check_sources, first_pieces, level_of, moment_of, need_descriptions, ranks
+from urnscan.dedup.policy import Policy
+from urnscan.dedup.review import APART, TOGETHER
+from urnscan.dedup.second_reading import Dump
+from urnscan.display.progress import ROWS, Progress, Stage
+from urnscan.records.description import NOTHING, shown_title
+from urnscan.records.formats import description_of
+from urnscan.records.keys import always
+from urnscan.tables.schemas import CLUSTERS, REVIEW
+
+Pairs = npt.NDArray[np.int32]
+"""Numbers of records in two rows."""
+
+DECISIONS = ("alone", "kept", "removed", "apart")
+"""What becomes of a record: it shares no key; it is kept in place of others, or removed for another; it shares keys, but is
+the only one of its cluster.
+"""
+_ROWS = pa.schema([*CLUSTERS, REVIEW.field("author"), REVIEW.field("edition"), ROWS_READ.field("digest")])
+_ALONE, _KEPT, _REMOVED, _APART = range(len(DECISIONS))
+_REASON_TEXTS = [
+    " ".join(name for at, name in enumerate(REASONS) if said >> at & 1) for said in range(1 << len(REASONS))
+]
+
+
+class Clustering:
+    """Clusters of all records, and the ranks of the records in them."""
+
+    def __init__(self, reading: FirstReading, policy: Policy, progress: Progress) -> None:
+        """`progress` is told of the joining, and of the comparison of descriptions. Raises FatalError."""
+        progress.on_stage(
+            Stage("joining", sum(edges.count for edges in (reading.edges, reading.pieces) if edges), ROWS)
+        )
+        self._reading = reading
+        check_sources(policy.keep, reading.dumps)
+        all_joined = reading.edges.join(progress.on_progress)
+        unit = np.arange(reading.records, dtype=np.int32)
+        pieces = np.empty((2, 0), np.int32)
+        if reading.pieces is not None:
+            pieces = np.stack(reading.pieces.join(progress.on_progress).pairs())
+            unit = components(reading.records, *pieces) - np.int32(1)
+        joined, self._component = _connected(all_joined, pieces, unit, policy)
+        self._is_shared = np.bincount(self._component, minlength=1) > 1
+        brake = Brake(joined, self._component, unit, policy.max_cluster, reading.folder)
+        with closing(brake):
+            if policy.agree:
+                progress.on_stage(Stage("comparing", brake.things, ROWS))
+                for _, these, rows in self._batches():
+                    brake.add(these, rows)
+            braked = brake.clusters(rules_of(policy.agree), progress.on_progress)
+        self.cluster = components(reading.records, *np.concatenate([[braked.first, braked.other], pieces], axis=1))
+        self._reasons = braked.reasons
+        decided = None if policy.decisions is None else Decided(policy.decisions, self._batches(), unit)
+        if decided is not None:
+            self.cluster = decided.clusters(self.cluster, joined, pieces)
+            self._reasons = np.where(decided.are(TOGETHER), np.uint8(0), self._reasons)
+        self.rank = ranks(policy.keep, self.cluster, unit, self._merits(unit, policy, decided), reading.dumps)
+        if decided is not None:
+            decided.check(self.rank)
+        self._joins = all_joined.joins(self.cluster, reading.edges.count)
+        self.counts = {
+            "common": all_joined.common,
+            "clusters": int(self.cluster.max(initial=0)),
+            "duplicates": int(np.count_nonzero(self.rank > 1)),
+            "apart": int(np.count_nonzero(self._reasons & ~np.uint8(TOO_LARGE))),
+            "refused": [] if decided is None else decided.refused,
+            "too_large": [(self._name(record), count) for record, count in braked.too_large],
+        }
+        """Fields of the report of a run."""
+        is_cut = np.bincount(self.cluster, self.rank > 1) > 0
+        self._decision = np.where(is_cut[self.cluster], np.where(self.rank > 1, _REMOVED, _KEPT), _ALONE).astype(
+            np.int32
+        )
+        is_apart = self._reasons > 0
+        if decided is not None:
+            is_apart |= decided.are(APART)
+        self._decision[(self._decision == _ALONE) & is_apart] = _APART
+
+    @property
+    def is_doubtful(self) -> Flags:
+        """Whether a component holds records that share a key and are not in one cluster, by its number."""
+        return np.bincount(self._component, self._reasons > 0, minlength=1) > 0
+
+    def _merits(self, unit: Numbers, policy: Policy, decided: Decided | None) -> Merits:
+        """Merits of the things of which the records are pieces. Raises FatalError."""
+        lengths = np.concatenate([np.empty(0, np.int64), *self._reading.lengths])
+        counts = np.concatenate([np.empty(0, np.int32), *self._reading.counts])
+        dumps = np.repeat(np.arange(len(self._reading.dumps)), [dump.records for dump in self._reading.dumps])
+        begins = first_pieces(unit)
+        changed = np.zeros(len(begins), np.int64)
+        levels = np.full(len(begins), level_of(NOTHING), np.int64)
+        if need_descriptions(policy.keep):
+            is_shared = np.bincount(self.cluster)[self.cluster] > 1
+            for _, these, rows in self._batches():
+                for at in np.flatnonzero(is_shared[these]).tolist():
+                    described = description_of(rows.column("description")[at].as_py())
+                    thing = unit[these.start + at]
+                    changed[thing] = max(changed[thing], moment_of(described))
+                    levels[thing] = min(levels[thing], level_of(described))
+        octets, identifiers = (np.bincount(unit, each).astype(np.int64) for each in (lengths, counts))
+        return Merits(
+            place=np.arange(len(begins)),
+            octets=octets,
+            identifiers=identifiers,
+            dump=dumps[begins],
+            changed=changed,
+            level=levels,
+            decided=np.ones(len(begins), np.int64) if decided is None else decided.order,
+        )
+
+    def _name(self, record: int) -> str:
+        """Name of a record in messages."""
+        dump = next(dump for dump in reversed(self._reading.dumps) if dump.first <= record)
+        return f"{dump.name}: record {record - dump.first + 1:,}"
+
+    def rows(self) -> Iterator[tuple[Dump, pa.RecordBatch]]:
+        """CLUSTERS rows of all records, with author, edition and digest behind; each batch with its dump.
+
+        Raises FatalError.
+        """
+        edge = 0
+        for dump, these, rows in self._batches():
+            names = rows.column("names")
+            columns = {name: rows.column(name) for name in rows.schema.names} | {
+                "cluster": number_array(self.cluster[these].astype(np.int64)),
+                "source": _repeated(dump.source.name, len(rows)),
+                "member": _repeated(dump.member, len(rows)),
+                "urns": only_names(names, of="urn:"),
+                "other_keys": only_names(names, but=("urn:", *always())),
+                "joined_by": filtered(names, self._joins[edge : edge + len(names.values)]),
+                "cluster_rank": number_array(self.rank[these].astype(np.int64)),
+                "kept": flag_array(self.rank[these] == 1),
+                "decision": _named(self._decision[these], DECISIONS),
+                "reason": _named(self._reasons[these].astype(np.int32), _REASON_TEXTS),
+                "component": number_array(self._component[these].astype(np.int64)),
+                **self._described(these, rows.column("description")),
+            }
+            yield dump, pa.RecordBatch.from_arrays([columns[name] for name in _ROWS.names], schema=_ROWS)
+            edge += len(names.values)
+
+    def kept(self) -> Iterator[pa.RecordBatch]:
+        """Cluster and names of the records that are kept in place of others. Raises FatalError."""
+        for dump, these, rows in self._batches():
+            columns = {
+                "cluster": number_array(self.cluster[these].astype(np.int64)),
+                "source": _repeated(dump.source.name, len(rows)),
+                "member": _repeated(dump.member, len(rows)),
+                "record": rows.column("record"),
+                "record_id": rows.column("record_id"),
+            }
+            is_kept = flag_array(self._decision[these] == _KEPT)
+            yield pa.RecordBatch.from_pydict(columns).filter(is_kept)
+
+    def standing(self) -> Iterator[tuple[Mapping[str, str | None], Numbers, pa.RecordBatch]]:
+        """The records that are not removed: source and member of their dump, their components, and their ROWS. Raises
+        FatalError.
+        """
+        for dump, these, rows in self._batches():
+            stays = self.rank[these] == 1
+            place = {"source": dump.source.name, "member": dump.member}
+            yield place, self._component[these][stays], rows.filter(flag_array(stays))
+
+    def _described(self, these: slice, packed: pa.BinaryArray) -> Mapping[str, pa.Array]:
+        """Columns of descriptions, of the records that share anything."""
+        wanted = self._is_shared[self._component[these]].tolist()
+        held = [
+            description_of(octets.as_py()) if is_wanted else NOTHING
+            for octets, is_wanted in zip(packed, wanted, strict=True)
+        ]
+        years = text_array([each.year for each in held])
+        return {
+            "title": text_array([each.title and shown_title(each.title) for each in held]),
+            "publication_year": pc.utf8_slice_codeunits(years, 0, 4).cast(pa.int32()),
+            "format": text_array([each.format for each in held]).dictionary_encode(),
+            "edition": text_array([each.edition for each in held]),
+            "author": text_array([each.author for each in held]),
+        }
+
+    def places(self, *, kept: bool = True) -> Iterator[tuple[int, int, bool]]:
+        """Start, length and whether it is kept (or whether it is removed), of all records. Raises FatalError."""
+        for _, these, rows in self._batches():
+            columns = (numbers(rows.column(name)).tolist() for name in ("start", "length"))
+            yield from zip(*columns, ((self.rank[these] == 1) == kept).tolist(), strict=True)
+
+    def _batches(self) -> Iterator[tuple[Dump, slice, pa.RecordBatch]]:
+        """ROWS of all records, each batch with its dump and the numbers of its records. Raises FatalError."""
+        batches = self._reading.rows.batches()
+        for dump in self._reading.dumps:
+            record = dump.first
+            while record < dump.first + dump.records:
+                rows = next(batches)
+                yield dump, slice(record, record + len(rows)), rows
+                record += len(rows)
+
+
+def _connected(joined: Joined, pieces: Pairs, unit: Numbers, policy: Policy) -> tuple[Joined, Numbers]:
+    """The edges that connect records, and the number of the component of each record.
+
+    Where a component is too large, keys that are unsure do not count, then all keys but URNs.
+    """
+    begins = np.unique(unit, return_index=True)[1]  # first record of each unit
+    if not policy.agree:
+        joined = joined.upto(OTHER)
+    component = components(len(unit), *np.concatenate([joined.pairs(), pieces], axis=1))
+    for level in (OTHER, SURE):
+        is_large = np.bincount(component[begins], minlength=1) > policy.max_cluster
+        if is_large.any():
+            joined = joined.upto(level, is_large[component])
+            component = components(len(unit), *np.concatenate([joined.pairs(), pieces], axis=1))
+    return joined, component
+
+
+def _repeated(text: str | None, count: int) -> pa.DictionaryArray:
+    index = number_array(np.zeros(count, np.int32))
+    return pa.DictionaryArray.from_arrays(
+        index if text is not None else pa.nulls(count, pa.int32()), text_array([text or ""])
+    )
+
+
+def _named(codes: npt.NDArray[np.int32], names: Sequence[str]) -> pa.DictionaryArray:
+    """Names by their codes; an empty name is null."""
+    is_known = bits(np.array(names, np.bool_)[codes])
+    places = pa.Array.from_buffers(pa.int32(), len(codes), [is_known, pa.py_buffer(np.ascontiguousarray(codes))])
+    return pa.DictionaryArray.from_arrays(places, text_array(names))

@@ -1,0 +1,52 @@
+"""The table for people who decide: all records of the components in which something is in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from urnscan.arrays.arrow import flag_array, number_array, numbers
+from urnscan.dedup.components import Flags
+from urnscan.tables.schemas import REVIEW
+
+KEEP, REMOVE, APART, TOGETHER = "keep", "remove", "apart", "together"
+"""What people decide of a record: it stays for its cluster; it goes; it joins no other; it is the same as others."""
+
+_PROPOSED = {"alone": APART, "kept": KEEP, "removed": REMOVE, "apart": APART}
+
+
+def shown_digest(digest: int) -> str:
+    """A digest as the table has it: no spreadsheet takes it for a number."""
+    return f"d{digest % (1 << 64):016x}"
+
+
+class Review:
+    """Collects the records of doubtful components, in memory, to give them by component and cluster."""
+
+    def __init__(self, is_doubtful: Flags) -> None:
+        """`is_doubtful`: whether a component is, by its number."""
+        self._is_doubtful = is_doubtful
+        self._held: list[pa.RecordBatch] = []
+
+    def take(self, rows: pa.RecordBatch) -> None:
+        """Collect what is in doubt of the rows of `Clustering.rows`."""
+        some = rows.filter(flag_array(self._is_doubtful[numbers(rows.column("component"))]))
+        if not len(some):
+            return
+        proposed = [_PROPOSED[decision] for decision in some.column("decision").to_pylist()]
+        columns = {name: some.column(name) for name in (*REVIEW.names, "cluster_rank")}
+        columns["decision"] = pa.array(proposed, pa.string())
+        columns["digest"] = pa.array(map(shown_digest, numbers(some.column("digest")).tolist()), pa.string())
+        self._held.append(pa.RecordBatch.from_pydict(columns))
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """REVIEW rows: by component, then by cluster, each with its best record first."""
+        if not self._held:
+            return
+        table = pa.Table.from_batches(self._held).unify_dictionaries().combine_chunks()
+        keys = [numbers(table.column(name).chunk(0)) for name in ("cluster_rank", "cluster", "component")]
+        table = table.take(number_array(np.lexsort(keys))).select(REVIEW.names).combine_chunks()
+        for rows in table.to_batches():
+            yield pa.RecordBatch.from_arrays(rows.columns, schema=REVIEW)

@@ -1,0 +1,125 @@
+"""Workers: a thread that reads the batches of small dumps, and processes that read those of large ones, side by side.
+
+Python reads fields and keys in one thread at a time, so only processes use more than one core. They take half a second to
+start, and a batch has to be handed to them and back, through their standard input and output.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from urnscan.dedup.batches import Batch, BatchReader, ReadBatch
+from urnscan.errors import FatalError, option
+from urnscan.run.options import Options
+
+_LARGE = 1 << 26  # octets of records from which on processes pay off
+_SERVE = "from urnscan.dedup.workers import serve; serve()"
+
+
+class Workers:
+    """Reads batches, the next ones while the caller does something else."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._octets = 0
+        self._in_thread = BatchReader(options).read
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="urnscan-reading")
+        # Each of these threads waits for a process.
+        self._waiting = ThreadPoolExecutor(options.jobs, thread_name_prefix="urnscan-waiting")
+        self._processes: list[_Process] = []
+        self._idle: queue.SimpleQueue[_Process] = queue.SimpleQueue()
+
+    @property
+    def ahead(self) -> int:
+        """Number of batches that should wait, so that no worker does."""
+        return 2 * max(len(self._processes), 1)
+
+    def submit(self, batch: Batch) -> Future[ReadBatch]:
+        """Have a batch read; the result may be a FatalError, if a process has died."""
+        self._octets += batch.octets
+        if not self._processes and (self._octets < _LARGE or self._options.jobs == 1):
+            return self._thread.submit(self._in_thread, batch)
+        if not self._processes:
+            self._processes = [_Process(self._options) for _ in range(self._options.jobs)]
+            for process in self._processes:
+                self._idle.put(process)
+        return self._waiting.submit(self._in_process, batch)
+
+    def close(self) -> None:
+        """End the workers, and give up what they have not read."""
+        for process in self._processes:
+            process.kill()
+        self._waiting.shutdown(cancel_futures=True)
+        self._thread.shutdown(cancel_futures=True)
+
+    def _in_process(self, batch: Batch) -> ReadBatch:
+        process = self._idle.get()
+        try:
+            return process.read(batch)
+        finally:
+            self._idle.put(process)
+
+
+class _Process:
+    """A process that reads batches. Unlike those of `multiprocessing`, it does not run the script of the caller again."""
+
+    def __init__(self, options: Options) -> None:
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        command = [sys.executable, "-c", _SERVE]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)  # noqa: S603
+        self._options: Options | None = options
+
+    def read(self, batch: Batch) -> ReadBatch:
+        """Read a batch. Raises FatalError if the process has died."""
+        given, taken = self._process.stdin, self._process.stdout
+        if given is None or taken is None:
+            raise ValueError("the process has no pipes")
+        try:
+            if self._options is not None:
+                pickle.dump(self._options, given, pickle.HIGHEST_PROTOCOL)
+                self._options = None
+            pickle.dump(batch, given, pickle.HIGHEST_PROTOCOL)
+            given.flush()
+            answer: ReadBatch | Exception = pickle.load(taken)  # noqa: S301 (of our own process)
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
+            reason = "a process that read records has died; perhaps the memory was short"
+            raise FatalError(f"{reason}: try {option('jobs', 1)}, which starts none") from error
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def kill(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except BrokenPipeError:  # half a batch was on its way
+                    continue
+
+
+def serve() -> None:
+    """Read batches that another process hands over, until there are no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process is told, too, and ends this one
+    given, taken = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    reader = BatchReader(pickle.load(given))  # noqa: S301 (of the process that started this one)
+    while True:
+        try:
+            batch: Batch = pickle.load(given)  # noqa: S301
+        except EOFError:
+            return
+        try:
+            answer: ReadBatch | Exception = reader.read(batch)
+        except Exception as error:  # noqa: BLE001 (the other process raises it)
+            answer = error
+        pickle.dump(answer, taken, pickle.HIGHEST_PROTOCOL)
+        taken.flush()

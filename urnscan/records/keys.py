@@ -1,0 +1,250 @@
+"""Keys of records: identifiers beside URNs, each in one form for all its spellings (`oclc:1234`).
+
+`keys.toml` says which identifiers are keys, how they are written, and in which fields they stand.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from urnscan.records.fields import Own, read_data, with_source
+from urnscan.records.identifiers import names_other
+from urnscan.records.record import Record, whole
+
+URN = "urn"
+"""The kind of key that every record may have without fields: a URN."""
+_ANY = "*"
+_IN_LIST = re.compile("[,;|]")
+_LONGEST = 2_000  # characters of a value; no identifier has as many
+_FILLERS = frozenset(("none", "null", "unknown", "n/a", "na", "nan"))
+_MOST_SCHEMES = 1 << 10  # kinds of identifiers that are kept in mind: a dump may name any
+_DIGEST = 12  # octets: of 10^9 records two different ones have the same by a chance of 1 to 10^10
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A row of `keys.toml`: a beginning of keys."""
+
+    name: str
+    kind: str
+    meaning: str
+    unsure: bool = False
+    """Whether it joins only records with the same title and part."""
+    always: bool = False
+    """Whether nearly every record has one."""
+
+    @property
+    def beginning(self) -> str:
+        """The beginning of such keys: `oclc:`."""
+        return f"{self.name}:"
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """A row of `keys.toml`: a way to write an identifier."""
+
+    key: str
+    pattern: str
+    form: Callable[[str], str | None] | None
+    keeps_case: bool
+    several: bool
+
+    def key_of(self, groups: Sequence[str | None]) -> str | None:
+        """The key of an identifier with these groups of the pattern; None if it only fills a field."""
+        said = ["".join(group.split()) for group in groups if group]
+        if not self.keeps_case:
+            said = [group.lower() for group in said]
+        elif len(said) > 1:
+            said[0] = said[0].lower()
+        if not said[-1].strip("0-") or said[-1].lower() in _FILLERS:
+            return None
+        joined = "/".join(said)
+        name = self.form(joined) if self.form else joined
+        return f"{self.key}:{name}" if name else None
+
+
+class _Spellings:
+    """The ways to write identifiers of a kind, as one pattern."""
+
+    def __init__(self, rows: Sequence[_Spelling]) -> None:
+        self._several = any(row.several for row in rows)
+        self._pattern = re.compile("|".join(f"({row.pattern})" for row in rows), re.IGNORECASE | re.DOTALL)
+        counts = [re.compile(row.pattern).groups + 1 for row in rows]
+        ends = list(itertools.accumulate(counts, initial=1))
+        self._rows = {
+            end: (row, slice(end, end + count - 1)) for row, end, count in zip(rows, ends, counts, strict=False)
+        }
+        """Rows by the number of their group, with the places of the groups in it."""
+
+    def read(self, text: str) -> list[str]:
+        """The keys in a value."""
+        found = []
+        for part in _IN_LIST.split(text) if self._several else (text,):
+            if match := self._pattern.fullmatch(part.strip()):
+                row, inner = self._rows[match.lastindex or 0]
+                key = row.key_of(match.groups()[inner])
+                if key is not None:
+                    found.append(key)
+        return found
+
+
+@functools.cache
+def keys() -> Mapping[str, Key]:
+    """The rows of keys by their beginnings."""
+    return {entry["name"]: Key(**entry) for entry in read_data("keys.toml")["key"]}
+
+
+def unsure() -> tuple[str, ...]:
+    """Beginnings of the keys that join only records with the same title and part."""
+    return tuple(key.beginning for key in keys().values() if key.unsure)
+
+
+def always() -> tuple[str, ...]:
+    """Beginnings of the keys that nearly every record has."""
+    return tuple(key.beginning for key in keys().values() if key.always)
+
+
+def kinds() -> tuple[str, ...]:
+    """All kinds of keys, in the order of the table; the first is `urn`."""
+    return tuple(dict.fromkeys((URN, *(key.kind for key in keys().values()))))
+
+
+@functools.cache
+def _spellings() -> Mapping[str, Sequence[_Spelling]]:
+    """The ways to write identifiers by the kinds that records name."""
+    by_name: dict[str, list[_Spelling]] = {}
+    for entry in read_data("keys.toml")["spelling"]:
+        form = _FORMS[entry["form"]] if "form" in entry else None
+        row = _Spelling(entry["key"], entry["pattern"], form, entry.get("case") == "keep", entry.get("several", False))
+        for name in entry["of"].split():
+            by_name.setdefault(name, []).append(row)
+    return by_name
+
+
+def _rows(scheme: str) -> Sequence[_Spelling]:
+    """The ways to write identifiers of a kind as records name it."""
+    rows = _spellings().get("".join(filter(str.isalnum, scheme.lower())))
+    if rows is None:
+        rows = () if names_other(scheme) else _spellings()[_ANY]
+    return rows
+
+
+class KeyReader:
+    """Reads the keys of the records of one dump."""
+
+    def __init__(self, wanted: Sequence[str], dump: int, *, named: bool = True) -> None:
+        """`wanted`: kinds of keys. `dump`: number of the dump, from 1. `named`: the name of a record is a key."""
+        self._names = frozenset(key.name for key in keys().values() if key.kind in wanted)
+        self._dump = dump
+        self._named = named
+        self._by_scheme: dict[str, _Spellings | None] = {}
+
+    def of_record(self, record: Record) -> list[str]:
+        """The keys of a record, each once."""
+        found: list[str] = []
+        institution = agency = ""
+        name = record.identifier if self._named else None
+        for own in record.own:
+            if own.scheme == "institution":
+                institution = institution or own.text
+            elif own.scheme == "firstagency":
+                agency = agency or own.text
+            else:
+                found += self.of_own(own)
+                if own.scheme == "accession" and own.text != name:  # with its database: it is the name of RIS
+                    name = None
+        if name:
+            found += self._of_number(name, institution, agency)
+        if "octets" in self._names:
+            found.append("octets:" + hashlib.blake2b(record.octets.strip(), digest_size=_DIGEST).hexdigest())
+        return list(dict.fromkeys(found))
+
+    def of_own(self, own: Own) -> Sequence[str]:
+        """The keys in an own identifier."""
+        spellings = self._of_scheme(own.scheme)
+        return () if spellings is None or len(own.text) > _LONGEST else spellings.read(own.text)
+
+    def _of_number(self, number: str, institution: str, agency: str) -> list[str]:
+        """The keys of a control number (MARC 001)."""
+        number = whole(number)
+        found = [*self.of_own(Own(with_source(number, institution), "control"))]
+        if agency and not institution and not found:
+            found += self.of_own(Own(with_source(number, agency), "agency"))
+        if "local" in self._names and not institution:
+            found.append(f"local:{self._dump}:{number}")
+        return found
+
+    def _of_scheme(self, scheme: str) -> _Spellings | None:
+        """The ways to write identifiers of a kind; None if they give no keys."""
+        if scheme not in self._by_scheme:
+            if len(self._by_scheme) > _MOST_SCHEMES:
+                self._by_scheme.clear()
+            rows = [row for row in _rows(scheme) if row.key in self._names]
+            self._by_scheme[scheme] = _Spellings(rows) if rows else None
+        return self._by_scheme[scheme]
+
+
+def _lccn(number: str) -> str | None:
+    """An LCCN in the form of the Library of Congress: `85-2` is `85000002`."""
+    before, hyphen, behind = number.partition("-")
+    if hyphen:
+        number = before + behind.zfill(6)
+    return number if re.fullmatch("[a-z]{0,3}[0-9]{8}|[a-z]{0,2}20[0-3][0-9]{7}", number) else None
+
+
+def _ark(name: str) -> str:
+    """An ARK without hyphens, and without what may stand at its end and means nothing."""
+    return name.replace("-", "").rstrip("/.")
+
+
+def _arxiv(name: str) -> str:
+    """An identifier of arXiv; before 2007 its archive may have had a subject class: `math.GT/0309136`."""
+    archive, slash, number = name.partition("/")
+    return f"{archive.partition('.')[0]}/{number}" if slash else name
+
+
+def _wos(number: str) -> str:
+    return f"wos:{number}"
+
+
+@functools.cache
+def _tracking() -> tuple[frozenset[str], tuple[str, ...]]:
+    """Names in queries that say nothing about the thing, and beginnings of such names."""
+    names = read_data("keys.toml")["tracking"]["names"].split()
+    beginnings = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
+    return frozenset(name for name in names if not name.endswith("*")), beginnings
+
+
+def _url(address: str) -> str | None:
+    """An address without its scheme, default port, fragment, slash at the end and tracking; None if it names a site."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        return None
+    names, beginnings = _tracking()
+    query = [
+        each
+        for each in parts.query.split("&")
+        if each and (name := each.partition("=")[0].lower()) not in names and not name.startswith(beginnings)
+    ]
+    path = parts.path.rstrip("/")
+    if not parts.hostname or not (path or query):
+        return None
+    host = parts.hostname if port in (None, 80, 443) else f"{parts.hostname}:{port}"
+    return host + path + ("?" + "&".join(query) if query else "")
+
+
+_FORMS: Mapping[str, Callable[[str], str | None]] = {
+    "lccn": _lccn,
+    "ark": _ark,
+    "arxiv": _arxiv,
+    "wos": _wos,
+    "url": _url,
+}

@@ -1,0 +1,125 @@
+"""Records of MARC in lines, a field on each: what people edit and what programs print.
+
+* The format of MarcEdit (mrk): `=245  10$aInks`; a backslash is a blank, `{dollar}` a dollar. A record begins with =LDR.
+* That of yaz-marcdump: `245 10 $a Inks`. A record begins with a leader, and ends with a blank line.
+* Aleph Sequential: `000000001 24510 L $$aInks`. All lines of a record begin with its number; `^` is a blank.
+
+The numbers of two records of Aleph that stand side by side may be the same: FMT or LDR begins the second one if the first has
+this tag already.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar
+
+from urnscan.framing.buffer import Buffer
+from urnscan.records.description import pack
+from urnscan.records.fields import Own
+from urnscan.records.marc_fields import MarcFields, Parted
+from urnscan.records.tagged import Layout, TaggedRecords, begins_with
+
+_TAG = rb"[0-9A-Z]{3}"
+_LEADERS = ("LDR", "000")
+
+
+class MarcLineRecords(TaggedRecords):
+    """Base of the readers of MARC in lines."""
+
+    table = described_by = "marc"
+    blank: ClassVar[str]
+    """Character that stands for a blank in the leader, in control fields and as an indicator."""
+    sign: ClassVar[re.Pattern[str]]
+    """Pattern of what begins a subfield, with its code as a group."""
+    delimiter: ClassVar[bytes] = b""
+    """Octets before a code behind which the value stands at once."""
+    indented: ClassVar[int] = 0
+    """Characters between the tag and the value of a control field."""
+    leader: ClassVar[int] = 0
+    """Octets of a leader without a tag, at the beginning of a record."""
+
+    def _said(self, octets: bytes) -> tuple[Sequence[Own], bytes]:
+        fields = [(tag.decode(), value) for tag, value in self.layout.field.findall(octets)]
+        leaders = [value for tag, value in fields if tag in _LEADERS] or [octets[: self.leader]]
+        leader = self._parted(leaders[0])[0]
+        marc = MarcFields(leader, fields, self._parted)
+        own = [*marc.own(self.own_fields(marc.family))]
+        return own, pack(marc.family, marc.statements(self.described_fields(marc.family)))
+
+    def _searched(self, octets: bytes) -> bytes:
+        # A code stands before a URN without white space, and would be a letter of it, but for 1F.
+        return octets.replace(self.delimiter, b"\x1f").replace(b"{dollar}", b"$") if self.delimiter else octets
+
+    def _text(self, value: bytes) -> str:
+        return self._parted(value)[0]
+
+    def _parted(self, value: bytes) -> Parted:
+        text = value.decode("utf-8", "replace").rstrip("\r\n")
+        first, *subfields = self.sign.split(text)
+        if not subfields:
+            return text[self.indented :].replace(self.blank, " "), ()
+        parts = zip(subfields[::2], subfields[1::2], strict=True)
+        return first[:2].replace(self.blank, " "), [(code, said.replace("{dollar}", "$")) for code, said in parts]
+
+
+class MarcEditRecords(MarcLineRecords):
+    """Reads the format of MarcEdit."""
+
+    blank, sign, delimiter = "\\", re.compile(r"\$(.)"), b"$"
+    layout = Layout(begins="=LDR", first=rb"=(?:LDR|000)  ", before=b"=", tag=_TAG, behind=rb"  ", names=("001",))
+
+
+class YazRecords(MarcLineRecords):
+    """Reads lines of yaz-marcdump."""
+
+    blank, sign, leader = " ", re.compile(r" \$([0-9a-z]) "), 24
+    layout = Layout(
+        begins="a leader",
+        first=rb"[0-9 ]{5}[a-z ][ -~]{14}45[ -~]{2}\r?\n(?=" + _TAG + rb" )",
+        until=rb"\r?\n",
+        tag=_TAG,
+        behind=rb" ",
+        names=("001",),
+    )
+
+
+class AlephRecords(MarcLineRecords):
+    """Reads Aleph Sequential."""
+
+    blank, sign, delimiter, indented = "^", re.compile(r"\$\$(.)"), b"$$", 5
+    layout = Layout(
+        begins="a number of nine digits",
+        first=rb"[0-9]{9} " + _TAG + rb"[0-9A-Za-z^ ]{2} [A-Z ] ",
+        before=rb"[0-9]{9} ",
+        tag=_TAG,
+        behind=b"",
+        names=("001",),
+    )
+
+    def _name(self, octets: bytes) -> str | None:
+        return super()._name(octets) or octets[:9].decode()
+
+    def _end(self, buffer: Buffer) -> tuple[int, bool]:
+        """Distance to the first line that has another number, or begins a record with the same one."""
+        number = buffer.octets[buffer.at : buffer.at + 10]
+        seen = set()
+        end = 0
+        while True:
+            tag = buffer.octets[buffer.at + end + 10 : buffer.at + end + 13]
+            if tag in (b"FMT", b"LDR"):
+                if tag in seen:
+                    return end, True
+                seen.add(tag)
+            end = buffer.find(b"\n", end) + 1
+            if not end or not (buffer.has(end + 13) or buffer.has(end + 1)):
+                return 0, False
+            if not buffer.octets.startswith(number, buffer.at + end):
+                return end, True
+
+
+is_marc_edit = partial(begins_with, MarcEditRecords.layout.first_line)
+# yaz-marcdump warns between records, in brackets or in comments.
+is_yaz = partial(begins_with, re.compile(rb"(?:(?:\(|<!--)[^\n]*+\n)*+" + YazRecords.layout.first))
+is_aleph = partial(begins_with, AlephRecords.layout.first_line)

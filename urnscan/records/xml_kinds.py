@@ -1,0 +1,395 @@
+"""Contents of a record in XML: its kind, its name, its texts, its own identifiers.
+
+Kinds: MARCXML (MARC21slim 1.1, MarcXchange, oai_marc), MODS 3, Dublin Core (oai_dc, srw_dc, containers of DC elements),
+ONIX for Books 2.1 and 3 with reference names and short tags, PubMed, EndNote; records of OAI-PMH 2.0 and of SRU responses,
+which hold one of these.
+
+RDF/XML is none of them: what it says of one thing may be scattered, and the nodes of other things stand within.
+"""
+
+from __future__ import annotations
+
+import functools
+import html.entities
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from lxml import etree
+
+from urnscan.records import description
+from urnscan.records.fields import Own, Table, own_fields, with_source
+from urnscan.records.marc_fields import MarcFields, Parted
+
+_WRAPPER = b"records"
+_DEFAULT_LIMITS = 9_000_000  # octets; above, libxml2 has to be told that texts may be huge
+
+# XML 1.0 §4.1. A number may have leading zeros.
+_REFERENCE = re.compile(rb"&(?:#x0*+([0-9A-Fa-f]{1,6})|#0*+([0-9]{1,7})|([A-Za-z][A-Za-z0-9]*+));")
+_PREDEFINED = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"quot": b'"', b"apos": b"'"}  # XML 1.0 §4.6
+_DECLARED = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z_:\x80-\xff][A-Za-z0-9_.:\x80-\xff-]*+;")
+_DECLARED_OR_HIDDEN = re.compile(  # without an end they hide all the rest
+    rb"(?s:<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z))|" + _DECLARED.pattern
+)
+_SINGLE_QUOTED = re.compile(rb"=\s*+'")
+_PLACE = re.compile(r",? line \d+(?:, column \d+)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of records. Names of elements are `{namespace}local`."""
+
+    name: str
+    """Name of its table in fields.toml, too."""
+    elements: tuple[str, ...]
+    """Names of the elements that are records."""
+    loose: tuple[str, ...] = ()
+    """Local names of elements that are records if they begin with one of `beginnings`."""
+    beginnings: frozenset[str] = frozenset()
+    """Names of first elements: local, or `{namespace}*`."""
+    identifiers: tuple[str, ...] = ()
+    """Paths of the name of a record, the best first."""
+    holds: bool = False
+    """True for kinds that contain a record of another kind, whose element may have the same name (OAI-PMH, SRU)."""
+    around: Mapping[str, bytes] = field(default_factory=dict)
+    """Elements that tell the kind even if they hold no record -> octets that their attributes contain."""
+
+
+def _named(namespaces: tuple[str, ...], *names: str) -> tuple[str, ...]:
+    """Combine names with namespaces; "" is no namespace."""
+    return tuple(f"{{{namespace}}}{name}" if namespace else name for namespace in namespaces for name in names)
+
+
+_DC = frozenset({f"{{http://purl.org/dc/{name}/}}*" for name in ("elements/1.0", "elements/1.1", "terms")})
+_OAI_DC = (
+    "http://www.openarchives.org/OAI/2.0/oai_dc/",
+    "info:srw/schema/1/dc-schema",
+    "info:srw/schema/1/dc-v1.1",
+    "",
+)
+_OAI = (
+    "http://www.openarchives.org/OAI/2.0/",
+    "http://www.openarchives.org/OAI/1.1/OAI_ListRecords",
+    "http://www.openarchives.org/OAI/1.1/OAI_GetRecord",
+)
+_SRU = ("http://www.loc.gov/zing/srw/", "http://docs.oasis-open.org/ns/search-ws/sruResponse")
+# MarcXchange is ISO 25577.
+_MARC = ("http://www.loc.gov/MARC21/slim", "info:lc/xmlns/marcxchange-v1", "info:lc/xmlns/marcxchange-v2")
+_OAI_MARC = "http://www.openarchives.org/OAI/1.1/oai_marc"
+_MODS = ("http://www.loc.gov/mods/v3", "")
+_ONIX = tuple(
+    f"http://{where}/{tags}"
+    for where in ("ns.editeur.org/onix/3.0", "ns.editeur.org/onix/3.1", "www.editeur.org/onix/2.1")
+    for tags in ("reference", "short")
+)
+
+_KINDS = (
+    Kind(
+        name="oai",
+        elements=_named(_OAI, "record"),
+        loose=("record",),
+        # Aleph's X-Server and some exports write such records without a header.
+        beginnings=frozenset({"header", "record_header", "metadata"}),
+        identifiers=("{*}header/{*}identifier",),
+        holds=True,
+        around=dict.fromkeys(_named((*_OAI, ""), "ListRecords"), b"")
+        | dict.fromkeys(_named((*_OAI, ""), "error"), b"noRecordsMatch"),  # any other error is a failure
+    ),
+    Kind(
+        name="sru",
+        elements=_named(_SRU, "record"),
+        loose=("record",),
+        beginnings=frozenset({"recordSchema", "recordPacking", "recordXMLEscaping", "recordData"}),
+        identifiers=("{*}recordIdentifier",),
+        holds=True,
+        around=dict.fromkeys(_named((*_SRU, ""), "searchRetrieveResponse"), b""),
+    ),
+    Kind(
+        name="marcxml",
+        elements=(*_named(_MARC, "record"), *_named((_OAI_MARC, ""), "oai_marc")),
+        loose=("record",),
+        beginnings=frozenset({"leader", "controlfield", "datafield"}),
+        identifiers=("{*}controlfield[@tag='001']", "{*}fixfield[@id='001']", "{*}fixfield[@id='1']"),
+        around=dict.fromkeys(_named(_MARC, "collection"), b""),
+    ),
+    Kind(
+        name="mods",
+        elements=_named(_MODS, "mods"),
+        identifiers=("{*}recordInfo/{*}recordIdentifier", "@ID"),
+        around=dict.fromkeys(_named(_MODS, "modsCollection"), b""),
+    ),
+    Kind(
+        name="dc",
+        elements=_named(_OAI_DC, "dc"),
+        # DCMI's "Guidelines for implementing Dublin Core in XML" leave the name of the container to each application;
+        # these are in use.
+        loose=("dc", "qualifieddc", "dcterms", "qdc", "dcx", "oai_dc", "record", "metadata"),
+        beginnings=_DC,
+        identifiers=("{*}identifier",),
+    ),
+    Kind(
+        name="onix",
+        elements=_named(_ONIX, "Product", "product"),
+        loose=("Product", "product"),
+        beginnings=frozenset({"RecordReference", "a001"}),
+        identifiers=("{*}RecordReference", "{*}a001"),
+        around=dict.fromkeys(_named((*_ONIX, ""), "ONIXMessage", "ONIXmessage"), b""),
+    ),
+    Kind(
+        name="pubmed",
+        elements=("PubmedArticle", "PubmedBookArticle"),
+        identifiers=("MedlineCitation/PMID", "BookDocument/PMID"),
+        around={"PubmedArticleSet": b""},
+    ),
+    Kind(
+        name="endnote",
+        elements=(),
+        loose=("record",),
+        beginnings=frozenset({"database", "source-app", "rec-number", "ref-type"}),
+        identifiers=("{*}rec-number",),
+    ),
+)
+_DATESTAMP = "OAI-datestamp"  # what descriptions.toml calls the date in the header of a record that holds another
+KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in _KINDS})
+"""Kinds by their names."""
+_BY_NAME = {name: kind for kind in _KINDS for name in kind.elements}
+_BY_AROUND = {name: (kind, attributes) for kind in _KINDS for name, attributes in kind.around.items()}
+_BY_BEGINNING = {(name, first): kind for kind in _KINDS for name in kind.loose for first in kind.beginnings}
+TOLD_BY_BEGINNING = frozenset(name for name, _ in _BY_BEGINNING)
+"""Local names of elements that may be records by their first element."""
+
+
+def local(name: str) -> str:
+    """A name without its namespace."""
+    return name.rpartition("}")[2]
+
+
+def kind_of(name: str, first: str) -> Kind | None:
+    """The kind of record that an element is, by its name or by that of the first element in it."""
+    namespace = first.removesuffix(local(first))
+    return (
+        _BY_NAME.get(name)
+        or _BY_BEGINNING.get((local(name), local(first)))
+        or _BY_BEGINNING.get((local(name), f"{namespace}*"))
+    )
+
+
+def empty_kind(name: str, attributes: bytes) -> Kind | None:
+    """The kind of records that an element contains by its name, also if it is empty."""
+    kind, attribute = _BY_AROUND.get(name, (None, b""))
+    return kind if attribute in attributes else None
+
+
+def is_deleted(kind: Kind, record: etree._Element) -> bool:
+    """Whether a record only says that there was one: it names nothing (OAI-PMH §2.5.1)."""
+    return kind.name == "oai" and record.find("{*}header[@status='deleted']") is not None
+
+
+def identifier(kind: Kind, record: etree._Element) -> str | None:
+    """Name of a record in the dump; None if it has none."""
+    for path in kind.identifiers:
+        found = [record.get(path[1:])] if path.startswith("@") else (_data(each) for each in record.iterfind(path))
+        name = next((text.strip() for text in found if text and not text.isspace()), None)
+        if name:
+            return name
+    inner = _inner(record) if kind.holds else None
+    return identifier(*inner) if inner else None
+
+
+def own(kind: Kind, record: etree._Element, *, keys: bool = False) -> tuple[Own, ...]:
+    """Own identifiers of a record, each once; with `keys` also those in fields of keys."""
+    if kind.name == "marcxml":
+        fields = _marc(record)
+        found = [*fields.own(own_fields(fields.family, keys=keys))]
+    else:
+        found = [*_of_elements(own_fields(kind.name, keys=keys), record)]
+    inner = _inner(record) if kind.holds else None
+    return tuple(dict.fromkeys([*found, *own(*inner, keys=keys)] if inner else found))
+
+
+@functools.lru_cache(maxsize=1)  # identifiers and description of a record stand in the same fields
+def _marc(record: etree._Element) -> MarcFields:
+    """The fields of a record of MARCXML."""
+    fields = [(element.get("tag", ""), element) for element in record.iterchildren("{*}controlfield", "{*}datafield")]
+    if fields or local(str(record.tag)) != "oai_marc":
+        return MarcFields(record.findtext("{*}leader") or "", fields, _parted)
+    held = [
+        ((element.get("id") or element.get("tag") or "").zfill(3), element)
+        for element in record.iterchildren("{*}fixfield", "{*}varfield")
+    ]
+    leader = next((_parted(element)[0] for tag, element in held if tag == "LDR"), None)
+    if leader is None:
+        status, kind, level, full = (f"{record.get(name) or ' ':1.1}" for name in ("status", "type", "level", "encLvl"))
+        leader = f"     {status}{kind}{level}         {full}"
+    return MarcFields(leader, held, _parted)
+
+
+def _data(element: etree._Element) -> str:
+    """Text of an element; a fixed field of oai_marc may have quotes around it, and ^ as a blank."""
+    text = element.text or ""
+    return text.strip('"').replace("^", " ") if local(str(element.tag)) == "fixfield" else text
+
+
+def _parted(element: etree._Element) -> Parted:
+    """Take apart a field of MARCXML or of oai_marc."""
+    name = local(str(element.tag))
+    if name in ("controlfield", "fixfield"):
+        return _data(element), ()
+    code, first, second = ("label", "i1", "i2") if name == "varfield" else ("code", "ind1", "ind2")
+    subfields = [(part.get(code, "").lstrip("$"), part.text or "") for part in element.iterchildren("{*}subfield")]
+    return (element.get(first) or " ") + (element.get(second) or " "), subfields
+
+
+def described(kind: Kind, record: etree._Element) -> bytes:
+    """Packed fields that describe the thing of a record."""
+    if kind.holds:
+        inner = _inner(record)
+        return _packed(*inner, around=record) if inner else b""
+    return _packed(kind, record)
+
+
+def _packed(kind: Kind, record: etree._Element, around: etree._Element | None = None) -> bytes:
+    """Packed fields of a record that holds no other; `around` is the one that holds it."""
+    if kind.name == "marcxml":
+        fields = _marc(record)
+        name = fields.family
+        statements = [*fields.statements(description.described_fields(name))]
+    else:
+        name = kind.name
+        statements = [*_statements_of_elements(name, record)]
+    if around is not None and (stamp := around.findtext("{*}header/{*}datestamp")):
+        statements += description.of_text(stamp.strip(), description.described_fields(name).get(_DATESTAMP, ()))
+    return description.pack(name, statements)
+
+
+def _statements_of_elements(table: str, record: etree._Element) -> Iterator[description.Statement]:
+    for path, rows in description.described_fields(table).items():
+        for element in record.iterfind("/".join(f"{{*}}{name}" for name in path.split("/"))):
+            around = element.getparent()
+            for row in rows:
+                is_other = row.unless and (
+                    element.get(row.unless) or (around is not None and around is not record and around.get(row.unless))
+                )
+                if (text := _text(element)) and not is_other:
+                    yield from description.of_text(text, (row,))
+
+
+def _of_elements(table: Table, record: etree._Element) -> Iterator[Own]:
+    """Own identifiers by a table whose fields are paths from the record. `scheme_in` is an attribute of the element if it
+    begins with @, or another element beside it.
+    """
+    for path, rows in table.items():
+        for element in record.iterfind("/".join(f"{{*}}{name}" for name in path.split("/"))):
+            text = _text(element)
+            for row in rows:
+                if text and not (row.unless and element.get(row.unless[0]) == row.unless[1]):
+                    scheme = _beside(element, row.scheme_in)
+                    if row.schemes and scheme not in row.schemes:
+                        continue
+                    named = row.schemes.get(scheme, scheme.lower()) or row.scheme
+                    yield Own(with_source(text, _beside(element, row.source_in)), named, row.is_key)
+
+
+def _text(element: etree._Element) -> str:
+    """Text of an element, with that of elements in it: `<i>`, `<style>`."""
+    return ("".join(map(str, element.itertext())) if len(element) else element.text or "").strip()
+
+
+def _beside(element: etree._Element, name: str) -> str:
+    """Value of an attribute of an element (`@name`), or text of an element beside it; empty without a name."""
+    if not name:
+        return ""
+    return ((element.get(name[1:]) if name.startswith("@") else element.findtext(f"../{{*}}{name}")) or "").strip()
+
+
+def _inner(record: etree._Element) -> tuple[Kind, etree._Element] | None:
+    """The record that a record holds; None if it holds none, or several: METS has many MODS, and says elsewhere which
+    is that of the whole.
+    """
+    children = [*record.iterchildren("{*}metadata", "{*}recordData")]
+    while len(children) == 1:
+        (element,) = children
+        children = [*element.iterchildren("*")]
+        kind = kind_of(str(element.tag), str(children[0].tag) if children else "")
+        if kind and not kind.holds:
+            return kind, element
+    return None
+
+
+def texts(record: etree._Element, octets: bytes) -> tuple[bytes, ...]:
+    """Texts of a record: character data, values of attributes, namespaces declared in it; not comments and processing
+    instructions. `octets` is what it was parsed from.
+
+    Mostly that is its octets but for references, as tags end a URN: a name has no two colons, and `>` and `"` stand
+    around values.
+    """
+    # One octet is found ten times as fast as two.
+    is_marked = (b"!" in octets and b"<!" in octets) or (b"?" in octets and b"<?" in octets)
+    if not is_marked and not (b"'" in octets and _SINGLE_QUOTED.search(octets)):
+        return (_REFERENCE.sub(_character, octets) if b"&" in octets else octets,)
+    said = [uri for _, (_, uri) in etree.iterwalk(record, events=("start-ns",))]
+    for element in record.iter():
+        said += (element.text or "", *element.values(), element.tail or "")
+    return ("\0".join(said).encode(),)
+
+
+def _character(reference: re.Match[bytes]) -> bytes:
+    hexadecimal, decimal, name = reference.groups()
+    if name:
+        return _PREDEFINED.get(name, reference[0])
+    code = int(hexadecimal, 16) if hexadecimal else int(decimal)
+    return chr(code).encode("utf-8", "replace") if code < 0x110000 else reference[0]
+
+
+def parse(octets: bytes, declarations: bytes, encoding: str) -> tuple[etree._Element, bytes]:
+    """Parse a record, with declarations of namespaces around it: the element, and the octets that it was made of,
+    UTF-8.
+
+    Nothing else is read: no DTD, no entity, no other file. Entities of HTML, a superset of those of ONIX 2.1 and other
+    DTDs, are characters; any other is the text that it looks like. Octets that are no characters do not count.
+    Raises ValueError if it is not well-formed, with the reason in one line.
+    """
+    if encoding != "utf-8":
+        octets = octets.decode(encoding, "replace").encode()
+    if b"&" in octets and _DECLARED.search(octets):
+        octets = _DECLARED_OR_HIDDEN.sub(_referred, octets)
+    try:
+        return _parse(octets, declarations), octets
+    except etree.XMLSyntaxError as error:
+        reason = error
+    mended = octets.decode("utf-8", "replace").encode()
+    try:
+        return _parse(mended, declarations), mended
+    except etree.XMLSyntaxError as error:
+        reason = error
+    raise ValueError(f"it is not well-formed: {' '.join(_PLACE.sub('', reason.msg or '').split())}")
+
+
+def _parse(octets: bytes, declarations: bytes) -> etree._Element:
+    document = b"<%b%b>%b</%b>" % (_WRAPPER, declarations, octets, _WRAPPER)
+    return etree.fromstring(document, _parser(len(octets) >= _DEFAULT_LIMITS))[0]
+
+
+@functools.cache
+def _parser(huge: bool) -> etree.XMLParser:
+    return etree.XMLParser(
+        encoding="utf-8",
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=huge,
+        remove_comments=True,
+        remove_pis=True,
+        remove_blank_text=True,
+        collect_ids=False,
+    )
+
+
+def _referred(match: re.Match[bytes]) -> bytes:
+    """Write an entity of HTML as numbers of its characters, any other as text; comments and the like stay."""
+    if not match[0].startswith(b"&"):
+        return match[0]
+    name = match[0][1:].decode("utf-8", "replace")
+    characters = html.entities.html5.get(name)
+    return b"&amp;" + match[0][1:] if characters is None else b"".join(b"&#%d;" % ord(each) for each in characters)

@@ -1,0 +1,356 @@
+"""Records cut out of XML 1.0: the beginning and end of each in a document, or in several documents in a row.
+
+Outside of records every tag is read, for the namespaces in scope. Inside a record only two things are read: tags with
+the name of the record, and markup that may hide such tags (comments, CDATA sections, processing instructions). No octet
+is searched twice, so the time is linear in any input.
+Each record is then parsed by itself (`xml_kinds`): where one is not well-formed, only this one is lost. There is no tree
+of the document, and no DTD is read.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from urnscan.framing.buffer import LONGEST, MARK, Buffer
+from urnscan.framing.lines import Damaged, too_long
+from urnscan.records.record import Cut, Record, RecordReader
+from urnscan.records.xml_kinds import (
+    KINDS,
+    TOLD_BY_BEGINNING,
+    Kind,
+    described,
+    empty_kind,
+    identifier,
+    is_deleted,
+    kind_of,
+    local,
+    own,
+    parse,
+    texts,
+)
+
+_NCNAME = rb"[A-Za-z_\x80-\xff][A-Za-z0-9_.\x80-\xff-]*+"
+_TAG = re.compile(  # a start tag in its loosest form, or an end tag
+    rb"<(/?)(" + _NCNAME + rb"(?::" + _NCNAME + rb")?+)(?=\s|/?>)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>"
+)
+_DECLARATION = re.compile(rb"\sxmlns(?::(" + _NCNAME + rb"))?+\s*+=\s*+(\"[^\"]*+\"|'[^']*+')")
+_ENCODING = re.compile(
+    rb"\sencoding\s*+=\s*+[\"']((?i:iso[-_]?8859|latin|windows|cp12|koi8|mac|gb|big5|euc|shift)[A-Za-z0-9._-]*+)"
+)
+_COMMENT, _INSTRUCTION = rb"<!--(?:[^-]|-(?!->))*+-->", rb"<\?(?:[^?]|\?(?!>))*+\?>"
+_MISCELLANEOUS = re.compile(rb"(?:\s++|" + _COMMENT + rb"|" + _INSTRUCTION + rb")*+")
+_DOCTYPE = re.compile(
+    rb"<!DOCTYPE\s(?:[^\[\"'<>]++|\"[^\"]*+\"|'[^']*+')*+"
+    rb"(?:\[(?:[^\]\"'<]++|\"[^\"]*+\"|'[^']*+'|" + _COMMENT + rb"|" + _INSTRUCTION + rb"|<(?!!--|\?))*+\]\s*+)?+>"
+)
+_DOCUMENT = re.compile(rb"<(?:\?xml|!DOCTYPE)\s")  # begins a document
+_MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
+_PREFIX = re.compile(rb"[<\s](" + _NCNAME + rb"):")
+_NOTHING = re.compile(rb"(?!)")
+_HIDING = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
+
+# Elements in which a record may carry others: those of the libraries from whose records it was made.
+_EXTENSION = re.compile(rb"<(/?)(?:" + _NCNAME + rb":)?+(?:extension|extraRecordData)(?=[\s/>])[^<>]*+(?<!/)>")
+
+_NEAR = 1 << 10  # octets to look ahead, as from a start tag to the first element in it; also the longest namespace
+_ASTRAY = 4  # octets that may be searched in vain for each octet read, so that time is linear
+_DOCTYPE_MOST = 1 << 16  # octets
+_DEEPEST = 1 << 8  # elements around a record
+_DECLARED_MOST = 1 << 14  # octets of namespaces declared around a record
+_FEW = 32  # prefixes; if more are in scope, only those are declared that a record uses
+_NONE: Mapping[bytes, bytes] = MappingProxyType({})
+
+
+class _Scope:
+    """The elements that are open around a record, with the namespaces that they declare."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin a document."""
+        self.open: list[tuple[bytes, Mapping[bytes, bytes]]] = []
+        self.encoding = "utf-8"
+        self._deeper = 0  # elements beyond `_DEEPEST`, which no dump has: they are only counted
+        self._count = 0  # of declarations
+        self._declarations: bytes | None = None
+
+    def start(self, name: bytes, declared: Mapping[bytes, bytes]) -> None:
+        """Begin an element."""
+        if len(self.open) == _DEEPEST:
+            self._deeper += 1
+            return
+        self.open.append((name, declared))
+        self._changed(len(declared))
+
+    def end(self, name: bytes) -> None:
+        """End an element and all that is open in it; an end tag without a start tag is ignored."""
+        if self._deeper:
+            self._deeper -= 1
+            return
+        if all(name != opened for opened, _ in self.open):
+            return
+        ended = b""
+        while ended != name:
+            ended, declared = self.open.pop()
+            self._changed(-len(declared))
+        if not self.open:
+            self.clear()
+
+    def expanded(self, name: bytes, *declared: Mapping[bytes, bytes]) -> str:
+        """Expand a name to `{namespace}local`; `declared`: declarations besides those in scope, the innermost first."""
+        prefix, _, local_name = name.rpartition(b":")
+        uri = next((names[prefix] for names in declared if prefix in names), None) or self._uri(prefix) or b'""'
+        namespace = uri[1:-1].decode("utf-8", "replace").strip()
+        decoded = local_name.decode("utf-8", "replace")
+        return f"{{{namespace}}}{decoded}" if namespace else decoded
+
+    def declarations(self, record: bytes) -> bytes:
+        """Declare the namespaces in scope, or those of them that a record uses, as attributes in UTF-8."""
+        if self._count > _FEW:
+            return self._as_attributes((b"", *_PREFIX.findall(record)))
+        if self._declarations is None:
+            self._declarations = self._as_attributes(prefix for _, declared in self.open for prefix in declared)
+        return self._declarations
+
+    def _changed(self, declarations: int) -> None:
+        if declarations:
+            self._count += declarations
+            self._declarations = None
+
+    def _as_attributes(self, prefixes: Iterable[bytes]) -> bytes:
+        """Declarations of the namespaces of prefixes, as attributes of a tag."""
+        found = b""
+        for prefix in dict.fromkeys(prefixes):
+            uri = self._uri(prefix)
+            if uri and len(found) + len(uri) < _DECLARED_MOST:
+                found += b" xmlns%b%b=%b" % (b":" if prefix else b"", prefix, uri)
+        return found.decode(self.encoding, "replace").encode()
+
+    def _uri(self, prefix: bytes) -> bytes | None:
+        """Namespace of a prefix, in its quotes."""
+        return next((declared[prefix] for _, declared in reversed(self.open) if prefix in declared), None)
+
+
+class XmlRecords(RecordReader):
+    """Reads the records of one kind, that of the first record."""
+
+    def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
+        super().__init__(own=own, described=described, keys=keys)
+        self._scope = _Scope()
+        self._kind: Kind | None = None
+        self._empty: Kind | None = None
+        self._name = b""  # name of the elements that are records, with its prefix
+        self._marks = _NOTHING  # tags and markup that decide the end of a record
+        self._doctype_from = 0  # offset from which a document type declaration is looked for again: the last had no end
+        self._astray = 0  # octets that were searched for the ends of records that have none
+        self._vain: dict[bytes, int] = {}  # ends of comments and the like -> offset before which none stands
+
+    def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
+        """Find the records, each with its kind, the namespaces around it, and its encoding. `<records>` itself is none."""
+        while kind := self.seek(buffer):
+            offset = buffer.offset
+            length, damage = self._cut(buffer, kind)
+            octets = buffer.take(length)
+            yield damage or Cut(offset, octets, (kind.name, self._scope.declarations(octets), self._scope.encoding))
+
+    def record(self, cut: Cut) -> Record | Damaged:
+        """Read a record."""
+        offset, octets, (name_of_kind, declarations, encoding) = cut
+        kind = KINDS[name_of_kind]
+        try:
+            element, utf8 = parse(octets, declarations, encoding)
+        except ValueError as error:
+            return Damaged(offset, str(error))
+        name = identifier(kind, element)
+        if is_deleted(kind, element):
+            return Record(offset, octets, name)
+        description = described(kind, element) if self._is_described else b""
+        named = () if self.fields is None else own(kind, element, keys=self.has_keys)
+        return Record(offset, octets, name, texts(element, utf8) if self.has_texts else (), named, description)
+
+    @property
+    def kind_if_empty(self) -> Kind | None:
+        """Kind of the documents read, if they hold no records. None: they hold some, go on, or are of no known kind."""
+        return None if self._kind or self._scope.open else self._empty
+
+    def seek(self, buffer: Buffer) -> Kind | None:
+        """Go to the start tag of the next record; None, and all is taken, if there is none."""
+        while True:
+            found = buffer.octets.find(b"<", buffer.at)
+            if found < 0:
+                buffer.at = len(buffer.octets)
+                if not buffer.more():
+                    return None
+                continue
+            buffer.at = found
+            buffer.has(_NEAR)
+            mark = self._marks.match(buffer.octets, buffer.at)
+            if mark and mark["start"]:
+                return self._kind
+            if buffer.octets.startswith((b"<!", b"<?"), buffer.at):
+                self._pass_by(buffer)
+                continue
+            tag = _tag(buffer, 0)
+            if tag is None:
+                buffer.at += 1
+                continue
+            if tag[1]:
+                self._scope.end(tag[2])
+            elif kind := self._started(buffer, tag):
+                return kind
+            buffer.at += len(tag[0])
+
+    def _started(self, buffer: Buffer, tag: re.Match[bytes]) -> Kind | None:
+        """Read a start tag: the kind of the record that begins with it; None if none does."""
+        declared = _declared(tag)
+        name = self._scope.expanded(tag[2], declared)
+        is_asked = local(name) in TOLD_BY_BEGINNING
+        kind = kind_of(name, self._first_within(buffer, 0, tag, declared) if is_asked else "")
+        if kind and (self._kind or kind) is kind:
+            self._kind, self._name = kind, tag[2]
+            called = re.escape(tag[2])
+            self._marks = re.compile(
+                rb"<(?:(?P<end>/" + called + rb"\s{0,1000}+>)|(?P<start>" + called + rb")(?=[\s/>])|[!?])"
+            )
+            return kind
+        self._empty = self._empty or empty_kind(name, tag[3])
+        if not tag[0].endswith(b"/>"):
+            self._scope.start(tag[2], declared)
+        return None
+
+    def _pass_by(self, buffer: Buffer) -> None:
+        """Pass a comment, a CDATA section, a processing instruction or a document type declaration."""
+        if _DOCUMENT.match(buffer.octets, buffer.at):
+            self._scope.clear()
+            declared = _ENCODING.search(buffer.octets, buffer.at, buffer.at + _NEAR)
+            if declared and buffer.octets.startswith(b"<?", buffer.at):
+                self._scope.encoding = _known(declared[1].decode())
+            if buffer.offset >= self._doctype_from:
+                buffer.has(_DOCTYPE_MOST)
+                doctype = _DOCTYPE.match(buffer.octets, buffer.at, buffer.at + _DOCTYPE_MOST)
+                if doctype:
+                    buffer.at = doctype.end()
+                    return
+                if buffer.octets.startswith(b"<!", buffer.at):
+                    self._doctype_from = buffer.offset + _DOCTYPE_MOST
+        distance = self._hidden(buffer, 0) or 2  # first, as `at` changes when more is read
+        buffer.at += distance
+
+    def _hidden(self, buffer: Buffer, start: int) -> int:
+        """Distance to the end of a comment or the like that begins at this distance; 0 if there is none."""
+        for begins, ends in _HIDING:
+            if buffer.octets.startswith(begins, buffer.at + start):
+                after = max(start + len(begins), self._vain.get(ends, 0) - buffer.offset)
+                found = buffer.find(ends, after)
+                if found >= 0:
+                    return found + len(ends)
+                searched = min(len(buffer.octets) - buffer.at - len(ends), LONGEST)
+                self._vain[ends] = buffer.offset + max(after, searched)
+                return 0
+        return 0
+
+    def _first_within(self, buffer: Buffer, start: int, tag: re.Match[bytes], declared: Mapping[bytes, bytes]) -> str:
+        """Name of the first element in the one whose start tag is at this distance; empty if there is none."""
+        start += len(tag[0])
+        buffer.has(start + _NEAR)
+        if tag[0].endswith(b"/>"):
+            return ""
+        start, end = buffer.at + start, buffer.at + start + _NEAR
+        between = _MISCELLANEOUS.match(buffer.octets, start, end)
+        child = _TAG.match(buffer.octets, between.end() if between else start, end)
+        return self._scope.expanded(child[2], _declared(child), declared) if child and not child[1] else ""
+
+    def _cut(self, buffer: Buffer, kind: Kind) -> tuple[int, Damaged | None]:
+        """Length of the record that begins here, and its damage if it is damaged."""
+        offset = buffer.offset
+        tag = _tag(buffer, 0)
+        at = len(tag[0]) if tag else 1 + len(self._name)
+        if tag and tag[0].endswith(b"/>"):
+            return at, None
+        depth = 1
+        nested: int | None = None  # distance to the first record in an extension of this one
+        extensions = seen = 0  # that are open, and the octets in which they were counted
+        while mark := buffer.search(self._marks, at, _NEAR + len(self._name)):
+            at = mark.start() - buffer.at
+            if mark["end"]:
+                at += len(mark[0])
+                depth -= 1
+                if not depth:
+                    return at, None
+            elif mark["start"]:
+                tag = _tag(buffer, at)
+                if depth == 1:
+                    tags = _EXTENSION.finditer(buffer.octets, buffer.at + seen, buffer.at + at)
+                    extensions += sum(-1 if each[1] else 1 for each in tags)
+                    seen = at
+                # Elsewhere a record never holds one of its own kind. A kind that `holds` may contain a record of another
+                # kind with the same element name.
+                if extensions > 0 and self._astray <= _ASTRAY * (buffer.offset + _NEAR * _NEAR):
+                    nested = nested or at
+                elif not kind.holds or (tag and local(self._first_within(buffer, at, tag, _NONE)) in kind.beginnings):
+                    return at, Damaged(offset, "it is cut off: another record begins in it")
+                depth += not (tag and tag[0].endswith(b"/>"))
+                at += len(mark[0])
+            elif _DOCUMENT.match(buffer.octets, mark.start()):
+                self._astray += at if nested else 0
+                return nested or at, Damaged(offset, "it is cut off: another document begins in it")
+            else:
+                at = self._hidden(buffer, at) or at + 2
+        held = len(buffer.octets) - buffer.at
+        if nested is not None:  # it is not in an extension after all: the record has lost its end
+            self._astray += held
+            return nested, Damaged(offset, "it is cut off: another record begins in it")
+        if held > LONGEST:
+            return LONGEST, too_long(offset)
+        return held, Damaged(offset, "it is cut off: the dump ends in it")
+
+
+def _tag(buffer: Buffer, start: int) -> re.Match[bytes] | None:
+    """Match the tag at this distance; None if there is no whole tag: for example, another "<" stands before its ">"."""
+    while True:
+        at = buffer.at + start
+        tag = _TAG.match(buffer.octets, at, at + LONGEST)
+        if tag or buffer.octets.find(b"<", at + 1, at + LONGEST) >= 0:
+            return tag
+        if len(buffer.octets) - at >= LONGEST or not buffer.more():
+            return None
+
+
+def _declared(tag: re.Match[bytes]) -> Mapping[bytes, bytes]:
+    """Namespaces that a start tag declares, by prefix, in their quotes."""
+    if b"xmlns" not in tag[3]:
+        return _NONE
+    return {prefix: uri for prefix, uri in _DECLARATION.findall(tag[3]) if len(uri) < _NEAR}
+
+
+def _known(encoding: str) -> str:
+    """Name of an encoding that contains ASCII; UTF-8 for any other."""
+    try:
+        return encoding if b"<a>".decode(encoding) == "<a>" else "utf-8"
+    except (LookupError, UnicodeError):
+        return "utf-8"
+
+
+@functools.lru_cache(maxsize=1)
+def _first_kind(head: bytes) -> str | None:
+    """Kind of the first record in a head, or of documents without records.
+
+    "" means no XML. None means undecided: the head is too short, or the kind is not known.
+    """
+    if not _MARKUP.match(head):
+        return "" if head.lstrip(MARK + b" \t\r\n") else None
+    buffer = Buffer(lambda _: 0)
+    buffer.octets = head
+    reader = XmlRecords(own=False)
+    kind = reader.seek(buffer) or reader.kind_if_empty
+    return kind.name if kind else None
+
+
+def is_kind(kind: str, head: bytes, _name: str) -> bool | None:
+    """Whether the first record of a dump that begins like this is of a kind."""
+    first = _first_kind(head)
+    return None if first is None else first == kind
