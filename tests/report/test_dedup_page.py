@@ -86,10 +86,18 @@ class TestWhatItSays:
             "Damaged": "17",
         }
 
+    def test_what_was_held_apart(self):
+        """A count of its own, where there is any: the page says why fewer are duplicates than share identifiers."""
+        facts = parsed(replace(FULL, apart=37)).xpath("//dl")[0]
+        assert "Held apart" in [words(name) for name in facts.xpath(".//dt")]
+        values = [words(value) for value in facts.xpath(".//dd")]
+        assert "37 they share identifiers, but describe other things" in values
+        assert "Held apart" not in words(parsed(FULL).xpath("//dl")[0])
+
     def test_inputs(self):
         assert rows(section(FULL, "inputs")) == [
-            ["katalog.mrc", "MARC 21", "2,104,332", "3,005", "120,017", "17"],
-            ["oai.xml.gz", "OAI-PMH", "412,009", "0", "0", "0"],
+            ["katalog.mrc MARC 21", "2,104,332", "3,005", "120,017", "17"],
+            ["oai.xml.gz OAI-PMH", "412,009", "0", "0", "0"],
         ]
 
     def test_many_inputs_are_counted_and_their_damage_is(self):
@@ -110,10 +118,20 @@ class TestWhatItSays:
             ["2,001–5,000", "1", "4,820", "0.2 %"],  # noqa: RUF001
         ]
 
-    def test_bars_grow_with_the_logarithm(self):
-        """With bars in proportion, a million single records would leave the others without one."""
-        page = section(replace(FULL, sizes={1: 999999, 2: 999, 3: 0}), "sizes")
-        assert page.xpath(".//i/@style") == ["width:100.0%", "width:50.0%"]
+    def test_bars_are_in_proportion(self):
+        """Two bars of which one is twice as long say twice as much; nothing has no bar."""
+        page = section(replace(FULL, sizes={1: 1000, 2: 500, 3: 1, 4: 0}), "sizes")
+        assert page.xpath(".//i/@style") == ["width:100.00%", "width:50.00%", "width:0.10%"]
+        page = section(replace(FULL, common=[Common("urn:a:b", 30), Common("urn:a:c", 3)]), "common")
+        assert page.xpath(".//i/@style") == ["width:100.00%", "width:10.00%"]
+
+    def test_the_folder_of_all_dumps_is_named_once(self):
+        """The rest of a name stands there whole, and all of it where a mouse rests."""
+        dumps = [Input("/data/dumps/a/" + "x" * 300, "lines", 1), Input("/data/dumps/b.mrc", "MARC 21", 1)]
+        inputs = section(replace(FULL, inputs=dumps), "inputs")
+        assert "All dumps are below /data/dumps/" in words(inputs)
+        assert [row[0] for row in rows(inputs)] == ["a/" + "x" * 300 + " lines", "b.mrc MARC 21"]
+        assert inputs.xpath(".//th/bdi/@title") == [dump.name for dump in dumps]
 
     @given(st.dictionaries(st.integers(1, 10**7), st.integers(1, 10**6), max_size=40))
     @FEW
@@ -254,7 +272,7 @@ def everywhere(text):
     record = ExampleRecord(text, 1, 0, text, text, 0, [text, text + "2"], [text], [text], True)
     return Summary(
         version=text,
-        inputs=[Input(text, text, 1)],
+        inputs=[Input(text, text, 1), Input("b", "lines", 1)],
         records=1,
         clusters=1,
         duplicates=0,

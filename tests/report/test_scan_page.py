@@ -7,12 +7,14 @@ import hashlib
 import json
 import re
 import zlib
+from dataclasses import replace
 from itertools import pairwise
 
 import lxml.html
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,11 +23,13 @@ from tests.support.classes import HOSTILE, HOSTILE_SOURCE, classes, made, occurr
 from tests.support.examples import FEW
 from urnscan.errors import FatalError
 from urnscan.report import figures as reading
-from urnscan.report.charts import bar_chart, shortened, size_chart
 from urnscan.report.figures import summarise
+from urnscan.report.page import common_folder
 from urnscan.report.scan import render
 from urnscan.report.spellings import differences, ways
 from urnscan.report.tallies import Tally, Top
+from urnscan.tables.editions import ADDED, RENAMED
+from urnscan.urn.namespaces import read_rules, rules
 
 ROWS = made(3000)
 
@@ -59,6 +63,10 @@ def embedded(page):
     return json.loads(zlib.decompress(base64.b64decode(re.search(r'id="data">([^<]*)<', page)[1])))
 
 
+def repeated(data, name):
+    return [data[name]["values"][at] for at in data[name]["at"]]
+
+
 def words(element):
     return " ".join(element.text_content().split())
 
@@ -68,30 +76,30 @@ class TestFigures:
 
     def test_totals(self, summary, frame):
         assert summary.classes == len(frame)
-        assert summary.occurrences == frame["count"].sum()
-        assert summary.spellings == frame["variant_count"].sum()
-        assert summary.varied == (frame["variant_count"] > 1).sum()
+        assert summary.occurrences == frame["occurrence_count"].sum()
+        assert summary.spellings == frame["spelling_count"].sum()
+        assert summary.varied == (frame["spelling_count"] > 1).sum()
 
     def test_namespaces(self, summary, frame):
-        expected = frame.groupby(frame["nid"].astype(str))["count"].agg(["sum", "count"])
-        assert {each.nid: (each.occurrences, each.classes) for each in summary.namespaces} == {
+        expected = frame.groupby(frame["nid"].astype(str))["occurrence_count"].agg(["sum", "count"])
+        assert {each.name: (each.occurrences, each.classes) for each in summary.namespaces} == {
             nid: tuple(row) for nid, row in expected.iterrows()
         }
         numbers = [each.occurrences for each in summary.namespaces]
         assert numbers == sorted(numbers, reverse=True)
 
     def test_registration(self, summary, frame):
-        expected = frame.groupby(frame["nid_status"].astype(str))["count"].agg(["sum", "count"])
+        expected = frame.groupby(frame["nid_status"].astype(str))["occurrence_count"].agg(["sum", "count"])
         assert {each.name: (each.occurrences, each.classes) for each in summary.statuses} == {
             status: tuple(row) for status, row in expected.iterrows()
         }
 
     def test_sizes(self, summary, frame):
-        assert summary.sizes == frame["count"].value_counts().to_dict()
+        assert summary.sizes == frame["occurrence_count"].value_counts().to_dict()
 
     def test_verdicts(self, summary, frame):
         names = frame["valid"].map({True: "valid", False: "invalid"}).fillna("unknown")
-        expected = frame.groupby(names)["count"].agg(["sum", "count"])
+        expected = frame.groupby(names)["occurrence_count"].agg(["sum", "count"])
         assert {each.name: (each.occurrences, each.classes) for each in summary.verdicts} == {
             name: tuple(row) for name, row in expected.iterrows()
         }
@@ -99,20 +107,29 @@ class TestFigures:
     def test_problems_and_their_examples(self, summary, frame):
         """A class with two problems counts for both; the examples are the most frequent."""
         apart = frame.assign(code=frame["problem"].str.split("; ")).explode("code").dropna(subset="code")
-        assert {each.code for each in summary.problems} == set(apart["code"])
+        assert {each.name for each in summary.problems} == set(apart["code"])
         for each in summary.problems:
-            of_it = apart[apart["code"] == each.code]
-            assert (each.occurrences, each.classes) == (of_it["count"].sum(), len(of_it))
-            most = of_it.sort_values("count", ascending=False, kind="stable")["urn"].head(3)
+            of_it = apart[apart["code"] == each.name]
+            assert (each.occurrences, each.classes) == (of_it["occurrence_count"].sum(), len(of_it))
+            most = of_it.sort_values("occurrence_count", ascending=False, kind="stable")["urn"].head(3)
             assert list(each.examples) == most.tolist()
 
+    def test_what_punctuation_spoils(self, tmp_path, folder):
+        """Names that fit only after trimming are counted in a sentence, and each code is explained."""
+        rows = classes(ROWS[:3])
+        codes = pa.array(["untrimmed", "untrimmed; nul-octet", "run-on"])
+        write(rows.set_column(rows.schema.get_field_index("problem"), "problem", codes), tmp_path / "c.parquet")
+        page = words(lxml.html.fromstring(render(summarise(str(tmp_path / "c.parquet"), version="0.9"))))
+        assert "2 classes would fit without the punctuation at the end, which --trim cuts off." in page
+        assert "punctuation and what follows it may belong to the text" in page
+        untouched = summarise(str(folder / "classes.parquet"), version="0.9")
+        assert "would fit without" not in words(lxml.html.fromstring(render(untouched)))
+
     def test_most_varied(self, summary, frame):
-        most = frame.sort_values(["variant_count", "count"], ascending=False, kind="stable").head(12)
+        most = frame.sort_values(["spelling_count", "occurrence_count"], ascending=False, kind="stable").head(12)
         assert [each.urn for each in summary.most_varied] == most["urn"].tolist()
-        for each, variants in zip(summary.most_varied, most["variants"], strict=True):
-            assert [(one.text, one.count) for one in each.spellings] == [
-                (one["text"], one["count"]) for one in variants
-            ]
+        for each, spellings in zip(summary.most_varied, most["spellings"], strict=True):
+            assert list(each.spellings) == [(one["text"], one["count"]) for one in spellings]
 
     def test_sources(self, summary, frame, found):
         """Of equal ones the first by name."""
@@ -138,37 +155,47 @@ class TestFigures:
             int(stop): number for stop, number in stops.items() if not pd.isna(stop)
         }
         assert summary.ends.stops[None] == found["stop"].isna().sum()
-        assert summary.ends.trailing == found["trailing"].value_counts().to_dict()
+        assert summary.ends.punctuation == found["punctuation"].value_counts().to_dict()
 
     def test_settings(self, summary):
         assert dict(summary.settings) == {
-            "version": "0", "syntax": "rfc2141", "trim": "no", "recover": "wraps", "inputs": "1,234"
+            "version": "0", "syntax": "rfc2141", "trim": "no", "recover": "wraps", "inputs": "1,234", "notes": "2"
         }  # fmt: skip
 
     def test_the_most_frequent_are_embedded(self, folder, frame, monkeypatch):
         """Of more than fit, the most frequent, in the order of their names; and the page says so."""
         monkeypatch.setattr(reading, "EMBEDDED", 700)
         few = summarise(str(folder / "classes.parquet"), version="0.9")
-        expected = frame.sort_values("count", ascending=False, kind="stable").head(700).sort_index()
+        expected = frame.sort_values("occurrence_count", ascending=False, kind="stable").head(700).sort_index()
         page = render(few)
         data = embedded(page)
         assert data["urn"] == expected["urn"].tolist()
-        assert data["count"] == expected["count"].tolist()
+        assert data["occurrence_count"] == expected["occurrence_count"].tolist()
         assert data["valid"] == [None if pd.isna(value) else value for value in expected["valid"]]
-        for name, column in ("nid", "nid"), ("problem", "problem"), ("first_source", "first_source"):
-            shown = [data[name]["values"][at] for at in data[name]["at"]]
-            assert shown == [None if pd.isna(value) else value for value in expected[column]]
-        assert "holds the 700 most frequent of 3,000 classes" in words(lxml.html.fromstring(page))
+        assert [data["folder"] + name for name in repeated(data, "source")] == expected["first_source"].tolist()
+        for name in "nid", "problem":
+            shown = repeated(data, name)
+            assert shown == [None if pd.isna(value) else value for value in expected[name]]
+        shown = words(lxml.html.fromstring(page))
+        assert "holds the 700 most frequent of 3,000 classes" in shown
+        assert "Search in the first 700 of 3,000 classes" in shown
 
     def test_all_are_embedded_where_they_fit(self, summary, frame):
         page = render(summary)
         assert embedded(page)["urn"] == frame["urn"].tolist()
         assert "most frequent of" not in page
+        assert "Search in all 3,000 classes" in page
 
     def test_as_other_programs_write_the_same_table(self, folder, tmp_path, summary):
         """Without dictionaries, with wide strings and narrow numbers, in other row groups: the same page."""
         table = classes(ROWS)
-        kinds = {"urn": pa.large_string(), "nid": pa.large_string(), "problem": pa.large_string(), "count": pa.int32()}
+        kinds = {
+            "urn": pa.large_string(),
+            "nid": pa.large_string(),
+            "problem": pa.large_string(),
+            "occurrence_count": pa.int32(),
+        }
+        kinds["spellings"] = pa.large_list(table.schema.field("spellings").type.value_type)
         for number, field in enumerate(table.schema):
             kind = kinds.get(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type)
             table = table.set_column(number, field.name, table.column(field.name).cast(kind))
@@ -177,6 +204,102 @@ class TestFigures:
         assert render(other).replace("other.parquet", "classes.parquet").replace(str(tmp_path), str(folder)) == render(
             summary
         )
+
+
+class TestDetails:
+    """What the page holds of each class besides its row."""
+
+    @staticmethod
+    def spellings(data):
+        pairs = ([iter(parts)] * 2 for parts in data["spellings"])
+        return [
+            [(urn if text is None else text, number) for text, number in zip(*pair, strict=True)]
+            for urn, pair in zip(data["urn"], pairs, strict=True)
+        ]
+
+    def places(self, data):
+        texts = self.spellings(data)
+        sources, members = data["source"]["values"], data["member"]["values"]
+        return [
+            [
+                (data["folder"] + sources[one], members[other], line, start, text if isinstance(text, str) else own[text][0])
+                for one, other, line, start, text in zip(*[iter(parts)] * 5, strict=True)
+            ]
+            for parts, own in zip(data["places"], texts, strict=True)
+        ]  # fmt: skip
+
+    def test_spellings(self, summary, frame):
+        expected = [[(one["text"], one["count"]) for one in spellings] for spellings in frame["spellings"]]
+        assert self.spellings(embedded(render(summary))) == expected
+
+    def test_places(self, summary, frame, found):
+        """The first of each class, at most as many as there is room for."""
+        columns = ["source", "member", "line", "start", "text"]
+        rows = {urn: list(of_it.itertuples(index=False)) for urn, of_it in found.groupby("urn")[columns]}
+        expected = [rows[urn][:20] for urn in frame["urn"]]
+        shown = self.places(embedded(render(summary)))
+        assert shown == [
+            [tuple(None if pd.isna(each) else each for each in row) for row in of_it] for of_it in expected
+        ]
+        assert max(map(len, shown)) == 20 < frame["occurrence_count"].max()
+
+    def test_places_are_bounded(self, folder, frame, monkeypatch):
+        """So that a page of many classes stays a page: fewer of each, but one of all."""
+        monkeypatch.setattr(reading, "_IN_ALL", 5000)
+        few = summarise(str(folder / "classes.parquet"), str(folder / "occurrences.parquet"), version="0.9")
+        most = max(number for number in range(1, 21) if frame["occurrence_count"].clip(upper=number).sum() <= 5000)
+        assert [len(places) for places in few.places] == frame["occurrence_count"].clip(upper=most).tolist()
+        assert most < 20
+
+    def test_the_first_place_is_known_without_occurrences(self, folder, frame):
+        data = embedded(render(summarise(str(folder / "classes.parquet"), version="0.9")))
+        assert data["places"] is None
+        assert data["start"] == frame["first_start"].tolist()
+        assert set(repeated(data, "member")) == {None}
+
+    @pytest.mark.parametrize(
+        ("urn", "link"),
+        [
+            ("urn:nbn:de:hbz:6-85659524771", "https://nbn-resolving.org/urn:nbn:de:hbz:6-85659524771"),
+            ("urn:isbn:9780395363416", None),
+            ("urn:nbn:<script>", None),
+        ],
+    )
+    def test_resolver(self, tmp_path, urn, link):
+        """The address that `urnscan explain` gives; none for what is no URN."""
+        write(classes([(urn, 1, [urn], [1], "a", None)]), tmp_path / "c")
+        assert embedded(render(summarise(str(tmp_path / "c"), version="0")))["link"] == [link]
+        assert all(one.url.startswith(("https://", "http://")) for rule in rules().values() for one in rule.resolvers)
+
+    def test_own_rules(self, tmp_path):
+        """Their titles and the addresses of their resolvers, which can only be of the web; both as text."""
+        title = "</script><b>Lamps & co"
+        entry = {"title": title, "rule": "base", "equality": "guide"}
+        resolver = {"names": "(?P<kind>[a-z]+):.+", "url": 'https://lamps.example/{kind}?of={urn}&"<b>'}
+        toml = "".join(f"{key} = {json.dumps(value)}\n" for key, value in entry.items())
+        said = ", ".join(f"{key} = {json.dumps(value)}" for key, value in resolver.items())
+        (tmp_path / "own.toml").write_text(f"[constructor]\n{toml}resolvers = [{{{said}}}]\n")
+        urns = ["urn:constructor:oil:a+b", "urn:constructor:9", "urn:isbn:0451450523"]
+        write(classes([(urn, 1, [urn], [1], "a", None) for urn in urns]), tmp_path / "c")
+        page = render(summarise(str(tmp_path / "c"), version="0", rulebook=read_rules(tmp_path / "own.toml")))
+        data = embedded(page)
+        links = dict(zip(data["urn"], data["link"], strict=True))
+        assert links["urn:constructor:oil:a+b"] == 'https://lamps.example/oil?of=urn:constructor:oil:a%2Bb&"<b>'
+        assert links["urn:constructor:9"] is None
+        assert data["titles"] == {"constructor": title, "isbn": "Books (ISBN)"}
+        assert "<b>Lamps" not in page
+        for url in ("javascript:alert(1)//{urn}", "HTTPS://x.example/{urn}", "{urn}", "data:text/html,{nss}"):
+            (tmp_path / "own.toml").write_text(
+                f"[constructor]\n{toml}resolvers = [{{names = '.+', url = {json.dumps(url)}}}]\n"
+            )
+            with pytest.raises(FatalError, match="url must begin with https:// or http://"):
+                read_rules(tmp_path / "own.toml")
+
+    def test_problems_and_verdicts_in_words(self, summary):
+        data = embedded(render(summary))
+        assert data["problems"]["check-digit"] == "the check digit is wrong"
+        assert set(data["verdicts"]) == {"valid", "invalid", "unknown"}
+        assert data["titles"]["isbn"] == "Books (ISBN)"
 
 
 class TestTallies:
@@ -238,31 +361,33 @@ class TestSpellings:
         assert [run.text for run in differences(canonical, spelling) if run.kind == "other"] == marked
 
 
-class TestCharts:
-    @given(st.dictionaries(st.integers(1, 10**9), st.integers(1, 10**7), max_size=30))
-    @FEW
-    def test_a_curve_stays_in_its_frame_and_never_rises(self, sizes):
-        chart = size_chart(sizes)
-        left, right, top, bottom = (float(edge) for edge in (chart.left, chart.right, chart.top, chart.bottom))
-        downwards = [float(y) for y in re.findall(r"V([\d.]+)", chart.line)]
-        assert downwards == sorted(downwards)
-        for x, y in chart.dots:
-            assert left <= float(x) <= right
-            assert top <= float(y) <= bottom
-        assert all(top <= y <= bottom for y in downwards)
+NAMES = st.lists(st.text(st.sampled_from("ab/:"), min_size=1, max_size=8), max_size=4)
 
-    @given(st.lists(st.tuples(TEXT, st.integers(0, 10**12), st.integers(0, 10**12)), max_size=8))
-    @FEW
-    def test_bars_stay_in_their_frame(self, rows):
-        chart = bar_chart(rows)
-        assert [row.numbers for row in chart.rows] == [f"{one:,} · {other:,}" for _, one, other in rows]
-        for row in chart.rows:
-            assert all(0 <= float(width) <= 100 for _, width in row.bars)
-        assert all(0 <= float(tick.at) <= 100 for tick in chart.ticks)
-        assert len(chart.ticks) <= 5
 
-    def test_wide_letters_count_twice(self):
-        assert len(shortened("目" * 100)) < len(shortened("a" * 100))
+class TestFolder:
+    @given(NAMES)
+    @FEW
+    def test_it_is_a_folder_of_every_source(self, names):
+        """Something is left of each name, and what is left out is the same of all."""
+        folder = common_folder(names)
+        assert all(name.startswith(folder) and name != folder for name in names)
+        assert not folder or re.fullmatch("(?s).*[^/]/", folder)
+
+    @pytest.mark.parametrize(
+        ("names", "folder"),
+        [
+            (["/data/2024/a/1", "/data/2024/b"], "/data/2024/"),
+            (["/data/1", "/date/1"], ""),
+            (["https://a.org/x/1", "https://a.org/x/2/3"], "https://a.org/x/"),
+            (["https://a.org/1", "https://b.org/1"], ""),
+            (["s/", "s/a"], ""),
+            (["dumps/a.xml"], "dumps/"),
+            (["-"], ""),
+            ([], ""),
+        ],
+    )
+    def test_which_it_is(self, names, folder):
+        assert common_folder(names) == folder
 
 
 class TestPage:
@@ -279,7 +404,7 @@ class TestPage:
         assert not re.search(r"(?i)https?:|@import|url\(", page)
 
     def test_it_is_accessible(self, summary):
-        """Headings in their order, tables with captions and heads, charts with titles, descriptions and units."""
+        """Headings in their order, tables with captions and heads, labels of controls."""
         page = lxml.html.document_fromstring(render(summary))
         levels = [int(heading.tag[1]) for heading in page.xpath("//h1|//h2|//h3|//h4")]
         assert levels[0] == 1
@@ -287,19 +412,38 @@ class TestPage:
         for table in page.xpath("//table"):
             assert words(table.find("caption"))
             assert len({len(row) for row in table.xpath(".//tr")}) == 1
-        charts = page.xpath("//svg")
-        assert len(charts) == 6
         names = page.xpath("//@id")
         assert len(set(names)) == len(names)
-        for chart in charts:
-            assert chart.get("role") == "img"
-            assert set(chart.get("aria-labelledby").split()) <= set(names)
-            assert words(chart.find("title"))
-            assert words(chart.find("desc"))
-            assert "occurrences" in words(chart.getparent().find("figcaption"))
         assert {f"#{section.get('id')}" for section in page.xpath("//section")} == set(page.xpath("//nav//a/@href"))
         for control in page.xpath("//input | //select"):
             assert page.xpath(f"//label[@for='{control.get('id')}']")
+
+    def test_bars_are_in_proportion(self, summary):
+        """To the number beside them: a bar of twice the length is twice as much, in the table that opens below, too."""
+        page = lxml.html.document_fromstring(render(summary))
+        for name in "namespaces", "statuses", "sizes", "sources", "ends", "problems":
+            section = page.get_element_by_id(name)
+            tables = [table.xpath(".//td[@class='bar']") for table in section.xpath(".//table")]
+            assert tables
+            for cells in [[*tables[0], *tables[1]]] if name == "sources" else tables:
+                numbers = [int(cell.xpath("string(span[1]/text())").replace(",", "")) for cell in cells]
+                widths = [float(cell.xpath("string(.//i/@style)")[len("width:") : -1]) for cell in cells]
+                assert widths == [pytest.approx(100 * number / max(numbers), abs=0.01) for number in numbers]
+
+    def test_the_folder_of_all_sources_is_named_once(self, tmp_path):
+        """The rest of a name stands there whole, and all of it where a mouse rests."""
+        rows = [(*row[:4], f"/data/{row[4]}/{'x' * 300}", row[5]) for row in made(99)[:-1]]
+        write(classes(rows), tmp_path / "c")
+        page = lxml.html.document_fromstring(render(summarise(str(tmp_path / "c"), version="0")))
+        for name, cells in (
+            ("sources", ".//th[@scope='row']/bdi"),
+            ("classes", ".//td[@data-label='First found in']/bdi"),
+        ):
+            section = page.get_element_by_id(name)
+            assert "All sources are below /data/dumps/" in words(section)
+            for cell in section.xpath(cells):
+                assert re.fullmatch(r"part-\d+\.xml/x{300}", words(cell))
+                assert cell.get("title") == f"/data/dumps/{words(cell)}"
 
     def test_it_is_the_same_each_time(self, folder, summary):
         again = summarise(str(folder / "classes.parquet"), str(folder / "occurrences.parquet"), version="0.9")
@@ -307,8 +451,9 @@ class TestPage:
 
     def test_text_is_no_markup(self, tmp_path):
         """Of names, spellings, sources, problems, namespaces and the file's own name; nor does it command."""
-        rows = [(HOSTILE, 5, [HOSTILE, HOSTILE.upper()], [4, 1], HOSTILE_SOURCE, "</script>; <b>")]
-        harmless = [("urn:x:a", 5, ["urn:x:a", "URN:X:B"], [4, 1], "b", "c; d")]
+        plain = ("urn:y:a", 1, ["urn:y:a"], [1], "plain", None)
+        rows = [(HOSTILE, 5, [HOSTILE, HOSTILE.upper()], [4, 1], HOSTILE_SOURCE, "</script>; <b>"), plain]
+        harmless = [("urn:x:a", 5, ["urn:x:a", "URN:X:B"], [4, 1], "b", "c; d"), plain]
         pages = []
         for name, each in ("<b>&.parquet", rows), ("c.parquet", harmless):
             table = write(classes(each), tmp_path / name)
@@ -343,6 +488,23 @@ class TestPage:
         assert embedded(page)["urn"] == [f"{long[:400]}…"]
 
 
+def test_the_first_edition(folder, summary, tmp_path):
+    """Files with the columns, and the names of them, that there were before give the same page; what is wrong there is told by these names."""
+    earlier = {now: before for before, now in RENAMED.items()}
+
+    def written(name, change=lambda table: table):
+        table = pq.read_table(folder / f"{name}.parquet")
+        table = table.drop_columns(ADDED) if name == "occurrences" else table
+        table = change(table.rename_columns([earlier.get(column, column) for column in table.column_names]))
+        return str(write(table, tmp_path / name, row_group_size=700))
+
+    of_it = summarise(written("classes"), written("occurrences"), version="0.9")
+    assert render(replace(of_it, file=summary.file)) == render(summary)
+    path = written("classes", lambda table: table.set_column(4, "count", pa.nulls(len(table), pa.int64())))
+    with pytest.raises(FatalError, match="the column count is null somewhere"):
+        summarise(path, version="0.9")
+
+
 class TestBadInput:
     """One clear line that names the file."""
 
@@ -351,16 +513,25 @@ class TestBadInput:
         [
             (lambda table: table.drop_columns("problem"), "has no column problem; urnscan -o writes classes"),
             (
-                lambda table: table.set_column(4, "count", table.column("urn")),
-                "the column count holds string, not int64",
+                lambda table: table.set_column(4, "occurrence_count", table.column("urn")),
+                "the column occurrence_count holds string, not int64",
             ),
             (
-                lambda table: table.set_column(7, "variants", table.column("count")),
-                "the column variants holds int64, not",
+                lambda table: table.set_column(7, "spellings", table.column("occurrence_count")),
+                "the column spellings holds int64, not",
             ),
-            (lambda table: table.set_column(4, "count", pa.array([0] * 9)), "the column count holds what is no count"),
-            (lambda table: table.set_column(4, "count", pa.array([None] * 9, pa.int64())), "the column count is null"),
-            (lambda table: table.append_column("count", table.column("count")), "has several columns count"),
+            (
+                lambda table: table.set_column(4, "occurrence_count", pa.array([0] * 9)),
+                "the column occurrence_count holds what is no count",
+            ),
+            (
+                lambda table: table.set_column(4, "occurrence_count", pa.array([None] * 9, pa.int64())),
+                "the column occurrence_count is null",
+            ),
+            (
+                lambda table: table.append_column("occurrence_count", table.column("occurrence_count")),
+                "has several columns occurrence_count",
+            ),
             (lambda _: occurrences(made(9)), "holds occurrences (urnscan --occurrences), not classes"),
         ],
     )
@@ -395,6 +566,14 @@ class TestBadInput:
 
     def test_another_run(self, folder, tmp_path):
         """Figures of two runs on one page would be wrong, and nobody would see it."""
+        other = str(write(occurrences(made(3000, seed=1)[::-1]), tmp_path / "same.parquet"))
+        summarise(str(folder / "classes.parquet"), other, version="0")
+        renamed = [(urn.replace("isbn", "issn"), *row) for urn, *row in made(3000)]
+        other = str(write(occurrences(renamed), tmp_path / "renamed.parquet"))
+        with pytest.raises(
+            FatalError, match="holds other names than the classes: give the two files that one run wrote"
+        ):
+            summarise(str(folder / "classes.parquet"), other, version="0")
         path = str(write(occurrences(made(9)), tmp_path / "o.parquet"))
         with pytest.raises(FatalError, match="give the two files that one run wrote"):
             summarise(str(folder / "classes.parquet"), path, version="0")

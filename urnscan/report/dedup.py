@@ -1,16 +1,6 @@
 """The report of `urnscan dedup`: duplicates in the dumps, and the evidence for them.
 
-The page shows, each in a section of its own:
-
-* the numbers of records, clusters and duplicates, and of records without identifiers;
-* the inputs with their formats, damaged records, records without identifiers, and duplicates;
-* the sizes of the clusters, as a table with bars;
-* the largest clusters, with the URNs that join them: too much may have been joined there;
-* URNs that join no records, because too many records hold them;
-* examples: records of a cluster side by side, with marks on what joins them and what differs;
-* the settings of the run, and inputs that could not be read.
-
-A section without contents says so.
+Each section of the page is in the template `dedup.html`; one without contents says so.
 """
 
 from __future__ import annotations
@@ -18,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from urnscan.report.charts import Bar, bars
 from urnscan.report.excerpts import Line, compare
-from urnscan.report.page import page, percent, ranges
-
-__all__ = ["Common", "Example", "ExampleRecord", "Input", "Large", "Summary", "render"]
+from urnscan.report.page import by_size, common_folder, page
 
 _INPUTS = 50
 """Inputs that are shown; more are only counted."""
@@ -32,30 +19,24 @@ _OPEN = 3
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A dump."""
+    """A dump, and the numbers of its records: all, unreadable ones, those without an identifier, duplicates."""
 
     name: str
     format: str
     records: int
     damaged: int = 0
-    """Records that could not be read."""
     without: int = 0
-    """Records without an identifier."""
     removed: int = 0
-    """Duplicates of records of this dump or of another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Large:
-    """One of the largest clusters."""
+    """One of the largest clusters: its number of records, some of the URNs that join it, names of some records."""
 
     cluster: int
     size: int
-    """Number of its records."""
     urns: Sequence[str]
-    """Some of the URNs that join it, canonical."""
     records: Sequence[str]
-    """Names of some of its records."""
     more_urns: int = 0
 
 
@@ -73,18 +54,18 @@ class ExampleRecord:
 
     source: str
     number: int
-    """Its number in its source."""
-    offset: int
-    """Octets from the beginning of its source."""
+    """Number of the record in its source."""
+    start: int
+    """Octets from the beginning of the source."""
     identifier: str | None
     excerpt: str
-    """Its beginning, decoded, with its controls, which the page makes visible."""
+    """Beginning of the record, decoded, with its controls."""
     rest: int = 0
     """Octets that the excerpt leaves out."""
     urns: Sequence[str] = ()
-    """All of its classes, canonical."""
+    """All classes in the record, canonical."""
     joined_by: Sequence[str] = ()
-    """Those of `urns` that other records of the cluster hold, too."""
+    """Classes of `urns` that other records of the cluster hold, too."""
     spellings: Sequence[str] = ()
     """Spellings of `joined_by` in the excerpt, which are marked there."""
     kept: bool = False
@@ -122,17 +103,9 @@ class Summary:
     """Options and their values."""
     failures: Sequence[str] = ()
     more_failures: int = 0
+    apart: int = 0
+    """Records that share identifiers with others, but describe other things."""
     title: str = "Duplicate records"
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A record of an example, with its excerpt as shown."""
-
-    record: ExampleRecord
-    lines: Sequence[Line]
-    others: Sequence[str]
-    """URNs that join no records."""
 
 
 def render(summary: Summary) -> str:
@@ -140,30 +113,16 @@ def render(summary: Summary) -> str:
     return page(
         "dedup.html",
         summary=summary,
-        damaged=sum(dump.damaged for dump in summary.inputs),
-        inputs=summary.inputs[:_INPUTS],
-        sizes=_sizes(summary.sizes, summary.records),
-        common=bars((common.urn, common.records) for common in summary.common),
-        examples=[(example, _columns(example)) for example in summary.examples],
+        shown=_INPUTS,
+        folder=common_folder(dump.name for dump in summary.inputs),
+        sizes=[row for row in by_size(summary.sizes) if row[1]],
+        examples=[(example, _side_by_side(example)) for example in summary.examples],
         open=_OPEN,
     )
 
 
-def _sizes(sizes: Mapping[int, int], records: int) -> list[Bar]:
-    """Ranges of sizes of clusters, with the number of clusters and of their records."""
-    rows = [
-        (label, sum(sizes[size] for size in within), sum(size * sizes[size] for size in within))
-        for label, within in ranges(sizes)
-    ]
-    return bars((label, clusters, held, percent(held, records)) for label, clusters, held in rows if clusters)
-
-
-def _columns(example: Example) -> list[_Column]:
-    """The records of an example, to be shown side by side."""
-    lines = compare([record.excerpt for record in example.records], [record.spellings for record in example.records])
-    return [
-        _Column(record, shown, [urn for urn in record.urns if urn not in joining])
-        for record, shown, joining in zip(
-            example.records, lines, (set(record.joined_by) for record in example.records), strict=True
-        )
-    ]
+def _side_by_side(example: Example) -> list[tuple[ExampleRecord, Sequence[Line]]]:
+    """The records of an example, with their excerpts as shown."""
+    records = example.records
+    lines = compare([record.excerpt for record in records], [record.spellings for record in records])
+    return list(zip(records, lines, strict=True))

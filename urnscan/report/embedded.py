@@ -1,5 +1,4 @@
-"""Rows of a table inside a page: columns as JSON, deflated, in base64, so that no text can end the element or begin
-one.
+"""Rows of a table inside a page: columns as JSON, deflated, in base64, so that no text can end or begin an element.
 
 A hundred thousand classes take one or two megabytes like this, and a browser reads them in a tenth of a second.
 """
@@ -13,15 +12,35 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["COLUMNS", "Embedded", "cut", "embed"]
-
-COLUMNS = ("urn", "nid", "status", "count", "sources", "variants", "valid", "problem", "first_source")
-"""Columns of a class."""
-_REPEATING = ("nid", "status", "problem", "first_source")
-_LONGEST = 400
-"""Characters of a text; longer texts are cut."""
+COLUMNS = {
+    "urn": "urn",
+    "nid": "nid",
+    "status": "nid_status",
+    "occurrence_count": "occurrence_count",
+    "source_count": "source_count",
+    "spelling_count": "spelling_count",
+    "valid": "valid",
+    "problem": "problem",
+    "source": "first_source",
+    "member": "first_member",
+    "start": "first_start",
+}
+"""Columns of a class in the page, and their names in the table of classes."""
+_REPEATING = ("nid", "status", "problem", "source", "member")
+_LONGEST, _LONGEST_SOURCE = 400, 2000
+"""Characters of a text, and of the name of a source; longer ones are cut."""
 _CHOICES = 300
 """Choices of a filter; of more namespaces, those with the most classes."""
+
+
+class Place(NamedTuple):
+    """A place of a class; fields are columns of OCCURRENCES."""
+
+    source: str
+    member: str | None
+    line: int
+    start: int
+    text: str
 
 
 class Embedded(NamedTuple):
@@ -38,34 +57,62 @@ class Embedded(NamedTuple):
 
     def first(self, most: int) -> list[dict[str, Any]]:
         """The `most` most frequent rows."""
-        count = self.columns["count"]
+        count = self.columns["occurrence_count"]
         places = sorted(range(self.rows), key=lambda row: -count[row])[:most]
         return [{name: self.columns[name][place] for name in COLUMNS} for place in places]
 
 
-def embed(columns: Mapping[str, Sequence[Any]]) -> Embedded:
-    """Rows, sorted by name, as a page holds them."""
-    shortened = sum(len(urn) > _LONGEST for urn in columns["urn"])
-    columns = {name: [cut(value) for value in columns[name]] for name in COLUMNS}
-    packed: dict[str, Any] = {}
-    for name, values in columns.items():
-        if name in _REPEATING:
-            places: dict[str | None, int] = {}
-            packed[name] = {"at": [places.setdefault(value, len(places)) for value in values], "values": list(places)}
-        else:
-            packed[name] = values
+def embed(
+    columns: Mapping[str, Sequence[Any]], places: Sequence[Sequence[Place]] | None, about: Mapping[str, Any]
+) -> Embedded:
+    """Rows, sorted by name, as a page holds them: columns, and `about`, what else its script says of them.
+
+    A value that repeats is a number in "at", and once in "values". A spelling is null where it is the canonical form.
+    A place is five numbers: source, member, line, start, spelling (or its text, if it is not among those of the page).
+    """
+    urns, spellings, folder = columns["urn"], columns["spellings"], about["folder"]
+    shortened = sum(len(urn) > _LONGEST for urn in urns)
+    columns = {**columns, "source": [name.removeprefix(folder) for name in columns["source"]]}
+    columns = {name: [_short(name, value) for value in values] for name, values in columns.items()}
+    packed: dict[str, Any] = {**columns, **about}
+    indices: dict[str, dict[str | None, int]] = {name: {} for name in _REPEATING}
+
+    def index(name: str, value: str | None) -> int:
+        return indices[name].setdefault(value, len(indices[name]))
+
+    def numbers(place: Place, texts: Sequence[str]) -> tuple[int | str, ...]:
+        source, member = _short("source", place.source.removeprefix(folder)), cut(place.member)
+        text = texts.index(place.text) if place.text in texts else cut(place.text)
+        return index("source", source), index("member", member), place.line, place.start, text
+
+    for name in _REPEATING:
+        packed[name] = {"at": [index(name, value) for value in columns[name]]}
+    packed["spellings"] = [
+        [part for text, count in of_it for part in (None if text == urn else cut(text), count)]
+        for urn, of_it in zip(urns, spellings, strict=True)
+    ]
+    packed["places"] = places and [
+        [number for place in of_it for number in numbers(place, [text for text, _ in texts])]
+        for of_it, texts in zip(places, spellings, strict=True)
+    ]
+    for name in _REPEATING:
+        packed[name]["values"] = list(indices[name])
     octets = json.dumps(packed, ensure_ascii=False, separators=(",", ":")).encode()
     codes = {code for problem in packed["problem"]["values"] if problem for code in problem.split("; ")}
     return Embedded(
-        base64.b64encode(zlib.compress(octets, 9)).decode(),
-        len(columns["urn"]),
-        shortened,
-        columns,
-        sorted(nid for nid, _ in Counter(columns["nid"]).most_common(_CHOICES)),
-        sorted(codes)[:_CHOICES],
+        octets=base64.b64encode(zlib.compress(octets, 6)).decode(),
+        rows=len(urns),
+        cut=shortened,
+        columns=columns,
+        namespaces=sorted(nid for nid, _ in Counter(columns["nid"]).most_common(_CHOICES)),
+        problems=sorted(codes)[:_CHOICES],
     )
 
 
-def cut(value: Any) -> Any:  # noqa: ANN401 (whatever a column holds)
+def _short(column: str, value: Any) -> Any:  # noqa: ANN401 (any value of a column)
+    return cut(value, _LONGEST_SOURCE if column == "source" else _LONGEST)
+
+
+def cut(value: Any, most: int = _LONGEST) -> Any:  # noqa: ANN401 (any value of a column)
     """A value; of a text that is too long, the beginning."""
-    return f"{value[:_LONGEST]}…" if isinstance(value, str) and len(value) > _LONGEST else value
+    return f"{value[:most]}…" if isinstance(value, str) and len(value) > most else value

@@ -13,8 +13,6 @@ from enum import Enum
 from itertools import chain, groupby, pairwise
 from typing import NamedTuple
 
-__all__ = ["Kind", "Line", "Run", "compare"]
-
 _LINE = re.compile(r"[^\n\r\x1d\x1e]*+(?:[\x1d\x1e]+(?:\r?\n)?|\r\n?|\n)|[^\n\r\x1d\x1e]+")
 _PIECE = re.compile(r"(?<=[,;|\t])(?=[^\t\n])|(?=\x1f)|(?<=>)(?=<)")
 _Asked = Callable[[str], bool]
@@ -23,13 +21,11 @@ _PARTING = " \t\r\n\x1d\x1e,;|"
 
 
 class Kind(Enum):
-    """Mark of a part of a line."""
+    """Mark of a part of a line: a part that is not in every record is `OWN`, a name that joins them `JOINING`."""
 
     PLAIN = "plain"
     OWN = "own"
-    """Not in every record."""
     JOINING = "joining"
-    """A name that joins the records."""
 
 
 class Run(NamedTuple):
@@ -40,11 +36,10 @@ class Run(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a record, without its line end, but with controls that end a field."""
+    """A line of a record, without its line end, but with controls that end a field; `common` to all records or not."""
 
     runs: list[Run]
     common: bool
-    """Whether it stands in every record."""
 
 
 def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list[list[Line]]:
@@ -61,11 +56,10 @@ def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list
     places = [_places(text, names) for text, names in zip(excerpts, spellings, strict=True)]
     if len(excerpts) == 1:
         return [_lines(excerpts[0], places[0], lambda _: True, lambda _: False)]
+    both = list(zip(excerpts, places, strict=True))
     common_line = _common([[text[start:end] for start, end in _spans(text)] for text in excerpts])
-    common_piece = _common(
-        [[text[start:end] for start, end in _pieces(text, own)] for text, own in zip(excerpts, places, strict=True)]
-    )
-    return [_lines(text, own, common_piece, common_line) for text, own in zip(excerpts, places, strict=True)]
+    common_piece = _common([[text[start:end] for start, end in _pieces(text, own)] for text, own in both])
+    return [_lines(text, own, common_piece, common_line) for text, own in both]
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
@@ -82,9 +76,8 @@ def _pieces(text: str, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int,
 
 def _common(records: Sequence[Sequence[str]]) -> _Asked:
     """Test whether a text, without separators around it, stands in every record; separators alone do."""
-    everywhere = (
-        set.intersection(*({text.strip(_PARTING) for text in record} for record in records)) if records else set()
-    )
+    stripped = [{text.strip(_PARTING) for text in record} for record in records]
+    everywhere = set.intersection(*stripped) if stripped else set()
     return lambda text: (key := text.strip(_PARTING)) in everywhere or not key
 
 
@@ -103,14 +96,13 @@ def _lines(text: str, places: Sequence[tuple[int, int]], common_piece: _Asked, c
     for start, end in _pieces(text, places):
         piece = text[start:end]
         if not common_piece(piece):
-            kinds[end - len(piece.lstrip(" \t")) : end] = [Kind.OWN] * len(piece.lstrip(" \t"))
+            length = len(piece.lstrip(" \t"))
+            kinds[end - length : end] = [Kind.OWN] * length
     for start, end in places:
         kinds[start:end] = [Kind.JOINING] * (end - start)
     lines = []
     for start, end in _spans(text):
-        runs = []
-        for kind, group in groupby(range(start, end), kinds.__getitem__):
-            indices = list(group)
-            runs.append(Run(text[indices[0] : indices[-1] + 1], kind))
+        marked = groupby(range(start, end), kinds.__getitem__)
+        runs = [Run("".join(text[i] for i in group), kind) for kind, group in marked]
         lines.append(Line(runs, common_line(text[start:end])))
     return lines

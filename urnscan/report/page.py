@@ -1,8 +1,7 @@
 """The frame of every page: templates in which any text is harmless and visible, and numbers are readable.
 
-All output of templates passes `_put`. It escapes text, replaces characters that are invisible or change the display
-(controls, bidirectional ones, lone surrogates) by visible signs, and groups digits of whole numbers by commas. A
-template has to ask for anything else.
+All output of templates passes `_put`: it escapes text, replaces characters that are invisible or change the display
+(controls, bidirectional ones, lone surrogates) by visible signs, and groups digits of whole numbers by commas.
 """
 
 from __future__ import annotations
@@ -10,17 +9,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from functools import cache
-from itertools import count, groupby
+from itertools import groupby
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from urnscan.display.text import counted
-
-__all__ = ["digest", "page", "percent", "plain", "ranges", "script", "visible"]
 
 # Controls, noncharacters, surrogates, interlinear annotation, and Unicode's Default_Ignorable_Code_Point. The list is
 # written out because `unicodedata` differs between versions of Python, and a page must not. Joiners and variation
@@ -45,17 +42,17 @@ def _sign(character: str) -> str:
     return _SIGNS.get(character) or f"[U+{ord(character):04X}]"
 
 
-def _marked(match: re.Match[str]) -> str:
-    return f'<span class="unseen" title="U+{ord(match[0]):04X}">{_sign(match[0])}</span>'
-
-
 def visible(text: str) -> Markup:
     r"""Any text as HTML in which every character is visible and none changes the display.
 
     >>> visible("<b>\u202e")
     Markup('&lt;b&gt;<span class="unseen" title="U+202E">[U+202E]</span>')
     """
-    return Markup(_UNSEEN.sub(_marked, str(escape(text))))  # noqa: S704 (escaped, and the rest is ours)
+
+    def marked(match: re.Match[str]) -> str:
+        return f'<span class="unseen" title="U+{ord(match[0]):04X}">{_sign(match[0])}</span>'
+
+    return Markup(_UNSEEN.sub(marked, str(escape(text))))  # noqa: S704 (escaped, and the rest is ours)
 
 
 def plain(text: str) -> Markup:
@@ -80,32 +77,42 @@ def percent(part: int, whole: int) -> str:
     return "> 99.9 %" if 1000 * (whole - part) < whole else f"{100 * part / whole:.1f} %"
 
 
-def ranges(sizes: Iterable[int]) -> Iterator[tuple[str, list[int]]]:
-    """Groups of sizes, with a label each: single sizes up to 10, then 11 to 20, to 50, to 100, to 200 …
+def common_folder(names: Iterable[str]) -> str:
+    """The folder that all sources are below, to be named once; empty if there is none.
 
-    >>> [within for _, within in ranges([1, 9, 12, 20, 300])]
-    [[1], [9], [12, 20], [300]]
+    >>> common_folder(["/data/2024/a/1.txt", "/data/2024/b.txt"]), common_folder(["https://a.org/1", "https://b.org/1"])
+    ('/data/2024/', '')
     """
+    names = sorted(names) or [""]
+    least, greatest = names[0], names[-1]
+    folder = least
+    while folder and (folder == least or not greatest.startswith(folder)):
+        folder = folder[: folder.rstrip("/").rfind("/") + 1]
+    return "" if folder.endswith("//") or folder == "/" else folder
 
-    def bounds() -> Iterator[tuple[int, int]]:
-        yield from ((size, size) for size in range(11))
-        last = 10
-        for power in count(1):
-            for step in (2, 5, 10):
-                first, last = last + 1, step * 10**power
-                yield first, last
 
-    steps = bounds()
-    first, last = next(steps)
+def by_size(sizes: Mapping[int, int]) -> list[tuple[str, int, int]]:
+    """Numbers of groups by their size, in ranges: 0, 1, … 10, then 11 to 20, to 50, to 100, to 200 …
 
-    def label(size: int) -> str:
-        nonlocal first, last
-        while size > last:
-            first, last = next(steps)
-        return f"{first:,}" if first == last else f"{first:,}–{last:,}"  # noqa: RUF001 (a range)
+    Gives for each range its label, the number of groups, and the sum of their sizes.
 
-    for shown, within in groupby(sorted(sizes), label):
-        yield shown, list(within)
+    >>> by_size({1: 90, 2: 1, 10: 2})
+    [('1', 90, 90), ('2', 1, 2), ('10', 2, 20)]
+    """
+    rows = []
+    for (first, last), within in groupby(sorted(sizes.items()), lambda item: _range(item[0])):
+        groups = list(within)
+        label = f"{first:,}" if first == last else f"{first:,}–{last:,}"  # noqa: RUF001 (a range)
+        rows.append((label, sum(number for _, number in groups), sum(size * number for size, number in groups)))
+    return rows
+
+
+def _range(size: int) -> tuple[int, int]:
+    if size <= 10:
+        return size, size
+    power = 10 ** (len(str(size - 1)) - 1)
+    steps = ((1, 2), (2, 5), (5, 10))
+    return next((low * power + 1, high * power) for low, high in steps if size <= high * power)
 
 
 @cache
@@ -124,7 +131,7 @@ def _environment() -> Environment:
     return environment
 
 
-def _put(value: Any) -> Any:  # noqa: ANN401 (whatever a template puts out)
+def _put(value: Any) -> Any:  # noqa: ANN401 (any value of a template)
     """Output for a value: HTML unchanged, text and numbers made readable."""
     if isinstance(value, int):
         return f"{value:,}"

@@ -1,17 +1,15 @@
 """Differences between a spelling of a name and its canonical form: other characters, characters left out, and the kind.
 
-The two are aligned without regard to case, so that `URN:ISBN:0-9999` lies beside `urn:isbn:09999` as a person would lay
-it; then characters are compared as they are.
+The two are aligned without regard to case, as a person would align `URN:ISBN:0-9999` and `urn:isbn:09999`; then
+characters are compared as they are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from difflib import SequenceMatcher
+from itertools import groupby
 from typing import NamedTuple
-
-__all__ = ["Run", "differences", "ways"]
 
 _LOWER = {code: code + 32 for code in range(65, 91)}
 _HEX = re.compile("%[0-9A-Fa-f]{2}")
@@ -25,7 +23,7 @@ class Run(NamedTuple):
     kind: str
     """`same`, `other`, `left-out`."""
     canonical: str
-    """The same part of the canonical form."""
+    """Corresponding part of the canonical form."""
 
 
 def differences(canonical: str, spelling: str) -> list[Run]:
@@ -37,13 +35,17 @@ def differences(canonical: str, spelling: str) -> list[Run]:
     Run(text='', kind='left-out', canonical='-')
     """
     runs: list[Run] = []
-    for first, last, start, end in _alignment(canonical, spelling):
-        if last - first == end - start:
-            for expected, found in zip(canonical[first:last], spelling[start:end], strict=True):
-                _append(runs, Run(found, "same" if expected == found else "other", expected))
-        else:
-            _append(runs, Run(spelling[start:end], "other" if end > start else "left-out", canonical[first:last]))
-    return runs
+    matcher = SequenceMatcher(None, canonical.translate(_LOWER), spelling.translate(_LOWER), autojunk=False)
+    for _, first, last, start, end in matcher.get_opcodes():
+        expected, found = canonical[first:last], spelling[start:end]
+        pairs = zip(expected, found, strict=True) if len(expected) == len(found) else [(expected, found)]
+        for one, other in pairs:
+            runs.append(Run(other, "same" if one == other else "other" if other else "left-out", one))
+    joined = []
+    for (kind, _), group in groupby(runs, lambda run: (run.kind, bool(run.canonical))):
+        some = list(group)
+        joined.append(Run("".join(run.text for run in some), kind, "".join(run.canonical for run in some)))
+    return joined
 
 
 def ways(canonical: str, spelling: str) -> list[str]:
@@ -69,22 +71,3 @@ def ways(canonical: str, spelling: str) -> list[str]:
                 found[f"case {'of hex digits' if place in hexes else part}"] = None
         at += len(run.canonical)
     return list(found)
-
-
-def _alignment(canonical: str, spelling: str) -> Iterator[tuple[int, int, int, int]]:
-    """Aligned parts: beginning and end in the canonical form, beginning and end in the spelling."""
-    one, other = canonical.translate(_LOWER), spelling.translate(_LOWER)
-    if one == other:
-        yield 0, len(one), 0, len(other)
-        return
-    for _, *places in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
-        first, last, start, end = places
-        yield first, last, start, end
-
-
-def _append(runs: list[Run], run: Run) -> None:
-    """Add a part, joined to the last one if that is of the same kind."""
-    if runs and runs[-1].kind == run.kind and bool(runs[-1].canonical) == bool(run.canonical):
-        before = runs.pop()
-        run = Run(before.text + run.text, run.kind, before.canonical + run.canonical)
-    runs.append(run)

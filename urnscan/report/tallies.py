@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Numbers", "Tally", "Top"]
+from urnscan.arrays.arrow import decoded
 
 Numbers = npt.NDArray[np.int64]
 
@@ -39,7 +39,7 @@ class Tally:
 
     def _summed(self, rows: pa.Table) -> pa.Table:
         summed = rows.group_by(self._keys, use_threads=False).aggregate([(name, "sum") for name in self._sums])
-        columns = [_decoded(summed.column(name)) for name in self._keys]
+        columns = [decoded(summed.column(name)) for name in self._keys]
         columns += [summed.column(f"{name}_sum") for name in self._sums]
         return pa.table(columns, names=self._keys + self._sums)
 
@@ -76,7 +76,3 @@ class Top:
         self._kept = self._kept[:, order]
         if len(order) == self._size > 0:
             self._least = self._kept[:, -1]
-
-
-def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

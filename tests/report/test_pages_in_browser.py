@@ -1,19 +1,22 @@
-"""The page of `urnscan report` in a browser: 100,000 classes to search, sort and page through, in the light and the dark.
+"""The pages in a browser: 100,000 classes to search, sort, page through and open, in the light and the dark.
 
 It needs Chromium (Debian: `apt-get install chromium`) and Playwright, which only drives it.
 """
 
 from __future__ import annotations
 
-import base64
 import os
 import shutil
 import time
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
-from tests.support.classes import HOSTILE, HOSTILE_SOURCE, classes, made, write
+from tests.report.test_dedup_page import FULL as DUPLICATES
+from tests.support.classes import HOSTILE, HOSTILE_SOURCE, classes, made, occurrences, write
+from urnscan.report import dedup
+from urnscan.report.dedup import Input
 from urnscan.report.figures import EMBEDDED, summarise
 from urnscan.report.scan import render
 
@@ -59,12 +62,30 @@ def browser():
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def detailed(tmp_path_factory):
+    """The page of a few classes, with what makes a page wide, and with their occurrences."""
+    folder = tmp_path_factory.mktemp("detailed")
+    nbn = "urn:nbn:de:hbz:6-85659524771"
+    below, deep = "/data/2024", "/data/2024/" + "folder" * 50 + "/كتاب.xml"
+    rows = [
+        (HOSTILE, 50, [HOSTILE, HOSTILE.upper()], [49, 1], f"{below}/{HOSTILE_SOURCE}", "</script>; nss-grammar"),
+        (f"urn:isbn:{'9' * 60_000}", 30, [f"urn:isbn:{'9' * 60_000}"], [30], deep, "check-digit"),
+        (nbn, 40, [nbn, nbn.upper()], [39, 1], f"{below}/a.xml", None),
+    ]
+    page, of_classes = folder / "detailed.html", folder / "classes.html"
+    table, places = write(classes(sorted(rows)), folder / "c"), write(occurrences(sorted(rows)), folder / "o")
+    page.write_text(render(summarise(str(table), str(places), version="0.9")), encoding="utf-8")
+    of_classes.write_text(render(summarise(str(table), version="0.9")), encoding="utf-8")
+    return page.as_uri(), of_classes.as_uri()
+
+
 @pytest.fixture
 def opened(browser, address):
     """Opens the page; whatever it complains of, or asks the network for, fails the test."""
     contexts, said = [], []
 
-    def open_it(width=1200, scheme="light", **options):
+    def open_it(width=1200, scheme="light", address=address, **options):
         context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, **options)
         contexts.append(context)
         page = context.new_page()
@@ -73,7 +94,7 @@ def opened(browser, address):
         page.on("dialog", lambda dialog: said.append(dialog.message))
         page.on("request", lambda request: said.append(request.url) if request.url != address else None)
         page.goto(address)
-        if options.get("java_script_enabled", True):
+        if options.get("java_script_enabled", True) and page.locator("script").count():
             page.wait_for_selector("#controls:not([hidden])")
         return page
 
@@ -130,7 +151,8 @@ class TestTable:
         search(shared, "ISBN:00 Part-017", f"{len(expected)} (of 100,000)")
         shown = sorted(expected, key=lambda row: -row[1])[:25]
         assert names(shared) == [row[0] for row in shown]
-        search(shared, "nothing of that kind", "Nothing fits")
+        assert f"Search in the first 100,000 of {SIZE:,} classes" in shared.inner_text("label[for=search]")
+        search(shared, "nothing of that kind", "Nothing fits what you look for; 5,000 classes are not in this page")
         assert names(shared) == []
         assert shared.is_disabled("#next")
         search(shared, "", "1 to 25 of 100,000")
@@ -154,9 +176,9 @@ class TestTable:
         """By its button, the other way by the next; a screen reader is told."""
         columns = {
             "URN": ("urn", lambda row: row[0], False),
-            "Spellings": ("variants", lambda row: len(row[2]), True),
-            "First found in": ("from", lambda row: row[4], False),
-            "Occurrences": ("count", lambda row: row[1], True),
+            "Spellings": ("spelling_count", lambda row: len(row[2]), True),
+            "First found in": ("source", lambda row: row[4], False),
+            "Occurrences": ("occurrence_count", lambda row: row[1], True),
         }
         for label, (column, key, descending) in columns.items():
             for direction in (descending, not descending):
@@ -220,43 +242,110 @@ class TestTable:
         assert names(page) == [HOSTILE]
 
 
-class TestLook:
-    @pytest.mark.parametrize("width", [1200, 375], ids=["desktop", "phone"])
-    def test_nothing_is_wider_than_the_page(self, opened, width):
-        page = opened(width)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        for chart in page.locator("svg").all():
-            box = chart.bounding_box()
-            assert box["width"] > 250
-            assert box["height"] > 40
+class TestDetails:
+    """A name opens what is known of it, in a row of its own."""
 
-    def test_dark_and_light(self, opened):
-        """The page follows the system, with enough contrast in each; charts do, too."""
-        grounds = []
-        for scheme in ("light", "dark"):
-            page = opened(scheme=scheme)
-            ground, text = (
-                brightness(page.evaluate(f"getComputedStyle(document.body).{name}"))
-                for name in ("backgroundColor", "color")
-            )
-            letters = brightness(page.evaluate("getComputedStyle(document.querySelector('svg .label')).fill"))
-            assert letters == text
-            assert abs(ground - text) > 150
-            grounds.append(ground)
-        assert grounds[0] > 200
-        assert grounds[1] < 50
+    @staticmethod
+    def details(page):
+        return page.locator("#rows tr:has(.about)")
+
+    def said(self, page):
+        return " ".join(self.details(page).inner_text().replace("×", "x").split())  # noqa: RUF001 (as it stands there)
+
+    def test_mouse_and_keyboard(self, opened, detailed):
+        """A click and the keys Enter and Space open and close; a screen reader is told what they do."""
+        page = opened(address=detailed[0])
+        name = page.get_by_role("button", name="urn:nbn:de:hbz")
+        for act in name.click, lambda: name.press("Enter"), lambda: name.press(" "):
+            for number, state in (1, "true"), (0, "false"):
+                act()
+                assert name.get_attribute("aria-expanded") == state
+                assert self.details(page).count() == number
+        page.locator("#rows td.source").first.click()
+        assert self.details(page).count() == 1
+        page.click("#classes th button:text-is('URN')")
+        assert self.details(page).count() == 0
+
+    def test_what_is_known(self, opened, detailed):
+        page = opened(address=detailed[0])
+        page.get_by_role("button", name="urn:nbn:de:hbz").click()
+        said = self.said(page)
+        assert "Verdict unknown: nothing certain is known of such names" in said
+        assert "nbn National bibliography numbers" in said
+        nbn = "urn:nbn:de:hbz:6-85659524771"
+        assert f"Spellings {nbn} x 39 {nbn.upper()} x 1" in said
+        assert "Places a.xml: line 1, octet 30; line 1, octet 31;" in said
+        assert said.endswith("line 1, octet 49 and 20 more")
+        link = self.details(page).locator("a")
+        assert link.get_attribute("href") == link.inner_text() == f"https://nbn-resolving.org/{nbn}"
+        assert link.get_attribute("rel") == "noopener noreferrer"
+        assert self.details(page).locator("[title='/data/2024/a.xml']").count() == 1
+
+    def test_of_classes_alone(self, opened, detailed):
+        """The first place, and how to see the others."""
+        page = opened(address=detailed[1])
+        page.get_by_role("button", name="urn:nbn:de:hbz").click()
+        said = self.said(page)
+        assert said.endswith("Places a.xml: octet 1 and 39 more; a page made with --occurrences shows them")
+
+    def test_text_is_no_markup(self, opened, detailed):
+        """Of spellings, sources and problems; a name that is cut cannot be copied."""
+        page = opened(address=detailed[0])
+        page.get_by_role("button", name="urn:x:").click()
+        said = self.said(page)
+        assert f"{HOSTILE} x 49 {HOSTILE.upper()} x 1" in said
+        assert f"{HOSTILE_SOURCE.replace(chr(0x202E), '[U+202E]')}: line 1" in said
+        assert "</script>; nss-grammar: the NSS does not fit the grammar of its namespace" in said
+        assert page.locator("img").count() == 0
+        assert self.details(page).get_by_role("button", name="Copy the name").count() == 1
+        page.get_by_role("button", name="urn:isbn:").click()
+        assert page.get_by_role("button", name="Copy the name").count() == 1
+
+    def test_copying(self, opened, detailed):
+        page = opened(address=detailed[0], permissions=["clipboard-read", "clipboard-write"])
+        page.get_by_role("button", name="urn:nbn:de:hbz").click()
+        page.click("text=Copy the name")
+        page.wait_for_selector("text=Copied")
+        assert page.evaluate("navigator.clipboard.readText()") == "urn:nbn:de:hbz:6-85659524771"
+
+
+class TestLook:
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    @pytest.mark.parametrize("width", [1600, 390], ids=["desktop", "phone"])
+    def test_it_fits_and_can_be_read(self, opened, detailed, width, scheme):
+        """With long names and all that opens open: nothing is wider than the page, all text has contrast (WCAG AA)."""
+        page = opened(width, scheme, detailed[0])
+        for name in page.locator("#rows button").all():
+            name.click()
+        page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(FAINT) == []
+        page = opened(width, scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for bar in page.locator("#namespaces .bar i").all():
+            assert bar.bounding_box()["width"] >= 1
+        ground = brightness(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        assert ground > 200 if scheme == "light" else ground < 50
 
     @pytest.mark.parametrize("scheme", ["light", "dark"])
-    @pytest.mark.parametrize("width", [1200, 375], ids=["desktop", "phone"])
-    def test_a_picture_of_each_part_is_not_empty(self, opened, width, scheme):
-        """Every chart and every section has something in it: many colours, and not nearly all of it the ground."""
-        page = opened(width, scheme)
-        parts = [*page.locator("svg").all(), page.locator("#rows"), page.locator("header")]
-        assert len(parts) == 7
-        for part in parts:
-            colours, ground = colours_of(page, part.screenshot())
-            assert colours > 20
-            assert ground < 0.97
+    @pytest.mark.parametrize("width", [1600, 390], ids=["desktop", "phone"])
+    def test_the_page_of_duplicates_does_too(self, opened, tmp_path, width, scheme):
+        dumps = [Input("/data/dumps/" + "x" * 300, "lines", 10**9, 10**9, 10**9, 10**9), *DUPLICATES.inputs]
+        path = tmp_path / "dedup.html"
+        path.write_text(dedup.render(replace(DUPLICATES, inputs=dumps)), encoding="utf-8")
+        page = opened(width, scheme, path.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(FAINT) == []
+        assert page.locator("#inputs tbody th").first.bounding_box()["width"] > 100
+
+    def test_a_bar_is_as_long_as_it_says(self, opened):
+        """In proportion to its number, in pixels, too."""
+        cells = opened().locator("#sizes td.bar").all()
+        numbers = [int(cell.locator("span").first.inner_text().split()[0].replace(",", "")) for cell in cells]
+        widths = [cell.locator("i").bounding_box()["width"] for cell in cells]
+        assert widths[0] > 200
+        for number, width in zip(numbers, widths, strict=True):
+            assert abs(width - widths[0] * number / numbers[0]) <= 1
 
     def test_without_a_script(self, opened):
         """The most frequent classes stand there all the same."""
@@ -271,7 +360,8 @@ class TestLook:
         page.emulate_media(media="print")
         assert not page.is_visible("#controls")
         assert not page.is_visible("#pager")
-        assert page.is_visible("#namespaces table")
+        assert page.locator("#sources table").count() == 2
+        assert all(table.is_visible() for table in page.locator("#sources table").all())
         assert brightness(page.evaluate("getComputedStyle(document.body).color")) < 60
 
 
@@ -281,18 +371,21 @@ def brightness(colour):
     return 0.3 * red + 0.6 * green + 0.1 * blue
 
 
-def colours_of(page, picture):
-    """How many colours a picture has, and which part of it has the most frequent. The browser decodes it."""
-    return page.evaluate(
-        """async (text) => {
-            const octets = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
-            const image = await createImageBitmap(new Blob([octets]));
-            const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
-            canvas.drawImage(image, 0, 0);
-            const pixels = new Uint32Array(canvas.getImageData(0, 0, image.width, image.height).data.buffer);
-            const counts = new Map();
-            for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
-            return [counts.size, Math.max(...counts.values()) / pixels.length];
-        }""",
-        base64.b64encode(picture).decode(),
-    )
+FAINT = """() => {
+    // Texts whose contrast with what is behind them is less than 4.5 (WCAG 2.2, 1.4.3); what is disabled does not count.
+    const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+    const light = (colour) => parts(colour).slice(0, 3).reduce((sum, part, at) => {
+        const one = part / 255;
+        return sum + [0.2126, 0.7152, 0.0722][at] * (one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
+    }, 0);
+    const behind = (element) => {
+        const { backgroundColor } = getComputedStyle(element);
+        return parts(backgroundColor)[3] === 0 && element.parentElement ? behind(element.parentElement) : backgroundColor;
+    };
+    const texts = [...document.querySelectorAll("body *:not(script, option, :disabled)")].filter((element) =>
+        element.checkVisibility() && [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
+    return texts.filter((element) => {
+        const [dark, bright] = [light(getComputedStyle(element).color), light(behind(element))].sort((a, b) => a - b);
+        return (bright + 0.05) / (dark + 0.05) < 4.5;
+    }).map((element) => `${element.tagName}.${element.className}: ${element.textContent.slice(0, 40)}`);
+}"""

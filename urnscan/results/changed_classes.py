@@ -1,0 +1,115 @@
+"""Two tables of classes -> the classes that came, went or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.arrays.arrow import decoded, flag_array, number_array, numbers, octet_strings
+from urnscan.arrays.strings import argsort_pairs
+from urnscan.results.changes import CAME, CHANGED, WENT, are_unequal, what_differs
+from urnscan.results.windows import one_batch, rows_at_once, windows
+from urnscan.run.options import Options
+from urnscan.tables.reading import Table
+from urnscan.tables.schemas import CLASSES
+from urnscan.urn.beginnings import with_beginnings
+
+_VALUES = ("occurrence_count", "source_count", "spelling_count", "valid", "problem", "first_source")
+_COLUMNS = ("urn", "spellings", *_VALUES)
+_SCHEME = len("urn:")
+
+
+def changed_classes(tables: Sequence[Table], options: Options) -> Iterator[list[dict[str, Any]]]:
+    """CHANGES rows, sorted by `urn`, of the classes that the options choose; `tables` are the old one and the new one.
+
+    Raises FatalError for a damaged table.
+    """
+    runs = [
+        (table.path, table.batches(*_COLUMNS, most=rows_at_once(options.memory, len(tables), table.row_octets)))
+        for table in tables
+    ]
+    for window in windows(runs, "urn"):
+        old, new = (_chosen(one_batch(batches), options) if batches else _NOTHING for batches in window)
+        yield _changes(old, new)
+
+
+def _changes(old: pa.RecordBatch, new: pa.RecordBatch) -> list[dict[str, Any]]:
+    """The rows of a window that differ, as CHANGES rows."""
+    urns = pa.concat_arrays([old.column("urn"), new.column("urn")])
+    no_text = np.zeros(0, np.uint8), np.zeros(len(urns) + 1, np.int32)
+    order = argsort_pairs(_SCHEME, octet_strings(urns), no_text)
+    names = urns.take(number_array(order))
+    with_next = np.zeros(len(names) + 1, np.bool_)  # whether a row and the next have the same name: the old comes first
+    with_next[1:-1] = pc.equal(names[1:], names[:-1]).to_numpy(zero_copy_only=False)
+    is_pair, is_alone = with_next[1:], ~(with_next[1:] | with_next[:-1])
+    pairs = np.flatnonzero(is_pair)
+    rows = order[pairs], order[pairs + 1] - len(old)
+    olds, news = old.take(number_array(rows[0])), new.take(number_array(rows[1]))
+    found = {int(place): {"change": CHANGED, "changes": what} for place, what in _changed(pairs, olds, news)}
+    for place in np.flatnonzero(is_alone).tolist():
+        found[place] = {"change": WENT if order[place] < len(old) else CAME, "changes": []}
+    return [{"urn": names[place].as_py(), **found[place]} for place in sorted(found)]
+
+
+def _changed(
+    places: npt.NDArray[np.int64], old: pa.RecordBatch, new: pa.RecordBatch
+) -> Iterator[tuple[int, list[dict[str, str]]]]:
+    """The places of rows that differ, and what differs; a row of each batch for each place."""
+    differ = _lists_differ(old.column("spellings"), new.column("spellings"))
+    for name in _VALUES:
+        differ |= are_unequal(*(decoded(rows.column(name)) for rows in (old, new)))
+    chosen = number_array(np.flatnonzero(differ))
+    both = zip(old.take(chosen).to_pylist(), new.take(chosen).to_pylist(), strict=True)
+    for place, (before, after) in zip(places[differ].tolist(), both, strict=True):
+        yield place, list(_what_differs(before, after))
+
+
+def _what_differs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """The values that differ in two rows of a class, as text.
+
+    Spellings are told that came or went; where the numbers of occurrences are equal, also those whose counts differ.
+    """
+    yield from what_differs(old, new, _VALUES)
+    before, after = ({each["text"]: each["count"] for each in row["spellings"]} for row in (old, new))
+    is_same_sum = old["occurrence_count"] == new["occurrence_count"]
+    for text in sorted(before.keys() | after.keys()):
+        one, other = before.get(text, 0), after.get(text, 0)
+        if one != other and (is_same_sum or not one or not other):
+            yield {"what": f"spelling {text}", "old": str(one), "new": str(other)}
+
+
+def _lists_differ(old: pa.ListArray, new: pa.ListArray) -> npt.NDArray[np.bool_]:
+    """Whether the spellings of two rows differ, for each of them. No list is empty."""
+    lengths = [np.diff(numbers(lists.offsets)) for lists in (old, new)]
+    differ: npt.NDArray[np.bool_] = lengths[0] != lengths[1]
+    same = number_array(np.flatnonzero(~differ))
+    if not len(same):
+        return differ
+    before, after = (lists.take(same) for lists in (old, new))
+    one, other = before.flatten(), after.flatten()
+    unequal = [pc.not_equal(one.field(name), other.field(name)) for name in ("text", "count")]
+    of_spelling = pc.or_(*unequal).to_numpy(zero_copy_only=False)
+    ends = np.cumsum(lengths[0][~differ])
+    differ[~differ] = np.logical_or.reduceat(of_spelling, ends - lengths[0][~differ])
+    return differ
+
+
+def _chosen(rows: pa.RecordBatch, options: Options) -> pa.RecordBatch:
+    """The rows that the options choose."""
+    if not options.leaves_out:
+        return rows
+    names = octet_strings(rows.column("urn"))
+    left_out = with_beginnings(*names, options.not_nid)
+    if options.nid:
+        left_out |= ~with_beginnings(*names, options.nid)
+    return rows.filter(flag_array(~left_out))
+
+
+_NOTHING = pa.RecordBatch.from_arrays(
+    [pa.array([], CLASSES.field(name).type) for name in _COLUMNS], names=list(_COLUMNS)
+)

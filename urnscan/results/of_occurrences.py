@@ -1,0 +1,68 @@
+"""Tables of occurrences -> their classes, as one run over all inputs would have grouped them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.arrays.arrow import number_array, numbers, text_array
+from urnscan.display.progress import ROWS, Progress, Stage
+from urnscan.errors import FatalError
+from urnscan.grouping.out_of_core import Grouping
+from urnscan.run.options import Options
+from urnscan.tables.reading import Table
+from urnscan.tables.rows import class_rows
+from urnscan.tables.schemas import SINGLE
+from urnscan.urn.syntax import get_syntax
+
+_READ = ("syntax", "equivalence")  # options that decide the rows of classes
+
+
+class OfOccurrences:
+    """The classes of occurrences: takes OCCURRENCES rows of tables, in order, and gives CLASSES rows."""
+
+    def __init__(self, table: Table, grouping: Grouping) -> None:
+        """`table` is one of the tables; all have the same options. Raises FatalError if these cannot be known."""
+        said = table.metadata()
+        if said.get("rules"):
+            raise FatalError(
+                f"{table.path}: its run had --rules, and the table does not hold the rules; merge tables of classes"
+            )
+        self._options = Options(**{name: said[name] for name in _READ})
+        self._grouping = grouping
+        self._names: dict[int, str] = {}  # of the inputs, by their numbers
+        self._last: tuple[int, str] | None = None  # table and input of the last row
+
+    def add(self, table: int, rows: pa.RecordBatch) -> None:
+        """Take the next OCCURRENCES rows of a table, whose number never falls."""
+        if not len(rows):
+            return
+        source = rows.column("source")
+        codes = numbers(source.indices)
+        begins = np.ones(len(rows), np.bool_)  # an input's rows stand together
+        begins[1:] = codes[1:] != codes[:-1]
+        first = table, source[0].as_py()
+        begins[0] = first != self._last
+        number = (len(self._names) - 1 + np.cumsum(begins)).astype(np.int32)
+        starts = np.flatnonzero(begins)
+        self._names.update(zip(number[starts].tolist(), source.take(number_array(starts)).to_pylist(), strict=True))
+        self._last = table, source[-1].as_py()
+        text, urn = rows.column("text"), rows.column("urn")
+        columns = [
+            urn,
+            pc.if_else(pc.equal(text, urn), text_array([""])[0], text),
+            number_array(number),
+            rows.column("member"),
+            rows.column("start"),
+        ]
+        self._grouping.add(pa.RecordBatch.from_arrays(columns, schema=SINGLE))
+
+    def classes(self, progress: Progress) -> Iterator[pa.RecordBatch]:
+        """CLASSES rows, sorted by `urn`, after all rows were taken. `progress` is told of the stage "grouping"."""
+        progress.on_stage(Stage("grouping", self._grouping.complete(), ROWS))
+        in_rows = partial(class_rows, names=self._names, level=self._options.level)
+        return self._grouping.classes(in_rows, progress.on_progress, get_syntax(self._options.syntax))
