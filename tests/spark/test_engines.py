@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 
 PAGE = (Path(__file__).parents[2] / "docs" / "howto" / "engines.md").read_text(encoding="utf-8")
 BEGINNING, *SECTIONS = re.split(r"^## ", PAGE, flags=re.MULTILINE)
-MODULES = {"DuckDB": "duckdb", "Polars": "polars", "Dask": "dask", "Ray Data": "ray"}
+MODULES = {"pandas": "pandas", "Polars": "polars", "DuckDB": "duckdb", "Dask": "dask", "Ray Data": "ray"}
 
 
 def sessions(text):

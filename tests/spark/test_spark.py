@@ -26,9 +26,11 @@ from urnscan.cli import main
 from urnscan.errors import ArgumentError
 from urnscan.run.options import Options
 from urnscan.run.tasks import Sizes
+from urnscan.tables.editions import RENAMED
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS
 
 ROOT = Path(__file__).parents[2]
+FREQUENT = "urn:isbn:0451450523"
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -66,16 +68,14 @@ def corpus(tmp_path_factory):
     rng = random.Random(8)
 
     def text(count):
-        urns = (
-            "urn:isbn:0451450523" if rng.random() < 0.8 else f"urn:example:{rng.randrange(300):x}" for _ in range(count)
-        )
+        urns = (FREQUENT if rng.random() < 0.8 else f"urn:example:{rng.randrange(300):x}" for _ in range(count))
         spelled = (
             urn.upper()
             if urn[4] == "e" and rng.random() < 0.1
             else urn.replace("urn", rng.choice(["urn", "URN", "Urn"]))
             for urn in urns
         )
-        return "".join(urn + rng.choice(["\n", " ", ".\n\n"]) for urn in spelled).encode()
+        return "".join(urn + rng.choice(["\n", " ", ".\n\n", "#p2\n"]) for urn in spelled).encode()
 
     for number in range(20):
         (folder / f"{number:02}.txt").write_bytes(text(rng.randrange(200)))
@@ -100,12 +100,13 @@ def in_order(occurrences):
 
 
 def told(report):
-    return (report.inputs, report.octets, report.occurrences, report.trimmable, [str(each) for each in report.failures])
+    names = "inputs octets occurrences left_out trimmable components_in_names".split()
+    return (*(getattr(report, name) for name in names), [str(each) for each in report.failures])
 
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"syntax": "rfc2141bis-03", "equivalence": "resolution", "trim": True, "recover": "all"}],
+    [{}, {"syntax": "rfc2141bis-03", "equivalence": "resolution", "trim": True, "recover": "all", "not_nid": "nbn:de"}],
     ids=["", "other"],
 )
 def test_samples(spark, options):
@@ -125,6 +126,40 @@ def test_samples(spark, options):
         assert here.classes(some).toArrow().to_pylist() == [
             row for row in one.classes.to_pylist() if row["nid"] == "isbn"
         ]
+
+
+def test_components_and_problems(spark, tmp_path):
+    """Those of each spelling, and of a class those of all its spellings, wherever executors meet them."""
+    from urnscan import spark as here
+
+    ends = ["", "#%D0%B0123", "?+%00", "?=%41", "?+r?=q#", "#caf%E9"]
+    for number in range(12):
+        names = [f"urn:isbn:0-395-36341-{number % 2 * 5 + 1}{ends[number % 6]}", f"urn:example:a{ends[number // 2]}"]
+        (tmp_path / f"{number:02}.txt").write_text(" ".join(names))
+    one = urnscan.scan(tmp_path, syntax="rfc8141")
+    assert "nul-octet; confusable; not-utf-8; needless-encoding" in one.classes.column("problem").to_pylist()
+    with here.scan(spark, tmp_path, syntax="rfc8141") as scan:
+        assert in_order(scan.occurrences) == one.occurrences.to_pylist()
+        assert scan.classes.toArrow().to_pylist() == one.classes.to_pylist()
+        assert here.classes(scan.occurrences.repartition(5)).toArrow().to_pylist() == one.classes.to_pylist()
+
+
+def test_own_rules(spark, tmp_path):
+    """The executors get the rules and not the path of their file, which is gone when they run; `classes` asks for them."""
+    from urnscan import spark as here
+
+    (tmp_path / "a.txt").write_text("urn:x-a:LAMP urn:x-a:lamp urn:x-a:1")
+    path = tmp_path / "own.toml"
+    path.write_text('[x-a]\ntitle = "t"\nrule = "r"\nequality = "e"\nsyntax = "s"\ngrammar = "(?<lower>[A-Za-z]+)"\n')
+    rules = urnscan.namespaces.read_rules(path)
+    with here.scan(spark, tmp_path / "a.txt", rules=path, equivalence="namespace") as scan:
+        path.unlink()
+        expected = [("urn:x-a:1", 1, False), ("urn:x-a:lamp", 2, True)]
+        assert [tuple(row) for row in scan.classes.select("urn", "occurrence_count", "valid").collect()] == expected
+        again = here.classes(scan.occurrences, rules=rules)
+        assert [tuple(row) for row in again.select("urn", "occurrence_count", "valid").collect()] == expected
+        with pytest.raises(ValueError, match="found with other rules: give the same file as rules="):
+            here.classes(scan.occurrences)
 
 
 def test_real_texts(spark):
@@ -160,6 +195,20 @@ def test_skew_damage_and_parts(spark, corpus):
         assert len(errors) > 3
 
 
+def test_ranges_of_keys(spark, corpus, monkeypatch):
+    """Classes are in order, and each is whole, where many executors have a range of the keys each."""
+    from urnscan.spark import driver
+    from urnscan.spark.executors import Wanted
+
+    monkeypatch.setattr(driver, "_RANGE", 1 << 10)
+    monkeypatch.setattr(driver, "_PARTITION", 1 << 15)
+    one = urnscan.scan(corpus).classes.to_pylist()
+    with driver.scan_inputs(spark, [str(corpus)], Wanted(Options(), sampled=1)) as scan:
+        classes = scan.classes
+        assert classes.rdd.getNumPartitions() > 4
+        assert classes.toArrow().to_pylist() == one
+
+
 def test_parts_that_fail_are_told_once(spark, tmp_path):
     """A file that is gone when its parts are read is one failure, not one for each part."""
     from urnscan.spark.driver import scan_inputs
@@ -173,16 +222,47 @@ def test_parts_that_fail_are_told_once(spark, tmp_path):
         assert scan.report().inputs == 0
 
 
+def test_notes_are_no_errors(spark, tmp_path):
+    """What was scanned in full is no row of `errors`, and the report counts it apart, as on one machine."""
+    from urnscan import spark as here
+
+    (tmp_path / "x.a").write_bytes(b"!<arch>\nurn:foo:a\n")
+    (tmp_path / "x.rar").write_bytes(b"Rar!\x1a\x07\x00")
+    one = urnscan.scan(tmp_path).report
+    with here.scan(spark, tmp_path) as scan:
+        assert [row["source"] for row in scan.errors.collect()] == [f"{tmp_path}/x.rar"]
+        assert [row["source"] for row in scan.notes.collect()] == [f"{tmp_path}/x.a"]
+        assert told(scan.report()) == told(one)
+        assert [str(each) for each in scan.report().notes] == [str(each) for each in one.notes]
+
+
 def test_partial_sums_go_through_the_shuffle(spark, corpus):
     """The frequent class is one row a spelling and partition there, however often it occurs."""
     from urnscan.spark.driver import scan_inputs
     from urnscan.spark.executors import Wanted
+    from urnscan.spark.frames import unpacked
 
     with scan_inputs(spark, [str(corpus)], Wanted(Options())) as scan:
-        rows = scan.raw.where("partial.urn = 'urn:isbn:0451450523'")
-        spellings = rows.select("partial.text").distinct().count()  # damaged members have some of their own
-        assert 3 <= spellings < 20
-        assert rows.count() <= spellings * scan.raw.rdd.getNumPartitions()
+        blobs = [row["rows"] for row in scan.raw.where("kind = 'partial'").collect()]
+        assert len(blobs) <= scan.raw.rdd.getNumPartitions()
+        rows = [
+            row["text"]
+            for blob in blobs
+            for rows in unpacked(blob)
+            for row in rows.to_pylist()
+            if row["urn"] == FREQUENT
+        ]
+        assert 3 <= len(set(rows)) < 20  # damaged members have some spellings of their own
+        assert len(rows) <= len(set(rows)) * len(blobs)
+
+
+def test_occurrences_of_the_first_edition(spark, corpus):
+    """Those that an earlier version wrote, with other names, can be grouped."""
+    from urnscan import spark as here
+
+    found = here.occurrences(spark, corpus)
+    before = {new: old for old, new in RENAMED.items()}
+    assert here.classes(found.withColumnsRenamed(before)).collect() == here.classes(found).collect()
 
 
 def readers(path):
@@ -249,11 +329,14 @@ def test_column(spark):
         1
     )
     found = here.scan_column(frame, "text", keep=["id"])
-    one = pa.Table.from_batches(urnscan.scan_batches(table, "text"))
-    rows = found.orderBy("place").drop("place").toArrow().to_pylist()
-    assert [row.pop("id") for row in rows] == [1, 1, 3, 3]
+    one = pa.Table.from_batches(urnscan.scan_batches(table, "text", keep=["id"]))
+    rows = found.orderBy("place").drop("place", "source").toArrow().to_pylist()
+    assert [row["id"] for row in rows] == [1, 1, 3, 3]
+    for row in rows:
+        number, row["column_name"] = row.pop("member").split("/")
+        row["row"] = int(number)
     assert rows == one.to_pylist()
-    counts = {row["urn"]: row["count"] for row in here.classes(found).collect()}
+    counts = {row["urn"]: row["occurrence_count"] for row in here.classes(found).collect()}
     assert counts == {"urn:a:b": 2, "urn:a:c": 1, "urn:a:B": 1}
 
 
@@ -273,17 +356,15 @@ def test_column_that_is_none(spark):
 
 
 def test_options_that_are_none(spark):
-    """As in the library: one line that tells the nearest."""
+    """As in the library."""
     from urnscan import spark as here
 
-    for function, given in ((here.scan, "a"), (here.occurrences, ["a"])):
-        with pytest.raises(
-            ArgumentError, match=rf"urnscan\.spark\.{function.__name__} has no option 'syntx': did you mean"
-        ):
-            function(spark, given, syntx="rfc8141")
+    for function in (here.scan, here.occurrences):
+        with pytest.raises(ArgumentError, match="unknown syntax 'rfc1'"):
+            function(spark, ["a"], syntax="rfc1")
         with pytest.raises(ArgumentError, match="nothing to read"):
             function(spark, [])
-    with pytest.raises(ArgumentError, match="scan_column has no option 'memory'"):
+    with pytest.raises(TypeError, match="has no option memory"):
         here.scan_column(spark.createDataFrame([("a",)], "text string"), "text", memory="1GB")
 
 
@@ -295,16 +376,23 @@ class TestCommand:
         """The same rows in the same order, in the files by their names; the same lines on standard error."""
         inputs = [str(corpus), str(tmp_path / "missing")]
         outputs = ["-o", str(tmp_path / "classes"), "--occurrences", str(tmp_path / "occurrences")]
-        assert main([*inputs, "-o", str(tmp_path / "one.c"), "--occurrences", str(tmp_path / "one.o")]) == 1
+        assert (
+            main([*inputs, "-o", str(tmp_path / "one.c.parquet"), "--occurrences", str(tmp_path / "one.o.parquet")])
+            == 1
+        )
         on_one = capsys.readouterr().err.splitlines()
         errors = ["--errors", str(tmp_path / "errors")]
         assert main(["--engine", "spark", *inputs, *outputs, *errors]) == 1
         here = capsys.readouterr().err.splitlines()
-        *failures, summary, trimmable = (line.rpartition(", ") if " s, " in line else line for line in on_one)
+        *failures, summary, trimmable, components = (
+            line.rpartition(", ") if " s, " in line else line for line in on_one
+        )
         assert here[: len(failures)] == failures
-        assert here[-1] == trimmable
-        assert here[-2].split(", ")[:4] == "".join(summary).split(", ")[:4]
-        for name, single in (("classes", "one.c"), ("occurrences", "one.o")):
+        assert here[-2:] == [trimmable, components]
+        assert "only then)" in trimmable
+        assert "--syntax rfc8141" in components
+        assert here[-3].split(", ")[:4] == "".join(summary).split(", ")[:4]
+        for name, single in (("classes", "one.c.parquet"), ("occurrences", "one.o.parquet")):
             table = pq.read_table(tmp_path / single)
             rows = pa.concat_tables(pq.read_table(path) for path in sorted((tmp_path / name).glob("part-*")))
             assert rows.column_names == table.column_names
@@ -319,7 +407,52 @@ class TestCommand:
         assert pq.read_table(tmp_path / "occurrences").num_rows < 500
         assert main(["--engine", "spark", str(tmp_path), *outputs, "--force", "--quiet", "--include", "*.parquet"]) == 0
         assert pq.read_table(tmp_path / "occurrences").num_rows == 0  # what it wrote before is no input
-        assert {path.name for path in tmp_path.iterdir()} == {"classes", "errors", "occurrences", "one.c", "one.o"}
+        names = {"classes", "errors", "occurrences", "one.c.parquet", "one.o.parquet"}
+        assert {path.name for path in tmp_path.iterdir()} == names
+
+    def test_only_whole_attempts_are_taken(self, corpus, tmp_path, monkeypatch, capsys):
+        """Files that a lost attempt left are no rows of the table; a file that an executor wrote elsewhere is missed."""
+        from urnscan.spark.driver import Scan
+
+        write = Scan.write
+
+        def with_leavings(scan, table, folder):
+            (folder / "000000000000-lost.parquet").write_bytes(b"PAR1")
+            return write(scan, table, folder)
+
+        def elsewhere(scan, table, folder):
+            files = write(scan, table, folder)
+            (folder / files[0].file).unlink()
+            return files
+
+        command = ["--engine", "spark", str(corpus / "00.txt"), "-o", str(tmp_path / "classes"), "--quiet"]
+        monkeypatch.setattr(Scan, "write", with_leavings)
+        assert main(command) == 0
+        one = urnscan.scan(corpus / "00.txt").classes
+        assert pq.read_table(tmp_path / "classes").to_pylist() == one.to_pylist()
+        assert sorted(path.name for path in (tmp_path / "classes").glob("[!.]*")) == [
+            "_urnscan.json",
+            "part-00000.parquet",
+        ]
+        monkeypatch.setattr(Scan, "write", elsewhere)
+        assert main([*command, "--force"]) == 2
+        assert "name a folder that all machines share, or a URL" in capsys.readouterr().err
+        assert pq.read_table(tmp_path / "classes").num_rows == one.num_rows  # what was there stays
+        assert [path.name for path in tmp_path.iterdir()] == ["classes"]
+
+    def test_urls_are_written_by_spark(self, corpus, tmp_path):
+        """With the same rows, in the same order."""
+        assert main(["--engine", "spark", str(corpus), "-o", f"file://{tmp_path}/classes", "--quiet"]) == 1
+        one = urnscan.scan(corpus).classes.to_pylist()
+        parts = sorted((tmp_path / "classes").glob("part-*"))
+        assert pa.concat_tables(map(pq.read_table, parts)).to_pylist() == one
+
+    def test_a_folder_of_others_is_not_replaced(self, corpus, capsys):
+        """`--force` with the folder above the inputs would delete them."""
+        files = sorted(corpus.iterdir())
+        assert main(["--engine", "spark", str(files[0]), "-o", str(corpus), "--force"]) == 2
+        assert "is no result of an earlier run on Spark, so it is not replaced" in capsys.readouterr().err
+        assert sorted(corpus.iterdir()) == files
 
     def test_nothing_could_be_read(self, tmp_path, capsys):
         command = ["--engine", "spark", str(tmp_path / "missing"), "-o", str(tmp_path / "classes")]
@@ -343,6 +476,7 @@ class TestCommand:
         (["--engine", "spark", "x", "-o", "y", "--resume"], "--resume is for one machine"),
         (["--engine", "spark", "x", "-o", "y", "-j", "3"], "-j is for one machine"),
         (["--engine", "spark", "x", "-o", "y", "--memory", "1GB"], "--memory is for one machine"),
+        (["--engine", "spark", "x", "-o", "y.csv"], "writes folders of Parquet: leave out .csv"),
         (["x", "--master", "local[2]"], "--master is for Spark"),
         (["x", "--errors", "y"], "--errors is for Spark"),
     ],

@@ -1,11 +1,11 @@
 """Scans on Apache Spark, for more than one machine: `pip install 'urnscan[spark]'`.
 
-frames: schemas of the rows that executors exchange.
+frames: schemas of the rows that executors exchange, and blobs of rows.
 executors: functions that run in executors, batch by batch.
 driver: the public functions `scan`, `occurrences`, `classes`, `scan_column`.
 job: the run of the command, from inputs to folders of Parquet.
 
-Executors run `run.worker` and `grouping.classes`, like the threads of one machine.
+Executors run `run.worker` and `grouping`, like the threads of one machine.
 """
 
 from urnscan.spark.driver import Scan, classes, occurrences, scan, scan_column

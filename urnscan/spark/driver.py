@@ -5,31 +5,37 @@ from __future__ import annotations
 import json
 import os
 import pickle
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from urnscan.errors import FatalError, SourceError
-from urnscan.run.options import OF_INPUTS, Options, named_inputs, read_keywords
+import pyarrow as pa
+
+from urnscan.errors import ArgumentError, FatalError, SourceError, SourceNote, checks_options
+from urnscan.grouping.ranges import choose_ranges
+from urnscan.run.options import OF_INPUTS, Options, named_inputs, read_options
+from urnscan.run.pieces import Counts
 from urnscan.run.pipeline import Report
-from urnscan.run.tasks import Argument, Files, Part, Task, tasks
-from urnscan.sources import Listed
-from urnscan.spark.executors import (
-    Wanted,
-    classes_of_partial,
-    partial_of_occurrences,
-    scanned_column,
-    scanned_tasks,
-)
-from urnscan.spark.frames import CLASSES_HERE, OCCURRENCES_HERE, PLACED_PARTIAL, RAW, TASKS, ddl
+from urnscan.run.tasks import Argument, Files, Part, Task, octets_of, tasks
+from urnscan.scanner.grammar import ResolverTail
+from urnscan.spark import executors
+from urnscan.spark.executors import Keys, Told, Wanted
+from urnscan.spark.frames import CLASSES_HERE, CUT, OCCURRENCES_HERE, PART, RAW, REJECTED, ddl
+from urnscan.tables.editions import names_now
+from urnscan.tables.schemas import REJECTS, WRITTEN
+from urnscan.urn.namespaces.own import Rules
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
-__all__ = ["Scan", "classes", "occurrences", "scan", "scan_column", "scan_inputs"]
 
 _PARTITION = 128 << 20  # octets of inputs in a partition, at most
 _WAVES = 4  # partitions for each core, at least, if there is so much to do
+_RANGE = 32 << 20  # octets of rows of a range of keys, about
+_LEAST = 4 << 20  # the same where they are fewer ranges than cores
 _KEY = "urnscan"  # of the options in the metadata of the column `urn`
 
 
@@ -37,54 +43,92 @@ _KEY = "urnscan"  # of the options in the metadata of the column `urn`
 class Scan:
     """Tables of a scan; a context manager that calls `unpersist`.
 
-    Inputs are scanned once, when a table is first needed. The results stay on the disks of the executors; if an executor
-    is lost, its part is scanned again.
+    Inputs are scanned once, when a table is first needed. The results stay on the disks of the executors; if an
+    executor is lost, its part is scanned again.
     """
 
     raw: DataFrame
-    """A row for each occurrence, partial sum, failure and task."""
+    """The results of all tasks, in blobs (`frames.RAW`)."""
     options: Options
     """The options of the scan."""
     has_parts: bool
-    """Whether a file was cut into parts, each of which counts its lines from 1."""
+    """Whether a file was cut into parts, each of which counts its lines from 1: these tables then begin with a scan."""
 
     @property
     def occurrences(self) -> DataFrame:
         """The table of occurrences, and a column `place`: sorted by it, rows are in the order of one machine."""
-        rows = self._whole_lines(self._rows("occurrence", "task", "row"))
-        rows = rows.selectExpr(*map("`{}`".format, OCCURRENCES_HERE.names[:-1]), "struct(task, row, input) AS place")
+        before = self._lines_before
+        rows = self._blobs("occurrences").mapInArrow(
+            lambda batches: executors.occurrences_here(batches, before), ddl(OCCURRENCES_HERE)
+        )
         return _with_options(rows, self.options)
 
     @property
     def classes(self) -> DataFrame:
-        """The table of classes, sorted by `urn`."""
-        return _classes(self._rows("partial"), self.options)
+        """The table of classes, sorted by `urn`. Begins with a scan: the ranges of its partitions depend on what is found."""
+        return _classes(self._blobs("partial"), self._told[1], self.options)
 
     @property
     def rejects(self) -> DataFrame:
         """The table of rejects, if it was asked for."""
-        return self._whole_lines(self._rows("reject", "task")).drop("task")
+        before = self._lines_before
+        return self._blobs("rejects").mapInArrow(
+            lambda batches: executors.plain(executors.whole_lines(batches, before, REJECTS), REJECTED), ddl(REJECTED)
+        )
+
+    def write(self, table: str, folder: Path) -> list[Row]:
+        """Have executors write a table to files in a folder that all of them share.
+
+        Gives a row for each file, in the order of the table (`frames.PART`). Files that lost attempts leave are others.
+        """
+        options, before = self.options, self._lines_before
+        blobs = _cut(self._blobs("partial"), self._told[1]) if table == "classes" else self._blobs(table)
+
+        def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+            if table == "classes":
+                return executors.classes_of_range(batches, options)
+            return executors.whole_lines(batches, before, WRITTEN[table]["schema"])
+
+        metadata = options.metadata()
+        files = blobs.mapInArrow(
+            lambda batches: executors.written(batches, rows_of, table, metadata, folder), ddl(PART)
+        )
+        return sorted(files.collect())
 
     @property
     def errors(self) -> DataFrame:
         """Failures in the order of the inputs: `source`, `reason`. Equal failures of parts of one file are one row."""
-        rows = self._rows("failure", "task", "row").selectExpr("*", "struct(task, row) AS place")
-        rows = rows.selectExpr("*", "if(input IS NULL, place, NULL) AS own")
-        first = rows.groupBy("source", "reason", "input", "own").agg({"place": "min"})
-        return first.orderBy("min(place)").select("source", "reason")
+        return self._frame(self.report().failures)
+
+    @property
+    def notes(self) -> DataFrame:
+        """Notes in the order of the inputs: `source`, `reason`. What they name was scanned as it is."""
+        return self._frame(self.report().notes)
+
+    def _frame(self, told: Sequence[SourceError]) -> DataFrame:
+        rows = [(each.source, each.reason) for each in told]
+        return self.raw.sparkSession.createDataFrame(rows, "source string, reason string")
 
     def report(self) -> Report:
-        """Counts and failures; `classes` and `seconds` are unknown."""
-        (counts,) = (
-            self._rows("done")
-            .selectExpr(
-                # All parts of a file are one input.
-                "coalesce(sum(if(input IS NULL, inputs, 0)), 0) + count(DISTINCT if(inputs > 0, input, NULL)) AS inputs",
-                *(f"coalesce(sum({name}), 0) AS {name}" for name in ("octets", "occurrences", "rejects", "trimmable")),
-            )
-            .collect()
+        """Counts, failures and notes; `classes` and `seconds` are unknown."""
+        counts, failures, met, parts = Counts(), [], set(), set()
+        for told in self._told[0]:
+            counts += told.counts
+            if told.part_of is not None and told.counts.inputs:  # all parts of a file are one input
+                counts += Counts(inputs=-1 if told.part_of in parts else 0)
+                parts.add(told.part_of)
+            for each in told.failures:
+                if told.part_of is None or (told.part_of, str(each)) not in met:
+                    failures.append(each)
+                    met.add((told.part_of, str(each)))
+        report = Report(
+            **asdict(counts),
+            failures=[each for each in failures if not isinstance(each, SourceNote)],
+            notes=[each for each in failures if isinstance(each, SourceNote)],
         )
-        return Report(**counts.asDict(), failures=[SourceError(*row) for row in self.errors.collect()])
+        if not self.options.leaves_out:
+            report.left_out = None
+        return report
 
     def unpersist(self) -> None:
         """Delete the results on the disks of the executors."""
@@ -96,48 +140,92 @@ class Scan:
     def __exit__(self, *_: object) -> None:
         self.unpersist()
 
-    def _rows(self, name: str, *more: str) -> DataFrame:
-        return self.raw.where(f"{name} is not null").select(*more, f"{name}.*")
+    @cached_property
+    def _told(self) -> tuple[list[Told], Keys]:
+        """Summaries of the tasks in their order, and some keys: the first to ask for them has all inputs scanned."""
+        return _told(self._blobs("told"))
 
-    def _whole_lines(self, rows: DataFrame) -> DataFrame:
-        """Count lines from the beginning of the file instead of the part."""
-        if not self.has_parts:
-            return rows
-        earlier = "PARTITION BY input ORDER BY task ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
-        parts = self._rows("done", "task").where("input IS NOT NULL")
-        before = (
-            parts.selectExpr("task", f"sum(lines) OVER ({earlier}) AS before").where("before > 0").hint("broadcast")
-        )
-        line = "line + coalesce(before, 0) AS line"
-        names = [line if name == "line" else f"`{name}`" for name in rows.columns]
-        return rows.join(before, "task", "left").selectExpr(*names)
+    @property
+    def _lines_before(self) -> dict[int, int]:
+        """LF octets in a file before a task that is a part of it."""
+        before: dict[int, int] = {}
+        lines: Counter[int] = Counter()
+        for told in self._told[0] if self.has_parts else ():
+            if told.part_of is not None:
+                before[told.task] = lines[told.part_of]
+                lines[told.part_of] += told.lines
+        return before
+
+    def _blobs(self, kind: str) -> DataFrame:
+        return self.raw.where(f"kind = '{kind}'").drop("kind")
 
 
+@checks_options
 def scan(
     spark: SparkSession,
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     rejects: bool = False,
-    **options: Any,  # noqa: ANN401 (those of Options)
+    syntax: str = "rfc2141",
+    equivalence: str = "lexical",
+    trim: bool = False,
+    recover: str | Iterable[str] = (),
+    resolver_tail: ResolverTail = "keep",
+    max_length: int = 65_536,
+    nid: str | Iterable[str] = (),
+    not_nid: str | Iterable[str] = (),
+    rules: Rules = None,
+    include: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
+    follow: bool = False,
+    ignore_files: bool = False,
+    encoding: str | None = None,
+    column: str | Iterable[str] = (),
+    max_ratio: int = 1_000,
+    max_size: int | str = 10**13,
+    max_depth: int = 8,
+    max_members: int = 10**7,
+    strict: bool = False,
 ) -> Scan:
     """Scan files, folders, globs and URLs, which all executors must reach by the same name.
 
-    `spark` is a session of pyspark 4. `options` are those of `urnscan.scan`. Inputs that fail are in `errors`.
+    `spark` is a session of pyspark 4.1 or later. The options are those of `urnscan.scan` but for `jobs` and `memory`.
+    Inputs that fail are in `errors`.
     Raises FatalError for standard input, ArgumentError (a ValueError and a TypeError) for invalid options.
 
     >>> with urnscan.spark.scan(spark, "data/samples/*.txt", trim=True) as found:  # doctest: +SKIP
     ...     found.report().occurrences, found.classes.count()
     (72, 55)
     """
-    (rules,) = read_keywords("urnscan.spark.scan", options, Options)
     tables = {"occurrences", "classes", *(["rejects"] if rejects else [])}
-    return scan_inputs(spark, _names(inputs), Wanted(rules, frozenset(tables)))
+    return _scan(spark, inputs, locals(), tables)
 
 
+@checks_options
 def occurrences(
     spark: SparkSession,
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    **options: Any,  # noqa: ANN401 (those of Options)
+    *,
+    syntax: str = "rfc2141",
+    equivalence: str = "lexical",
+    trim: bool = False,
+    recover: str | Iterable[str] = (),
+    resolver_tail: ResolverTail = "keep",
+    max_length: int = 65_536,
+    nid: str | Iterable[str] = (),
+    not_nid: str | Iterable[str] = (),
+    rules: Rules = None,
+    include: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
+    follow: bool = False,
+    ignore_files: bool = False,
+    encoding: str | None = None,
+    column: str | Iterable[str] = (),
+    max_ratio: int = 1_000,
+    max_size: int | str = 10**13,
+    max_depth: int = 8,
+    max_members: int = 10**7,
+    strict: bool = False,
 ) -> DataFrame:
     """Scan inputs; gives the table of occurrences. Takes the options of `scan` and raises its errors.
 
@@ -146,46 +234,74 @@ def occurrences(
     >>> urnscan.spark.occurrences(spark, "data/samples/prose.txt").where("nid = 'nbn'").count()  # doctest: +SKIP
     12
     """
-    (rules,) = read_keywords("urnscan.spark.occurrences", options, Options)
-    return scan_inputs(spark, _names(inputs), Wanted(rules, frozenset({"occurrences"}))).occurrences
+    return _scan(spark, inputs, locals(), {"occurrences"}).occurrences
 
 
-def classes(occurrences: DataFrame) -> DataFrame:
+def _scan(
+    spark: SparkSession,
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    options: Mapping[str, Any],
+    tables: Collection[str],
+) -> Scan:
+    """Scan one input or several, for a function of the library. Raises FatalError and ArgumentError."""
+    (chosen,) = read_options(options, Options)
+    names = named_inputs([inputs] if isinstance(inputs, str | os.PathLike) else inputs)
+    return scan_inputs(spark, names, Wanted(chosen, frozenset(tables)))
+
+
+@checks_options
+def classes(occurrences: DataFrame, *, rules: Rules = None) -> DataFrame:
     """Group occurrences that this module gave, or some of them, into equivalence classes; also when read from Parquet.
 
-    Needs their columns `urn`, `text`, `source`, `member`, `offset` and `place`. Raises ValueError if one is missing.
+    Needs their columns `urn`, `text`, `source`, `member`, `start` and `place`. Occurrences that were found with own
+    `rules` need the same rules here. Raises ArgumentError if a column is missing, or the rules are others.
 
     >>> found = urnscan.spark.occurrences(spark, "data/samples/prose.txt", trim=True)  # doctest: +SKIP
-    >>> urnscan.spark.classes(found.where("nid = 'isbn'")).select("urn", "count").first()  # doctest: +SKIP
-    Row(urn='urn:isbn:0-9999412-0-8', count=1)
+    >>> urnscan.spark.classes(found.where("nid = 'isbn'")).select("urn", "occurrence_count").first()  # doctest: +SKIP
+    Row(urn='urn:isbn:0-9999412-0-8', occurrence_count=1)
     """
-    names = ("urn", "text", "source", "member", "offset", "place")
-    found_by = None
-    if set(names) <= set(occurrences.columns):
-        found_by = occurrences.schema["urn"].metadata.get(_KEY)
+    now = dict(zip(occurrences.columns, names_now(occurrences.columns), strict=True))
+    occurrences = occurrences.withColumnsRenamed(now)
+    names = ("urn", "text", "source", "member", "start", "place")
+    is_whole = set(names) <= set(occurrences.columns)
+    found_by = occurrences.schema["urn"].metadata.get(_KEY) if is_whole else None
     if found_by is None:
-        raise ValueError(
+        raise ArgumentError(
             f"these are no occurrences of urnscan.spark: it needs their columns {', '.join(names)} as they are"
         )
     metadata = json.loads(found_by)
-    options = Options(syntax=metadata["syntax"], equivalence=metadata["equivalence"])
+    options = Options(syntax=metadata["syntax"], equivalence=metadata["equivalence"], rules=rules)
+    if options.level.rulebook.sha256 != metadata.get("rules"):
+        raise ArgumentError("these occurrences were found with other rules: give the same file as rules=")
     # Rows are added up in input order, so partitions must be ranges of `place`, each sorted.
     ordered = occurrences.select(*names).repartitionByRange("place").sortWithinPartitions("place")
-    return _classes(ordered.mapInArrow(partial_of_occurrences, ddl(PLACED_PARTIAL)), options)
+    partial = ordered.mapInArrow(executors.partial_of_occurrences, ddl(RAW)).drop("kind")
+    _, keys = _told(occurrences.select("urn").mapInArrow(executors.keys_of_occurrences, ddl(RAW)))
+    return _classes(partial, keys, options)
 
 
+@checks_options
 def scan_column(
     frame: DataFrame,
     column: str,
     *,
     keep: Sequence[str] = (),
-    **options: Any,  # noqa: ANN401 (those of Options)
+    syntax: str = "rfc2141",
+    equivalence: str = "lexical",
+    trim: bool = False,
+    recover: str | Iterable[str] = (),
+    resolver_tail: ResolverTail = "keep",
+    max_length: int = 65_536,
+    nid: str | Iterable[str] = (),
+    not_nid: str | Iterable[str] = (),
+    rules: Rules = None,
 ) -> DataFrame:
-    """Scan a column of text or octets as `urnscan.scan_batches` does; each occurrence has the columns `keep` of its row.
+    """Scan a column of text or octets; occurrences get the columns `keep` of their row.
 
-    `member` is `row/column`; rows are numbered by `monotonically_increasing_id`. `options` are those of
-    `urnscan.scan_batches`. Raises ValueError for a column that is missing, is not text, or has the name of a column of
-    the occurrence table, ArgumentError (a ValueError and a TypeError) for invalid options.
+    The rows are those of the occurrence table: `source` is empty, `member` is `row/column`, with the rows numbered by
+    `monotonically_increasing_id`. The options are those of `urnscan.scan_batches`. Raises ArgumentError (a ValueError and
+    a TypeError) for invalid options, and for a column that is missing, is not text, or has the name of a column of the
+    occurrence table.
 
     >>> frame = spark.createDataFrame([(7, "see urn:isbn:0451450523")], "page int, text string")  # doctest: +SKIP
     >>> urnscan.spark.scan_column(frame, "text", keep=["page"]).select("page", "urn").first()  # doctest: +SKIP
@@ -195,23 +311,19 @@ def scan_column(
 
     for name in (column, *keep):
         if name not in frame.columns:
-            raise ValueError(f"no column {name!r} among {', '.join(frame.columns)}")
+            raise ArgumentError(f"no column {name!r} among {', '.join(frame.columns)}")
     if twice := sorted({*keep} & {*OCCURRENCES_HERE.names}):
-        raise ValueError(f"occurrences have a column {twice[0]!r} of their own: rename the one to keep")
+        raise ArgumentError(f"occurrences have a column {twice[0]!r} of their own: rename the one to keep")
     kind = frame.schema[column].dataType.typeName()
     if kind not in ("string", "binary", "char", "varchar"):
-        raise ValueError(f"column {column!r} is {kind}, not text")
-    (rules,) = read_keywords("urnscan.spark.scan_column", options, Options, without=OF_INPUTS)
+        raise ArgumentError(f"column {column!r} is {kind}, not text")
+    (options,) = read_options(locals(), Options, without=OF_INPUTS)
     numbered = frame.select(F.col(column), *keep, F.monotonically_increasing_id().alias("row"))
-    schema = ", ".join(
-        [ddl(OCCURRENCES_HERE), *(f"`{name}` {frame.schema[name].dataType.simpleString()}" for name in keep)]
+    kept = (f"`{name}` {frame.schema[name].dataType.simpleString()}" for name in keep)
+    schema = ", ".join([ddl(OCCURRENCES_HERE), *kept])
+    return _with_options(
+        numbered.mapInArrow(lambda batches: executors.scanned_column(batches, options, keep), schema), options
     )
-    return _with_options(numbered.mapInArrow(lambda batches: scanned_column(batches, rules, keep), schema), rules)
-
-
-def _names(inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> Sequence[str]:
-    """Names of one input or several. Raises ArgumentError."""
-    return named_inputs([inputs] if isinstance(inputs, str | os.PathLike) else inputs)
 
 
 def _with_options(occurrences: DataFrame, options: Options) -> DataFrame:
@@ -226,20 +338,46 @@ def scan_inputs(spark: SparkSession, inputs: Sequence[Argument], wanted: Wanted,
     if "-" in inputs:
         raise FatalError("standard input is on one machine only: name files, folders or URLs that all executors reach")
     planned = list(tasks(inputs, wanted.options, outputs, wanted.sizes))
-    rows = list(_partitions(planned, spark.sparkContext.defaultParallelism))
-    frame = spark.createDataFrame(spark.sparkContext.parallelize(rows, max(1, len(rows))), ddl(TASKS))
-    raw = frame.mapInArrow(lambda batches: scanned_tasks(batches, wanted), ddl(RAW)).persist(StorageLevel.DISK_ONLY)
-    return Scan(raw, wanted.options, any(isinstance(task, Part) for task in planned))
+    has_parts = any(isinstance(task, Part) for task in planned)
+    partitions = list(_partitions(planned, spark.sparkContext.defaultParallelism))
+    shared = spark.sparkContext.broadcast(partitions)
+    numbers = spark.range(0, len(partitions), 1, max(1, len(partitions)))
+    raw = numbers.mapInArrow(
+        lambda batches: executors.scanned_tasks(batches, wanted, lambda number: shared.value[number]), ddl(RAW)
+    )
+    return Scan(raw.persist(StorageLevel.DISK_ONLY), wanted.options, has_parts)
 
 
-def _classes(partial: DataFrame, options: Options) -> DataFrame:
-    """PLACED_PARTIAL rows -> CLASSES rows; partitions are ranges of `urn`, so that one executor has all rows of a class."""
-    ordered = partial.repartitionByRange("urn").sortWithinPartitions("urn", "task", "row")
-    return ordered.mapInArrow(lambda batches: classes_of_partial(batches, options), ddl(CLASSES_HERE))
+def _told(blobs: DataFrame) -> tuple[list[Told], Keys]:
+    """Summaries of the tasks in their order, and some keys of all partitions."""
+    told, keys = [], Keys()
+    for (blob,) in blobs.select("rows").collect():
+        some, sampled = pickle.loads(blob)  # noqa: S301 (pickled by executors, which run the same code)
+        told += some
+        keys.some += sampled.some
+        keys.octets += sampled.octets
+    return sorted(told, key=lambda each: each.task), keys
+
+
+def _classes(partial: DataFrame, keys: Keys, options: Options) -> DataFrame:
+    """Blobs of partial rows -> CLASSES_HERE rows."""
+
+    def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return executors.plain(executors.classes_of_range(batches, options), CLASSES_HERE)
+
+    return _cut(partial, keys).mapInArrow(rows_of, ddl(CLASSES_HERE))
+
+
+def _cut(partial: DataFrame, keys: Keys) -> DataFrame:
+    """Blobs of partial rows, cut; a partition is a range of `urn`, so an executor has all rows of a class."""
+    cores = partial.sparkSession.sparkContext.defaultParallelism
+    ranges = choose_ranges(keys.some, max(keys.octets // _RANGE, min(cores, keys.octets // _LEAST), 1))
+    blobs = partial.mapInArrow(lambda batches: executors.cut(batches, ranges), ddl(CUT))
+    return blobs.repartitionById(len(ranges), "range").sortWithinPartitions("task", "row")
 
 
 def _partitions(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, bytes]]:
-    """TASKS rows, each a partition: neighbouring tasks, of about the same size together."""
+    """The number of the first task of each partition, and its tasks, pickled: neighbours, of about the same size together."""
     sizes = [_size(task) for task in planned]
     full = min(_PARTITION, sum(sizes) // (_WAVES * cores) + 1)
     first = octets = 0
@@ -254,9 +392,8 @@ def _size(task: Task) -> int:
     """Octets of the inputs of a task; those of a partition if unknown."""
     match task:
         case Files():
-            return sum(
-                int(each.sizes.sum()) if isinstance(each, Listed) else each.size or _PARTITION for each in task.inputs
-            )
+            known = map(octets_of, task.inputs)
+            return sum(_PARTITION if octets is None else octets for octets in known)
         case Part():
             return min(task.end, (task.input.size or 0)) - task.start
         case _:

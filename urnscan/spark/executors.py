@@ -8,43 +8,46 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+import uuid
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import number_array, text_array
+from urnscan.arrays.arrow import number_array, numbers, octet_strings, text_array
 from urnscan.errors import SourceError
-from urnscan.grouping.classes import add_up, group
+from urnscan.grouping.classes import add_up
+from urnscan.grouping.ranges import Ranges
+from urnscan.output.parquet import ParquetOutput
 from urnscan.run.failures import Failures
+from urnscan.run.groupings import groupings
 from urnscan.run.options import Options
-from urnscan.run.pieces import Counts, Done, Failed, Rows
+from urnscan.run.pieces import Counts, Done, Failed, Rows, add_lines
 from urnscan.run.tasks import Part, Sizes, Task
-from urnscan.run.worker import Work, Worker
+from urnscan.run.worker import Worker
 from urnscan.scanner.views import make_scanner
-from urnscan.spark.frames import (
-    CLASSES_HERE,
-    DONE,
-    FAILURE,
-    OCCURRENCES_HERE,
-    PLACE,
-    PLACED,
-    PLACED_PARTIAL,
-    RAW,
-    REJECTED,
-    as_struct,
-    plain,
-)
-from urnscan.tables.rows import class_rows, occurrences_in_values
-from urnscan.tables.schemas import PARTIAL, SINGLE
+from urnscan.spark import frames
+from urnscan.tables.rows import class_rows, count_untrimmed, occurrences_in_values
+from urnscan.tables.schemas import PARTIAL, SINGLE, WRITTEN
 from urnscan.tables.values import scan_values
+from urnscan.urn.syntax import get_syntax
 
-__all__ = ["SIZES", "Wanted", "classes_of_partial", "partial_of_occurrences", "scanned_column", "scanned_tasks"]
+SIZES = Sizes(part=16 << 20)
+SAMPLED = 4096
+"""One of so many rows is in the sample by which ranges are chosen."""
 
-SIZES = Sizes(part=64 << 20)
-_ROWS = 1 << 17  # rows that are added up at once
+_KEY = 1024  # octets of a key in it, at most
+_ROWS = 1 << 18  # rows that are added up at once, or are in a blob
+_MEMORY = 256 << 20  # octets of rows that an executor groups in memory
+
+_Blob = tuple[int, int, str, bytes]
+"""A row of RAW."""
 
 
 @dataclass(frozen=True)
@@ -54,109 +57,135 @@ class Wanted:
     options: Options
     tables: frozenset[str] = frozenset({"occurrences", "classes"})
     sizes: Sizes = SIZES
+    sampled: int = SAMPLED
     folder: str = field(default_factory=os.getcwd)
     """Working folder of the driver, to which relative paths of inputs refer."""
 
 
+@dataclass
+class Told:
+    """Summary of a task, for the driver."""
+
+    task: int
+    part_of: int | None
+    """Number of the file of which the task is a part."""
+    failures: Sequence[SourceError] = ()
+    """Failures and notes."""
+    counts: Counts = field(default_factory=Counts)
+    lines: int = 0
+    """LF octets in a part."""
+
+
+@dataclass
+class Keys:
+    """Some keys of rows, by which ranges are chosen."""
+
+    some: list[bytes] = field(default_factory=list)
+    octets: int = 0
+    """Octets of all the rows."""
+
+    def take(self, rows: pa.RecordBatch, every: int, seed: str) -> None:
+        """Take one of `every` keys. The seed chooses the first, so that many small batches are sampled, too."""
+        first = zlib.crc32(seed.encode()) % every
+        chosen = rows.column("urn").take(number_array(np.arange(first, rows.num_rows, every)))
+        self.some += [key.encode()[:_KEY] for key in chosen.to_pylist()]
+        self.octets += rows.nbytes
+
+
 _workers: dict[Wanted, Worker] = {}
+"""The worker of the last partition, if that was finished: otherwise its buffers hold texts."""
 
 
-@contextlib.contextmanager
-def _worker(wanted: Wanted) -> Iterator[Worker]:
-    """The worker of the partition before, if that was finished (otherwise its buffers hold texts), or a new one."""
-    worker = _workers.pop(wanted, None) or Worker(
-        Work(
-            wanted.options,
-            wanted.sizes,
-            want_occurrences="occurrences" in wanted.tables,
-            want_partial=True,  # has the numbers of inputs
-            want_rejects="rejects" in wanted.tables,
-            on_read=lambda _: None,
-        )
-    )
-    yield worker
+def scanned_tasks(
+    batches: Iterable[pa.RecordBatch], wanted: Wanted, planned: Callable[[int], tuple[int, bytes]]
+) -> Iterator[pa.RecordBatch]:
+    """Numbers of partitions -> RAW rows; `planned` has the number of the first task of each, and its tasks, pickled."""
+    with contextlib.suppress(OSError):  # without the folder, each input at a relative path fails
+        os.chdir(wanted.folder)
+    tables = wanted.tables | {"classes"}  # their rows have the numbers of inputs
+    worker = _workers.pop(wanted, None) or Worker(wanted.options, wanted.sizes, tables, lambda _: None)
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            first, tasks = planned(number)
+            # Pickled by the driver, which may run any code here.
+            for blob in _scanned(first, pickle.loads(tasks), worker, wanted):  # noqa: S301
+                yield frames.batch([blob], frames.RAW)
     _workers.clear()  # keep the buffers of one worker only
     _workers[wanted] = worker
 
 
-def scanned_tasks(batches: Iterable[pa.RecordBatch], wanted: Wanted) -> Iterator[pa.RecordBatch]:
-    """TASKS rows -> RAW rows."""
-    with contextlib.suppress(OSError):  # without the folder, each input at a relative path fails
-        os.chdir(wanted.folder)
-    with _worker(wanted) as worker:
-        for batch in batches:
-            for first, pickled in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                # Pickled by the driver, which may run any code here.
-                yield from _scanned(first, pickle.loads(pickled), worker, wanted)  # noqa: S301
-
-
-def _scanned(first: int, some: Sequence[Task], worker: Worker, wanted: Wanted) -> Iterator[pa.RecordBatch]:
-    sums = _Sums()
+def _scanned(first: int, some: Sequence[Task], worker: Worker, wanted: Wanted) -> Iterator[_Blob]:
+    sums, told = _Sums(wanted.sampled), []
     for number, task in enumerate(some, first):
-        raw = _Raw(number)
-        told: list[SourceError] = []
-        failures = Failures(told, lambda _: None, strict=False)
-        place = task.place if isinstance(task, Part) else None
-        counts, lines = Counts(), 0
-        for piece in worker.work(task):
-            match piece:
-                case Failed():
-                    failures.add(piece.place, piece.name, piece.error, is_part=place is not None)
-                case Done():
-                    counts, lines = counts + piece.counts, piece.lines
-                case Rows():
-                    counts += piece.counts
-                    if piece.occurrences is not None and piece.partial is not None:
-                        more = {"input": piece.partial.column("first_source")}
-                        yield raw.rows("occurrence", plain(piece.occurrences, PLACED, more))
-                    if piece.rejects is not None:
-                        yield raw.rows("reject", plain(piece.rejects, REJECTED))
-                    if piece.partial is not None and "classes" in wanted.tables:
-                        for rows in sums.add(piece.partial, piece.names, (number, raw.count)):
-                            yield raw.rows("partial", rows)
-        failures.finish()
-        if told:
-            yield raw.rows("failure", _batch(((place, each.source, each.reason) for each in told), FAILURE))
-        yield raw.rows("done", _batch([(place, *astuple(counts), lines)], DONE))
-    for rows in sums.end():
-        yield raw.rows("partial", rows)
+        told.append(Told(number, task.place if isinstance(task, Part) else None))
+        yield from _results(told[-1], task, worker, sums if "classes" in wanted.tables else None)
+    yield from sums.end()
+    yield first, 0, "told", pickle.dumps((told, sums.keys))
 
 
-class _Raw:
-    """Makes the RAW rows of one task."""
+def _results(told: Told, task: Task, worker: Worker, sums: _Sums | None) -> Iterator[_Blob]:
+    """Blobs of a task, and what is told of it."""
+    failures = Failures()
+    occurrences, rejects = _Waiting(told.task, "occurrences"), _Waiting(told.task, "rejects")
+    for count, piece in enumerate(worker.work(task)):
+        match piece:
+            case Failed():
+                failures.add(piece.place, piece.name, piece.error, is_part=told.part_of is not None)
+            case Done():
+                told.counts += piece.counts
+                told.lines = piece.lines
+            case Rows():
+                told.counts += piece.counts
+                if piece.occurrences is not None and piece.partial is not None:
+                    inputs = piece.partial.column("first_source")
+                    yield from occurrences.add(piece.occurrences.append_column("input", inputs))
+                if piece.rejects is not None:
+                    yield from rejects.add(piece.rejects)
+                if piece.partial is not None and sums is not None:
+                    yield from sums.add(piece.partial, piece.names, (told.task, count))
+    failures.finish()
+    told.failures = [*failures.failures, *failures.notes]
+    yield from occurrences.end()
+    yield from rejects.end()
 
-    def __init__(self, task: int) -> None:
-        self._task = task
-        self.count = 0
 
-    def rows(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """RAW rows that have only the struct `name`."""
-        total = rows.num_rows
-        columns = {
-            "task": number_array(np.full(total, self._task, np.int64)),
-            "row": number_array(np.arange(self.count, self.count + total)),
-            name: as_struct(rows),
-        }
-        self.count += total
-        return pa.RecordBatch.from_arrays(
-            [columns[field.name] if field.name in columns else pa.nulls(total, field.type) for field in RAW],
-            schema=RAW,
-        )
+class _Waiting:
+    """Rows of a task, until they are enough for a blob."""
+
+    def __init__(self, task: int, kind: str) -> None:
+        self._task, self._kind = task, kind
+        self._batches: list[pa.RecordBatch] = []
+        self._first = self._rows = 0
+
+    def add(self, rows: pa.RecordBatch) -> Iterator[_Blob]:
+        self._batches.append(rows)
+        self._rows += rows.num_rows
+        if self._rows > _ROWS // 4:
+            yield from self.end()
+
+    def end(self) -> Iterator[_Blob]:
+        """Give all rows that wait."""
+        if self._rows:
+            yield self._task, self._first, self._kind, frames.packed(self._batches)
+            self._first += self._rows
+            self._batches, self._rows = [], 0
 
 
 class _Sums:
     """Adds up the rows of a partition, in input order, so that fewer rows are exchanged."""
 
-    def __init__(self) -> None:
+    def __init__(self, sampled: int = SAMPLED) -> None:
+        self.keys = Keys()
+        self._sampled = sampled
         self._waiting: list[pa.RecordBatch] = []
         self._names: dict[int, str] = {}
         self._rows = 0
         self._at = (0, 0)
 
-    def add(self, rows: pa.RecordBatch, names: Mapping[int, str], at: tuple[int, int]) -> Iterator[pa.RecordBatch]:
-        """Add SINGLE rows; gives PLACED_PARTIAL rows when many wait.
+    def add(self, rows: pa.RecordBatch, names: Mapping[int, str], at: tuple[int, int]) -> Iterator[_Blob]:
+        """Add SINGLE rows; gives blobs when many wait.
 
-        `names` has the names of the inputs, `at` is the task and the row of the last of the rows.
+        `names` has the names of the inputs; `at` is the task and a number that rises in it.
         """
         self._waiting.append(rows)
         self._names.update(names)
@@ -168,26 +197,25 @@ class _Sums:
             if self._rows > _ROWS // 2:  # mostly different classes: waiting longer would hardly make them fewer
                 yield from self.end()
 
-    def end(self) -> Iterator[pa.RecordBatch]:
+    def end(self) -> Iterator[_Blob]:
         """Give all rows that wait."""
         if not self._rows:
             return
-        rows = add_up(self._waiting)
-        total = rows.num_rows
+        rows = self._waiting[0] if self._is_added else add_up(self._waiting)
+        self.keys.take(rows, self._sampled, f"{self._at}")
         source = rows.column("first_source").dictionary_encode()
-        names = text_array([self._names[place] for place in source.dictionary.to_pylist()])
-        more = {
-            "source": names.take(source.indices),
-            "task": number_array(np.full(total, self._at[0], np.int64)),
-            "row": number_array(np.full(total, self._at[1], np.int64)),
-        }
+        names = text_array([self._names[place] for place in source.dictionary.to_pylist()]).take(source.indices)
         self._waiting, self._rows = [], 0
         self._names.clear()
-        yield plain(rows, PLACED_PARTIAL, more)
+        yield *self._at, "partial", frames.packed([rows.append_column("source", names)])
+
+    @property
+    def _is_added(self) -> bool:
+        return len(self._waiting) == 1 and self._waiting[0].schema.equals(PARTIAL)
 
 
 def partial_of_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """PLACED rows in the order of their places -> PLACED_PARTIAL rows."""
+    """Rows of OCCURRENCES_HERE in the order of their places -> RAW rows, all partial."""
     sums = _Sums()
     for batch in batches:
         if not batch.num_rows:
@@ -198,39 +226,131 @@ def partial_of_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Rec
             "text": pc.if_else(pc.equal(urn, text), "", text),
             "first_source": source,
             "first_member": batch.column("member"),
-            "first_offset": batch.column("offset"),
+            "first_start": batch.column("start"),
         }
         names = dict(zip(source.to_pylist(), batch.column("source").to_pylist(), strict=True))
-        yield from sums.add(plain(batch, SINGLE, single), names, (last["task"], last["row"]))
-    yield from sums.end()
+        for blob in sums.add(frames.plain(batch, SINGLE, single), names, (last["task"], last["row"])):
+            yield frames.batch([blob], frames.RAW)
+    yield frames.batch(sums.end(), frames.RAW)
 
 
-def classes_of_partial(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
-    """PLACED_PARTIAL rows, sorted by `urn`, `task` and `row`, those of a class in one partition -> CLASSES rows."""
-    waiting: list[pa.RecordBatch] = []
+def keys_of_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows with a column `urn` -> RAW rows with a sample of their keys."""
+    keys = Keys()
+    for number, batch in enumerate(batches):
+        if batch.num_rows:
+            keys.take(batch, SAMPLED, f"{number} {batch.column('urn')[0]}")
+    yield frames.batch([(0, 0, "told", pickle.dumps(([], keys)))], frames.RAW)
+
+
+def cut(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[pa.RecordBatch]:
+    """RAW rows, all partial -> CUT rows."""
+    for task, row, blob in _values(batches, "task", "row", "rows"):
+        for rows in frames.unpacked(blob):
+            begins = ranges.order(*octet_strings(rows.column("urn")))[1].tolist()
+            parts = (
+                (number, task, row, frames.packed([rows.slice(first, end - first)]))
+                for number, (first, end) in enumerate(pairwise(begins))
+                if first < end
+            )
+            yield frames.batch(parts, frames.CUT)
+
+
+def classes_of_range(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
+    """CUT rows of one range, in the order of `task` and `row` -> CLASSES rows."""
+    names: dict[int, str] = {}
+    with contextlib.ExitStack() as stack:
+        grouping = groupings(1, None, stack)(_MEMORY)
+        for (blob,) in _values(batches, "rows"):
+            for rows in frames.unpacked(blob):
+                place, source = numbers(rows.column("first_source")), rows.column("source")
+                heads = np.flatnonzero(numbers(rows.column("sources")))
+                places, first = np.unique(place[heads], return_index=True)
+                names.update(zip(places.tolist(), source.take(number_array(heads[first])).to_pylist(), strict=True))
+                grouping.add(rows.select(PARTIAL.names))
+        yield from grouping.classes(
+            lambda grouped: class_rows(grouped, names, options.level), syntax=get_syntax(options.syntax)
+        )
+
+
+def occurrences_here(batches: Iterable[pa.RecordBatch], before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
+    """RAW rows, all occurrences -> OCCURRENCES_HERE rows; `before` is that of `whole_lines`."""
+    for task, first, rows in _unpacked(batches, before):
+        place = _places(number_array(np.full(len(rows), task, np.int64)), first, rows.column("input"))
+        yield frames.plain(rows, frames.OCCURRENCES_HERE, {"place": place})
+
+
+def _places(task: pa.Array, first: int, source: pa.Array) -> pa.StructArray:
+    """The column `place` of rows that are numbered from `first` on."""
+    row = number_array(np.arange(first, first + len(task)))
+    return pa.StructArray.from_arrays([task, row, source], fields=list(frames.PLACE))
+
+
+def whole_lines(
+    batches: Iterable[pa.RecordBatch], before: Mapping[int, int], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """RAW rows, all occurrences or all rejects -> rows of the schema, OCCURRENCES or REJECTS.
+
+    `before` has the LF octets before a task that is a part of a file.
+    """
+    for _, _, rows in _unpacked(batches, before):
+        yield rows.select(schema.names)
+
+
+def _unpacked(
+    batches: Iterable[pa.RecordBatch], before: Mapping[int, int]
+) -> Iterator[tuple[int, int, pa.RecordBatch]]:
+    """The task, the number in it of the first row, and the rows, whose lines are counted from the beginning of the file."""
+    for task, row, blob in _values(batches, "task", "row", "rows"):
+        first = row
+        for rows in frames.unpacked(blob):
+            yield task, first, add_lines(rows, before.get(task, 0))
+            first += rows.num_rows
+
+
+def plain(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Rows of a table -> rows of a schema of Spark's types."""
+    for rows in batches:
+        yield frames.plain(rows, schema)
+
+
+def written(
+    batches: Iterable[pa.RecordBatch],
+    rows_of: Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]],
+    table: str,
+    metadata: Mapping[str, Any],
+    folder: Path,
+) -> Iterator[pa.RecordBatch]:
+    """Blobs of a partition -> their rows, written to a file in the folder, and a PART row about it.
+
+    The file has the number of the first range or task in its name, and another name for each attempt. Raises FatalError.
+    """
+    given = iter(batches)
+    begun = next((batch for batch in given if batch.num_rows), None)
+    if begun is None:
+        return
+    file = folder / f"{begun.column(0)[0].as_py():012}-{uuid.uuid4().hex}.parquet"
+    rows = untrimmed = 0
+    with ParquetOutput(file, **WRITTEN[table]) as output:
+        for made in rows_of(chain([begun], given)):
+            output.write(made)
+            rows += made.num_rows
+            untrimmed += count_untrimmed(made) if table == "classes" else 0
+        output.commit(metadata)
+    yield frames.batch([(file.name, rows, untrimmed)], frames.PART)
+
+
+def _values(batches: Iterable[pa.RecordBatch], *names: str) -> Iterator[tuple[Any, ...]]:
+    """The values of these columns, row by row."""
     for batch in batches:
-        urn = batch.column("urn")
-        ended = batch.num_rows and batch.num_rows - pc.sum(pc.equal(urn, urn[-1])).as_py()
-        waiting.append(batch.slice(0, ended) if ended else batch)
-        if ended:  # the last class may go on in the next batch
-            yield _classes(waiting, options)
-            waiting = [batch.slice(ended)]
-    if any(batch.num_rows for batch in waiting):
-        yield _classes(waiting, options)
-
-
-def _classes(batches: Sequence[pa.RecordBatch], options: Options) -> pa.RecordBatch:
-    rows = pa.Table.from_batches(batches)
-    heads = rows.filter(pc.greater(rows["sources"], 0))
-    names = dict(zip(heads["first_source"].to_pylist(), heads["source"].to_pylist(), strict=True))
-    grouped = group([plain(batch, PARTIAL) for batch in batches if batch.num_rows])
-    return plain(class_rows(grouped, names, options.syntax, options.level), CLASSES_HERE)
+        for row in range(batch.num_rows):
+            yield tuple(batch.column(name)[row].as_py() for name in names)
 
 
 def scanned_column(
     batches: Iterable[pa.RecordBatch], options: Options, kept: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Scan the first column of rows; gives OCCURRENCES_HERE rows with the columns `kept`. The last column numbers rows."""
+    """Scan the first column of rows, numbered by the last; gives OCCURRENCES_HERE rows with the columns `kept`."""
     scanner = make_scanner(options.grammar(count_lines=True), options.recover)
     count = 0
     for batch in batches:
@@ -243,21 +363,11 @@ def scanned_column(
             rows = number_array(hits.value)
             number = numbers_of_rows.take(rows)
             member = pc.binary_join_element_wise(number.cast(pa.string()), column, "/")
-            found = occurrences_in_values(hits, member, options.level)
-            place = pa.StructArray.from_arrays(
-                [number, number_array(np.arange(count, count + total)), number_array(np.zeros(total, np.int32))],
-                fields=list(PLACE),
-            )
+            found = occurrences_in_values(hits, options.level, scanner.grammar.syntax, member)
+            place = _places(number, count, number_array(np.zeros(total, np.int32)))
             count += total
-            occurrences = plain(found, OCCURRENCES_HERE, {"place": place})
+            occurrences = frames.plain(found, frames.OCCURRENCES_HERE, {"place": place})
             yield pa.RecordBatch.from_arrays(
                 [*occurrences.columns, *(batch.column(1 + number).take(rows) for number in range(len(kept)))],
                 names=[*occurrences.schema.names, *kept],
             )
-
-
-def _batch(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch:
-    columns = zip(*rows, strict=True)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
-    )

@@ -1,33 +1,19 @@
 """Schemas of the rows that executors exchange, and the conversion of rows to them.
 
-Spark has no dictionaries and no unsigned numbers: columns become `string` and `smallint`.
+Between executors tables travel as blobs: many rows of Arrow in one value of the type `binary`, compressed. Spark then
+moves few large values. Only at the end does it see rows; it has no dictionaries and no unsigned numbers, so columns
+become `string` and `smallint`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, PARTIAL, REJECTS
-
-__all__ = [
-    "CLASSES_HERE",
-    "DONE",
-    "FAILURE",
-    "OCCURRENCES_HERE",
-    "PLACE",
-    "PLACED",
-    "PLACED_PARTIAL",
-    "RAW",
-    "REJECTED",
-    "TASKS",
-    "as_struct",
-    "ddl",
-    "plain",
-]
 
 _NAMES = {
     pa.bool_(): "boolean",
@@ -37,6 +23,7 @@ _NAMES = {
     pa.string(): "string",
     pa.binary(): "binary",
 }
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def ddl(schema: Iterable[pa.Field]) -> str:
@@ -50,65 +37,66 @@ def _ddl(kind: pa.DataType) -> str:
     return f"array<{_ddl(kind.value_type)}>" if pa.types.is_list(kind) else _NAMES[kind]
 
 
-def _plain_type(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_dictionary(kind):
-        return kind.value_type
-    return pa.int16() if kind == pa.uint8() else kind
-
-
 def _plain_schema(schema: Iterable[pa.Field]) -> pa.Schema:
-    return pa.schema([pa.field(field.name, _plain_type(field.type)) for field in schema])
+    fields = []
+    for field in schema:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        fields.append((field.name, pa.int16() if kind == pa.uint8() else kind))
+    return pa.schema(fields)
 
-
-TASKS = pa.schema([("task", pa.int64()), ("tasks", pa.binary())])
-"""Neighbouring tasks, pickled; `task` is the number of the first."""
 
 PLACE = pa.struct([("task", pa.int64()), ("row", pa.int64()), ("input", pa.int32())])
 """Position of an occurrence in the run (frames have no order), and the number of its input."""
-
-PLACED = _plain_schema([*OCCURRENCES, pa.field("input", pa.int32())])
-"""OCCURRENCES with the numbers of their inputs."""
 
 OCCURRENCES_HERE = _plain_schema([*OCCURRENCES, pa.field("place", PLACE)])
 """OCCURRENCES with their PLACE."""
 
 REJECTED = _plain_schema(REJECTS)
 
-PLACED_PARTIAL = pa.schema(
-    [*_plain_schema(PARTIAL), ("source", pa.string()), ("task", pa.int64()), ("row", pa.int64())]
-)
-"""PARTIAL with the name of the first source. Sorted by `task` and `row`, rows of a class are in input order."""
-
 CLASSES_HERE = _plain_schema(CLASSES)
 
-FAILURE = pa.schema([("input", pa.int32()), ("source", pa.string()), ("reason", pa.string())])
-"""Failures; `input` is the number of the file if a part of it failed, otherwise null."""
+NAMED_PARTIAL = PARTIAL.append(pa.field("source", pa.string()))
+"""PARTIAL with the name of the first source."""
 
-DONE = pa.schema(
-    [
-        ("input", pa.int32()),  # of a part, the number of its file; otherwise null
-        *((name, pa.int64()) for name in ("inputs", "octets", "occurrences", "rejects", "trimmable", "lines")),
-    ]
-)
-"""Counts of a task."""
+RAW = pa.schema([("task", pa.int64()), ("row", pa.int64()), ("kind", pa.string()), ("rows", pa.binary())])
+"""All results of tasks in one frame, so that tasks run only once. The blob `rows` holds, by `kind`:
 
-RAW = pa.schema(
-    [
-        ("task", pa.int64()),
-        ("row", pa.int64()),  # rises within a task
-        *(
-            (name, pa.struct(list(schema)))
-            for name, schema in (
-                ("occurrence", PLACED),
-                ("reject", REJECTED),
-                ("partial", PLACED_PARTIAL),
-                ("failure", FAILURE),
-                ("done", DONE),
-            )
-        ),
-    ]
-)
-"""All results of tasks in one frame, so that tasks run only once: each row has one of the structs."""
+occurrences: OCCURRENCES of one task, with a column `input`; `row` is the number of the first of them in the task.
+rejects: REJECTS of one task.
+partial: NAMED_PARTIAL, added up and sorted. Blobs in the order of `task` and `row` are in input order.
+told: summaries of the tasks of a partition and some of its keys, pickled (`executors.Told`, `executors.Keys`).
+"""
+
+CUT = pa.schema([("range", pa.int32()), *(field for field in RAW if field.name != "kind")])
+"""Blobs of NAMED_PARTIAL rows, each in one range of keys."""
+
+
+PART = pa.schema([("file", pa.string()), ("rows", pa.int64()), ("untrimmed", pa.int64())])
+"""A file that an executor wrote; `untrimmed` counts classes with this problem."""
+
+
+def packed(batches: Sequence[pa.RecordBatch]) -> bytes:
+    """A blob of the rows, which have one schema."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batches[0].schema, options=_COMPRESSED) as writer:
+        for rows in batches:
+            writer.write_batch(rows)
+    octets: bytes = sink.getvalue().to_pybytes()
+    return octets
+
+
+def unpacked(blob: bytes) -> list[pa.RecordBatch]:
+    """The rows of a blob."""
+    with pa.ipc.RecordBatchStreamReader(pa.py_buffer(blob)) as reader:
+        return list(reader)
+
+
+def batch(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch:
+    """A few rows, given as tuples."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+    )
 
 
 def plain(
@@ -120,8 +108,3 @@ def plain(
         column = more[field.name] if field.name in more else rows.column(field.name)
         columns.append(column if column.type == field.type else column.cast(field.type))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def as_struct(rows: pa.RecordBatch) -> pa.StructArray:
-    """Rows as one column of structs."""
-    return pa.StructArray.from_arrays(rows.columns, fields=list(rows.schema))

@@ -5,29 +5,34 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import pyarrow as pa
 import regex
 
-from urnscan.errors import FatalError, SourceError
+from urnscan.errors import FatalError, SourceError, option
+from urnscan.output.parquet import ParquetOutput
+from urnscan.output.places import as_fatal
 from urnscan.run.options import Options
 from urnscan.run.pipeline import Report
 from urnscan.run.tasks import Argument
-from urnscan.sources import TEMPORARY_SUFFIX
-from urnscan.spark.driver import scan_inputs
+from urnscan.sources.selection import TEMPORARY_SUFFIX
+from urnscan.spark.driver import Scan, scan_inputs
 from urnscan.spark.executors import Wanted
+from urnscan.spark.frames import batch
+from urnscan.tables.metadata import OF_FOLDER
+from urnscan.tables.schemas import WRITTEN
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
-__all__ = ["run", "session"]
-
-_METADATA = "_urnscan.json"  # readers of Parquet ignore files that begin with "_"
+_ERRORS = pa.schema([pa.field("source", pa.string(), nullable=False), pa.field("reason", pa.string(), nullable=False)])
 
 
 @contextlib.contextmanager
@@ -76,20 +81,25 @@ def run(
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
         stack.enter_context(_clear_errors())
-        folders = {name: stack.enter_context(_Folder(spark, path, force=force)) for name, path in outputs.items()}
-        paths = [*outputs.values(), *_files_in(outputs.values())]
+        folders = {
+            name: stack.enter_context((_Folder if "://" in path else _SharedFolder)(spark, path, force=force))
+            for name, path in outputs.items()
+        }
+        # Files of an earlier run in the output folders are no inputs, even if the folders lie in one.
+        earlier = [str(path) for folder in outputs.values() for path in Path(folder).rglob("*")]
+        paths = [*outputs.values(), *earlier]
         scan = stack.enter_context(scan_inputs(spark, inputs, Wanted(options, frozenset(outputs)), paths))
         report = scan.report()
+        for note in report.notes:
+            on_failure(note)
         for failure in report.failures:
             on_failure(failure)
             if options.strict:
-                raise FatalError("an input failed (--strict): nothing is written")
+                raise FatalError(f"an input failed ({option('strict')}): nothing is written")
         if report.failures and not report.inputs:
             raise FatalError("no input could be read")
         for name, folder in folders.items():
-            folder.write(getattr(scan, name).drop("place"))
-        if "classes" in folders:
-            report.classes = folders["classes"].count()
+            folder.fill(name, scan, report)
         if "rejects" not in outputs:
             report.rejects = None
         for folder in folders.values():
@@ -98,17 +108,14 @@ def run(
     return report
 
 
-def _files_in(folders: Iterable[str]) -> Iterator[str]:
-    """Files of an earlier run in the output folders: these are no inputs, even if the folders lie in one."""
-    for folder in folders:
-        yield from map(str, Path(folder).rglob("*"))
-
-
 class _Folder:
-    """A folder of Parquet on any file system that Spark knows, written beside its place and then renamed."""
+    """A folder of Parquet at a URL, which Spark writes beside its place and then renames."""
 
     def __init__(self, spark: SparkSession, path: str, *, force: bool) -> None:
-        """Raises FatalError if it exists already (without `force`)."""
+        """Raises FatalError if it exists already.
+
+        With `force` it may exist if it is the result of an earlier run.
+        """
         self._spark = spark
         self._name = path
         self._force = force
@@ -119,32 +126,93 @@ class _Folder:
         self._written = hadoop.Path(f"{place.rstrip('/')}{TEMPORARY_SUFFIX}")
         self._system = self._place.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())  # noqa: SLF001
         if not force and self._system.exists(self._place):
-            raise FatalError(f"{path}: exists already; --force replaces it")
+            raise FatalError(f"{path}: exists already; {option('force')} replaces it")
+        if self._system.exists(self._place) and not self._system.exists(self._place.suffix(f"/{OF_FOLDER}")):
+            raise FatalError(
+                f"{path}: is no result of an earlier run on Spark, so it is not replaced: name another folder"
+            )
 
     def __enter__(self) -> Self:
+        self._system.delete(self._written, True)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._system.delete(self._written, True)
 
-    def write(self, table: DataFrame) -> None:
-        """Write all rows."""
-        table.write.mode("overwrite").parquet(self._written.toString())
+    def fill(self, name: str, scan: Scan, report: Report) -> None:
+        """Write the table of this name; the report gets the counts that are known only then. Raises FatalError."""
+        getattr(scan, name).drop("place").write.mode("overwrite").parquet(self._written.toString())
+        if name == "classes":
+            report.classes, report.untrimmed = self._count(), self._count("problem LIKE 'untrimmed%'")
 
-    def count(self) -> int:
-        """Count the rows that were written."""
-        rows: int = self._spark.read.parquet(self._written.toString()).count()
+    def _count(self, condition: str = "true") -> int:
+        """Count the rows that were written and meet an SQL condition."""
+        rows: int = self._spark.read.parquet(self._written.toString()).where(condition).count()
         return rows
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
         """Write the metadata and put the folder in its place. Raises FatalError."""
-        file = self._system.create(self._written.suffix(f"/{_METADATA}"))
+        file = self._system.create(self._written.suffix(f"/{OF_FOLDER}"))
         file.write(json.dumps(metadata).encode())
         file.close()
         if self._force:
             self._system.delete(self._place, True)
         if not self._system.rename(self._written, self._place):
             raise FatalError(f"{self._name}: cannot be put there")
+
+
+class _SharedFolder(_Folder):
+    """A folder in a file system that all machines share: executors write its files, in the types of one machine."""
+
+    def __init__(self, spark: SparkSession, path: str, *, force: bool) -> None:
+        super().__init__(spark, path, force=force)
+        self._whole = Path(f"{os.path.abspath(path)}{TEMPORARY_SUFFIX}")  # noqa: PTH100 (as above)
+        self._attempts = self._whole / "attempts"
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        with as_fatal(self._name):
+            self._attempts.mkdir(parents=True)
+        return self
+
+    def fill(self, name: str, scan: Scan, report: Report) -> None:
+        """Write the table as above. Files that lost attempts of a task have left are removed."""
+        if name == "errors":
+            rows = batch([(each.source, each.reason) for each in report.failures], _ERRORS)
+            self._write_part({"schema": _ERRORS}, [rows])
+        else:
+            self._take(name, scan, report)
+        shutil.rmtree(self._attempts)
+
+    def _take(self, name: str, scan: Scan, report: Report) -> None:
+        """Take the files of a table that executors write. Raises FatalError."""
+        files = scan.write(name, self._attempts)
+        for number, file in enumerate(files):
+            try:
+                (self._attempts / file.file).rename(self._whole / f"part-{number:05}.parquet")
+            except FileNotFoundError as error:
+                raise FatalError(
+                    f"{self._name}: what executors wrote is not there: name a folder that all machines share, or a URL"
+                ) from error
+        if not files:
+            self._write_part(WRITTEN[name], [], scan.options.metadata())
+        rows = sum(file.rows for file in files)
+        if name == "classes":
+            report.classes, report.untrimmed = rows, sum(file.untrimmed for file in files)
+        elif rows != getattr(report, name):
+            raise FatalError(
+                f"{self._name}: {rows} {name} were written of {getattr(report, name)} that were found: "
+                "an input has changed during the run"
+            )
+
+    def _write_part(
+        self, table: Mapping[str, Any], batches: Sequence[pa.RecordBatch], metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        """Write the only file of a table, on this machine; `table` as in WRITTEN."""
+        with ParquetOutput(self._whole / "part-00000.parquet", **table) as output:
+            for rows in batches:
+                output.write(rows)
+            output.commit(metadata)
 
 
 @contextlib.contextmanager
@@ -156,13 +224,8 @@ def _clear_errors() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise FatalError(_one_line(error)) from error
-
-
-def _one_line(error: Exception) -> str:
-    """The cause in one line: an error of urnscan in an executor, or else an error of Spark."""
-    text = str(error)
-    if own := regex.findall(r"urnscan\.errors\.\w+: (.+)", text):
-        return str(own[-1])
-    causes = regex.findall(r"(?m)^(?:Caused by: )?[\w.$]+(?:Exception|Error): (.+)$", text)
-    return f"Spark: {causes[-1] if causes else text.strip().partition(chr(10))[0]}"
+        text = str(error)
+        if own := regex.findall(r"urnscan\.errors\.\w+: (.+)", text):  # in an executor
+            raise FatalError(own[-1]) from error
+        causes = regex.findall(r"(?m)^(?:Caused by: )?[\w.$]+(?:Exception|Error): (.+)$", text)
+        raise FatalError(f"Spark: {causes[-1] if causes else text.strip().partition(chr(10))[0]}") from error
