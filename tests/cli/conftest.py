@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.oracle import END, oracle
+from tests.support.spelled import joined, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,18 +47,18 @@ class Result(NamedTuple):
 
     @property
     def said(self) -> list[str]:
-        """The lines on standard error but for the summary and the hint about trimming."""
+        """The lines on standard error but for the summary and the hints."""
         return [line for line in self.err.splitlines() if not is_summary(line)]
 
     @property
     def summary(self) -> str:
         """The one summary line."""
-        (line,) = [line for line in self.err.splitlines() if is_summary(line) and "--trim" not in line]
+        (line,) = [line for line in self.err.splitlines() if is_summary(line) and "; --" not in line]
         return line
 
 
 def is_summary(line: str) -> bool:
-    """Whether a line is the summary or the hint about trimming, not a message about an input."""
+    """Whether a line is the summary or a hint about another option, not a message about an input."""
     return re.match(r"urnscan: [\d,]+ (inputs?|occurrences?)\b", line) is not None
 
 
@@ -163,24 +164,30 @@ def urnscan_of_module(tmp_path_factory: pytest.TempPathFactory, home: Path) -> C
 
 
 def expected(source: str, octets: bytes, syntax: str = "rfc2141", **options: object) -> list[tuple]:
-    """What the oracle says the rows of a file are: (source, offset, line, text, urn, nid, stop, trailing)."""
-    return [
-        (
-            source,
-            record.start,
-            record.line,
-            record.text.decode(),
-            record.canonical.decode(),
-            record.nid.decode().lower(),
-            None if record.stop == END else record.stop,
-            record.trailing,
-            record.resolver,
+    """What the oracle says the rows of a file are: (source, start, line, text, urn, nid, stop, punctuation, ...)."""
+    rows = []
+    for record in oracle(octets, syntax, **options):
+        components, problems = spelled(record.text.decode(), syntax)
+        rows.append(
+            (
+                source,
+                record.start,
+                record.line,
+                record.text.decode(),
+                record.canonical.decode(),
+                record.nid.decode().lower(),
+                None if record.stop == END else record.stop,
+                record.punctuation,
+                record.resolver,
+                *components.values(),
+                joined(problems),
+            )
         )
-        for record in oracle(octets, syntax, **options)
-    ]
+    return rows
 
 
-EXPECTED = ("source", "offset", "line", "text", "urn", "nid", "stop", "trailing", "resolver")
+EXPECTED = ("source", "start", "line", "text", "urn", "nid", "stop", "punctuation", "resolver")
+EXPECTED += ("r_component", "q_component", "f_component", "problem")
 """The columns of `expected`."""
 
 

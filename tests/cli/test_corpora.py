@@ -54,18 +54,18 @@ def corpora(tmp_path_factory, home):
 def scanned(request, corpora):
     """A run over all texts in one syntax: the command, the syntax, the rows of its occurrences by source."""
     syntax = request.param
-    outputs = ["-o", f"{syntax}.classes", "--occurrences", f"{syntax}.occurrences"]
+    outputs = ["-o", f"{syntax}.classes.parquet", "--occurrences", f"{syntax}.occurrences.parquet"]
     result = corpora(*corpora.roots, *outputs, "--syntax", syntax)
     assert result.summary.startswith(f"urnscan: {corpora.files:,} inputs, ")
     found = {}
-    for row in corpora.rows(f"{syntax}.occurrences", *EXPECTED):
+    for row in corpora.rows(f"{syntax}.occurrences.parquet", *EXPECTED):
         found.setdefault(row[0], []).append(row)
     assert found
     return corpora, syntax, found
 
 
 def test_occurrences_are_those_of_the_oracle(scanned):
-    """Source, offset, line, text, canonical form, NID, stop and what would be trimmed, in every file that has some."""
+    """Source, start, line, text, canonical form, NID, stop and what would be trimmed, in every file that has some."""
     corpora, syntax, found = scanned
     for name, octets in corpora.texts.items():
         assert found.get(name, []) == expected(name, octets, syntax), name
@@ -90,8 +90,8 @@ def test_the_classes_add_up_to_the_occurrences(scanned):
     for rows in found.values():
         for source, _, _, text, urn, *_ in rows:
             classes.setdefault(urn, []).append((source, text))
-    names = ["urn", "count", "source_count", "variant_count", "first_source"]
-    table = pq.read_table(corpora.folder / f"{syntax}.classes", columns=names)
+    names = ["urn", "occurrence_count", "source_count", "spelling_count", "first_source"]
+    table = pq.read_table(corpora.folder / f"{syntax}.classes.parquet", columns=names)
     rows = [tuple(row.values()) for row in table.to_pylist()]
     assert rows == [
         (urn, len(places), len({source for source, _ in places}), len({text for _, text in places}), places[0][0])
@@ -100,9 +100,9 @@ def test_the_classes_add_up_to_the_occurrences(scanned):
 
 
 def test_trimmed_occurrences_are_those_of_the_oracle(corpora):
-    corpora(*corpora.roots, "--occurrences", "trimmed.occurrences", "--trim", "--quiet")
+    corpora(*corpora.roots, "--occurrences", "trimmed.occurrences.parquet", "--trim", "--quiet")
     found = {}
-    for row in corpora.rows("trimmed.occurrences", *EXPECTED):
+    for row in corpora.rows("trimmed.occurrences.parquet", *EXPECTED):
         found.setdefault(row[0], []).append(row)
     for name, octets in corpora.texts.items():
         assert found.get(name, []) == expected(name, octets, trim=True), name
@@ -113,9 +113,9 @@ def test_as_they_are_kept(corpora):
     """The archives themselves hold what the files from them hold, each occurrence with the way to it as its member."""
     archives = sorted(map(str, CORPORA.glob("*.tar.xz")))
     for inputs, name in ((archives, "archives"), (corpora.roots, "files")):
-        corpora(*inputs, "--occurrences", f"{name}.occurrences", "--quiet")
-    columns = ("offset", "line", "text", "urn", "stop", "trailing", "resolver")
-    packed = corpora.rows("archives.occurrences", "member", *columns)
-    unpacked = corpora.rows("files.occurrences", "source", *columns)
+        corpora(*inputs, "--occurrences", f"{name}.occurrences.parquet", "--quiet")
+    columns = ("start", "line", "text", "urn", "stop", "punctuation", "resolver")
+    packed = corpora.rows("archives.occurrences.parquet", "member", *columns)
+    unpacked = corpora.rows("files.occurrences.parquet", "source", *columns)
     assert len(packed) > 10_000
     assert sorted(packed, key=repr) == sorted(unpacked, key=repr)

@@ -41,12 +41,19 @@ COLUMNS = {
     "member": DICTIONARY,
     "record": pa.int64(),
     "record_id": pa.string(),
-    "offset": pa.int64(),
+    "start": pa.int64(),
     "length": pa.int64(),
     "urns": URNS,
+    "other_keys": URNS,
     "joined_by": URNS,
-    "rank": pa.int64(),
+    "cluster_rank": pa.int64(),
     "kept": pa.bool_(),
+    "decision": DICTIONARY,
+    "reason": DICTIONARY,
+    "component": pa.int64(),
+    "title": pa.string(),
+    "publication_year": pa.int32(),
+    "format": DICTIONARY,
 }
 
 
@@ -64,7 +71,7 @@ def numbers_of(result):
     (line,) = [line for line in result.err.splitlines() if " duplicate" in line]
     found = re.fullmatch(
         r"urnscan: ([\d,]+) dumps?, ([\d,]+) records?, ([\d,]+) clusters?, ([\d,]+) duplicates?, "
-        r"(?:[\d,]+ without URNs, )?\d+\.\d s(?:, (\d+) failures?)?",
+        r"(?:[\d,]+ held apart, )?(?:[\d,]+ without (?:URNs|identifiers), )?\d+\.\d s(?:, (\d+) failures?)?(?: -> .+)?",
         line,
     )
     return tuple(int((number or "0").replace(",", "")) for number in found.groups())
@@ -125,10 +132,11 @@ class TestClusters:
         schema = pq.read_schema(books[0].folder / "clusters.parquet")
         assert schema.names == list(COLUMNS)
         types = dict(zip(schema.names, schema.types, strict=True))
-        for name in ("urns", "joined_by"):  # the names inside a list differ between versions of Parquet
+        for name in ("urns", "other_keys", "joined_by"):  # the names inside a list differ between versions of Parquet
             assert types.pop(name).value_type == pa.string()
         assert types == {name: kind for name, kind in COLUMNS.items() if kind != URNS}
-        assert [field.name for field in schema if field.nullable] == ["member", "record_id"]
+        nullable = ["member", "record_id", "reason", "title", "publication_year", "format"]
+        assert [field.name for field in schema if field.nullable] == nullable
 
     def test_metadata(self, books):
         """What it was judged by, and how much there was; nothing that differs between two runs."""
@@ -136,18 +144,25 @@ class TestClusters:
         assert told["counts"] == {
             "inputs": 1,
             "failures": 0,
+            "notes": 0,
             "octets": len(BOOKS.octets),
             "records": len(BOOKS.records),
             "damaged": 0,
             "clusters": WORKS,
             "duplicates": len(BOOKS.records) - WORKS,
+            "apart": 0,
+            "too_large": 0,
+            "trimmable": 0,
+            "components_in_names": 0,
+            "left_out": None,
             "common": 1,
         }
-        assert (told["weak"], told["max_class"], told["keep"], told["fields"]) == (["issn"], 7, "first", False)
+        assert (told["weak"], told["max_class"], told["keep"], told["fields"]) == (["issn"], 7, ["first"], False)
+        assert (told["agree"], told["max_cluster"]) == (["title", "year", "edition", "part", "format"], 50)
         assert told["equivalence"] == "namespace"
 
     def test_each_record_is_cut_out_of_the_dump_by_offset_and_length(self, rows):
-        assert [BOOKS.octets[row["offset"] :][: row["length"]] for row in rows] == BOOKS.records
+        assert [BOOKS.octets[row["start"] :][: row["length"]] for row in rows] == BOOKS.records
         assert [row["record_id"] for row in rows] == BOOKS.identifiers
         assert [row["record"] for row in rows] == list(range(1, len(rows) + 1))
         assert {(row["source"], row["member"]) for row in rows} == {("books.mrc", None)}
@@ -155,7 +170,7 @@ class TestClusters:
     def test_clusters_are_the_works_and_one_of_each_is_kept(self, rows):
         works = {}
         for row, work in zip(rows, BOOKS.clusters, strict=True):
-            works.setdefault(work, []).append((row["cluster"], row["rank"], row["kept"]))
+            works.setdefault(work, []).append((row["cluster"], row["cluster_rank"], row["kept"]))
         assert [[rank for _, rank, _ in each] for each in works.values()] == [
             list(range(1, len(each) + 1)) for each in works.values()
         ]
@@ -200,7 +215,7 @@ class TestReport:
         assert {error.type_name for error in parser.error_log} <= {"HTML_UNKNOWN_TAG"}
         for number in numbers_of(books[1])[1:4]:
             assert re.search(rf"\b{number}\b", text)
-        for word in ("books.mrc", "MARC 21 (ISO 2709)", "urn:isbn:9781931666220", "--max-class"):
+        for word in ("books.mrc", "MARC (ISO 2709)", "urn:isbn:9781931666220", "--max-class"):
             assert word in text
 
     def test_it_asks_nothing_of_the_network(self, books):
@@ -308,6 +323,16 @@ class TestDeduplicated:
         assert json.loads(made["c.json"]) == [{"id": 1, "urn": "urn:foo:j"}, {"id": 3}]
         assert made["d.csv"] == b"id,urn\r\n1,urn:foo:c\r\n"
 
+    def test_removed_records_into_a_folder(self, urnscan):
+        """As the kept ones: a file for each dump, also for one of which nothing is removed."""
+        urnscan.write("a.jsonl", json_lines("urn:foo:a", "urn:foo:b"))
+        urnscan.write("b.jsonl", json_lines("urn:foo:b", "urn:foo:c", "urn:foo:a"))
+        (urnscan.folder / "gone").mkdir()
+        dedup(urnscan, "a.jsonl", "b.jsonl", "--removed", "gone")
+        first, _, third = (urnscan.folder / "b.jsonl").read_bytes().splitlines(keepends=True)
+        gone = {path.name: path.read_bytes() for path in (urnscan.folder / "gone").iterdir()}
+        assert gone == {"a.jsonl": b"", "b.jsonl": first + third}
+
     def test_several_dumps_into_one_file(self, urnscan):
         """Compressed and not; the ends of lines that their ends lack stand between them, and no mark of UTF-8."""
         one, other = json_lines("urn:foo:a", "urn:foo:b"), json_lines("URN:foo:b", "urn:foo:c", "urn:foo:a")
@@ -316,7 +341,7 @@ class TestDeduplicated:
         result = dedup(urnscan, "a.jsonl", "b.jsonl.gz", "-o", "clusters.parquet", "--deduplicated", "kept")
         assert (urnscan.folder / "kept").read_bytes() == b"\xef\xbb\xbf" + one + LINE.findall(other)[1]
         assert numbers_of(result) == (2, 5, 3, 2, 0)
-        assert urnscan.rows("clusters.parquet", "source", "record", "cluster", "rank") == [
+        assert urnscan.rows("clusters.parquet", "source", "record", "cluster", "cluster_rank") == [
             ("a.jsonl", 1, 1, 1),
             ("a.jsonl", 2, 2, 1),
             ("b.jsonl.gz", 1, 2, 2),
@@ -360,6 +385,10 @@ class TestDeduplicated:
             (["a.xml", "--report", ""], ["empty name"]),
             (["a.xml", "--deduplicated", "a.xml", "--force"], ["a.xml: is an input and an output"]),
             (["in/b.xml", "--deduplicated", "in", "--force"], ["in/b.xml: is an input and an output"]),
+            (["in/b.xml", "--removed", "in", "--force"], ["in/b.xml: is an input and an output"]),
+            (["a.xml", "--deduplicated", "out", "--removed", "out/"], ["out", "named as two outputs"]),
+            (["a.xml", "--deduplicated", "out", "--removed", "out/a.xml"], ["out/a.xml", "is another output"]),
+            (["a.xml", "--deduplicated", "links", "--removed", "out", "--force"], ["a.xml", "is another output"]),
             (["a.xml", "-o", "kept", "--max-class", "1"], ["at least 2"]),
             (["a.xml", "-o", "kept", "--record", "excel"], ["excel", "marcxml", "line"]),
         ],
@@ -374,6 +403,8 @@ class TestDeduplicated:
         urnscan.write("u.jsonl", json_lines("urn:foo:a").decode().encode("utf-16"))
         urnscan.write("there", b"precious")
         (urnscan.folder / "out").mkdir()
+        (urnscan.folder / "links").mkdir()
+        (urnscan.folder / "links" / "a.xml").symlink_to("../out/a.xml")
         names = urnscan.names()
         result = dedup(urnscan, *arguments, status=2)
         (line,) = result.err.splitlines()
@@ -410,7 +441,7 @@ class TestArchives:
             "t.tar.gz!/b.bin: is in no format of records that is known (urnscan dedup --help lists them)",
         ]
         assert numbers_of(result) == (3, 4 + len(BOOKS.records), 2 + WORKS, 2 + len(BOOKS.records) - WORKS, 2)
-        rows = urnscan.rows("clusters.parquet", "source", "member", "record", "offset", "cluster")
+        rows = urnscan.rows("clusters.parquet", "source", "member", "record", "start", "cluster")
         assert [(member, record, offset) for _, member, record, offset, _ in rows[:4]] == [
             (name, record, offset) for name in ("a.jsonl", "c.jsonl") for record, offset in ((1, 0), (2, 34))
         ]
@@ -424,7 +455,7 @@ class TestArchives:
     def test_an_archive_of_many_dumps_out_of_a_pipe(self, urnscan):
         """More than files may be open at a time."""
         members = {f"p{at}_jsonl": json_lines(f"urn:foo:{at // 2}") for at in range(200)}
-        through = ["sh", "-c", 'ulimit -n 64 && exec "$@"', "sh"]
+        through = ["sh", "-c", 'ulimit -n 64 && PYTHONDONTWRITEBYTECODE=1 exec "$@"', "sh"]
         result = dedup(urnscan, *ALL, stdin=archive(**members), through=through)
         assert numbers_of(result) == (200, 200, 100, 100, 0)
         assert (urnscan.folder / "kept").read_bytes() == b"".join(list(members.values())[::2])
@@ -460,7 +491,7 @@ class TestPolicy:
         if keep == "longest":
             dump = dump.replace(b"urn:f-oo:b", b"")
         clusters(urnscan, "--record", "line", "--keep", keep, "--deduplicated", "kept", dump=dump)
-        assert [rank for (rank,) in urnscan.rows("clusters.parquet", "rank")] == ranks
+        assert [rank for (rank,) in urnscan.rows("clusters.parquet", "cluster_rank")] == ranks
         lines = LINE.findall(dump)
         assert (urnscan.folder / "kept").read_bytes() == b"".join(
             line for line, rank in zip(lines, ranks, strict=True) if rank == 1
@@ -511,6 +542,33 @@ class TestPolicy:
         ]
         assert clustered(urnscan) == [1, 1, 2, 3, 4, 5, 6]
 
+    def test_agree(self, urnscan):
+        """Of two editions with one ISBN none is removed, and the line counts them; with `none` the second one is."""
+        editions = b"".join(
+            b'{"isbn": "9780395363416", "title": "Inks", "edition": "%d"}\n' % number for number in (1, 2, 2)
+        )
+        urnscan.write("editions.jsonl", editions)
+        outputs = ("-o", "clusters.parquet", "--deduplicated", "kept.jsonl", "--force")
+        result = dedup(urnscan, "editions.jsonl", "--fields", *outputs)
+        assert "1 duplicate, 3 held apart," in result.err
+        assert (urnscan.folder / "kept.jsonl").read_bytes() == b"".join(editions.splitlines(keepends=True)[:2])
+        dedup(urnscan, "editions.jsonl", "--fields", "--agree", "none", *outputs)
+        assert (urnscan.folder / "kept.jsonl").read_bytes() == editions.splitlines(keepends=True)[0]
+        result = dedup(urnscan, "editions.jsonl", "--agree", "colour", *outputs, status=2)
+        assert "agree cannot be 'colour': choose from title, year, edition, part, format, or none alone" in result.err
+
+    def test_max_cluster(self, urnscan):
+        """Records that a chain of URNs connects are told in one line, and none of them is removed."""
+        chain = json_lines(*[f"urn:foo:{at} urn:foo:{at + 1}" for at in range(5)], "urn:foo:x", "urn:foo:x")
+        urnscan.write("chain.jsonl", chain)
+        result = dedup(urnscan, "chain.jsonl", "--max-cluster", "4", "-o", "clusters.parquet")
+        line = "chain.jsonl: record 1: shared URNs connect it with 4 more records, so none of them is removed"
+        assert said(result)[0] == f"{line} (--max-cluster 4)"
+        assert clustered(urnscan) == [1, 2, 3, 4, 5, 6, 6]
+        rows = pq.read_table(urnscan.folder / "clusters.parquet").to_pylist()
+        assert [row["reason"] for row in rows] == ["max-cluster"] * 5 + [None] * 2
+        assert [row["component"] for row in rows] == [1] * 5 + [2] * 2
+
     def test_equivalence(self, urnscan):
         """By default that of the namespace, see above; `lexical` that of the syntax alone."""
         dump = json_lines("urn:isbn:316148410x", "urn:ISBN:978-3-16-148410-0", "URN:isbn:316148410x")
@@ -548,14 +606,23 @@ class TestInputs:
             urnscan.write(f"in/{name}", octets)
         unknown = "is in no format of records that is known (urnscan dedup --help lists them)"
         result = dedup(urnscan, "in", "nope.mrc", *ALL, status=1)
+        remedy = "--record names their format, --include reads only the files that match"
         assert said(result) == [
-            f"in/b.txt: {unknown}; --record line takes each line for a record",
-            f"in/c.bin: {unknown}",
             "in/d.parquet: is a table, and no dump of records: export it as CSV or JSON Lines",
             "nope.mrc: no such file or folder",
+            f"2 inputs are no dumps of records: in/b.txt, in/c.bin; {remedy}",
         ]
         assert numbers_of(result) == (1, 2, 1, 1, 4)
         assert (urnscan.folder / "kept").read_bytes() == json_lines("urn:foo:a")
+        result = dedup(urnscan, "in/a.jsonl", "in/b.txt", "-o", "x.csv", status=1)
+        assert said(result) == [f"in/b.txt: {unknown}; --record line takes each line for a record"]
+
+    def test_the_likely_format_of_what_is_not_recognised(self, urnscan):
+        """The line names the option that may help, and it does."""
+        text = b"A list of lamps,\nby M. Ahn.\nTY  - BOOK\nUR  - urn:foo:a\nER  - \n"
+        (line, _) = said(dedup(urnscan, *ALL, stdin=text, status=2))
+        assert line.endswith("; it resembles RIS: --record ris reads it as that")
+        assert numbers_of(dedup(urnscan, "--record", "ris", *ALL, stdin=text)) == (1, 1, 1, 0, 0)
 
     def test_of_nothing_but_failures_nothing_is_written(self, urnscan):
         result = dedup(urnscan, "nope.mrc", *ALL, status=2)
@@ -603,9 +670,33 @@ class TestInputs:
             assert line.startswith(f"a.jsonl: record {2 * number} at octet {offset:,} is damaged: ")
         assert lines[20] == "a.jsonl: 5 more failures in it"
         assert lines[21].startswith("b.jsonl: record 1 at octet 0 is damaged: ")
-        assert numbers_of(result) == (3, 26, 1, 25, 22)
+        assert numbers_of(result) == (3, 26, 1, 25, 26)
         assert (urnscan.folder / "kept").read_bytes() == good[0] + b'{"id": \n' * 25 + b'{"id"\n'
         assert [record for (record,) in urnscan.rows("clusters.parquet", "record")] == [*range(1, 50, 2), 1]
+
+    @pytest.mark.quick
+    def test_a_folder_of_other_files(self, urnscan):
+        """All that are no dumps have one line, and a hundred damaged records are named; a line counts the rest."""
+        for number in range(23):
+            urnscan.write(f"in/{number:02}.js", b"var a = 1;\n")
+        urnscan.write("in/none.json", b"[{a: 1},\n{b: 2},\n{c: 3}]\n")
+        for number in range(5):
+            urnscan.write(f"in/some{number}.jsonl", json_lines("urn:foo:a") + b'{"id": \n' * 22)
+        urnscan.write("in/z.rar", b"Rar!\x1a\x07\x00")
+        result = dedup(urnscan, "in", "-o", "clusters.parquet", status=1)
+        lines = said(result)
+        assert sum(": none of its 3 records can be read; record 1 at octet 1 is damaged" in line for line in lines) == 1
+        assert sum("some" in line for line in lines) == 99
+        assert lines[-3] == "in/z.rar: a RAR archive is not read: unpack it first", "all other failures are named"
+        assert lines[-2:] == [
+            (
+                "23 inputs are no dumps of records: in/00.js, in/01.js, in/02.js, …; --record names their format, --include "
+                "reads only the files that match"
+            ),
+            "7 more damaged records; --report counts them for each dump",
+        ]
+        assert len(lines) == 1 + 99 + 1 + 2
+        assert numbers_of(result) == (6, 5, 1, 4, 23 + 1 + 5 * 22 + 1)
 
     @pytest.mark.quick
     def test_a_record_that_is_damaged_and_a_dump_that_is_cut_off(self, urnscan):
@@ -639,7 +730,7 @@ class TestInputs:
         result = dedup(urnscan, "a.jsonl", "-o", "clusters.parquet")
         (line,) = said(result)
         assert line.startswith("a.jsonl: none of its 2 records holds a URN; --fields counts ISBN")
-        assert "2 without URNs" in result.err
+        assert "2 without identifiers" in result.err
 
     def test_strict(self, urnscan):
         """The first record that is damaged ends the run, and nothing is written."""
@@ -718,6 +809,7 @@ class TestOutputs:
         """Here: files may only have 4,096 octets; one line says so."""
         urnscan.write("books.mrc", BOOKS.octets)
         through = ["sh", "-c", 'ulimit -f 8 && exec "$@"', "sh"]
+        urnscan.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python would leave half of it
         result = dedup(urnscan, "books.mrc", *options, *COMMON, "--quiet", through=through, status=2)
         (line,) = [line for line in result.err.splitlines() if "stands in" not in line]
         assert line.startswith(f"urnscan: {options[1]}: cannot be written: ")
@@ -726,6 +818,7 @@ class TestOutputs:
 
     def test_a_pipe_that_no_disk_holds(self, urnscan):
         through = ["sh", "-c", 'ulimit -f 8 && exec "$@"', "sh"]
+        urnscan.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python would leave half of it
         result = dedup(urnscan, "--report", "report.html", stdin=BOOKS.octets, through=through, status=2)
         (line,) = result.err.splitlines()
         assert "cannot hold what comes out of a pipe: File too large" in line

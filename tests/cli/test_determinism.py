@@ -90,7 +90,7 @@ def once(tmp_path_factory, home):
     return command, run_all(command, "-j", "2")
 
 
-@pytest.mark.parametrize("options", [["-j", "1"], ["-j", "4", "--memory", "1"]], ids=" ".join)
+@pytest.mark.parametrize("options", [["-j", "1"], ["-j", "4", "--memory", "1MB"]], ids=" ".join)
 def test_threads_and_memory(once, options):
     """And any of both at once; page and clusters follow from what is read."""
     command, expected = once

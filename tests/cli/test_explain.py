@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
 
 import pytest
 
@@ -23,7 +26,7 @@ def with_caret(text):
 
 class TestExplain:
     def test_the_parts_of_a_urn(self, urnscan):
-        (found,) = explained(urnscan, "URN:ISBN:0%2d395")
+        (found,) = explained(urnscan, "URN:ISBN:0%2d395", status=1)
         assert {name: found[name] for name in ("text", "syntax", "is_urn", "canonical", "nid", "nid_status", "nss")} == {
             "text": "URN:ISBN:0%2d395",
             "syntax": "rfc2141",
@@ -75,7 +78,7 @@ class TestExplain:
         [
             ("urn:isbn:0 395", 10),
             ("", 0),
-            ("doi:10.1000/182", 0),
+            ("doi: what?", 0),
             ("urn:urn:foo:bar", 4),
             ("urn:foo:", 8),
             ("urn:foo:%4g", 8),
@@ -134,11 +137,90 @@ class TestExplain:
 
     def test_usage(self, urnscan):
         """2: wrong usage."""
-        for arguments in ([], ["urn:foo:a", "--trim"], ["urn:foo:a", "--equivalence", "resolution"]):
+        for arguments in (["urn:foo:a", "--trim"], ["urn:foo:a", "--equivalence", "resolution"]):
             result = urnscan("explain", *arguments, status=2)
             assert result.out == b""
             assert result.err.splitlines()[-1].startswith("urnscan")
         assert "usage: urnscan explain" in urnscan("explain", "--help").out.decode()
+
+
+class TestStandardInput:
+    """`-`, or no text and a pipe: a text on each line."""
+
+    LINES = b"\xef\xbb\xbfurn:foo:a\r\n\n  nonsense \xff\n\t\n978-0-395-36341-6\nurn:isbn:0-395-36341-6"
+
+    @pytest.mark.quick
+    @pytest.mark.parametrize("arguments", [[], ["-"]])
+    def test_a_text_on_each_line(self, urnscan, arguments):
+        """Blank lines are none, white space around a text is not its own, and a line that is no text ends nothing."""
+        found = explained(urnscan, *arguments, stdin=self.LINES, status=1)
+        assert [(one["text"], one["is_urn"], one["read_as"], one["valid"]) for one in found] == [
+            ("urn:foo:a", True, None, None),
+            ("nonsense \udcff", False, None, None),
+            ("978-0-395-36341-6", False, "urn:isbn:9780395363416", True),
+            ("urn:isbn:0-395-36341-6", True, None, False),
+        ]
+
+    def test_among_other_texts(self, urnscan):
+        found = explained(urnscan, "urn:a:1", "-", "urn:a:3", stdin=b"urn:a:2\n")
+        assert [one["text"] for one in found] == ["urn:a:1", "urn:a:2", "urn:a:3"]
+        assert urnscan("explain", stdin=b"").out == b""
+
+    @pytest.mark.parametrize("options", [[], ["--unique"], ["--recover", "all"]])
+    def test_what_a_scan_prints(self, urnscan, options):
+        """`urnscan texts/ | urnscan explain`: the source and line, or the count, before a URN are no part of it."""
+        urnscan.write("a:1 b.txt", b"urn:foo:1:urn-x urn%3Abar%3A2\n\nURN:foo:3: urn:foo:3:")
+        printed = urnscan("a:1 b.txt", *options).out
+        found = explained(urnscan, stdin=printed)
+        assert len(found) == len(printed.splitlines()) >= 2
+        assert all(one["is_urn"] for one in found)
+
+    def test_each_answer_comes_before_the_next_question(self, urnscan):
+        """As a pipe needs it that another program waits at."""
+        with urnscan.start("explain", "--json", stdin=subprocess.PIPE) as process:
+            for text in (b"urn:a:1", b"nonsense", b"urn:a:2"):
+                process.stdin.write(text + b"\n")
+                process.stdin.flush()
+                assert json.loads(process.stdout.readline())["text"] == text.decode()
+
+    def test_a_line_without_end(self, urnscan):
+        """It is told and passed over; the lines behind it are read."""
+        result = urnscan("explain", "--json", stdin=b"urn:a:1\nurn:a:" + b"x" * (5 << 20) + b"\nurn:a:2\n", status=1)
+        assert [json.loads(line)["text"] for line in result.out.splitlines()] == ["urn:a:1", "urn:a:2"]
+        assert result.err == "urnscan: standard input, line 2: it has more than 1,048,576 octets and is passed over\n"
+
+    def test_a_terminal_is_not_waited_for(self, urnscan):
+        """2: there is nothing to explain."""
+        main, terminal = pty.openpty()
+        try:
+            result = urnscan("explain", stdin=terminal, status=2)
+        finally:
+            os.close(main)
+            os.close(terminal)
+        assert result.err.startswith("urnscan: nothing to explain: give URNs, or - for standard input")
+
+
+class TestStatus:
+    @pytest.mark.quick
+    @pytest.mark.parametrize(
+        ("text", "status"),
+        [
+            ("urn:isbn:0-395-36341-1", 0),
+            ("urn:foo:a", 0),
+            ("urn:nbn:de:101:1-2020112012434733354624", 0),
+            ("0-395-36341-1", 0),
+            ("urn:isbn:0-395-36341-6", 1),
+            ("0-395-36341-6", 1),
+            ("nonsense", 1),
+        ],
+    )
+    def test_1_if_it_is_no_urn_or_invalid(self, urnscan, text, status):
+        assert urnscan("explain", text, "urn:foo:b", status=status).err == ""
+
+    def test_a_bare_identifier_says_how_it_was_read(self, urnscan):
+        lines = urnscan.printed("explain", "ISBN 0-395-36341-1")
+        assert lines[0] == "ISBN 0-395-36341-1"
+        assert "  read as      urn:isbn:9780395363416" in lines
 
 
 class TestAnInputOfThatName:

@@ -225,7 +225,7 @@ class TestMemory:
                 "out of memory: the system gives no more; a scan takes less with fewer threads (-j) and a smaller --memory",
             ),
             (
-                "urnscan.grouping.external",
+                "urnscan.grouping.out_of_core",
                 "add_up",
                 'RuntimeError("can\'t start new thread")',
                 "the system starts no more threads; a scan takes fewer with -j 1",
@@ -249,8 +249,8 @@ PHASES = {
     "completing": ("urnscan.output.parquet", "ParquetOutput.complete"),
 }
 DEDUP_PHASES = {
-    "reading": ("urnscan.dedup.harvest", "Harvest._dump"),
-    "joining": ("urnscan.dedup.job", "components"),
+    "reading": ("urnscan.dedup.first_reading", "FirstReading._dump"),
+    "joining": ("urnscan.dedup.clustering", "components"),
     "rewriting": ("urnscan.dedup.job", "copy_without"),
     "page": ("urnscan.dedup.summary", "Chosen.page"),
 }

@@ -1,17 +1,23 @@
 """What `--help` tells of each command, and what is said of words that no command knows."""
 
+import inspect
+import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from urnscan.cli import COMMANDS
+from urnscan.cli import COMMANDS, guesses
 from urnscan.cli.arguments import SUMMARIES
-from urnscan.dedup.policy import KEEP, Policy
-from urnscan.display.sizes import octets_of
+from urnscan.dedup.keeping import KEEP
+from urnscan.dedup.policy import Policy
+from urnscan.display.text import octets_of
+from urnscan.library.deduplication import deduplicate
 from urnscan.records.formats import FORMATS
 from urnscan.run.options import Options
+from urnscan.urn.syntax import SYNTAXES
 
 PARSERS = {name: command.parser() for name, command in COMMANDS.items()}
 OPTIONS = [(name, action) for name, parser in PARSERS.items() for action in parser._actions]
@@ -46,7 +52,7 @@ class TestHelp:
         """Each is read by the parser that tells of it."""
         about = PARSERS[name].about
         assert 1 <= len(about.examples) <= 3
-        for _, example in about.examples:
+        for example in about.examples.values():
             words = shlex.split(example)
             count = len(name.split())
             assert words[:count] == name.split()
@@ -81,7 +87,9 @@ def test_defaults_are_those_that_are_told(name, action):
         or action.dest == "master"
     ):
         return  # not values but what is done
-    if told is None:
+    if told == "all":
+        assert default == Policy(keys="all").keys
+    elif told is None:
         assert default in (None, False, (), [], "==SUPPRESS==")
     elif isinstance(default, int):
         assert octets_of(told.replace(",", "").removesuffix(" octets")) == default
@@ -94,11 +102,32 @@ def test_defaults_of_the_command_are_those_of_its_options(dest):
     assert PARSERS["urnscan"].get_default(dest) == getattr(Options(), dest)
 
 
+def test_defaults_of_dedup_are_those_of_deduplicate():
+    """The command and the function give the same clusters."""
+    parameters = inspect.signature(deduplicate).parameters
+    for dest in ("syntax", "equivalence", "resolver_tail", "trim"):
+        assert PARSERS["urnscan dedup"].get_default(dest) == parameters[dest].default
+
+
+@pytest.mark.parametrize("name", ["urnscan", "urnscan dedup", "urnscan explain"])
+def test_each_standard_has_its_year_and_its_use(name):
+    """Whoever chooses one reads what it is for, and where to read more."""
+    (action,) = (action for action in PARSERS[name]._actions if action.dest == "syntax")
+    clauses = action.help.split("; ")
+    for syntax, year in (("rfc2141", "1997"), ("rfc8141", "2017"), ("rfc2141bis-03", "2012")):
+        (clause,) = (clause for clause in clauses if re.search(rf"\b{syntax} \(", clause))
+        assert year in clause
+        assert year in SYNTAXES[syntax].title
+        assert " is for " in clause
+    (page,) = re.findall(r"docs/\S+\.md", action.help)
+    assert (Path(__file__).parents[2] / page).exists()
+
+
 @pytest.mark.parametrize(("dest", "table"), [("record", FORMATS), ("keep", KEEP)])
 def test_names_that_the_parser_knows_by_itself(dest, table):
     """Their tables are slow to load; a new format has to be named in both."""
     (action,) = (action for action in PARSERS["urnscan dedup"]._actions if action.dest == dest)
-    assert sorted(action.choices) == sorted(table)
+    assert sorted(action.choices or action.type.words) == sorted(table)
 
 
 def test_help_loads_nothing_heavy():
@@ -141,13 +170,96 @@ class TestWrongWords:
                 ["--max-size", "9" * 30, "a"],
                 f"argument --max-size: '{'9' * 30}' is no size; write it like 500MB or 2GiB (urnscan --help tells more)",
             ),
+            (
+                ["--memory", "999kB", "a"],
+                "argument --memory: '999kB' is too little: at least 1MB, as less saves none (urnscan --help tells more)",
+            ),
             (["report", "a", "quiet", "-o", "b"], "unrecognized arguments: quiet (urnscan report --help tells more)"),
             (["--quiet", "report"], "report: no such file or folder; as a command it comes first: urnscan report ..."),
+            (
+                ["--format", "csv", "a"],
+                (
+                    "unrecognized arguments: --format; the end of an output's name tells its format: -o urns.csv; "
+                    "-o - --json prints the classes as JSON Lines (urnscan --help tells more)"
+                ),
+            ),
+            (["-j", "0", "a"], "argument -j: '0' is no whole number of at least 1 (urnscan --help tells more)"),
+            (
+                ["-C", "-5", "a"],
+                "argument -C/--context: '-5' is no whole number of at least 0 (urnscan --help tells more)",
+            ),
+            (
+                ["dedup", "--max-class", "x", "a"],
+                "argument --max-class: 'x' is no whole number of at least 2 (urnscan dedup --help tells more)",
+            ),
+            (
+                ["URN:foo:a"],
+                "URN:foo:a: no such file or folder; to read about a URN, type: urnscan explain 'URN:foo:a'",
+            ),
+            (
+                ["dedupe", "d", "--fields"],
+                "dedupe: no such command, and no such file or folder; type: urnscan dedup DUMP...",
+            ),
         ],
         ids=lambda given: given[0] if isinstance(given, list) else "",
     )
     def test_the_nearest_is_told(self, urnscan, words, said):
         assert urnscan(*words, status=2).err == f"urnscan: {said}\n"
+
+    @pytest.mark.parametrize(
+        ("word", "near"),
+        [
+            ("--colum", "--column"),
+            ("--cuont", "--count"),
+            ("--quite", "--quiet"),
+            ("--trin", "--trim"),
+            ("--print", "--print-completion"),
+            ("--formt", None),
+            ("--depth", None),
+            ("--max", None),
+            ("-x", None),
+        ],
+    )
+    def test_only_what_is_really_near_is_suggested(self, word, near):
+        """A guess that is far from the word misleads: `--format` is not `--force`, nor `--count` `--column`."""
+        options = ["--count", "--column", "--quiet", "--trim", "--force", "--max-depth", "--max-size", "-o", "--output"]
+        said = guesses.for_option(word, [*options, "--print-completion"])
+        assert said == (f"; is it {near}?" if near else "")
+
+    @pytest.mark.parametrize("word", ["--ignore-case", "-r", "-n", "-H", "--threads", "--uniq", "--no-filename"])
+    def test_words_of_other_tools_have_an_answer(self, word):
+        said = guesses.for_option(word, PARSERS["urnscan"]._option_string_actions)
+        assert said.startswith("; ")
+        assert "is it" not in said
+
+    def test_answers_name_options_of_a_scan(self):
+        """An answer names no option that a scan lacks, and no answer is for an option that it has."""
+        options = PARSERS["urnscan"]._option_string_actions
+        named = {
+            name for said in guesses.OPTIONS.values() for name in re.findall(r"(?<!\S)-[\w-]+", said.partition("|")[0])
+        }
+        assert named <= set(options)
+        assert not set(guesses.OPTIONS) & set(options)
+        assert guesses.for_option("--threads", PARSERS["urnscan report"]._option_string_actions) == ""
+
+    def test_a_file_with_the_name_of_a_guess_is_read(self, urnscan):
+        urnscan.write("scan", b"urn:foo:a")
+        assert urnscan.printed("scan", "--quiet") == ["scan:1:urn:foo:a"]
+        assert "type: urnscan INPUT..." in urnscan("find", "scan", status=2).err
+
+    def test_a_pattern_that_is_only_an_ending(self, urnscan):
+        urnscan.write("d/a.xml", b"urn:foo:a")
+        *_, said = urnscan("d", "--include", "xml").err.splitlines()
+        assert said == "urnscan: --include xml: no file has this whole name; '*.xml' is for all names that end so"
+        assert len(urnscan("d", "--include", "*.md").err.splitlines()) == 2
+        assert len(urnscan("d", "--include", "a.xml").err.splitlines()) == 1
+
+    def test_short_names(self):
+        """Letters that other tools use for the same."""
+        for name, parser in PARSERS.items():
+            assert ("-V" in parser._option_string_actions) == ("--version" in parser._option_string_actions)
+            assert ("-q" in parser._option_string_actions) == ("--quiet" in parser._option_string_actions)
+            assert ("-o" in parser._option_string_actions) == ("--output" in parser._option_string_actions), name
 
     def test_options_stand_anywhere(self, urnscan):
         """Also among the URNs to explain."""

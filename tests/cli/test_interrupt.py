@@ -112,13 +112,18 @@ class TestInterruption:
     @endings
     @pytest.mark.parametrize("after", [0.1, 0.8])
     def test_of_a_big_file(self, urnscan, dense, sent, after):
-        """While it is scanned, sorted, spilled or written: after any time."""
+        """While it is scanned, sorted, spilled or written: after any time.
+
+        A run of ten seconds, on a machine that is very busy, keeps its work.
+        """
+        began = time.monotonic()
         with urnscan.start(Path(dense).parent, *BOTH, "--memory", "1MB") as process:
             under_way(urnscan, process)
             time.sleep(after)
             process.send_signal(sent)
             ended(process, sent)
-        assert urnscan.names() == []
+        is_long = time.monotonic() - began > 10
+        assert work_folders(urnscan) == [] if is_long else urnscan.names() == []
 
     @endings
     def test_more_than_once(self, urnscan, dense, sent):
@@ -182,7 +187,7 @@ class TestKill:
         assert len(work_folders(urnscan)) == 2
         urnscan(*command)
         assert urnscan.names() == OUTPUTS
-        assert len(urnscan.rows("occ.parquet", "offset")) == 700_000
+        assert len(urnscan.rows("occ.parquet", "start")) == 700_000
 
     def test_the_remains_are_no_inputs(self, urnscan, endless):
         """A run over the folder where another died, into another file, does not read them."""

@@ -61,8 +61,8 @@ class TestLists:
 
     @pytest.mark.parametrize("named", ["{}/out.parquet", "file://{}/out.parquet"])
     def test_an_output_is_no_input(self, urnscan, named):
-        """However the list names it, what the run replaces is not read."""
-        urnscan.write("out.parquet", b"urn:x-y:old")
+        """However the list names it, a result that the run replaces is not read."""
+        urnscan("a.txt", "-o", "out.parquet")
         urnscan.write("list", f"a.txt\n{named.format(urnscan.folder)}\n".encode())
         result = urnscan("--files-from", "list", "-o", "out.parquet", "--force")
         assert result.summary.startswith("urnscan: 1 input,")
@@ -111,7 +111,7 @@ class TestLists:
 
     def test_outputs_in_it_are_passed_over(self, urnscan):
         """`find . | urnscan --files-from - -o x.parquet --force`, a second time."""
-        urnscan.write("x.parquet", b"of the last run")
+        urnscan("d/b.txt", "-o", "x.parquet")
         result = urnscan("--files-from", "-", "-o", "./x.parquet", "--force", stdin=b"a.txt\nx.parquet\nd/b.txt\n")
         assert result.summary.startswith("urnscan: 2 inputs, ")
 
@@ -177,10 +177,10 @@ class TestBadLists:
         assert urnscan("a.txt", "--files-from", "-", stdin=stdin, status=1).out.decode().splitlines() == of(0)
 
     def test_that_is_an_output(self, urnscan):
-        urnscan.write("list", b"a.txt\n")
-        result = urnscan("--files-from", "list", "-o", "list", "--force", status=2)
-        assert result.said == ["urnscan: list: is an input and an output: name another file to write"]
-        assert (urnscan.folder / "list").read_bytes() == b"a.txt\n"
+        urnscan.write("list.csv", b"a.txt\n")
+        result = urnscan("--files-from", "list.csv", "-o", "list.csv", "--force", status=2)
+        assert result.said == ["urnscan: list.csv: is an input and an output: name another file to write"]
+        assert (urnscan.folder / "list.csv").read_bytes() == b"a.txt\n"
 
 
 def test_few_open_files_are_enough(urnscan):

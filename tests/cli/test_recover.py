@@ -35,9 +35,7 @@ class TestRecover:
         urnscan.write("a.html", TEXT)
         urnscan("a.html", "--recover", "all", "-o", "c.parquet", "--occurrences", "occ.parquet")
         assert urnscan.rows("occ.parquet", "text", "via", "resolver") == FOUND
-        for (offset, length), (text, via, _) in zip(
-            urnscan.rows("occ.parquet", "offset", "length"), FOUND, strict=True
-        ):
+        for (offset, length), (text, via, _) in zip(urnscan.rows("occ.parquet", "start", "length"), FOUND, strict=True):
             assert (TEXT[offset : offset + length].decode() == text) == (via is None)
         assert urnscan.rows("c.parquet", "urn") == sorted(
             ((text.replace("URN", "urn"),) for text, _, _ in FOUND), key=lambda row: row[0].encode()
@@ -83,7 +81,7 @@ class TestRecover:
         times = (20 << 20) // len(text)
         urnscan.write("a.html", text * times)
         urnscan("a.html", "--recover", recover, "-o", "c.parquet", "-j", str(jobs))
-        rows = urnscan.rows("c.parquet", "count", "urn")
+        rows = urnscan.rows("c.parquet", "occurrence_count", "urn")
         assert {count for count, _ in rows} == {times}
         shown = {
             text.replace("URN", "urn") for text, via, _ in FOUND if via is None or recover == "all" or via in recover

@@ -51,16 +51,59 @@ def page(urnscan, name="r.html"):
     return (urnscan.folder / name).read_text(encoding="utf-8")
 
 
+class TestName:
+    """A page is HTML: a name that says something else is refused; a name without a suffix says nothing else."""
+
+    @pytest.mark.quick
+    @pytest.mark.parametrize("name", ["r.pdf", "r.html.xz", "r.md.gz", "r.2026"])
+    def test_of_another_form(self, scanned, name):
+        result = scanned("report", "c.parquet", "-o", name, status=2)
+        assert result.err.startswith(f"urnscan: {name}: the page is HTML, not .")
+        assert result.err.endswith(": let its name end in .html\n")
+        assert name not in scanned.names()
+
+    @pytest.mark.parametrize("name", ["r", "r.HTM", "r.xhtml", "r.html.gz"])
+    def test_of_a_page(self, scanned, name):
+        scanned("report", "c.parquet", "-o", name)
+        assert name in scanned.names()
+
+    def test_of_a_page_about_duplicates(self, scanned):
+        """`urnscan dedup --report` has the same rule."""
+        result = scanned("dedup", "a.txt", "--record", "line", "--report", "r.pdf", status=2)
+        assert "r.pdf: the page is HTML, not .pdf" in result.err
+
+
 class TestReport:
     @pytest.mark.quick
     def test_what_it_says(self, scanned):
         result = scanned("report", "c.parquet", "--occurrences", "o.parquet", "-o", "r.html")
-        assert re.fullmatch(r"urnscan: 5 occurrences, 3 classes, \d+\.\d s\n", result.err)
+        assert re.fullmatch(r"urnscan: 5 occurrences, 3 classes, \d+\.\d s -> r\.html\n", result.err)
         assert result.out == b""
         assert "check-digit" in page(scanned)
         assert "end of the text" in page(scanned)
         assert "<script>alert" not in page(scanned)
         assert "&lt;script&gt;alert(1)" in page(scanned)
+
+    def test_of_own_rules(self, scanned):
+        """With the file of the run nothing is said; other rules, and no rules, are told in a line."""
+        said = b'[foo]\ntitle = "Our things"\nrule = "base"\nequality = "guide"\n'
+        scanned.write("own.toml", said + b"resolvers = [{names = '.+', url = 'https://foo.example/{nss}'}]\n")
+        scanned.write("others.toml", said)
+        scanned.write("a.txt", TEXT)
+        scanned("a.txt", "--rules", "own.toml", "-o", "own.parquet", "--quiet")
+        run = ["report", "own.parquet", "-o", "r.html", "--force"]
+        first = scanned(*run, "--rules", "own.toml").err.splitlines()[0]
+        assert re.fullmatch(r"urnscan: \d occurrences, .*", first)
+        assert scanned(*run).err.startswith("urnscan: the run had own rules: with --rules and their file, ")
+        assert scanned(*run, "--rules", "others.toml").err.startswith(
+            "urnscan: others.toml: the titles and links are of these rules, and the run had others (SHA-256 "
+        )
+        assert (
+            "and the run had no own rules" in scanned("report", "c.parquet", "-o", "c.html", "--rules", "own.toml").err
+        )
+        assert scanned(*run, "--rules", "none.toml", status=2).err.startswith(
+            "urnscan: none.toml: the rules cannot be "
+        )
 
     def test_of_the_classes_alone(self, scanned):
         assert scanned("report", "c.parquet", "-o", "r.html", "--quiet").err == ""
@@ -75,7 +118,7 @@ class TestReport:
     def test_an_output_that_exists_is_replaced_with_force_alone(self, scanned):
         scanned.write("r.html", b"mine")
         result = scanned("report", "c.parquet", "-o", "r.html", status=2)
-        assert result.err == "urnscan: r.html: exists already; --force (in Python force=True) replaces it\n"
+        assert result.err == "urnscan: r.html: exists already; --force replaces it\n"
         scanned("report", "c.parquet", "-o", "r.html", "--force")
         assert page(scanned).startswith("<!DOCTYPE html>")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -163,10 +164,38 @@ class TestKilled:
         assert earlier(result) == octets[0]
         check(urnscan, plain)
 
-    def test_a_plain_run_removes_what_another_left(self, killed, plain):
+    def test_a_plain_run_removes_what_a_short_one_left(self, killed, plain):
         result = killed(*COMMAND)
         assert earlier(result) == 0
         check(killed, plain)
+
+    @pytest.mark.quick
+    def test_work_that_is_kept_is_not_lost(self, urnscan, octets):
+        """A plain run, or one with other options, does not begin before somebody has decided: one line says how."""
+        write_inputs(urnscan.folder)
+        cut_off(urnscan, *COMMAND, "--resume", "--no-progress", sent=signal.SIGTERM)
+        arrive(urnscan.folder)
+        work = f"the work of an earlier run on {octets[0]:,} octets, cut off at [-0-9]+ [:0-9]+, is"
+        with_resume, force = "--resume goes on from there", "--force discards it"
+        for options, expected in (
+            ([], f"{work} kept: {with_resume}, {force}"),
+            (["--trim"], f"{work} kept; it had another trim: the command of that run with {with_resume}, {force}"),
+            (["--trim", "--resume"], f"{work} kept; it had another trim: .*"),
+            (["--nid", "isbn", "--resume"], f"{work} kept; it had another nid: .*"),
+        ):
+            (line,) = urnscan(*COMMAND, *options, status=2).err.splitlines()
+            assert re.fullmatch(f"urnscan: classes.parquet: {expected}", line)
+            assert lines_kept(urnscan) == 3
+        result = urnscan(*COMMAND, "--force")
+        (line,) = result.said
+        assert re.fullmatch(f"urnscan: --force: {work} discarded", line)
+        assert earlier(result) == 0
+        assert SHARDS not in urnscan.names()
+
+    def test_work_of_other_inputs_is_told(self, killed, octets):
+        result = killed("late.txt", *OUTPUTS, "--column", "id", "--resume")
+        reason = "was of no use: its inputs have changed, or are not here"
+        assert result.said == [f"urnscan: the work of an earlier run on {octets[0]:,} octets {reason}"]
 
     def test_the_remains_are_no_inputs(self, killed):
         assert set(killed.printed(".", "--exclude", "big.txt", "--exclude", "small")) == {"./late.txt:1:urn:late:a"}
@@ -204,6 +233,14 @@ class TestChanges:
 
     def test_options(self, killed):
         result = self.check(killed, *COMMAND, "--trim")
+        assert result.said == ["urnscan: the earlier run had other options: beginning anew"]
+        assert earlier(result) == 0
+
+    def test_rules(self, killed):
+        """Other rules are another run, also under the same name."""
+        rules = '[foo]\ntitle = "t"\nrule = "r"\nequality = "e"\nsyntax = "s"\ngrammar = "(?<upper>[a-z]+)"\n'
+        killed.write("rules.toml", rules.encode())
+        result = self.check(killed, *COMMAND, "--rules", "rules.toml", "--equivalence", "namespace")
         assert result.said == ["urnscan: the earlier run had other options: beginning anew"]
         assert earlier(result) == 0
 
@@ -373,10 +410,9 @@ class TestOthers:
         with urnscan.start(*COMMAND) as process:
             wait_until(lambda: lines_kept(urnscan) == 3, "tasks are kept")
             result = urnscan(*COMMAND, "--resume", status=2)
-            assert result.err.splitlines() == [
-                f"urnscan: {urnscan.folder}/classes.parquet: another run is writing it: wait for its end"
-            ]
-            urnscan("small", *OUTPUTS)
+            assert result.err.splitlines() == ["urnscan: classes.parquet: another run is writing it: wait for its end"]
+            assert urnscan("small", *OUTPUTS, status=2).err == result.err
+            urnscan("small", *OUTPUTS, "--force")
             assert lines_kept(urnscan) == 3
             process.kill()
             process.wait()

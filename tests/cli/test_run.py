@@ -34,29 +34,33 @@ DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 OCCURRENCE_COLUMNS = {
     "source": DICTIONARY,
     "member": pa.string(),
-    "offset": pa.int64(),
+    "start": pa.int64(),
     "line": pa.int64(),
     "text": pa.string(),
     "urn": pa.string(),
     "nid": DICTIONARY,
     "stop": pa.int16(),
-    "trailing": pa.uint8(),
+    "punctuation": pa.uint8(),
     "length": pa.int32(),
     "via": DICTIONARY,
     "resolver": DICTIONARY,
+    "r_component": pa.string(),
+    "q_component": pa.string(),
+    "f_component": pa.string(),
+    "problem": pa.string(),
 }
 CLASS_COLUMNS = {
     "urn": pa.string(),
     "nid": DICTIONARY,
     "nss": pa.string(),
     "nid_status": DICTIONARY,
-    "count": pa.int64(),
+    "occurrence_count": pa.int64(),
     "source_count": pa.int64(),
-    "variant_count": pa.int64(),
-    "variants": None,  # looked at on its own: the names inside a list differ between versions of Parquet
+    "spelling_count": pa.int64(),
+    "spellings": None,  # looked at on its own: the names inside a list differ between versions of Parquet
     "first_source": pa.string(),
     "first_member": pa.string(),
-    "first_offset": pa.int64(),
+    "first_start": pa.int64(),
     "valid": pa.bool_(),
     "problem": pa.string(),
 }
@@ -128,10 +132,10 @@ class TestTables:
         schema = pq.read_schema(tables / "classes.parquet")
         assert schema.names == list(CLASS_COLUMNS)
         types = dict(zip(schema.names, schema.types, strict=True))
-        variants = types.pop("variants")
+        spellings = types.pop("spellings")
         assert types == {name: kind for name, kind in CLASS_COLUMNS.items() if kind is not None}
-        assert pa.types.is_list(variants)
-        assert variants.value_type == pa.struct(
+        assert pa.types.is_list(spellings)
+        assert spellings.value_type == pa.struct(
             [pa.field("text", pa.string(), nullable=False), pa.field("count", pa.int64(), nullable=False)]
         )
 
@@ -142,16 +146,16 @@ class TestTables:
             for row in pq.read_table(tables / "classes.parquet").to_pylist()
         ]
 
-        def variants(*pairs):
+        def spellings(*pairs):
             return [{"text": text, "count": count} for text, count in pairs]
 
         a, b, d = "texts/a.txt", "texts/b.txt", "texts/c/d.txt"
-        foo_a = variants(("urn:foo:A", 3), ("URN:FOO:A", 1))
-        foo_comma = variants(("urn:Foo:a%2C", 1), ("urn:foo:a%2c", 1))
-        isbn = variants(("urn:isbn:0395363411", 1))
-        urn_1 = variants(("URN:urn-1:z", 1))
-        lab = variants(("urn:x-lab:n%00", 1))
-        xn = variants(("urn:xn--a:b", 1))
+        foo_a = spellings(("urn:foo:A", 3), ("URN:FOO:A", 1))
+        foo_comma = spellings(("urn:Foo:a%2C", 1), ("urn:foo:a%2c", 1))
+        isbn = spellings(("urn:isbn:0395363411", 1))
+        urn_1 = spellings(("URN:urn-1:z", 1))
+        lab = spellings(("urn:x-lab:n%00", 1))
+        xn = spellings(("urn:xn--a:b", 1))
         assert rows == [
             ("urn:foo:A", "foo", "A", "unregistered", 4, 2, 2, foo_a, b, None, 0, None),
             ("urn:foo:a%2C", "foo", "a%2C", "unregistered", 2, 1, 2, foo_comma, a, None, 0, None),
@@ -166,7 +170,7 @@ class TestTables:
         assert rows["urn:foo:A"] is None
 
     def test_the_rows_of_occurrences(self, tables):
-        """In the order of the walk, then by offset; a stop is null at the end of the input."""
+        """In the order of the walk, then by `start`; a stop is null at the end of the input."""
         rows = pq.read_table(tables / "occ.parquet").to_pylist()
         assert [tuple(row[name] for name in EXPECTED) for row in rows] == [
             row for name in sorted(TEXTS) for row in expected(name, TEXTS[name])
@@ -205,26 +209,26 @@ class TestTables:
         assert [row[0] for row in urnscan.rows("c.parquet", "urn")] == ["urn:a:b", "urn:a:c"]
         assert [row[0] for row in urnscan.rows("o.parquet", "urn")] == ["urn:a:b", "urn:a:c"]
 
-    def test_only_the_hundred_most_frequent_variants_are_listed(self, urnscan):
-        """Most frequent first, then by text; `variant_count` counts them all."""
+    def test_only_the_hundred_most_frequent_spellings_are_listed(self, urnscan):
+        """Most frequent first, then by text; `spelling_count` counts them all."""
         spellings = [
             "urn:" + "".join(letters) + ":x" for letters in itertools.product("aA", "bB", "cC", "dD", "eE", "fF", "gG")
         ]
         twice = spellings[-1]
         write_texts(urnscan, a_txt=" ".join([*spellings, twice]).encode())
         urnscan("a.txt", "-o", "c.parquet")
-        ((count, variants),) = urnscan.rows("c.parquet", "variant_count", "variants")
+        ((count, listed),) = urnscan.rows("c.parquet", "spelling_count", "spellings")
         assert count == 128
-        expected_variants = [twice, *sorted(set(spellings) - {twice})][:100]
-        assert [variant["text"] for variant in variants] == expected_variants
-        assert [variant["count"] for variant in variants] == [2] + [1] * 99
+        expected = [twice, *sorted(set(spellings) - {twice})][:100]
+        assert [spelling["text"] for spelling in listed] == expected
+        assert [spelling["count"] for spelling in listed] == [2] + [1] * 99
 
     def test_a_source_named_twice_is_read_once(self, urnscan):
         """A pattern and a folder may name the same file; its occurrences are there once, and it is one source."""
         write_texts(urnscan, a_txt=b"urn:a:b")
         urnscan("a.txt", "a.txt", "-o", "c.parquet", "--occurrences", "occ.parquet")
         assert urnscan.rows("occ.parquet", "source", "urn") == [("a.txt", "urn:a:b")]
-        assert urnscan.rows("c.parquet", "count", "source_count") == [(1, 1)]
+        assert urnscan.rows("c.parquet", "occurrence_count", "source_count") == [(1, 1)]
 
     def test_nothing_found_is_no_failure(self, urnscan):
         """0 done (also with nothing found)."""
@@ -248,12 +252,18 @@ class TestPrinting:
 
     @pytest.mark.quick
     def test_json_has_the_columns_of_the_occurrence_table(self, urnscan):
+        """And the octet that ended the URN twice: as a character, and as the number of the table."""
         write_texts(urnscan, a_txt=b"urn:foo:B%2c. urn:foo:C")
         printed = [json.loads(line) for line in urnscan.printed("a.txt", "--json")]
-        assert [list(row) for row in printed] == [list(OCCURRENCE_COLUMNS)] * 2
+        columns = [
+            name for column in OCCURRENCE_COLUMNS for name in ([column, "stop_octet"] if column == "stop" else [column])
+        ]
+        assert [list(row) for row in printed] == [columns] * 2
+        assert (printed[0]["stop"], printed[0]["stop_octet"]) == (" ", 32)
         assert printed[1] == {
-            "source": "a.txt", "member": None, "offset": 14, "line": 1, "text": "urn:foo:C", "urn": "urn:foo:C",
-            "nid": "foo", "stop": None, "trailing": 0, "length": 9, "via": None, "resolver": None,
+            "source": "a.txt", "member": None, "start": 14, "line": 1, "text": "urn:foo:C", "urn": "urn:foo:C",
+            "nid": "foo", "stop": None, "stop_octet": None, "punctuation": 0, "length": 9, "via": None, "resolver": None,
+            "r_component": None, "q_component": None, "f_component": None, "problem": None,
         }  # fmt: skip
 
     def test_json_of_resolvers(self, urnscan):
@@ -320,6 +330,20 @@ class TestInputs:
             "d/a.txt",
             "d/b.txt",
         ]
+
+    @pytest.mark.quick
+    def test_ignore_files_are_honoured_if_asked_for(self, urnscan):
+        """By default all files are read; what was named is read in any case. `dedup` walks in the same way."""
+        for name in ("d/a.jsonl", "d/b.jsonl", "d/e/a.jsonl", "d/e/c.jsonl", "d/.git/x.jsonl", "d/.h.jsonl"):
+            urnscan.write(name, b'{"id": "urn:foo:x"}\n')
+        urnscan.write("d/.gitignore", b"a.*\n")
+        urnscan.write("d/e/.ignore", b"!a.*\nc.jsonl\n")
+        assert len(urnscan.printed("d")) == 6
+        some = ["d/.h.jsonl", "d/b.jsonl", "d/e/a.jsonl"]
+        assert [line.split(":")[0] for line in urnscan.printed("d", "--ignore-files")] == some
+        assert [line.split(":")[0] for line in urnscan.printed("d/a.jsonl", "--ignore-files")] == ["d/a.jsonl"]
+        urnscan("dedup", "d", "--ignore-files", "--include", "*.jsonl", "-o", "clusters.parquet")
+        assert [source for (source,) in urnscan.rows("clusters.parquet", "source")] == some
 
     def test_follow_ends_where_links_go_round_in_circles(self, urnscan):
         urnscan.write("d/deep/a.txt", b"urn:foo:x")
@@ -470,9 +494,9 @@ class TestMeaning:
         urnscan.write("a.txt", self.TEXT)
         options = ["--syntax", "rfc2141bis-03", "-o", "c.parquet"]
         urnscan("a.txt", *options, "--equivalence", "resolution", "--occurrences", "occ.parquet")
-        assert ("urn:example:t?c=ToC&s=I2L", 2) in urnscan.rows("c.parquet", "urn", "count")
+        assert ("urn:example:t?c=ToC&s=I2L", 2) in urnscan.rows("c.parquet", "urn", "occurrence_count")
         urnscan("a.txt", *options, "--equivalence", "lexical", "--force")
-        assert ("urn:example:t", 3) in urnscan.rows("c.parquet", "urn", "count")
+        assert ("urn:example:t", 3) in urnscan.rows("c.parquet", "urn", "occurrence_count")
 
     @pytest.mark.parametrize("syntax", SYNTAXES)
     def test_equivalence_namespace_joins_what_the_namespace_calls_equal(self, urnscan, syntax):
@@ -481,13 +505,13 @@ class TestMeaning:
         urnscan.write("a.txt", text)
         options = ["--syntax", syntax, "-o", "c.parquet", "--occurrences", "occ.parquet"]
         urnscan("a.txt", *options, "--equivalence", "namespace")
-        assert urnscan.rows("c.parquet", "urn", "count", "valid", "problem") == [
+        assert urnscan.rows("c.parquet", "urn", "occurrence_count", "valid", "problem") == [
             ("urn:isbn:0395363416", 1, False, "check-digit"),
             ("urn:isbn:9780395363416", 3, True, None),
         ]
         assert [urn for (urn,) in urnscan.rows("occ.parquet", "urn")].count("urn:isbn:9780395363416") == 3
         urnscan("a.txt", *options, "--force")
-        assert urnscan.rows("c.parquet", "count", "valid") == [(1, True), (1, False), (1, True), (1, True)]
+        assert urnscan.rows("c.parquet", "occurrence_count", "valid") == [(1, True), (1, False), (1, True), (1, True)]
 
     def test_equivalence_resolution_is_an_error_where_no_standard_defines_it(self, urnscan):
         urnscan.write("a.txt", self.TEXT)
@@ -540,7 +564,7 @@ def folder(urnscan_of_module):
 @pytest.fixture(scope="module")
 def first(folder):
     """A run with one thread and memory enough."""
-    return folder("many", "-o", "first.c", "--occurrences", "first.o", "-j", "1", "--memory", "1GB")
+    return folder("many", "-o", "first.c.parquet", "--occurrences", "first.o.parquet", "-j", "1", "--memory", "1GB")
 
 
 class TestSameOctets:
@@ -549,8 +573,10 @@ class TestSameOctets:
     @pytest.mark.parametrize(("jobs", "memory"), [("2", "1GB"), ("2", "1MB")])
     def test_whatever_the_threads_and_the_memory(self, folder, first, jobs, memory):
         options = ["-j", jobs, "--memory", memory, "--force"]
-        result = folder("many", "-o", "again.c", "--occurrences", "again.o", *options)
-        assert digests(folder.folder, "again.c", "again.o") == digests(folder.folder, "first.c", "first.o")
+        result = folder("many", "-o", "again.c.parquet", "--occurrences", "again.o.parquet", *options)
+        assert digests(folder.folder, "again.c.parquet", "again.o.parquet") == digests(
+            folder.folder, "first.c.parquet", "first.o.parquet"
+        )
         assert without_seconds(result.summary) == without_seconds(first.summary)
 
     @pytest.mark.usefixtures("first")
@@ -558,9 +584,9 @@ class TestSameOctets:
         """Also behind the places where a huge file is split between threads."""
         octets = (folder.folder / "many/big.txt").read_bytes()
         assert len(octets) > 2 * (8 << 20)
-        table = pq.read_table(folder.folder / "first.o", columns=["source", "offset", "line", "text"])
+        table = pq.read_table(folder.folder / "first.o.parquet", columns=["source", "start", "line", "text"])
         rows = table.filter(pa.compute.equal(table["source"].cast(pa.string()), "many/big.txt"))
-        offsets, texts = rows["offset"].to_numpy(), rows["text"].to_pylist()
+        offsets, texts = rows["start"].to_numpy(), rows["text"].to_pylist()
         assert len(texts) == 420_000
         assert all(
             octets.startswith(text.encode(), offset) for offset, text in zip(offsets.tolist(), texts, strict=True)
@@ -570,20 +596,20 @@ class TestSameOctets:
 
     @pytest.mark.usefixtures("first")
     def test_the_classes_add_up_to_the_occurrences(self, folder):
-        occurrences = pd.read_parquet(folder.folder / "first.o", columns=["urn", "source"])
-        classes = pd.read_parquet(folder.folder / "first.c").set_index("urn")
+        occurrences = pd.read_parquet(folder.folder / "first.o.parquet", columns=["urn", "source"])
+        classes = pd.read_parquet(folder.folder / "first.c.parquet").set_index("urn")
         groups = occurrences.groupby("urn")
-        assert classes["count"].to_dict() == groups.size().to_dict()
+        assert classes["occurrence_count"].to_dict() == groups.size().to_dict()
         assert classes["source_count"].to_dict() == groups["source"].nunique().to_dict()
         assert list(classes.index) == sorted(set(occurrences["urn"]), key=str.encode)
 
 
 def without_seconds(summary):
-    return re.sub(r"[\d.]+ s\b", "", summary)
+    return re.sub(r"[\d.]+ s\b.*", "", summary)
 
 
 class TestSummary:
-    """At the end one summary line: inputs, octets, occurrences, classes, seconds, failures."""
+    """At the end one summary line: inputs, octets, occurrences, classes, seconds, failures, outputs."""
 
     @pytest.mark.quick
     def test_every_number_in_it(self, urnscan):
@@ -593,7 +619,7 @@ class TestSummary:
         number = r"[\d,]+"
         match = re.fullmatch(
             rf"urnscan: ({number}) inputs, ({number}) octets, ({number}) occurrences, ({number}) classes, "
-            rf"(\d+\.\d) s, ({number}) failures",
+            rf"(\d+\.\d) s, ({number}) failures -> c\.parquet",
             result.err.splitlines()[-1],
         )
         assert match
@@ -603,7 +629,18 @@ class TestSummary:
     def test_one_of_each(self, urnscan):
         urnscan.write("a", b"urn:foo:x")
         result = urnscan("a", "-o", "c.parquet")
-        assert re.fullmatch(r"urnscan: 1 input, 9 octets, 1 occurrence, 1 class, \d+\.\d s\n", result.err)
+        assert re.fullmatch(r"urnscan: 1 input, 9 octets, 1 occurrence, 1 class, \d+\.\d s -> c\.parquet\n", result.err)
+
+    def test_outputs_as_they_were_named(self, urnscan):
+        """Each, also for another command; without the secrets of a URL, and in one line. What is printed names none."""
+        urnscan.write("a.jsonl", b'{"id": "urn:foo:x"}\n')
+        (urnscan.folder / "out").mkdir()
+        result = urnscan("a.jsonl", "--occurrences", "./o\n.parquet", "-o", f"{urnscan.folder}/c.parquet")
+        assert result.summary.endswith(rf" s -> {urnscan.folder}/c.parquet, ./o\n.parquet")
+        assert "->" not in urnscan("a.jsonl").summary
+        outputs = ["--report", "out/r.html", "--deduplicated", "out/"]
+        assert urnscan("dedup", "a.jsonl", *outputs).err.endswith(" s -> out/, out/r.html\n")
+        assert urnscan("report", "c.parquet", "-o", "r.html").summary.endswith(" s -> r.html")
 
     def test_octets_of_a_transcoded_input_are_those_that_were_scanned(self, urnscan):
         urnscan.write("a", "urn:foo:x ä".encode("utf-16"))
@@ -616,7 +653,24 @@ class TestSummary:
         _, hint = urnscan("a").err.splitlines()
         assert "--trim" in hint
         assert re.search(r"\b3\b", hint)
+        assert "(" not in hint
         assert len(urnscan("a", "--trim").err.splitlines()) == 1
+        urnscan.write("b", b"(urn:isbn:0-395-36341-1), (urn:alert:source:internal)")
+        _, hint = urnscan("b", "-o", "b.parquet").err.splitlines()
+        assert hint.endswith("; --trim cuts that off (2 names fit their namespaces only then)")
+
+    @pytest.mark.quick
+    def test_a_hint_where_rfc_2141_takes_components_for_the_name(self, urnscan):
+        """Such occurrences are counted in one line with the option that sets them apart, and in the metadata."""
+        texts = [f"urn:isbn:0395363411{end}" for end in ("", "?+r", "?=q", "#p2", "#", "?page", "?=", "?+/r")]
+        urnscan.write("a", "\n".join([*texts, "urn:x:one-letter#p2"]).encode())
+        said = "4 occurrences carry components of RFC 8141 (?+ ?= #); --syntax rfc8141 sets them apart"
+        assert urnscan("a", "-o", "a.parquet").err.splitlines()[1:] == [f"urnscan: {said}"]
+        metadata = pq.read_metadata(urnscan.folder / "a.parquet").metadata[b"urnscan"]
+        assert json.loads(metadata)["counts"]["components_in_names"] == 4
+        assert len(urnscan("a", "--syntax", "rfc8141").err.splitlines()) == 1
+        _, hint = urnscan("dedup", "a", "--record", "line", "--syntax", "rfc2141", "-o", "b.parquet").err.splitlines()
+        assert hint == f"urnscan: {said}"
 
     def test_quiet(self, urnscan):
         """Nothing but the failures, each in its line."""
@@ -675,7 +729,7 @@ class TestBig:
                 file.seek(offset)
                 file.write(urn)
         result, peak = urnscan.measured("big", "-o", "c.parquet", "--occurrences", "occ.parquet", "-j", "2")
-        assert urnscan.rows("occ.parquet", "offset", "line", "text") == [
+        assert urnscan.rows("occ.parquet", "start", "line", "text") == [
             (offset + 1, 1, "urn:foo:needle") for offset in offsets
         ]
         assert "1 input, 200,000,000 octets, 4 occurrences, 1 class" in result.summary
@@ -690,7 +744,7 @@ class TestBig:
             file.write(b" urn:x:b")
         result, peak = urnscan.measured("big", "-o", "c.parquet", "--occurrences", "occ.parquet", "-j", "2")
         assert [
-            (offset, len(text), stop) for offset, text, stop in urnscan.rows("occ.parquet", "offset", "text", "stop")
+            (offset, len(text), stop) for offset, text, stop in urnscan.rows("occ.parquet", "start", "text", "stop")
         ] == [
             (0, 65_536, -1),
             (200_000_007, 7, None),
@@ -705,9 +759,9 @@ class TestBig:
             for number in range(pieces):
                 file.write(long_urn(number))
         _, peak = urnscan.measured("big", "-o", "c.parquet", "--occurrences", "occ.parquet", "--memory", "100MB")
-        rows = urnscan.rows("occ.parquet", "offset", "stop")
+        rows = urnscan.rows("occ.parquet", "start", "stop")
         assert rows == [(number * 65_536, -1 if number < pieces - 1 else None) for number in range(pieces)]
-        assert urnscan.rows("c.parquet", "count", "first_offset") == [(1, offset) for offset, _ in rows]
+        assert urnscan.rows("c.parquet", "occurrence_count", "first_start") == [(1, offset) for offset, _ in rows]
         assert peak < self.GIGABYTE
 
     def test_more_octets_of_urns_than_fit_in_31_bits(self, urnscan):
@@ -716,7 +770,9 @@ class TestBig:
         arguments = ["-", "-o", "c.parquet", "--memory", "100MB"]
         with subprocess.Popen([sys.executable, "-c", LONG_URNS, str(pieces)], stdout=subprocess.PIPE) as writer:
             _, peak = urnscan.measured(*arguments, stdin=writer.stdout)
-        assert urnscan.rows("c.parquet", "count", "first_offset") == [(1, number * 65_536) for number in range(pieces)]
+        assert urnscan.rows("c.parquet", "occurrence_count", "first_start") == [
+            (1, number * 65_536) for number in range(pieces)
+        ]
         assert peak < self.GIGABYTE
 
 

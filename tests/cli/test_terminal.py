@@ -14,7 +14,7 @@ import threading
 
 import pytest
 
-from .conftest import PATIENCE
+from .conftest import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -53,9 +53,9 @@ class Screen:
 
     @property
     def lines(self):
-        """What stands on it in the end: what was written over is gone."""
+        """What stands on it in the end: what was written over is gone, and colours are no text."""
         shown = []
-        for line in self.text.removesuffix("\n").split("\n"):
+        for line in re.sub(r"\x1b\[[\d;]*m", "", self.text).removesuffix("\n").split("\n"):
             cells = []
             for part in line.rstrip("\r").split("\r"):
                 cells[: len(part)] = part
@@ -105,16 +105,23 @@ class TestProgress:
             urnscan.write(f"d/{number}.txt", b"urn:foo:x " + b" " * 100_000)
 
     @pytest.mark.quick
-    @pytest.mark.parametrize("options", [["-o", "classes.parquet"], []], ids=["written", "printed to a pipe"])
+    @pytest.mark.parametrize("options", [["-o", "classes.parquet"], []], ids=["written", "printed to a file"])
     def test_a_bar_of_octets_with_rate_and_time(self, urnscan, screen, options):
         """Bytes, rate, and the time that is left, as the size is known."""
-        urnscan("d", *options, stderr=screen.line)
+        with (urnscan.folder / "printed").open("wb") as printed:
+            urnscan("d", *options, stdout=printed, stderr=screen.line)
         assert "%" in screen.text
         assert "B/s" in screen.text
         assert re.search(r"/2\.00M\b", screen.text)
         assert re.search(r"\d\d:\d\d<", screen.text)
         (line,) = screen.lines
         assert line.startswith("urnscan: 20 inputs, 2,000,200 octets, 20 occurrences")
+
+    def test_grouping_is_a_bar_of_rows(self, urnscan, screen):
+        """It says how far it is, in a unit of its own, and begins at 0."""
+        urnscan("d", "-o", "classes.parquet", stderr=screen.line)
+        bars = re.findall(r"grouping: +(\d+)%.*? (\d+\.\d+)/20\.0 \[00:0\d<.*?rows/s\]", screen.text)
+        assert bars[0] == ("0", "0.00")
 
     def test_of_standard_input_no_size_is_known(self, urnscan, screen):
         """Then there are octets and a rate alone."""
@@ -142,12 +149,26 @@ class TestProgress:
         first, second, summary = screen.lines
         assert first == "urnscan: nope: no such file or folder"
         assert second == "urnscan: nope2: no such file or folder"
-        assert summary.endswith("2 failures")
+        assert summary.endswith("2 failures -> classes.parquet")
 
-    def test_occurrences_on_the_same_terminal_are_not_written_over(self, urnscan, screen):
+    @pytest.mark.quick
+    @pytest.mark.parametrize("options", [[], ["--unique"], ["--json"], ["-c"], ["-l"]])
+    def test_it_ends_before_the_first_line_goes_into_a_pipe(self, urnscan, screen, options):
+        """The program that reads may write to the same terminal, and nobody can know when; without a bar it looks hung."""
+        urnscan("d", "nope", *options, through=["sh", "-c", '"$@" | cat', "sh"], stdout=screen.line, stderr=screen.line)
+        assert "scanning" in screen.text
+        first = re.search(r"\bd/|urn:foo:x", screen.text)
+        assert not BAR.search(screen.text, first.start())
+        assert any(line.startswith("urnscan: 20 inputs, ") for line in screen.lines)
+        assert not any("scanning" in line for line in screen.lines)
+
+    @pytest.mark.quick
+    def test_occurrences_on_the_same_terminal_stand_above_the_bar(self, urnscan, screen):
         urnscan("d", stdout=screen.line, stderr=screen.line)
-        *printed, _ = screen.lines
+        *printed, summary = screen.lines
         assert sorted(printed) == sorted(f"d/{number}.txt:1:urn:foo:x" for number in range(20))
+        assert summary.startswith("urnscan: 20 inputs, ")
+        assert BAR.search(screen.text)
 
     def test_an_interruption_leaves_no_half_bar(self, urnscan, screen):
         with urnscan.start("-o", "classes.parquet", stdin=subprocess.PIPE, stderr=screen.line) as process:
@@ -156,3 +177,30 @@ class TestProgress:
             process.send_signal(2)
             assert process.wait(PATIENCE) == 130
         assert screen.lines == ["urnscan: interrupted"]
+
+    def test_the_control_character_that_the_terminal_shows_is_gone(self, urnscan, screen):
+        """^C stands behind the bar, within its line; in the next line it would keep the bar from being cleared."""
+        with urnscan.start("-o", "classes.parquet", stdin=subprocess.PIPE, stderr=screen.line) as process:
+            process.stdin.write(b" " * 10_000_000)
+            process.stdin.flush()
+            wait_until(lambda: b"B/s" in screen.written, "a bar is there")
+            os.write(screen.keyboard, b"\x03")
+            wait_until(lambda: b"^C" in screen.written, "the terminal shows it")
+            process.send_signal(2)
+            assert process.wait(PATIENCE) == 130
+        assert screen.lines == ["urnscan: interrupted"]
+
+    def test_notes_stand_in_lines_of_their_own(self, urnscan, screen):
+        """They are written while the bar is there: at the beginning, and when the run is interrupted."""
+        urnscan.write("big.txt", b"urn:foo:x" + b" " * 9_000_000)
+        command = ["big.txt", "-", "-o", "classes.parquet", "--resume"]
+        with urnscan.start(*command, stdin=subprocess.PIPE, stderr=screen.line) as process:
+            kept = urnscan.folder / ".classes.parquet.shards.urnscan-tmp/shards"
+            wait_until(lambda: kept.exists() and kept.read_bytes().count(b"\n") == 2, "a task is kept")
+            process.send_signal(2)
+            assert process.wait(PATIENCE) == 130
+        assert BAR.search(screen.text)
+        begun, kept, interrupted = screen.lines
+        assert begun.startswith("urnscan: nothing is kept of an earlier run")
+        assert kept.startswith("urnscan: what was finished is kept")
+        assert interrupted == "urnscan: interrupted"

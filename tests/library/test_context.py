@@ -49,11 +49,11 @@ class TestAgainstTheText:
             path = Path(folder, "a.txt")
             path.write_bytes(text.encode())
             context = scan(path).context("URN:X:1", width, limit=None)
-        assert [line.offset for line in context] == [len(text[:start].encode()) for start in starts]
+        assert [line.start for line in context] == [len(text[:start].encode()) for start in starts]
         for line, start in zip(context, starts, strict=True):
-            assert line.left == text[max(start - width, text.startswith("\ufeff")) : start]
+            assert line.before == text[max(start - width, text.startswith("\ufeff")) : start]
             assert line.text == "urn:x:1"
-            assert line.right == text[start + 7 : start + 7 + width]
+            assert line.after == text[start + 7 : start + 7 + width]
             assert line.line == text[:start].count("\n") + 1
             assert (line.source, line.member) == (str(path), None)
 
@@ -61,40 +61,40 @@ class TestAgainstTheText:
     def test_every_occurrence_of_the_samples(self, recover):
         """Compressed, in archives, WARC, tables, UTF-16: all are found again, and where they say."""
         found = scan(SAMPLES, recover=recover)
-        rows = {(row["source"], row["member"], row["offset"]): row for row in found.occurrences.to_pylist()}
+        rows = {(row["source"], row["member"], row["start"]): row for row in found.occurrences.to_pylist()}
         seen = 0
         for urn in found.classes.column("urn").to_pylist():
             context = found.context(urn, 20, limit=None)
             assert context.failures == ()
             for line in context:
-                row = rows[line.source, line.member, line.offset]
+                row = rows[line.source, line.member, line.start]
                 assert row["urn"] == urn
                 assert len(line.text.encode()) == row["length"]
                 assert row["via"] is not None or line.text == row["text"]
-                assert len(line.left) <= 20 >= len(line.right)
+                assert len(line.before) <= 20 >= len(line.after)
             seen += len(context)
         assert seen == len(rows) == found.report.occurrences
 
     def test_a_view_shows_what_stands_there(self, tmp_path):
         (line,) = of(tmp_path, b"q=urn%3Ax%3A1&b", recover="percent")
-        assert (line.left, line.text, line.right) == ("q=", "urn%3Ax%3A1", "&b")
+        assert (line.before, line.text, line.after) == ("q=", "urn%3Ax%3A1", "&b")
 
     def test_far_behind_a_block(self, tmp_path):
         """Octets that are passed over count, and so do their lines."""
         (line,) = of(tmp_path, "ä\n".encode() * 1_500_000 + b"urn:x:1")
-        assert (line.left, line.offset, line.line) == ("ä\n" * 5, 4_500_000, 1_500_001)
+        assert (line.before, line.start, line.line) == ("ä\n" * 5, 4_500_000, 1_500_001)
 
     def test_a_byte_order_mark_is_no_text(self, tmp_path):
         """Nor does it count among the characters that are shown; elsewhere the character is one."""
         mark = "\ufeff".encode()
         (line,) = of(tmp_path, mark + b"a \xef\xbb\xbfb urn:x:1")
-        assert (line.left, line.offset) == ("a \ufeffb ", 10)
+        assert (line.before, line.start) == ("a \ufeffb ", 10)
         (line,) = of(tmp_path, mark + b"see urn:x:1", encoding="latin-1")
-        assert line.left == "see "
+        assert line.before == "see "
 
     def test_what_is_no_utf8(self, tmp_path):
         (line,) = of(tmp_path, b"\xe4\xff urn:x:1 \xe4")
-        assert (line.left, line.right) == ("\ufffd\ufffd ", " \ufffd")
+        assert (line.before, line.after) == ("\ufffd\ufffd ", " \ufffd")
 
 
 class TestForms:
@@ -106,14 +106,14 @@ class TestForms:
                 member.size = len(octets)
                 archive.addfile(member, io.BytesIO(octets))
         context = scan(tmp_path / "a.tar").context("urn:x:1", 8)
-        assert [line.left for line in context] == ["one ", "urn:x:1 ", "two ", "ten "]
+        assert [line.before for line in context] == ["one ", "urn:x:1 ", "two ", "ten "]
         assert not context.failures
 
     def test_nested(self, tmp_path):
         with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
             archive.writestr("b.gz", gzip.compress("ä urn:x:1 ö".encode("utf-16")))
         (line,) = scan(tmp_path).context("urn:x:1")
-        assert (line.left, line.right, line.member) == ("ä ", " ö", "b.gz")
+        assert (line.before, line.after, line.member) == ("ä ", " ö", "b.gz")
 
     @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.dictionary(pa.int32(), pa.string())], ids=str)
     def test_values_of_a_table(self, tmp_path, kind):
@@ -122,7 +122,7 @@ class TestForms:
         column = values.dictionary_encode() if pa.types.is_dictionary(kind) else values.cast(kind)
         pq.write_table(pa.table({"text": column}), tmp_path / "a.parquet")
         (line,) = scan(tmp_path).context("urn:x:1")
-        assert (line.left, line.right, line.member) == ("see ", "", "2/text")
+        assert (line.before, line.after, line.member) == ("see ", "", "2/text")
 
     def test_views_in_a_dictionary(self, tmp_path):
         """As Polars writes a Categorical: Arrow casts none of these."""
@@ -131,7 +131,7 @@ class TestForms:
         with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
             file.write_table(table)
         (line,) = scan(tmp_path).context("urn:x:1")
-        assert (line.left, line.right, line.member) == ("see ", "", "2/text")
+        assert (line.before, line.after, line.member) == ("see ", "", "2/text")
 
     def test_behind_damage(self, tmp_path):
         """Damage that the scan has told of shifts nothing."""
@@ -150,7 +150,7 @@ class TestForms:
             Path(os.fsdecode(path)).write_bytes(b"a urn:x:1")
         except OSError:
             pytest.skip("the file system has only names in UTF-8")
-        assert [line.left for line in scan(tmp_path).context("urn:x:1")] == ["a "]
+        assert [line.before for line in scan(tmp_path).context("urn:x:1")] == ["a "]
 
 
 class TestWhatIsAskedFor:
@@ -176,11 +176,11 @@ class TestWhatIsAskedFor:
         for name in "abcd":
             (tmp_path / name).write_bytes(b"urn:x:1" if name in "bd" else b"urn:y:1")
         found = scan(tmp_path)
-        from urnscan.library import context
+        from urnscan.library import passages
 
-        real = context.open_documents
+        real = passages.open_documents
         monkeypatch.setattr(
-            context, "open_documents", lambda source, *rest: opened.append(source.file_name) or real(source, *rest)
+            passages, "open_documents", lambda source, *rest: opened.append(source.file_name) or real(source, *rest)
         )
         assert len(found.context("urn:x:1", limit=1)) == 1
         assert opened == ["b"]
@@ -296,8 +296,10 @@ class TestShown:
         assert context[0] == context.lines[0] == next(iter(context))
         assert context[:1] == context.lines
         frame = context.to_pandas()
-        assert list(frame.columns) == ["left", "text", "right", "source", "member", "offset", "line"]
-        assert frame[["left", "text", "right", "offset", "line"]].to_numpy().tolist() == [["a ", "urn:x:1", " b", 2, 1]]
+        assert list(frame.columns) == ["before", "text", "after", "source", "member", "start", "line"]
+        assert frame[["before", "text", "after", "start", "line"]].to_numpy().tolist() == [
+            ["a ", "urn:x:1", " b", 2, 1]
+        ]
         with pytest.raises(AttributeError):
             context.urn = "another"
 

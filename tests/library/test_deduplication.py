@@ -4,7 +4,9 @@ import gzip
 import json
 import zipfile
 from itertools import pairwise
+from pathlib import Path
 
+import pandas as pd
 import pymarc
 import pytest
 from lxml import etree
@@ -12,13 +14,17 @@ from lxml import etree
 import urnscan
 from tests.support.dumps import FORMATS, make_dump
 from tests.support.packed import zipped
+from urnscan.cli import main
+from urnscan.dedup import first_reading
 from urnscan.dedup.second_reading import Dump, SecondReading
+from urnscan.errors import FatalError, UnknownFormatError
 from urnscan.records.formats import FORMATS as KNOWN
-from urnscan.sources import Input, Reading
+from urnscan.sources.inputs import Input
+from urnscan.sources.layers import Reading
 
 SEEDS = 2
-NAMES = {"oai-pmh": "oai", "nquads": "ntriples", "tsv": "csv"}
-XML = ("marcxml", "mods", "dc", "oai-pmh", "onix")
+NAMES = {"unimarc": "marc", "marc-in-json": "json", "oai-pmh": "oai", "nquads": "ntriples", "tsv": "csv"}
+XML = ("marcxml", "mods", "dc", "oai-pmh", "onix", "pubmed", "endnote")
 every_format = pytest.mark.parametrize("format_", FORMATS)
 
 
@@ -49,7 +55,7 @@ class TestClusters:
             assert not found.report.failures
             rows = found.clusters.to_pylist()
             assert [row["cluster"] for row in rows] == first_of_each(dump.clusters)
-            assert [dump.octets[row["offset"] :][: row["length"]] for row in rows] == dump.records
+            assert [dump.octets[row["start"] :][: row["length"]] for row in rows] == dump.records
             assert [row["record_id"] for row in rows] == dump.identifiers
             assert [row["record"] for row in rows] == list(range(1, len(rows) + 1))
 
@@ -62,8 +68,10 @@ class TestClusters:
         dump = make_dump("marc", 0, 60)
         planted = max(first_of_each(dump.clusters))
         assert deduplicate(tmp_path, dump, equivalence="lexical").report.clusters > planted * 1.2
-        assert deduplicate(tmp_path, dump, weak=()).report.clusters < planted
-        assert deduplicate(tmp_path, dump, max_class=10**6).report.clusters < planted
+        assert deduplicate(tmp_path, dump, weak=(), agree="none").report.clusters < planted
+        loose = {"max_class": 10**6, "max_cluster": 10**6}
+        assert deduplicate(tmp_path, dump, **loose, agree="none").report.clusters < planted
+        assert deduplicate(tmp_path, dump, **loose).report.apart
 
 
 class TestColumns:
@@ -94,8 +102,44 @@ class TestColumns:
         for row in rows:
             by_cluster.setdefault(row["cluster"], []).append(row)
         for cluster in by_cluster.values():
-            assert [row["rank"] for row in cluster] == list(range(1, len(cluster) + 1))
+            assert [row["cluster_rank"] for row in cluster] == list(range(1, len(cluster) + 1))
             assert [row["kept"] for row in cluster] == [True] + [False] * (len(cluster) - 1)
+
+
+def test_octets_are_those_of_the_command(tmp_path):
+    """`Dedup.to_parquet` writes what `urnscan dedup -o` does, and replaces nothing unasked."""
+    dump = str(urnscan.samples() / "catalogue.marcxml.xml")
+    assert main(["dedup", dump, "-o", str(tmp_path / "there.parquet"), "--quiet"]) == 0
+    found = urnscan.deduplicate(dump)
+    found.to_parquet(tmp_path / "here.parquet")
+    assert (tmp_path / "here.parquet").read_bytes() == (tmp_path / "there.parquet").read_bytes()
+    with pytest.raises(FatalError, match="exists already"):
+        found.to_parquet(tmp_path / "here.parquet")
+
+
+NBN, LINK = "urn:nbn:de:101:1-201609052530", "https://r.example"
+
+
+class TestComponents:
+    """RFC 8141 §3.1: a component makes no other name of a name; nor does the rest of a link around it."""
+
+    ENDS = ("", "#page=2", "?=format=pdf", "?+copy=b", "#", "?=", "?+/x")
+    LINKS = (f"{LINK}/{NBN}?lang=de", f"{LINK}/{NBN}#top", f"{LINK}/?urn={NBN}&lang=de", f"{LINK}/{NBN}?+copy=b&c")
+
+    @pytest.mark.parametrize("texts", [[NBN + end for end in ENDS], [NBN, *LINKS]])
+    def test_one_thing(self, tmp_path, texts):
+        (tmp_path / "a").write_text("".join(f"{text}\n" for text in texts))
+        found = urnscan.deduplicate(tmp_path / "a", record="line")
+        assert found.clusters.column("urns").to_pylist() == [[NBN]] * len(texts)
+        assert (found.report.clusters, found.report.components_in_names) == (1, 0)
+        told = found.to_pandas().attrs["urnscan"]
+        assert (told["syntax"], told["resolver_tail"]) == ("rfc8141", "cut")
+
+    def test_other_standards_are_there(self, tmp_path):
+        """Whoever names RFC 2141 gets its names, and is told how many have components."""
+        (tmp_path / "a").write_text(f"{NBN}\n{NBN}#page=2\n")
+        found = urnscan.deduplicate(tmp_path / "a", record="line", syntax="rfc2141")
+        assert (found.report.clusters, found.report.components_in_names) == (2, 1)
 
 
 def outside(octets, records):
@@ -105,6 +149,18 @@ def outside(octets, records):
         ends += [offset, offset + length]
     ends.append(len(octets))
     return b"".join(octets[start:end] for start, end in list(pairwise(ends))[::2]).split()
+
+
+def test_pandas_reads_the_same_from_the_file(tmp_path, monkeypatch):
+    """The file of the command, and `to_pandas`: rows, types, and in the attributes what the run was."""
+    monkeypatch.chdir(tmp_path)
+    dump = make_dump("csv", 3, 12)
+    Path("dump.csv").write_bytes(dump.octets)
+    assert main(["dedup", "dump.csv", "-o", "clusters.parquet", "--quiet"]) == 0
+    frame, found = pd.read_parquet("clusters.parquet"), urnscan.deduplicate("dump.csv").to_pandas()
+    pd.testing.assert_frame_equal(frame, found, check_categorical=False)
+    assert frame.attrs == found.attrs
+    assert frame.attrs["urnscan"]["counts"]["records"] == len(frame)
 
 
 class TestDeduplicated:
@@ -124,11 +180,56 @@ class TestDeduplicated:
             path, weak=dump.weak, max_class=dump.max_class, record="line" if format_ == "line" else None
         )
         rows = again.clusters.to_pylist()
-        assert [out.read_bytes()[row["offset"] :][: row["length"]] for row in rows] == kept
-        before = [(row["offset"], row["length"]) for row in found.clusters.to_pylist()]
-        after = [(row["offset"], row["length"]) for row in rows]
-        if format_ != "json":  # there commas go with records
+        assert [out.read_bytes()[row["start"] :][: row["length"]] for row in rows] == kept
+        before = [(row["start"], row["length"]) for row in found.clusters.to_pylist()]
+        after = [(row["start"], row["length"]) for row in rows]
+        if NAMES.get(format_, format_) != "json":  # there commas go with records
             assert outside(out.read_bytes(), after) == outside(dump.octets, before)
+
+    @every_format
+    @pytest.mark.parametrize("keep", ["first", "last"])
+    def test_kept_and_removed_together_are_the_dump(self, tmp_path, format_, keep):
+        """No record is in both files or in none, and the file of the removed ones is a dump of the same format."""
+        dump = make_dump(format_, 8, 25)
+        places = {"deduplicated": tmp_path / f"kept-{dump.name}", "removed": tmp_path / f"gone-{dump.name}"}
+        found = deduplicate(tmp_path, dump, keep=keep, **places)
+        records = {}
+        for name, place in places.items():
+            rows = urnscan.deduplicate(place, record=NAMES.get(format_, format_), agree="none").clusters.to_pylist()
+            cut = [(row["start"], row["length"]) for row in rows]
+            records[name] = iter([place.read_bytes()[start:][:length] for start, length in cut])
+            if NAMES.get(format_, format_) != "json":  # there commas go with records
+                before = [(row["start"], row["length"]) for row in found.clusters.to_pylist()]
+                assert outside(place.read_bytes(), cut) == outside(dump.octets, before)
+        decided = [("removed", "deduplicated")[row["kept"]] for row in found.clusters.to_pylist()]
+        assert decided.count("removed") == found.report.duplicates > 0
+        assert [next(records[name]) for name in decided] == dump.records
+        assert [list(rest) for rest in records.values()] == [[], []]
+
+    @pytest.mark.parametrize("format_", ["marc", "ntriples"])
+    @pytest.mark.parametrize("keep", ["first", "last", "longest"])
+    def test_mapping_leads_to_the_kept_record(self, tmp_path, format_, keep):
+        """From each removed record of two dumps, also where the kept one comes behind it or lies in another dump."""
+        names = []
+        for folder in ("one", "two"):
+            (tmp_path / folder).mkdir()
+            dump = make_dump(format_, 8, 25)
+            names.append(tmp_path / folder / dump.name)
+            names[-1].write_bytes(dump.octets)
+        place = tmp_path / "mapping.jsonl"
+        found = urnscan.deduplicate(*names, mapping=place, keep=keep, agree="none")
+        rows = found.clusters.to_pylist()
+        kept = {row["cluster"]: row for row in reversed(rows) if row["kept"]}
+        shared = "source member record record_id start cluster joined_by".split()
+        expected = [
+            {name: row[name] for name in shared}
+            | {f"kept_{name}": kept[row["cluster"]][name] for name in ("source", "member", "record", "record_id")}
+            for row in rows
+            if not row["kept"]
+        ]
+        written = [json.loads(line) for line in place.read_text().splitlines()]
+        assert written == expected
+        assert any(row["source"] != row["kept_source"] for row in written)
 
     def test_twice_is_once(self, tmp_path):
         """What has no duplicates is not changed."""
@@ -183,7 +284,7 @@ class TestDamage:
         assert found.report.records >= len(dump.records) - 5
         rows = found.clusters.to_pylist()
         whole = len(dump.records) - 5
-        assert [dump.octets[row["offset"] :][: row["length"]] for row in rows[:whole]] == dump.records[:whole]
+        assert [dump.octets[row["start"] :][: row["length"]] for row in rows[:whole]] == dump.records[:whole]
 
     @pytest.mark.parametrize("format_", ["marc", "marcxml", "jsonl", "json", "onix", "ntriples", "bibtex"])
     def test_a_damaged_record(self, tmp_path, format_):
@@ -202,7 +303,7 @@ class TestDamage:
         found = urnscan.deduplicate(path, record=NAMES.get(format_, format_), deduplicated=tmp_path / "out")
         assert found.report.damaged >= 1
         assert f"record 4 at octet {at:,} is damaged: " in str(found.report.failures[0])
-        read = {octets[row["offset"] :][: row["length"]] for row in found.clusters.to_pylist()}
+        read = {octets[row["start"] :][: row["length"]] for row in found.clusters.to_pylist()}
         assert set(dump.records[:3] + dump.records[5:]) <= read
         told = damaged.splitlines()[0] if format_ == "ntriples" else damaged.rstrip()  # its other lines are statements
         assert told in (tmp_path / "out").read_bytes()
@@ -223,7 +324,7 @@ class TestPieces:
         found = urnscan.deduplicate(path, deduplicated=out)
         rows = found.clusters.to_pylist()
         assert [row["cluster"] for row in rows] == [1, 1, 2, 1, 1]
-        assert [row["rank"] for row in rows] == [1, 2, 1, 1, 2]
+        assert [row["cluster_rank"] for row in rows] == [1, 2, 1, 1, 2]
         assert out.read_text() == "".join(line for line in self.TRIPLES.splitlines(True) if "b>" not in line)
         assert (found.report.clusters, found.report.duplicates) == (2, 2)
 
@@ -231,7 +332,7 @@ class TestPieces:
         path = tmp_path / "a.nt"
         path.write_text(self.TRIPLES.replace('<http://b> <p> "more"', '<http://b> <p> "more of it"'))
         rows = urnscan.deduplicate(path, keep="longest").clusters.to_pylist()
-        assert [row["rank"] for row in rows] == [2, 1, 1, 2, 1]
+        assert [row["cluster_rank"] for row in rows] == [2, 1, 1, 2, 1]
 
     def test_a_damaged_line_between_them(self, tmp_path):
         """It costs itself and nothing else."""
@@ -286,16 +387,37 @@ class TestInputs:
         assert len(found.report.failures) == 1
         assert out.read_bytes() == b"urn:foo:0\nurn:foo:1\nurn:foo:2\n"
 
+    def test_all_failures_are_in_the_report(self, tmp_path):
+        """The command names only the first of very many; a program gets all of them."""
+        for number in range(25):
+            (tmp_path / f"{number:02}.js").write_text("var a = 1;\n")
+        (tmp_path / "a.jsonl").write_text('{"id": "urn:a:b"}\n')
+        failures = urnscan.deduplicate(tmp_path).report.failures
+        assert [failure.source for failure in failures] == [f"{tmp_path}/{number:02}.js" for number in range(25)]
+        assert {type(failure) for failure in failures} == {UnknownFormatError}
+
+    def test_records_are_told_when_one_can_be_read(self, tmp_path, monkeypatch):
+        """Those before it were held back; so is no more than a bounded number."""
+        path = tmp_path / "a.jsonl"
+        path.write_text('{"id"\n{"id"\n{"id": "urn:a:b"}\n')
+        reasons = [failure.reason for failure in urnscan.deduplicate(path).report.failures]
+        assert [reason.split(" is damaged")[0] for reason in reasons] == ["record 1 at octet 0", "record 2 at octet 6"]
+        monkeypatch.setattr(first_reading, "_DAMAGED", 2)
+        path.write_text('{"id"\n' * 5)
+        reasons = [failure.reason for failure in urnscan.deduplicate(path, record="jsonl").report.failures]
+        assert [reason.split(" at ")[0] for reason in reasons] == [f"record {number}" for number in range(1, 6)]
+
     def test_limits(self, tmp_path):
         """What was read until then counts, and is written; nothing more of the input is read."""
         dump = make_dump("marc", 1, 40)
+        records = dump.records * (1_000_000 // len(dump.octets))  # more than is unfolded in one step
         path, out = tmp_path / "a.mrc.gz", tmp_path / "out.mrc"
-        path.write_bytes(gzip.compress(dump.octets))
-        found = urnscan.deduplicate(path, deduplicated=out, max_size=len(dump.octets) // 2)
+        path.write_bytes(gzip.compress(b"".join(records)))
+        found = urnscan.deduplicate(path, deduplicated=out, max_size=600_000)
         rows = found.clusters.to_pylist()
         assert any("--max-size" in str(failure) for failure in found.report.failures)
-        assert 0 < len(rows) < len(dump.records)
-        kept = b"".join(record for record, row in zip(dump.records, rows, strict=False) if row["kept"])
+        assert 0 < len(rows) < len(records)
+        kept = b"".join(record for record, row in zip(records, rows, strict=False) if row["kept"])
         assert out.read_bytes().startswith(kept)
 
     def test_another_format_than_the_dump_has(self, tmp_path):
@@ -303,14 +425,14 @@ class TestInputs:
         path = tmp_path / "a.mrc"
         path.write_bytes(make_dump("marc", 1, 20).octets)
         (failure,) = urnscan.deduplicate(path, record="marcxml").report.failures
-        assert str(failure).endswith("holds no record of MARCXML: without --record its format is found out")
+        assert str(failure).endswith("holds no record of MARCXML: without record its format is found out")
         (tmp_path / "b.xml").write_text("<collection xmlns='http://www.loc.gov/MARC21/slim'/>")
         assert not urnscan.deduplicate(tmp_path / "b.xml", record="marcxml").report.failures
 
     def test_options_of_scans_alone(self, tmp_path):
         """What would mean nothing is refused."""
-        for name in ("column", "jobs", "memory"):
-            with pytest.raises(TypeError, match=f"no option '{name}'"):
+        for name in ("column", "memory"):
+            with pytest.raises(TypeError, match=f"has no option {name}"):
                 urnscan.deduplicate(tmp_path, **{name: 1})
 
 
@@ -318,7 +440,7 @@ def test_syntax_without_slash(tmp_path):
     """A URN of rfc2141bis-03 ends at "/": all DOIs of a publisher would be one."""
     path = tmp_path / "a.txt"
     path.write_text("urn:doi:10.5555/a\n")
-    with pytest.raises(urnscan.FatalError, match="--syntax rfc2141bis-03"):
+    with pytest.raises(urnscan.FatalError, match="fields=True is not for rfc2141bis-03"):
         urnscan.deduplicate(path, record="line", fields=True, syntax="rfc2141bis-03")
 
 

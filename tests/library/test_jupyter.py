@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import pickle
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import urnscan
 from tests.library.test_scans import Text
 from urnscan.display import progress
 from urnscan.display import text as showing
-from urnscan.errors import ArgumentError, FatalError, InvalidURN, SourceError
+from urnscan.errors import ArgumentError, FatalError, InvalidURN, SourceError, SourceNote
+from urnscan.pandas import SeriesURN
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 HOSTILE = "urn:x:<script>\0\u202e\x1b[31m&amp;"
@@ -32,7 +35,8 @@ class TestWhatShowsItself:
 
     def hostile(self):
         report = urnscan.Report(inputs=1234567, failures=[SourceError(HOSTILE, "why")] * 25)
-        deduped = urnscan.DedupReport(records=1234567, failures=report.failures)
+        report.notes = [SourceNote(HOSTILE, "note")]
+        deduped = urnscan.DedupReport(records=1234567, failures=report.failures, notes=report.notes)
         yield urnscan.Occurrence(HOSTILE, 1234567, 2, HOSTILE, "x")
         yield urnscan.URN(HOSTILE, "x", "y", HOSTILE, None, None, "rfc8141", HOSTILE)
         yield urnscan.explain(HOSTILE)
@@ -59,7 +63,8 @@ class TestWhatShowsItself:
     def test_failures_are_capped(self):
         *_, report, deduped = self.hostile()
         for shown in (report._repr_html_(), deduped._repr_html_()):
-            assert shown.count("<li>") == 20
+            assert shown.count("<li>") == 20 + 1
+            assert "1 note:" in shown
             assert "25 failures" in shown
             assert "and 5 more" in shown
 
@@ -69,23 +74,35 @@ class TestWhatShowsItself:
 
     def test_dedup(self, tmp_path):
         """The largest clusters first, each by the record of it that is kept."""
-        lines = ["urn:a:1", "urn:a:2", "urn:a:3", "urn:a:2", "urn:a:2 <b>", "urn:a:3"]
+        lines = ["urn:ab:1", "urn:ab:2", "urn:ab:3", "urn:ab:2", "urn:ab:2 <b>", "urn:ab:3"]
         (tmp_path / "a").write_text("\n".join(lines) + "\n")
         found = urnscan.deduplicate(tmp_path / "a", record="line")
         text = cells(found._repr_html_())
         assert "1 dump, 6 records, 3 clusters, 3 duplicates" in text
-        assert text.index("urn:a:2") < text.index("urn:a:3")
-        assert "urn:a:1" not in text
+        assert text.index("urn:ab:2") < text.index("urn:ab:3")
+        assert "urn:ab:1" not in text
         assert "<table>" not in urnscan.Dedup(found.clusters.slice(0, 1), found.report)._repr_html_()
 
     def test_what_trimming_would_change(self, tmp_path):
         """As the command says it, but with Python's name for it; and nothing where it was asked for."""
-        (tmp_path / "a").write_text("urn:a:1. urn:a:2, urn:a:3\n")
+        (tmp_path / "a").write_text("urn:ab:1. urn:ab:2, urn:ab:3\n")
         said = "2 occurrences end in punctuation or run into the next; trim=True cuts that off"
         assert said in cells(urnscan.scan(tmp_path)._repr_html_())
         assert said in cells(urnscan.deduplicate(tmp_path, record="line")._repr_html_())
+        (tmp_path / "a").write_text("urn:isbn:0-395-36341-1. urn:ab:2,\n")
+        assert f"{said} (1 name fits its namespace only then)" in cells(urnscan.scan(tmp_path)._repr_html_())
         for found in (urnscan.scan(tmp_path, trim=True), urnscan.deduplicate(tmp_path, record="line", trim=True)):
             assert "punctuation" not in cells(found._repr_html_())
+
+    def test_components_that_rfc_2141_takes_for_the_name(self, tmp_path):
+        """As the command says it, but with Python's name for it; and nothing where they are set apart."""
+        (tmp_path / "a").write_text("urn:ab:1 urn:ab:1#p2\n")
+        said = '1 occurrence carries components of RFC 8141 (?+ ?= #); syntax="rfc8141" sets them apart'
+        for function, options in ((urnscan.scan, {}), (urnscan.deduplicate, {"record": "line"})):
+            found = function(tmp_path, syntax="rfc2141", **options)
+            assert found.report.components_in_names == 1
+            assert said in cells(found._repr_html_())
+            assert "components of" not in cells(function(tmp_path, syntax="rfc8141", **options)._repr_html_())
 
     def test_width(self):
         assert [showing.width_of(text) for text in ("abc", "日本", "e\u0301", "\uff46")] == [3, 4, 1, 2]
@@ -127,9 +144,77 @@ class TestErrors:
         assert (again.text, again._render_traceback_()[1]) == ("urn:x:a b", "  urn:x:a b")
 
     def test_kinds(self):
-        """As they were before they had a name."""
+        """A program that catches ValueError or TypeError catches them."""
         assert issubclass(ArgumentError, ValueError)
         assert issubclass(ArgumentError, TypeError)
+
+    @pytest.mark.parametrize(
+        ("deed", "said"),
+        [
+            (lambda: urnscan.parse(5), "a URN must be a str or bytes, not int"),
+            (lambda: urnscan.parse("urn:a:b", syntax="rfc8142"), "unknown syntax 'rfc8142'"),
+            (lambda: urnscan.canonical("urn:a:b", equivalence="same"), "unknown equivalence 'same'"),
+            (lambda: urnscan.canonical("urn:a:b", equivalence="resolution"), "rfc2141 defines no resolution"),
+            (lambda: urnscan.explain(None), "a URN must be a str or bytes, not NoneType"),
+            (lambda: urnscan.encode_nss(""), "an NSS has at least one character"),
+            (lambda: urnscan.parse("urn:a:b").locator("here"), "base must be a URL"),
+            (lambda: urnscan.find(["x"]), "a text must be a str or bytes, not list"),
+            (lambda: urnscan.find("x", max_length=0), "max_length must be at least 1"),
+            (lambda: urnscan.find("x", nid=":"), "nid names no namespace"),
+            (lambda: urnscan.scan(SAMPLES, rules=5), "rules must be a path"),
+            (lambda: urnscan.Options(jobs=0), "jobs must be at least 1"),
+            (lambda: urnscan.Policy(keep="best"), "keep cannot be 'best'"),
+            (lambda: urnscan.Policy(keep=()), "keep cannot be empty"),
+            (lambda: urnscan.Policy(decisions=5), "decisions must be a path"),
+            (lambda: urnscan.scan_batches(5), "batches must be record batches"),
+            (lambda: list(urnscan.scan_batches(["x"])), "batches must be record batches"),
+            (lambda: urnscan.scan_batches(pd.DataFrame({"a": ["x"]}), "b"), "no column 'b' among a"),
+            (lambda: urnscan.scan_batches(pd.DataFrame({"a": [1]}), "a"), "column 'a' is int64, not text"),
+            (lambda: urnscan.namespaces.isbn.to_urn("0-395-36341-6"), "'0-395-36341-6' is no ISBN"),
+            (lambda: urnscan.namespaces.isbn.from_urn("urn:ab:c"), "'urn:ab:c' is a name in urn:ab"),
+            (lambda: urnscan.namespaces.judge("isbn"), "'isbn' is no URN in canonical form"),
+            (pd.Series([1]).urn.find, "the series is int64, not text"),
+        ],
+    )
+    def test_a_wrong_argument_is_a_sentence(self, deed, said):
+        """As the pages say of all errors: a notebook shows no traceback for a mistake of its user."""
+        lines = self.rendered(deed)
+        assert len(lines) <= 1 + 1, "the message, and the line of the notebook"
+        assert lines[0].startswith(f"ArgumentError: {said}")
+
+    @pytest.mark.parametrize(
+        ("function", "option", "more"),
+        [
+            (urnscan.scan, "syntx", "is it syntax?"),
+            (urnscan.deduplicate, "remove", "is it removed?"),
+            (urnscan.merge, "forced", "is it force?"),
+            (urnscan.find, "trimm", "is it trim?"),
+            (urnscan.parse, "standard", "it has text, syntax"),
+            (urnscan.scan_batches, "columns", "is it column?"),
+            (pd.Series(["x"]).urn.is_valid, "rule", "is it rules?"),
+            (pd.Series(["x"]).urn.explain, "level", "it has syntax, equivalence, rules"),
+        ],
+    )
+    def test_a_mistyped_option(self, function, option, more):
+        """The nearest one is named, as at the shell; where none is near, all are."""
+        lines = self.rendered(lambda: function(**{option: True}))
+        assert lines[0] == f"ArgumentError: {function.__name__} has no option {option}; {more}"
+
+    def test_every_function_with_options_looks_at_them(self):
+        """Also one that comes later: of a function without that, a mistyped option would show its inside."""
+        functions = [getattr(urnscan, name) for name in urnscan.__all__]
+        functions += [*vars(urnscan.Scan).values(), *vars(urnscan.Dedup).values(), *vars(SeriesURN).values()]
+        public = [each for each in functions if inspect.isfunction(each) and not each.__name__.startswith("_")]
+        with_options = [each for each in public if len({*inspect.signature(each).parameters} - {"self"}) > 1]
+        assert len(with_options) > 15
+        for function in with_options:
+            with pytest.raises(ArgumentError, match="has no option no_such_thing"):
+                function(no_such_thing=1)
+
+    def test_options_are_still_seen(self):
+        """By help(), by the Tab key, and by pickle."""
+        assert list(inspect.signature(urnscan.parse).parameters) == ["text", "syntax"]
+        assert pickle.loads(pickle.dumps(urnscan.find)) is urnscan.find
 
 
 class TestBar:
@@ -168,13 +253,19 @@ class TestKernel:
 
     def test_outputs(self):
         pytest.importorskip("ipywidgets")
-        setup, shown, error, wrong, bar, without = run(
+        setup, shown, error, wrong, compiled, more, bar, without = run(
             "import urnscan, urnscan.display.progress, sys, IPython.display as shown\n"
+            "urnscan.display.progress._DELAY = 60  # a run that compiles takes longer than half a second\n"
             f"samples = {str(SAMPLES)!r}\n"
             "found = urnscan.scan(samples)",
             "found.context('urn:nbn:de:bvb:99-lantern-26')",
             "# a comment\nurnscan.parse('urn:a:b c')",
-            "urnscan.scan('x', syntx='a')",
+            "urnscan.scan('x', syntax='rfc8142')",
+            "import numba, time\nfrom urnscan.arrays import jit\n"
+            "one = numba.njit(lambda number: number + 1)  # as `compiled`, and kept nowhere\n"
+            "jit._WATCH.entries.add(one)\n"
+            "x = one(1), time.sleep(0.6), one(1.5)",
+            "x = one(1j)",
             "urnscan.display.progress._DELAY = 0\nmade = []\n"
             "real = shown.display\n"
             "shown.display = lambda bar, **more: made.append(repr(bar)) or real(bar, **more)\n"
@@ -185,8 +276,15 @@ class TestKernel:
         assert set(shown[0].data) == {"text/html", "text/plain"}
         assert error[0].ename == "InvalidURN"
         assert error[0].traceback[1:] == ["  urn:a:b c", "         ^", "  in line 2: urnscan.parse('urn:a:b c')"]
-        assert wrong[0].traceback[0] == "ArgumentError: scan has no option 'syntx': did you mean 'syntax'?"
+        assert (
+            wrong[0].traceback[0]
+            == "ArgumentError: unknown syntax 'rfc8142': choose from rfc2141, rfc8141, rfc2141bis-03"
+        )
         assert len(wrong[0].traceback) == 2
+        for said in (compiled, more):
+            assert said[0].name == "stderr"
+            assert said[0].text.startswith("urnscan: compiling for this machine, once, what this call needs")
+            assert said[0].text.count("\n") == len(said) == 1, "each cell that has to wait says so once"
         blank, made = bar
         assert blank.data == {"text/plain": ""}, "taken away at the end"
         assert "scanning" in made.data["text/plain"]

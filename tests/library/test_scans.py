@@ -1,30 +1,36 @@
-"""Scanning from Python: `scan` for a notebook, `scan_batches` for whatever engine maps over batches."""
+"""Scanning from Python: `scan` for a notebook."""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import urnscan
-from tests.support.examples import FEW
-from tests.support.oracle import oracle
-from tests.support.rows import occurrence_row
-from tests.support.strategies import octets as rich_octets
-from urnscan.errors import ArgumentError, FatalError
+from urnscan.cli import main
+from urnscan.dedup.policy import Policy
+from urnscan.duckdb import register
+from urnscan.errors import ArgumentError, FatalError, UrnscanError
 from urnscan.library import scans as library
-from urnscan.library.scans import Scan, scan, scan_batches
+from urnscan.library.batches import scan_batches
+from urnscan.library.scans import Scan, scan
+from urnscan.pandas import SeriesURN
+from urnscan.polars import ColumnURN
+from urnscan.run import options
+from urnscan.run.options import Options
 from urnscan.run.pipeline import Report
-from urnscan.tables import values as columns
-from urnscan.tables.schemas import CLASSES, OCCURRENCES
+from urnscan.scanner.views import KINDS
+from urnscan.spark import driver as spark
+from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS
+from urnscan.urn.namespaces import read_rules
 
 
 @pytest.fixture
@@ -44,7 +50,7 @@ class TestScan:
         found.classes.validate(full=True)
         found.occurrences.validate(full=True)
         assert found.classes.column("urn").to_pylist() == ["urn:isbn:1", "urn:isbn:1.", "urn:x:y"]
-        assert found.classes.column("count").to_pylist() == [2, 1, 1]
+        assert found.classes.column("occurrence_count").to_pylist() == [2, 1, 1]
         assert found.occurrences.column("text").to_pylist() == ["URN:ISBN:1", "urn:isbn:1", "urn:x:y", "urn:isbn:1."]
         assert found.occurrences.column("line").to_pylist() == [1, 1, 2, 1]
         assert (found.report.inputs, found.report.occurrences, found.report.classes) == (2, 4, 3)
@@ -65,7 +71,7 @@ class TestScan:
 
     def test_options(self, tree):
         """Those of the command line, under their names."""
-        assert scan(tree, trim=True).classes.column("count").to_pylist() == [3, 1]
+        assert scan(tree, trim=True).classes.column("occurrence_count").to_pylist() == [3, 1]
         assert scan(tree, exclude=["b"]).report.inputs == 1
         assert scan(tree, include=("b",), jobs=1, memory=1, strict=True).report.inputs == 1
         assert scan(tree, max_length=10).occurrences.column("stop").to_pylist() == [32, 10, None, -1]
@@ -81,7 +87,7 @@ class TestScan:
             ({"equivalence": "resolution"}, ValueError),
             ({"jobs": 0}, ValueError),
             ({"encoding": "rot13"}, FatalError),
-            ({"colour": "never"}, TypeError),
+            ({"jobs": "all"}, TypeError),
         ],
     )
     def test_options_that_are_none(self, tree, options, error):
@@ -114,11 +120,36 @@ class TestScan:
             assert all(other.equals(first) for other in others)
 
     def test_to_pandas(self, tree):
-        frame = scan(tree).to_pandas()
+        """The classes; or the table that is named, with what the run was, and with types that take null."""
+        found = scan(tree, rejects=True)
+        frame = found.to_pandas()
         assert isinstance(frame, pd.DataFrame)
         assert list(frame.columns) == CLASSES.names
-        assert frame["urn"].tolist() == ["urn:isbn:1", "urn:isbn:1.", "urn:x:y"]
-        assert frame["count"].tolist() == [2, 1, 1]
+        assert frame.urn.tolist() == ["urn:isbn:1", "urn:isbn:1.", "urn:x:y"]
+        assert frame.occurrence_count.tolist() == [2, 1, 1]
+        assert frame[~frame.valid].urn.tolist() == ["urn:isbn:1", "urn:isbn:1."]
+        assert frame.attrs == {"urnscan": found.report.metadata(found.options)}
+        assert found.to_pandas("occurrences").stop.tolist() == [32, 10, pd.NA, pd.NA]
+        assert found.to_pandas("rejects").columns.tolist() == REJECTS.names
+        with pytest.raises(ArgumentError, match="table is classes, occurrences, rejects, not 'report'"):
+            found.to_pandas("report")
+        with pytest.raises(ArgumentError, match="not asked for rejects"):
+            scan(tree).to_pandas("rejects")
+
+    def test_pandas_reads_the_same_from_the_files(self, tree):
+        """`pandas.read_parquet` needs no argument to give the types and attributes of `to_pandas`."""
+        (tree / "none").mkdir()
+        for inputs in (tree, tree / "none"):  # also of tables without rows
+            found = scan(inputs, rejects=True)
+            paths = {name: tree / f"{name}.parquet" for name in ("classes", "occurrences", "rejects")}
+            found.to_parquet(paths["classes"], occurrences=paths["occurrences"], rejects=paths["rejects"], force=True)
+            frames = {name: pd.read_parquet(path) for name, path in paths.items()}
+            for name, frame in frames.items():
+                pd.testing.assert_frame_equal(frame, found.to_pandas(name), check_categorical=False)
+                assert frame.attrs == found.to_pandas(name).attrs
+                for path in paths.values():
+                    path.unlink(missing_ok=True)
+            assert (frames["classes"].valid.dtype, frames["occurrences"].stop.dtype) == ("boolean", "Int16")
 
     def test_immutable(self, tree):
         with pytest.raises(AttributeError):
@@ -130,6 +161,75 @@ class TestScan:
         assert {one: 1, other: 2}[one] == 1
         assert one != other
         assert {urnscan.Dedup(one.occurrences, one.report)}
+
+
+class TestFiles:
+    """Results in memory as the files that the command writes."""
+
+    @pytest.fixture
+    def corpus(self, tree):
+        (tree / "c").write_bytes(b"urn:isbn:9780395363416 urn:x urn:issn:0317-8471, urn:z:%c3%a4 %zz\n" * 40)
+        return tree
+
+    @pytest.mark.parametrize(
+        ("words", "options"),
+        [([], {}), (["--trim", "--equivalence", "namespace"], {"trim": True, "equivalence": "namespace"})],
+    )
+    def test_octets_are_those_of_the_command(self, corpus, tmp_path_factory, words, options):
+        """Rows, schema, row groups and metadata, also where a table has several batches with dictionaries of their own."""
+        here, there = tmp_path_factory.mktemp("here"), tmp_path_factory.mktemp("there")
+        for number in range(3):
+            (corpus / f"large {number}").write_bytes(b"".join(b"urn:n%d:%d\n" % (n % 7, n) for n in range(60_000)))
+        names = ("classes.parquet", "occurrences.parquet", "rejects.parquet")
+        options_of = ("-o", "--occurrences", "--rejects")
+        given = [word for option, name in zip(options_of, names, strict=True) for word in (option, there / name)]
+        assert main([str(corpus), *map(str, given), *words, "--quiet"]) == 0
+        found = scan(corpus, rejects=True, **options)
+        assert found.occurrences.column("nid").num_chunks > 1
+        classes, occurrences, rejects = (here / name for name in names)
+        found.to_parquet(classes, occurrences=occurrences, rejects=rejects)
+        for name in names:
+            assert (here / name).read_bytes() == (there / name).read_bytes(), name
+
+    def test_all_or_none(self, tree, tmp_path_factory):
+        out = tmp_path_factory.mktemp("out")
+        found = scan(tree)
+        with pytest.raises(FatalError, match=r"the folder .*none does not exist"):
+            found.to_parquet(out / "a.parquet", occurrences=out / "none" / "b.parquet")
+        assert list(out.iterdir()) == []
+        found.to_parquet(out / "a.parquet")
+        with pytest.raises(FatalError, match="exists already"):
+            found.to_parquet(out / "a.parquet")
+        found.to_parquet(out / "a.parquet", force=True)
+        with pytest.raises(FatalError, match="named as two outputs"):
+            found.to_parquet(out / "b.parquet", occurrences=out / "b.parquet")
+        with pytest.raises(FatalError, match=r"tables are written in Parquet, not as \.csv"):
+            found.to_parquet(out / "b.csv")
+
+    def test_what_is_not_there(self, tree):
+        with pytest.raises(ArgumentError, match="name a file"):
+            scan(tree).to_parquet()
+        with pytest.raises(ArgumentError, match=r"not asked for rejects: urnscan\.scan\(\.\.\., rejects=True\)"):
+            scan(tree).to_parquet(rejects=tree / "r.parquet")
+
+    def test_page(self, corpus, tmp_path_factory):
+        """That of `urnscan report` with both tables, but for the name of the file."""
+        out = tmp_path_factory.mktemp("out")
+        found = scan(corpus)
+        found.to_html(out / "here.html")
+        found.to_parquet(out / "c.parquet", occurrences=out / "o.parquet")
+        words = ["report", str(out / "c.parquet"), "--occurrences", str(out / "o.parquet")]
+        assert main([*words, "-o", str(out / "there.html"), "--quiet"]) == 0
+        there = (out / "there.html").read_text()
+        assert there.count(str(out / "c.parquet")) > 0
+        assert (out / "here.html").read_text() == there.replace(str(out / "c.parquet"), "Scan.classes")
+        with pytest.raises(FatalError, match="exists already"):
+            found.to_html(out / "here.html")
+        found.to_html(out / "here.html", force=True)
+
+    def test_page_of_nothing(self, tmp_path):
+        scan(tmp_path).to_html(tmp_path / "a.html")
+        assert (tmp_path / "a.html").read_text().startswith("<!DOCTYPE html>")
 
 
 class TestWhatIsWrong:
@@ -146,8 +246,6 @@ class TestWhatIsWrong:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            ({"syntx": "a"}, "scan has no option 'syntx': did you mean 'syntax'?"),
-            ({"brightness": 1}, "scan has no option 'brightness': it has syntax, equivalence, "),
             ({"syntax": "rfc1"}, "unknown syntax 'rfc1': choose from rfc2141, "),
             ({"recover": "wrap"}, "no view is called 'wrap': choose from percent, "),
             ({"memory": "1 elephant"}, "memory: '1 elephant' is no size; write it like 500MB or 2GiB"),
@@ -158,6 +256,8 @@ class TestWhatIsWrong:
             ({"include": None}, "include must be strings, not None"),
             ({"column": ["a", 1]}, "column must be strings, not ['a', 1]"),
             ({"recover": b"wraps"}, "recover must be strings, not b'wraps'"),
+            ({"nid": ["isbn", 1]}, "nid must be strings, not ['isbn', 1]"),
+            ({"not_nid": "a b"}, "not_nid: no URN begins like 'a b': ' ' may not stand in a NID"),
             ({"syntax": ["rfc2141"]}, "syntax must be a string, not ['rfc2141']"),
             ({"encoding": 5}, "encoding must be a string, not 5"),
         ],
@@ -168,20 +268,75 @@ class TestWhatIsWrong:
 
     @pytest.mark.parametrize("function", [scan, urnscan.deduplicate])
     def test_inputs(self, function):
-        """None at all, and a list in the place of its parts."""
+        """None at all, and what is no path; lists are the inputs in them, and `~` is the home folder."""
         with pytest.raises(ArgumentError, match="nothing to read: name files, "):
             function()
-        with pytest.raises(ArgumentError, match=r"not \['a', 'b'\]; several are so many arguments: \*paths"):
-            function(["a", "b"])
+        with pytest.raises(ArgumentError, match="nothing to read: name files, "):
+            function([])
+        with pytest.raises(ArgumentError, match=r"not 3; urnscan\.find takes"):
+            function(["a", 3])
         with pytest.raises(ArgumentError, match=r"^an input has an empty name$"):
             function("a", "")
-        with pytest.raises(ArgumentError, match=r"^.*not a 0 x; several .*$"):  # in one line
+        with pytest.raises(ArgumentError, match=r"^.*not a 0 x; urnscan\.find .*$"):  # in one line
             function(pd.DataFrame({"a": ["x"]}))
 
+    def test_names_of_inputs_and_outputs(self, tmp_path, monkeypatch):
+        """As pandas has it: `~` is the home folder, for inputs and outputs; several inputs may be in a list."""
+        monkeypatch.setenv("HOME", str(tmp_path))
+        (tmp_path / "a.txt").write_text("urn:foo:a")
+        (tmp_path / "b.txt").write_text("urn:foo:b")
+        found = scan(["~/a.txt", tmp_path / "b.txt"])
+        assert found.occurrences.column("source").to_pylist() == [f"{tmp_path}/a.txt", f"{tmp_path}/b.txt"]
+        found.to_parquet("~/c.parquet")
+        found.to_html("~/c.html")
+        assert (tmp_path / "c.parquet").exists()
+        assert (tmp_path / "c.html").exists()
+
+    @pytest.mark.parametrize("function", [scan, urnscan.deduplicate])
+    def test_a_wish_for_progress_that_is_none(self, function):
+        with pytest.raises(ArgumentError, match="progress must be True, False or None, not 'always'"):
+            function("a", progress="always")
+
+    def test_the_help_has_all_values(self):
+        """`help(urnscan.scan)` in a notebook is all that a user sees."""
+        for value in (*urnscan.SYNTAXES, *urnscan.LEVELS, *KINDS, "all", "keep", "cut"):
+            assert re.search(rf"\b{value}\b", scan.__doc__), value
+
+    @pytest.mark.parametrize(
+        ("text", "shown"),
+        [
+            ("see urn:isbn:0451450523", "see urn:isbn:0451450523: no such file or folder"),
+            ("urn:isbn:0451450523", "urn:isbn:0451450523: no such file or folder"),
+            ("two words", "two words: no such file or folder"),
+            ("see\nURN:A:B", "see URN:A:B: no such file or folder"),
+            ("[urn:a:b]", "[urn:a:b]: no such file or folder, and no file matches it as a pattern"),
+            ("a\0urn:a:b", r"a\x00urn:a:b: no file can have such a name"),
+            ("x" * 9_000 + " urn:a:b", "x" * 60 + "…: no such file or folder"),
+        ],
+    )
+    def test_a_text_in_the_place_of_a_path(self, text, shown):
+        """One line that names the functions that take texts."""
+        hint = "; urnscan.find takes a text, urnscan.scan_batches a column of texts"
+        with pytest.raises(FatalError, match=f"^no input could be read: {re.escape(shown + hint)}$"):
+            scan(text)
+
+    def test_paths_that_are_not_there(self, tree, monkeypatch):
+        """A path gets no such hint, nor does a file that is there."""
+        monkeypatch.chdir(tree)
+        (tree / "urn:a:b").write_bytes(b"\x1f\x8b\x08")
+        for path in ("nope.txt", "urn:a:b"):
+            with pytest.raises(FatalError, match="no input could be read") as told:
+                scan(path)
+            assert "find" not in str(told.value)
+
+    @pytest.mark.parametrize("texts", [["urn:a:b", "x"], pd.Series(["urn:a:b"]), ("see urn:a:b",)])
+    def test_texts_in_the_place_of_a_path(self, texts):
+        """A list of texts is taken for a list of paths, of which there is none."""
+        said = r"^(an input is|no input could be read: ).*urnscan\.find takes a text, urnscan\.scan_batches a column of .*$"
+        with pytest.raises(UrnscanError, match=said):
+            scan(texts)
+
     def test_options_of_deduplicate(self):
-        for name in ("column", "jobs", "memory"):
-            with pytest.raises(ArgumentError, match=f"deduplicate has no option '{name}'"):
-                urnscan.deduplicate("x", **{name: 1})
         with pytest.raises(ArgumentError, match="keep cannot be 'best'"):
             urnscan.deduplicate("x", keep="best")
 
@@ -212,6 +367,86 @@ class TestWhatIsWrong:
     def test_a_path_of_octets(self, tmp_path):
         (tmp_path / "a").write_bytes(b"urn:a:b")
         assert scan(os.fsencode(tmp_path / "a")).report.occurrences == 1
+
+
+OF_INPUTS = "include exclude follow ignore_files encoding max_ratio max_size max_depth max_members strict".split()
+OF_MATCHES = "syntax equivalence trim recover resolver_tail max_length nid not_nid rules".split()
+OF_NAMES = ["syntax", "equivalence", "rules"]
+OF_VERDICTS = ["syntax", "rules"]
+OF_POLICY = [field.name for field in dataclasses.fields(Policy)]
+OF_DEDUPLICATE = {"syntax": "rfc8141", "equivalence": "namespace", "resolver_tail": "cut"}  # defaults of its own
+SIGNATURES = {  # function: its options; all are fields of the records
+    scan: [*OF_MATCHES, *OF_INPUTS, "column", "jobs", "memory"],
+    scan_batches: OF_MATCHES,
+    urnscan.find: [name for name in OF_MATCHES if name != "recover"],
+    urnscan.deduplicate: [*OF_POLICY, *OF_MATCHES, *OF_INPUTS],
+    SeriesURN.canonical: OF_NAMES,
+    SeriesURN.is_valid: OF_VERDICTS,
+    SeriesURN.find: OF_MATCHES,
+    SeriesURN.explain: OF_NAMES,
+    ColumnURN.canonical: OF_NAMES,
+    ColumnURN.is_valid: OF_VERDICTS,
+    ColumnURN.find: OF_MATCHES,
+    register: OF_MATCHES,
+    spark.scan: [*OF_MATCHES, *OF_INPUTS, "column"],
+    spark.occurrences: [*OF_MATCHES, *OF_INPUTS, "column"],
+    spark.scan_column: OF_MATCHES,
+}
+
+
+class TestSignatures:
+    """Options are parameters of their own, so that `help()`, completion and type checkers know them."""
+
+    FIELDS: ClassVar = {each.name: each for kind in (Options, Policy) for each in dataclasses.fields(kind)}
+
+    def test_all_options(self):
+        """A new option of a record is an option of `scan` or of `deduplicate`."""
+        assert set(SIGNATURES[scan]) == {field.name for field in dataclasses.fields(Options)}
+        assert set(SIGNATURES[scan]) - set(SIGNATURES[urnscan.deduplicate]) == {"column", "jobs", "memory"}
+        assert set(SIGNATURES[scan]) - set(OF_MATCHES) == options.OF_INPUTS
+
+    @pytest.mark.parametrize(
+        "function", SIGNATURES, ids=lambda function: f"{function.__module__}.{function.__qualname__}"
+    )
+    def test_is_that_of_the_records(self, function):
+        """Names and defaults. None is the default of a number that is counted anew for each run."""
+        parameters = inspect.signature(function).parameters
+        assert not [each for each in parameters.values() if each.kind is each.VAR_KEYWORD]
+        assert [name for name in parameters if name in SIGNATURES[function]] == sorted(
+            SIGNATURES[function], key=list(parameters).index
+        )
+        for name in SIGNATURES[function]:
+            default = self.FIELDS[name].default
+            if function is urnscan.deduplicate:
+                default = OF_DEDUPLICATE.get(name, default)
+            expected = None if default is dataclasses.MISSING else default
+            assert (parameters[name].default, type(parameters[name].default)) == (expected, type(expected)), name
+            assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+            assert parameters[name].annotation is not inspect.Parameter.empty
+
+    def test_each_option_arrives(self, tree):
+        """None is lost between the parameter and the record."""
+        given = {
+            "syntax": "rfc2141bis-03", "equivalence": "resolution", "trim": True, "recover": ("wraps",),
+            "resolver_tail": "cut", "max_length": 99, "nid": ("isbn",), "not_nid": ("isbn:978*",), "include": ("a",), "exclude": ("b",), "follow": True, "ignore_files": True,
+            "encoding": "latin-1", "column": ("c",), "max_ratio": 7, "max_size": 10**6, "max_depth": 3,
+            "max_members": 4, "jobs": 1, "memory": 10**6, "strict": True,
+            "rules": read_rules(Path(urnscan.__file__).with_name("urn") / "namespaces" / "rules.toml"),
+        }  # fmt: skip
+        found = scan(tree, **given).options
+        assert set(given) == set(SIGNATURES[scan])
+        assert {name: getattr(found, name) for name in given} == given
+        assert all(getattr(Options(), name) != value for name, value in given.items() if name != "jobs")
+
+    def test_of_policy(self, tmp_path):
+        """As above, for `deduplicate`: a weak namespace joins nothing, the last is kept."""
+        (tmp_path / "a.txt").write_text("urn:aa:b 1\nurn:aa:b 2\nurn:cc:d 3\nurn:cc:d 4\n")
+        found = urnscan.deduplicate(tmp_path / "a.txt", record="line", weak="cc", keep="last")
+        assert found.clusters["kept"].to_pylist() == [False, True, True, True]
+
+    def test_no_such_option(self, tree):
+        with pytest.raises(TypeError, match="scan has no option syntx; is it syntax"):
+            scan(tree, syntx="rfc8141")
 
 
 class TestColumns:
@@ -285,264 +520,11 @@ class TestNotebook:
         assert len(repr(scan(tree))) < 500
 
 
-def batch(values, type_=None, name="text"):
-    return pa.RecordBatch.from_arrays([pa.array(values, type_)], names=[name])
-
-
-def rows_of(batches):
-    rows = []
-    for found in batches:
-        found.validate(full=True)
-        assert found.schema.equals(OCCURRENCES)
-        assert found.num_rows
-        rows += found.to_pylist()
-    return rows
-
-
-def expected(values, syntax="rfc2141", equivalence="lexical", name="text", **options):
-    """The rows of the values of all batches."""
-    return [
-        occurrence_row(record, "", f"{row}/{name}", syntax, equivalence)
-        for row, octets in enumerate(values)
-        if octets is not None
-        for record in oracle(octets, syntax, keep_query=equivalence == "resolution", **options)
-    ]
-
-
-values_of = st.lists(st.one_of(st.none(), st.just(b""), rich_octets), max_size=6)
-
-
-class TestScanBatches:
-    """Contract, Python: "the same on a column of text: what any engine can map"."""
-
-    @FEW
-    @given(
-        st.lists(values_of, max_size=4),
-        st.integers(1, 5),
-        st.sampled_from([("rfc2141", "lexical"), ("rfc8141", "namespace"), ("rfc2141bis-03", "resolution")]),
-        st.booleans(),
-        st.sampled_from(["keep", "cut"]),
-        st.one_of(st.just(65_536), st.integers(8, 50)),
-    )
-    def test_oracle(self, batches, rows, meaning, trim, tail, max_length):
-        """Each value is a text of its own, however many are scanned at once; null holds nothing."""
-        options = {"syntax": meaning[0], "equivalence": meaning[1], "max_length": max_length}
-        options |= {"trim": trim, "resolver_tail": tail}
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(columns, "_ROWS", rows)
-            found = rows_of(scan_batches([batch(values, pa.binary()) for values in batches], "text", **options))
-        assert found == expected([value for values in batches for value in values], **options)
-
-    @pytest.mark.parametrize(
-        "type_",
-        [
-            pa.string(),
-            pa.large_string(),
-            pa.binary(),
-            pa.large_binary(),
-            pa.dictionary(pa.int8(), pa.string()),
-            pa.dictionary(pa.int32(), pa.large_string()),
-            pa.dictionary(pa.int16(), pa.binary()),
-            pa.string_view(),
-            pa.binary_view(),
-        ],
-        ids=str,
-    )
-    def test_types(self, type_):
-        texts = ["ä urn:a:b\n„urn:c:d“", None, "", "urn:e:f", "nothing", None, "urn:e:f"]
-        octets = [text if text is None else text.encode() for text in texts]
-        values = octets if "binary" in str(type_) else texts
-        plain = pa.array(values, getattr(type_, "value_type", type_))
-        array = plain.dictionary_encode().cast(type_) if pa.types.is_dictionary(type_) else plain
-        assert array.type == type_
-        whole = pa.RecordBatch.from_arrays([array], names=["text"])
-        assert rows_of(scan_batches([whole], "text")) == expected(octets)
-        assert rows_of(scan_batches([whole.slice(3)], "text")) == expected(octets[3:]), "a slice"
-
-    def test_octets_that_are_no_text(self):
-        values = [b"\xff\xfeurn:a:b\xff", b"\0urn:a:c\0urn:a:d"]
-        assert rows_of(scan_batches([batch(values, pa.binary())], "text")) == expected(values)
-
-    def test_all_null(self):
-        for type_ in (pa.string(), pa.null(), pa.dictionary(pa.int32(), pa.string())):
-            assert rows_of(scan_batches([batch([None, None], type_)], "text")) == []
-
-    def test_rows_of_all_batches_are_counted(self):
-        """`member` is the row, counted through all batches from 0, and the column."""
-        batches = [batch(values, name="a/b") for values in (["urn:a:b", ""], ["", "nothing"], [], ["urn:c:d"])]
-        assert [row["member"] for row in rows_of(scan_batches(iter(batches), "a/b"))] == ["0/a/b", "4/a/b"]
-
-    def test_row_numbers_behind_a_large_batch(self):
-        total = 3 * columns._ROWS + 1
-        values = [b"urn:a:b" if row % 5_000 == 0 else b"\n" for row in range(total)]
-        batches = [batch(values, pa.binary())] * 2
-        assert rows_of(scan_batches(batches, "text")) == expected(values * 2)
-
-    def test_only_that_column(self):
-        rows = pa.RecordBatch.from_pydict({"one": ["urn:a:b"], "two": ["urn:c:d"], "three": [3]})
-        assert [row["text"] for row in rows_of(scan_batches([rows], "two"))] == ["urn:c:d"]
-
-    def test_as_it_is_asked_for(self):
-        """An iterator over a stream without end: a batch is taken when the one before is done."""
-        taken = []
-
-        def stream():
-            for number in range(10**9):
-                taken.append(number)
-                yield batch([f"urn:a:{number}"])
-
-        found = scan_batches(stream(), "text")
-        assert [next(found).column("text").to_pylist() for _ in range(3)] == [["urn:a:0"], ["urn:a:1"], ["urn:a:2"]]
-        assert len(taken) == 3
-
-    def test_a_batch_for_each_that_holds_any(self):
-        batches = [batch(["urn:a:b", "urn:a:c"]), batch(["nothing"]), batch([]), batch(["urn:a:d"])]
-        assert [found.num_rows for found in scan_batches([b for b in batches if b.num_rows], "text")] == [2, 1]
-
-    def test_unknown_column(self):
-        with pytest.raises(KeyError, match=r"missing.*text"):
-            list(scan_batches([batch(["urn:a:b"])], "missing"))
-
-    @pytest.mark.parametrize("values", [[1, None], [True, None], [1.5], [["urn:a:b"]], [{"text": "urn:a:b"}]], ids=str)
-    def test_column_that_is_no_text(self, values):
-        array = pa.array(values)
-        for column in (array, array.dictionary_encode()) if array.type == pa.int64() else (array,):
-            rows = pa.RecordBatch.from_arrays([column], names=["a column"])
-            with pytest.raises(TypeError, match=r"'a column'.*not text"):
-                list(scan_batches([rows], "a column"))
-
-    def test_options_that_are_none(self):
-        for options, error in (({"syntax": "rfc1"}, ValueError), ({"colour": 1}, TypeError)):
-            with pytest.raises(error):
-                list(scan_batches([], "text", **options))
-
-    def test_options_of_inputs(self):
-        """They would change nothing: a column is none."""
-        with pytest.raises(ArgumentError, match="scan_batches has no option 'encoding'"):
-            list(scan_batches([], "text", encoding="latin-1"))
-
-    def test_no_batches(self):
-        assert list(scan_batches([], "text")) == []
-
-    def test_batches_together_are_a_table(self):
-        """As an engine puts them together."""
-        found = scan_batches([batch(["urn:a:b"]), batch(["urn:c:d"])], "text")
-        assert pa.Table.from_batches(found, OCCURRENCES).num_rows == 2
-
-
-def test_scan_batches_of_a_table():
-    """What pandas and DuckDB give is often a table."""
-    table = pa.table({"text": pa.chunked_array([["urn:a:b"], ["x", "urn:c:d"]])})
-    assert [row["member"] for row in rows_of(scan_batches(table, "text"))] == ["0/text", "2/text"]
-
-
-TEXTS = ["see urn:a:b", None, "ä urn:c:d"]
-OF_PANDAS = {
-    "None": pd.Series(TEXTS, dtype=object),
-    "NaN": pd.Series(["see urn:a:b", np.nan, "ä urn:c:d"], dtype=object),
-    "NA": pd.Series(["see urn:a:b", pd.NA, "ä urn:c:d"], dtype=object),
-    "octets": pd.Series([text and text.encode() for text in TEXTS]),
-    **{kind: pd.Series(TEXTS, dtype=kind) for kind in ("string", "string[python]", "string[pyarrow]", "category")},
-}
-
-
-class TestFramesAndTables:
-    """`scan_batches` of what hands itself over as Arrow."""
-
-    @staticmethod
-    def members(given, column="text"):
-        return [row["member"] for row in rows_of(scan_batches(given, column))]
-
-    def test_of_arrow(self):
-        table = pa.table({"text": pa.chunked_array([TEXTS[:1], TEXTS[1:]])})
-        whole = table.combine_chunks().to_batches()[0]
-        for batches in (table, whole, table.to_reader(), table.to_batches(), iter(table.to_batches()), (whole,)):
-            assert self.members(batches) == ["0/text", "2/text"], type(batches)
-
-    @pytest.mark.parametrize("kind", OF_PANDAS)
-    def test_missing_values_of_pandas(self, kind):
-        frame = pd.DataFrame({"text": OF_PANDAS[kind]})
-        expected = [text and text.encode() for text in TEXTS]
-        assert rows_of(scan_batches(frame, "text")) == rows_of(scan_batches([batch(expected, pa.binary())], "text"))
-        assert self.members(frame[frame["text"].notna()]) == ["0/text", "1/text"], "positions, not the index"
-
-    def test_the_rest_of_a_frame_of_pandas(self):
-        """Neither the other columns nor the index need to be anything that Arrow knows."""
-        frame = pd.DataFrame({"text": TEXTS, "any": [object(), 1, "a"], 7: TEXTS}, index=[object(), "a", 1])
-        assert self.members(frame) == ["0/text", "2/text"]
-        assert self.members(frame, "7") == ["0/7", "2/7"], "as Arrow names it"
-        with pytest.raises(TypeError, match=r"^column 'any' is not text: "):
-            self.members(frame, "any")
-
-    @pytest.mark.parametrize(
-        ("values", "kind"),
-        [
-            ([1, 2], None),
-            ([0.5, np.nan], None),
-            ([1, 2], "category"),
-            (["a", 1], object),
-            ([10**30], object),
-            (["\ud800"], object),
-        ],
-    )
-    def test_columns_of_pandas_that_are_no_text(self, values, kind):
-        with pytest.raises(TypeError, match=r"^column 'text' is .*not text"):
-            self.members(pd.DataFrame({"text": pd.Series(values, dtype=kind)}))
-
-    def test_of_duckdb(self):
-        duckdb = pytest.importorskip("duckdb", "1.1.3")  # those before take no argument here
-        with duckdb.connect() as connection:
-            given = connection.sql("SELECT unnest(['see urn:a:b', NULL, 'ä urn:c:d']) AS text, 1 AS one")
-            assert self.members(given) == ["0/text", "2/text"]
-
-    def test_of_polars(self):
-        """Its text is of the kind string_view."""
-        polars = pytest.importorskip("polars")
-        frame = polars.DataFrame({"text": TEXTS, "kind": polars.Series(TEXTS, dtype=polars.Categorical)})
-        assert self.members(frame) == ["0/text", "2/text"]
-        assert self.members(frame, "kind") == ["0/kind", "2/kind"]
-
-    def test_of_who_knows(self):
-        """The interface is what counts, not who wrote it."""
-
-        class Foreign:
-            def __arrow_c_stream__(self, requested_schema=None):
-                return pa.table({"text": TEXTS}).__arrow_c_stream__(requested_schema)
-
-        assert self.members(Foreign()) == ["0/text", "2/text"]
-
-    @pytest.mark.parametrize("kind", [lambda table: table, pa.Table.to_pandas, pa.Table.to_reader])
-    def test_columns_that_are_not_there(self, kind):
-        """Also where there is no row."""
-        for rows in (0, 3):
-            table = pa.table({"text": pa.array(TEXTS[:rows], pa.string())})
-            with pytest.raises(KeyError, match="no column 'note' among text"):
-                self.members(kind(table), "note")
-
-    def test_columns_of_one_name(self):
-        table = pa.table([pa.array(TEXTS)] * 2, names=["text", "text"])
-        for batches in (table, table.to_batches(), pd.DataFrame([["a", "b"]], columns=["text", "text"])):
-            with pytest.raises(KeyError, match="2 columns 'text' among text, text"):
-                self.members(batches)
-
-    @pytest.mark.parametrize("given", [None, 1, "urn:a:b", b"urn:a:b", ["urn:a:b"], pa.chunked_array([TEXTS])])
-    def test_no_batches(self, given):
-        name = type(given[0] if isinstance(given, str | bytes | list) else given).__name__
-        with pytest.raises(TypeError, match=rf"^batches must be record batches of Arrow, .* not {name}\b"):
-            self.members(given)
-
-    @pytest.mark.parametrize("column", [None, 0, ["text"]])
-    def test_columns_that_are_no_names(self, column):
-        with pytest.raises(TypeError, match=f"^column must be a str, not {type(column).__name__}$"):
-            self.members(pa.table({"text": TEXTS}), column)
-
-
 class TestNames:
     """Contract, Python: what users import."""
 
     def test_are_the_library(self):
         assert urnscan.scan is scan
-        assert urnscan.scan_batches is scan_batches
         assert urnscan.Scan is Scan
 
 
@@ -554,30 +536,3 @@ class TestOptionsAndLimits:
         (tmp_path / "a.txt").write_bytes(b"urn:a:b")
         (tmp_path / "b.md").write_bytes(b"urn:c:d")
         assert urnscan.scan(tmp_path, include="*.txt").occurrences.column("text").to_pylist() == ["urn:a:b"]
-
-    def test_values_are_scanned_in_parts_that_offsets_can_count(self):
-        """A slice of values that has more octets than 32-bit offsets can count is halved until it fits."""
-        asked = []
-
-        class Values:
-            def __init__(self, length, most):
-                self.length = length
-                self.most = most
-                self.type = pa.string()
-
-            def __len__(self):
-                return self.length
-
-            def slice(self, start, length=None):
-                return Values(min(length or self.length, self.length - start), self.most)
-
-            def cast(self, kind):
-                asked.append(self.length)
-                if self.length > self.most:
-                    raise pa.ArrowInvalid("overflow")
-                return pa.array(["x"] * self.length).cast(kind)
-
-        assert [len(part) for part in columns._octets(Values(10, 3))] == [2, 3, 2, 3]
-        assert asked[0] == 10
-        with pytest.raises(ValueError, match="2 GiB"):
-            list(columns._octets(Values(1, 0)))

@@ -1,12 +1,17 @@
 """The commands: arguments -> options -> run -> exit status. Only this package prints.
 
 arguments: arguments that commands share, the parser, and records of options.
-scan_command: `urnscan INPUT...`: find URNs, and print them or write them to Parquet.
+guesses: words that no command knows, and what may be meant.
+scan_command: `urnscan INPUT...`: find URNs, and print them or write them to Parquet; also on Spark.
 dedup_command: `urnscan dedup DUMP...`.
 explain_command: `urnscan explain URN...`.
 report_command: `urnscan report CLASSES.parquet`.
-spark_command: `urnscan --engine spark INPUT...`.
+merge_command: `urnscan merge TABLE.parquet...`.
+diff_command: `urnscan diff OLD.parquet NEW.parquet`.
+rules: options of a scan that do not go together.
+printer: what a scan prints.
 outputs: files that a command writes: all appear, or none.
+first_run: what a first run compiles.
 heavy: heavy imports, loaded without garbage collection.
 completion: the option that prints completions for a shell.
 signals: signals that stop the command.
@@ -19,21 +24,21 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
+from urnscan.cli import guesses
 from urnscan.cli.arguments import USAGE, Parser
 from urnscan.cli.dedup_command import dedup, dedup_parser
+from urnscan.cli.diff_command import diff, diff_parser
 from urnscan.cli.explain_command import explain, explain_parser
+from urnscan.cli.merge_command import merge, merge_parser
 from urnscan.cli.report_command import report, report_parser
 from urnscan.cli.scan_command import scan, scan_parser
 from urnscan.cli.signals import heed
 from urnscan.cli.terminal import say
-from urnscan.errors import UrnscanError
+from urnscan.errors import FatalError, UrnscanError, at_shell
 
-__all__ = ["COMMANDS", "Command", "main"]
-
-DONE, SOME_FAILED, NOTHING_DONE, INTERRUPTED = 0, 1, USAGE, 130
+_DONE, _SOME_FAILED, _NOTHING_DONE, _INTERRUPTED = 0, 1, USAGE, 130
 
 
 class Command(NamedTuple):
@@ -45,14 +50,14 @@ class Command(NamedTuple):
     """Runs the command with parsed arguments; returns whether nothing failed."""
 
 
-COMMANDS: Mapping[str, Command] = MappingProxyType(
-    {
-        "urnscan": Command(scan_parser, scan),
-        "urnscan dedup": Command(dedup_parser, dedup),
-        "urnscan explain": Command(explain_parser, explain),
-        "urnscan report": Command(report_parser, report),
-    }
-)
+COMMANDS: Mapping[str, Command] = {
+    "urnscan": Command(scan_parser, scan),
+    "urnscan dedup": Command(dedup_parser, dedup),
+    "urnscan explain": Command(explain_parser, explain),
+    "urnscan report": Command(report_parser, report),
+    "urnscan merge": Command(merge_parser, merge),
+    "urnscan diff": Command(diff_parser, diff),
+}
 """Commands by their first words. Any other first word is an input of a scan."""
 
 
@@ -64,45 +69,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     heed()
+    # NumPy would start a thread for each core, for linear algebra: a fifth of the CPU time of a start, and nothing here needs it.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     name = " ".join(["urnscan", *words[:1]])
     if name in COMMANDS:
         words = words[1:]
     command = COMMANDS.get(name, COMMANDS["urnscan"])
     try:
-        all_well = command.run(command.parser().parse(words))
+        if name not in COMMANDS and words and (meant := guesses.for_command(words[0])):
+            raise FatalError(meant)
+        with at_shell():
+            all_well = command.run(command.parser().parse(words))
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:  # `| head` has seen enough
         _drop_standard_output()
-        return DONE
+        return _DONE
     except (UrnscanError, ValueError) as error:
         say(error)
-        return NOTHING_DONE
-    except OSError as error:  # one that no module has turned into a message; without a file name it is standard output
+        return _NOTHING_DONE
+    except OSError as error:  # from a write that no module guards; without a file name it is standard output
         _drop_standard_output()
         say(f"{error.filename or 'standard output'}: {error.strerror}" if error.strerror else error)
-        return NOTHING_DONE
+        return _NOTHING_DONE
     except MemoryError:
         say("out of memory: the system gives no more; a scan takes less with fewer threads (-j) and a smaller --memory")
-        return NOTHING_DONE
+        return _NOTHING_DONE
     except RuntimeError as error:
         if "can't start new thread" not in str(error):
             raise
         say("the system starts no more threads; a scan takes fewer with -j 1")
-        return NOTHING_DONE
+        return _NOTHING_DONE
     except KeyboardInterrupt:
         say("interrupted")
-        _leave(INTERRUPTED)
-        return INTERRUPTED
+        _leave(_INTERRUPTED)
+        return _INTERRUPTED
     except SystemExit as end:
         if isinstance(end.code, int):
             _leave(end.code)
         raise
-    return DONE if all_well else SOME_FAILED
+    return _DONE if all_well else _SOME_FAILED
 
 
 def _leave(status: int) -> None:
-    """End now if inputs may be open: the interpreter's end waits for reading threads, perhaps for a store that is silent."""
+    """Exit at once if inputs may be open: a usual exit waits for threads that read, perhaps from a silent store."""
     if "urnscan.sources" in sys.modules:
         os._exit(status)
 

@@ -6,14 +6,14 @@ import argparse
 import dataclasses
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from urnscan import __version__
+from urnscan.cli import guesses
 from urnscan.cli.terminal import say
-from urnscan.display.sizes import octets_of
+from urnscan.display.text import octets_of
 from urnscan.errors import FatalError
 from urnscan.scanner.views import KINDS
 from urnscan.urn.equivalence import LEVELS
@@ -22,36 +22,25 @@ from urnscan.urn.syntax import SYNTAXES
 if TYPE_CHECKING:
     from urnscan.run.tasks import Argument
 
-__all__ = [
-    "SUMMARIES",
-    "USAGE",
-    "About",
-    "Listed",
-    "Parser",
-    "add_help",
-    "add_inputs",
-    "add_meaning",
-    "add_reading",
-    "add_running",
-    "read_inputs",
-    "read_record",
-]
 
 USAGE = 2
 """Exit status for wrong usage, and for a run that could do nothing."""
+FAILED: Mapping[int, str] = {USAGE: "wrong usage, or nothing could be done", 130: "interrupted"}
+"""Exit statuses of a command that did not end."""
 
-SUMMARIES: Mapping[str, str] = MappingProxyType(
-    {
-        "urnscan": "find URNs in text, group those that are the same, and write them to Parquet",
-        "urnscan dedup": "remove the duplicates from bibliographic dumps",
-        "urnscan explain": "show the parts of URNs, or why a text is no URN",
-        "urnscan report": "make an HTML page from the result of a scan",
-    }
-)
+SUMMARIES: Mapping[str, str] = {
+    "urnscan": "find URNs in text, group those that are the same, and write them to Parquet",
+    "urnscan dedup": "remove the duplicates from bibliographic dumps",
+    "urnscan explain": "show the parts of URNs, or why a text is no URN",
+    "urnscan report": "make an HTML page from the result of a scan",
+    "urnscan merge": "make one table of those of several runs",
+    "urnscan diff": "tell which names differ between two scans",
+}
 """Summary of each command, one line."""
 
 _WIDTH = 78
 """Width of the help before and after the options; the options are as wide as the terminal."""
+_LEAST_MEMORY = 10**6  # with less, grouping only writes more and smaller files: a thread takes some megabytes anyway
 _BEHIND = "\0"  # prefix of the words behind "--": no argument of a process contains NUL
 _Record = TypeVar("_Record")
 
@@ -64,14 +53,174 @@ class About:
     """Name of the command, a key of SUMMARIES."""
     usages: tuple[str, ...]
     description: str
-    examples: tuple[tuple[str, str], ...]
-    """Pairs: the purpose, and the command line for it."""
+    examples: Mapping[str, str]
+    """Command lines by their purposes."""
     statuses: Mapping[int, str]
     """Meaning of each exit status."""
     commands: tuple[str, ...] = ()
     """Commands that the help lists, keys of SUMMARIES."""
     notes: tuple[str, ...] = ()
     """Paragraphs at the end of the help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Type of an option whose value is a list, as in `percent,wraps`; `words` are the known values, if any."""
+
+    words: tuple[str, ...] = ()
+
+    def __call__(self, text: str) -> tuple[str, ...]:
+        """Split the value. The records of options check the words."""
+        return tuple(word.strip() for word in text.split(","))
+
+
+def _size(text: str) -> int:
+    """Number of octets in a size such as 500MB or 2GiB."""
+    try:
+        return octets_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """A function that reads a whole number of at least `least`; the message names the option as it is typed."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
+        return number
+
+    return read
+
+
+def _memory(text: str) -> int:
+    """Number of octets of memory for grouping."""
+    octets = _size(text)
+    if octets < _LEAST_MEMORY:
+        raise argparse.ArgumentTypeError(f"{text!r} is too little: at least 1MB, as less saves none")
+    return octets
+
+
+OptionTable = Mapping[str, Mapping[str, Any]]
+"""Options of a group: their names, and their arguments of `add_argument`."""
+
+
+def flag(text: str) -> Mapping[str, Any]:
+    """An option without a value, with its help."""
+    return {"action": "store_true", "help": text}
+
+
+def option(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 (those of add_argument)
+    """An option or an argument with a value, which the help calls `shown`."""
+    return {"metavar": shown, "help": text, **more}
+
+
+def repeatable(shown: str, text: str) -> Mapping[str, Any]:
+    """An option that may be repeated."""
+    return option(shown, f"{text} (repeatable)", action="append", default=[])
+
+
+NIDS = "NID[,NID...]"
+"""Metavar of an option that takes a list of namespaces, or of beginnings of names in them."""
+
+
+def names_of(text: str) -> Mapping[str, Any]:
+    """An option that names namespaces, and may be repeated."""
+    return option(NIDS, f"{text} (repeatable)", type=Listed(), action="extend", default=[])
+
+
+THREADS = option("N", "number of threads (default: the cores)", dest="jobs", type=whole_number(1))
+"""The option `-j`."""
+MEMORY = option("SIZE", "memory for rows that wait (default: 1GB)", type=_memory)
+"""The option `--memory` of commands that read tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Defaults of a command for what counts as a URN, and for which URNs are the same."""
+
+    syntax: str = "rfc2141"
+    why: str = ""
+    """The reason for another syntax than that of a scan."""
+    equivalence: str = "lexical"
+    resolver_tail: str = "keep"
+
+
+_OF_SCAN = Meaning()
+_OF_DEDUP = Meaning(
+    "rfc8141", "; for records it is rfc8141, as a component such as #page=2 names no other thing", "namespace", "cut"
+)
+
+_FINDING: OptionTable = {
+    "--recover": option(
+        "KIND[,KIND...]",
+        f"also find URNs that are written in another form: {', '.join(KINDS)}, or all",
+        type=Listed((*KINDS, "all")),
+        default=(),
+    ),
+    "--nid": names_of(
+        "find only names in these namespaces, or with these beginnings, as in isbn,nbn:de; a * at the end of one stands "
+        "for anything"
+    ),
+    "--not-nid": names_of(
+        "find no names in these namespaces, or with these beginnings, also of those that --nid chooses"
+    ),
+    "--max-length": option("N", "cut longer matches (default: 65,536 octets)", type=whole_number(1), default=65_536),
+}
+_READING: Mapping[str, OptionTable] = {
+    "which files of a folder": {
+        "--include": repeatable(
+            "GLOB", "read only files that match; a GLOB with a / is matched against the path below the folder"
+        ),
+        "--exclude": repeatable("GLOB", "skip files and folders that match"),
+        "--follow": flag("follow symbolic links; loops are detected"),
+        "--ignore-files": flag(
+            "skip what .gitignore and .ignore name, and .git; by default hidden and ignored files are read, too, so "
+            "that nothing in an archive is left out silently"
+        ),
+    },
+    "how files are read, and how much may come out of them": {
+        "--column": repeatable(
+            "NAME",
+            "read only this column of tables (nested: a dotted path; SQLite: table.column), and only this field of "
+            "CSV, TSV and JSON, which are otherwise scanned as text",
+        ),
+        "--encoding": option("NAME", "encoding of inputs without a byte order mark (default: read as octets)"),
+        "--max-ratio": option(
+            "N",
+            "end an input that unpacks to more than N times its size, and more than 256 MiB (default: 1000)",
+            type=whole_number(1),
+        ),
+        "--max-size": option("SIZE", "end an input that unpacks to more than this (default: 10TB)", type=_size),
+        "--max-depth": option(
+            "N", "most archives, tables and compressions inside each other (default: 8)", type=whole_number(1)
+        ),
+        "--max-members": option(
+            "N", "most members in the archives of an input (default: 10,000,000)", type=whole_number(1)
+        ),
+    },
+    "running": {
+        "-j": THREADS,
+        "--memory": option("SIZE", "memory for grouping; what needs more goes to disk (default: 1GB)", type=_memory),
+        "--strict": flag("end the run at the first failure"),
+        "-q --quiet": flag("no summary and no progress bar; failures and notes are still named"),
+        "--no-progress": flag("no progress bar"),
+    },
+}
+_ONLY_SCAN = ("--column", "--memory")
+_ONLY_DEDUP: OptionTable = {
+    "-j": option(
+        "N",
+        "number of processes that read large dumps; 1: none (default: the cores)",
+        dest="jobs",
+        type=whole_number(1),
+    )
+}
+"""Options that mean something else there."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -84,24 +233,92 @@ class Parser(argparse.ArgumentParser):
             rows = [(name, SUMMARIES[name]) for name in about.commands]
             rows.append(("urnscan COMMAND --help", "show the help of one"))
             description.append("commands:\n" + _table(rows))
-        examples = "".join(f"\n  {done}:\n    {command}" for done, command in about.examples)
+        examples = "".join(f"\n  {done}:\n    {command}" for done, command in about.examples.items())
         statuses = _table([(str(status), meaning) for status, meaning in about.statuses.items()])
+        epilog = [f"examples:{examples}", f"exit status:\n{statuses}"]
         super().__init__(
             prog=about.name,
             usage="\n       ".join(about.usages),
             description="\n\n".join(description),
-            epilog="\n\n".join(
-                (
-                    f"examples:{examples}",
-                    f"exit status:\n{statuses}",
-                    *(textwrap.fill(note, _WIDTH) for note in about.notes),
-                )
-            ),
+            epilog="\n\n".join(epilog + [textwrap.fill(note, _WIDTH) for note in about.notes]),
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
-            add_help=False,  # the function add_help adds it as the last group
+            add_help=False,  # add_exits adds it as the last group
         )
         self.register("type", None, lambda word: word.removeprefix(_BEHIND))  # for all arguments without a type
+
+    def add_group(self, title: str, options: OptionTable) -> None:
+        """Add a group of options to the parser and to its help."""
+        group = self.add_argument_group(title)
+        for names, given in options.items():
+            group.add_argument(*names.split(), **given)
+
+    def add_inputs(self, name: str) -> None:
+        """Add the inputs of a command, called `name` in its help."""
+        inputs = option(
+            name,
+            "a file, a folder with all files below it (sorted; hidden and ignored ones, too; links are not followed), a glob, a URL, or - for standard "
+            "input; if none is named, standard input is read, unless it is a terminal",
+            nargs="*",
+        )
+        files_from = option(
+            "FILE",
+            "also read the inputs that this file lists (- for standard input): paths and URLs, not globs, one on each "
+            "line, or each ended by NUL as find -print0 writes them",
+        )
+        self.add_group("input", {"inputs": inputs, "--files-from": files_from})
+
+    def add_meaning(self, default: Meaning = _OF_SCAN, more: OptionTable | None = None) -> None:
+        """Add what counts as a URN, and which URNs are the same."""
+        standard = (
+            "the standard: rfc2141 (of 1997) is for catalogues, exports and prose; rfc8141 (of 2017, here its draft "
+            "-20) is for texts whose URNs have components (?+ ?= #), and for software of today; rfc2141bis-03 (a draft "
+            "of 2012) is for URNs with directives such as ?s=I2L; docs/howto/syntax.md helps to choose"
+            f"{default.why} (default: {default.syntax})"
+        )
+        which = (
+            "which URNs are the same: lexical, by the rule for all URNs; resolution, also by the query (rfc2141bis-03 "
+            f"only); namespace, also by the rules that namespaces have registered (default: {default.equivalence})"
+        )
+        options = {
+            "--syntax": option("NAME", standard, choices=list(SYNTAXES), default=default.syntax),
+            "--equivalence": option("LEVEL", which, choices=list(LEVELS), default=default.equivalence),
+        }
+        options["--rules"] = option(
+            "FILE.toml",
+            "own rules of namespaces, in place of the registered ones: docs/howto/own-namespace.md has an example",
+        )
+        self.add_group("what counts as a URN, and which URNs are the same", {**options, **(more or {})})
+
+    def add_run(self, *, is_dedup: bool) -> None:
+        """Add the options that a scan and a deduplication share, and those that only a scan has."""
+        default = _OF_DEDUP if is_dedup else _OF_SCAN
+        tail = (
+            "for a URN in a URL: keep or cut the part of the URL that follows it, which is the query, the next "
+            f"parameter or the fragment (default: {default.resolver_tail})"
+        )
+        ends = {
+            "--trim": flag("cut closing punctuation and unmatched brackets off the ends"),
+            "--resolver-tail": option("WHAT", tail, choices=["keep", "cut"], default=default.resolver_tail),
+        }
+        self.add_meaning(default, {**ends, **_FINDING})
+        left_out, others = (_ONLY_SCAN, _ONLY_DEDUP) if is_dedup else ((), {})
+        for title, options in _READING.items():
+            self.add_group(
+                title, {name: others.get(name, given) for name, given in options.items() if name not in left_out}
+            )
+
+    def add_exits(self, more: OptionTable | None = None) -> None:
+        """Add the options that show something and exit; the last group of the help."""
+        options = {
+            "-h --help": {"action": "help", "help": "show this help and exit"},
+            "-V --version": {
+                "action": "version",
+                "version": f"urnscan {__version__}",
+                "help": "show the version and exit",
+            },
+        }
+        self.add_group("help", {**options, **(more or {})})
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
         """Parse the words of a command. Options may stand anywhere before `--`, and none stands behind it."""
@@ -111,18 +328,10 @@ class Parser(argparse.ArgumentParser):
         arguments, unknown = self.parse_known_intermixed_args(marked)
         if unknown:
             said = " ".join(word.removeprefix(_BEHIND) for word in unknown)
-            option = next((word for word in unknown if word.startswith("-") and word != "-"), None)
-            near = option and self._nearest(option.partition("=")[0])
-            self.error(f"unrecognized arguments: {said}" + (f"; is it {near}?" if near else ""))
+            wrong = next((word for word in unknown if word.startswith("-") and word != "-"), None)
+            guess = guesses.for_option(wrong.partition("=")[0], self._option_string_actions) if wrong else ""
+            self.error(f"unrecognized arguments: {said}{guess}")
         return arguments
-
-    def _nearest(self, word: str) -> str | None:
-        """Option that may be meant: the only one with this beginning, or else one with similar spelling."""
-        import difflib  # noqa: PLC0415 (only after a typing error)
-
-        begun = [name for name in self._option_string_actions if name.startswith(word)]
-        near = begun if len(begun) == 1 else difflib.get_close_matches(word, self._option_string_actions, 1)
-        return next(iter(near), None)
 
     def error(self, message: str) -> NoReturn:
         """Print the error and exit."""
@@ -139,175 +348,16 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """Type of an option whose value is a list, as in `percent,wraps`; `words` are the values it knows, if they are known."""
-
-    words: tuple[str, ...] = ()
-
-    def __call__(self, text: str) -> tuple[str, ...]:
-        """Split the value. The records of options check the words."""
-        return tuple(word.strip() for word in text.split(","))
-
-
-def add_inputs(parser: argparse.ArgumentParser, name: str) -> None:
-    """Add the inputs of a command, called `name` in its help."""
-    group = parser.add_argument_group("input")
-    group.add_argument(
-        "inputs",
-        metavar=name,
-        nargs="*",
-        help="a file, a folder with all files below it (sorted, links not followed), a glob, a URL, or - for standard "
-        "input; if none is named, standard input is read, unless it is a terminal",
-    )
-    group.add_argument(
-        "--files-from",
-        metavar="FILE",
-        help="also read the inputs that this file lists (- for standard input): paths and URLs, not globs, one on each "
-        "line, or each ended by NUL as find -print0 writes them",
-    )
-
-
-def add_meaning(parser: argparse.ArgumentParser, *, scan: bool, level: str = "lexical") -> None:
-    """Add what counts as a URN, and which URNs are the same (by default at `level`); `scan`: also options of a scan."""
-    group = parser.add_argument_group("what counts as a URN, and which URNs are the same")
-    group.add_argument(
-        "--syntax",
-        metavar="NAME",
-        choices=list(SYNTAXES),
-        default="rfc2141",
-        help=f"the standard: {_either(SYNTAXES)} (default: rfc2141)",
-    )
-    group.add_argument(
-        "--equivalence",
-        metavar="LEVEL",
-        choices=list(LEVELS),
-        default=level,
-        help="which URNs are the same: lexical, by the rule for all URNs; resolution, also by the query (rfc2141bis-03 "
-        f"only); namespace, also by the rules that namespaces have registered (default: {level})",
-    )
-    if scan:
-        group.add_argument(
-            "--trim", action="store_true", help="cut closing punctuation and unmatched brackets off the ends"
-        )
-        group.add_argument(
-            "--resolver-tail",
-            metavar="WHAT",
-            choices=["keep", "cut"],
-            default="keep",
-            help="for a URN in a URL: keep or cut the part of the URL that follows it, which is the query, the next "
-            "parameter or the fragment (default: keep)",
-        )
-        group.add_argument(
-            "--recover",
-            metavar="KIND[,KIND...]",
-            type=Listed((*KINDS, "all")),
-            default=(),
-            help=f"also find URNs that are written in another form: {', '.join(KINDS)}, or all",
-        )
-        group.add_argument(
-            "--max-length", metavar="N", type=int, default=65_536, help="cut longer matches (default: 65,536 octets)"
-        )
-
-
-def add_reading(parser: argparse.ArgumentParser, *, columns: bool) -> None:
-    """Add which files are read, and how; `columns`: also which columns of tables."""
-    which = parser.add_argument_group("which files of a folder")
-    which.add_argument(
-        "--include",
-        metavar="GLOB",
-        action="append",
-        default=[],
-        help="read only files that match; a GLOB with a / is matched against the path below the folder (repeatable)",
-    )
-    which.add_argument(
-        "--exclude", metavar="GLOB", action="append", default=[], help="skip files and folders that match (repeatable)"
-    )
-    which.add_argument("--follow", action="store_true", help="follow symbolic links; loops are detected")
-    inside = parser.add_argument_group("how files are read, and how much may come out of them")
-    if columns:
-        inside.add_argument(
-            "--column",
-            metavar="NAME",
-            action="append",
-            default=[],
-            help="read only this column of tables (nested: a dotted path; SQLite: table.column), and only this field of "
-            "CSV, TSV and JSON, which are otherwise scanned as text (repeatable)",
-        )
-    inside.add_argument(
-        "--encoding", metavar="NAME", help="encoding of inputs without a byte order mark (default: read as octets)"
-    )
-    limits = (
-        (
-            "ratio",
-            int,
-            "N",
-            "end an input that unpacks to more than N times its size, and more than 256 MiB (default: 1000)",
-        ),
-        ("size", _size, "SIZE", "end an input that unpacks to more than this (default: 10TB)"),
-        ("depth", int, "N", "most archives, tables and compressions inside each other (default: 8)"),
-        ("members", int, "N", "most members in the archives of an input (default: 10,000,000)"),
-    )
-    for name, kind, shown, text in limits:
-        inside.add_argument(f"--max-{name}", metavar=shown, type=kind, help=text)
-
-
-def add_running(parser: argparse.ArgumentParser, *, threads: bool) -> None:
-    """Add how the command runs; `threads`: also the number of threads, and the memory."""
-    running = parser.add_argument_group("running")
-    if threads:
-        running.add_argument("-j", dest="jobs", metavar="N", type=int, help="number of threads (default: the cores)")
-        running.add_argument(
-            "--memory",
-            metavar="SIZE",
-            type=_size,
-            help="memory for grouping; what needs more goes to disk (default: 1GB)",
-        )
-    running.add_argument("--strict", action="store_true", help="end the run at the first input that fails")
-    running.add_argument(
-        "--quiet", action="store_true", help="no summary and no progress bar; failures are still named"
-    )
-    running.add_argument("--no-progress", action="store_true", help="no progress bar")
-
-
-def add_help(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add the options that show something and exit; the last group of the help."""
-    group = parser.add_argument_group("help")
-    group.add_argument("-h", "--help", action="help", help="show this help and exit")
-    group.add_argument(
-        "--version", action="version", version=f"urnscan {__version__}", help="show the version and exit"
-    )
-    return group
-
-
-def _either(names: Mapping[str, object]) -> str:
-    """Names in one phrase: `a, b or c`."""
-    *others, last = names
-    return f"{', '.join(others)} or {last}"
-
-
-def _size(text: str) -> int:
-    """Number of octets in a size such as 500MB or 2GiB."""
-    try:
-        return octets_of(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
 def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
-    """Make a record of options. A field keeps its default if the option was not given, or the command does not have it."""
+    """A record of options; a field keeps its default if the option is not given, or not one of the command."""
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)  # type: ignore[arg-type]
     given = {each.name: value for each in fields if (value := getattr(arguments, each.name, None)) is not None}
     return kind(**given)
 
 
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
-    """Inputs that the arguments name; standard input if they name none.
-
-    Raises FatalError for an empty name, for standard input named twice, and if there is no input and standard input is a
-    terminal.
-    """
-    from urnscan.sources import PathList  # noqa: PLC0415
+    """Inputs that the arguments name; standard input if they name none. Raises FatalError if nothing is to be read."""
+    from urnscan.sources.lists import PathList
 
     inputs: list[Argument] = [*arguments.inputs]
     if "" in inputs:

@@ -1,45 +1,46 @@
-"""`urnscan dedup DUMP...`: find clusters of records that share a URN, and write dumps without duplicates."""
+"""`urnscan dedup DUMP...`: find clusters of records that share a URN or another key, and write dumps without duplicates."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import functools
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from urnscan.cli.arguments import (
-    USAGE,
+    FAILED,
+    NIDS,
     About,
     Listed,
     Parser,
-    add_help,
-    add_inputs,
-    add_meaning,
-    add_reading,
-    add_running,
+    flag,
+    option,
     read_inputs,
     read_record,
+    whole_number,
 )
+from urnscan.cli.first_run import prepare
 from urnscan.cli.heavy import loading
-from urnscan.cli.outputs import check_outputs, open_outputs
-from urnscan.cli.terminal import say, say_trimmable, show_progress
-from urnscan.display.text import counted
-from urnscan.errors import FatalError
+from urnscan.cli.outputs import check_files, open_outputs
+from urnscan.cli.terminal import say, say_counts, say_hints, say_no_input, say_unregistered, show_progress
+from urnscan.display.text import counted, others_left_out
+from urnscan.errors import FatalError, count_of
 
 if TYPE_CHECKING:
     from urnscan.dedup.job import DedupReport
     from urnscan.dedup.policy import Policy
+    from urnscan.run.options import Options
 
-__all__ = ["dedup", "dedup_parser"]
 
-# Keys of `records.formats.FORMATS` and of `dedup.policy.KEEP`, repeated here because these modules load slowly.
+# Names of `records.formats.FORMATS`, `records.keys.kinds`, `dedup.agreement.ASPECTS` and `dedup.keeping.KEEP`, repeated here because these modules load slowly.
 _FORMATS = (
-    *("marc", "marcxml", "mods", "dc", "oai", "sru", "onix", "json", "jsonl", "pica", "pica-plain", "ntriples"),
-    *("ris", "bibtex", "csv", "line"),
-)
-_KEEP = ("first", "last", "longest", "most-identifiers")
+    "marc marcxml mrk marc-lines aleph mods dc oai sru onix pubmed endnote json jsonl pica pica-plain ntriples ris nbib enw "
+    "ciw bibtex csv line"
+).split()
+_KEYS = "urn oclc lccn nbn-number id pmid accession arxiv handle ark url octets".split()
+_AGREE = ("title", "year", "edition", "part", "format")
+_KEEP = ("first", "last", "longest", "most-identifiers", "newest", "fullest")
 
+_FIELDS = "--fields counts ISBN, DOI and their like"
 _TOLD = 5  # most URNs that are too common, and most dumps without URNs, that are printed
 
 
@@ -49,171 +50,203 @@ _ABOUT = About(
         "urnscan dedup DUMP... -o CLUSTERS.parquet [--report FILE] [options]",
         "urnscan dedup DUMP... --deduplicated FILE [--report FILE] [options]",
     ),
-    description="Find records of bibliographic dumps that share a URN, and write the dumps without the duplicates; the "
-    "records that stay keep every octet. A dump may be plain, compressed, in an archive, or behind a URL. Its format is "
-    f"known by its content: {', '.join(_FORMATS)}.",
-    examples=(
-        (
-            "write a catalogue without its duplicates",
-            "urnscan dedup dump.mrc.gz --fields --deduplicated unique.mrc.gz",
+    description="Find records of bibliographic dumps that share a URN or another identifier, and write the dumps without the duplicates; "
+    "the records that stay keep every octet. A dump may be plain, compressed, in an archive, or behind a URL. Its "
+    f"format is known by its content: {', '.join(_FORMATS)}.",
+    examples={
+        "write a catalogue without its duplicates": "urnscan dedup dump.mrc.gz --fields --deduplicated unique.mrc.gz",
+        "show which records are the same, as a table and as an HTML page": (
+            "urnscan dedup a.xml b.bib -o clusters.parquet --report clusters.html"
         ),
-        (
-            "show which records are the same, as a table and as an HTML page",
-            "urnscan dedup a.xml b.bib -o clusters.parquet --report clusters.html",
-        ),
-    ),
-    statuses={
-        0: "done",
-        1: "done, but some records or inputs could not be read",
-        USAGE: "wrong usage, or nothing could be done",
-        130: "interrupted",
     },
+    statuses={0: "done, also with notes", 1: "done, but some records or inputs could not be read", **FAILED},
 )
+
+
+_OUTPUT = {
+    "-o --output": option(
+        "FILE",
+        "write the cluster of each record, a row for each, in the format that the name ends in: .parquet, .csv, .tsv or "
+        ".jsonl (the last three also with .gz, .bz2, .zst or .lz4)",
+        dest="clusters",
+    ),
+    "--deduplicated": option(
+        "FILE",
+        "write the records that are kept, and all that stands around them, octet for octet; in a folder, write a file "
+        "for each DUMP; compress if the name ends in .gz, .bz2, .zst or .lz4",
+    ),
+    "--removed": option(
+        "FILE",
+        "write the records that are removed, and all that stands around them, in the same way: so they can be looked "
+        "through, and read again",
+    ),
+    "--mapping": option(
+        "FILE",
+        "write which record is kept in place of each that is removed, and the keys that joined them, in a format as -o: "
+        "for redirects in a catalogue or a resolver",
+    ),
+    "--review": option(
+        "FILE",
+        "write the records of the clusters that are in doubt (held apart, or too many), side by side, with what is "
+        "proposed for each and why, in a format as -o",
+    ),
+    "--candidates": option(
+        "FILE",
+        "write pairs of records that share no key, but author, year and nearly the title, in a format as -o; they are "
+        "for people, and nothing is joined or removed by them",
+    ),
+    "--report": option("FILE", "write an HTML page about the clusters, with examples"),
+    "--force": flag("replace outputs that exist"),
+}
+_JOINING = {
+    "--fields": flag(
+        "use only the fields with identifiers of the record itself (MARC 020, 022, 024, 856; MODS and DC identifier; "
+        "...), where ISBN, ISSN, DOI and UUID count as URNs, too (default: every URN that stands in a record)"
+    ),
+    "--keys": option(
+        "KEYS",
+        f"what joins records: {', '.join(_KEYS)}; urn alone: nothing but URNs (default: all)",
+        type=Listed((*_KEYS, "all")),
+    ),
+    "--weak": option(
+        NIDS,
+        "URNs that are listed but join no records: namespaces, or beginnings of names in them "
+        "(default: issn,schemas-*,ietf:params:xml,oasis)",
+        type=Listed(),
+    ),
+    "--max-class": option(
+        "N",
+        "a URN or another key in more records than this joins none of them, and is reported (default: 100)",
+        type=whole_number(2),
+    ),
+    "--agree": option(
+        "ASPECTS",
+        "what must not differ in records that are joined, where both say something: "
+        f"{', '.join(_AGREE)}; none: records that share keys are joined whatever they describe "
+        f"(default: {','.join(_AGREE)})",
+        type=Listed((*_AGREE, "none")),
+    ),
+    "--max-cluster": option(
+        "N",
+        "if shared keys connect more records than this, none of them is joined, and a line says so (default: 50)",
+        type=whole_number(2),
+    ),
+    "--keep": option(
+        "RULE[,RULE...]",
+        f"which record of a cluster is kept: {', '.join(_KEEP)}, or source:NAME, which prefers a dump (its name, or a "
+        "pattern such as source:dnb*); a tie goes to the next rule, in the end to the first record (default: first)",
+        type=Listed(_KEEP),
+    ),
+    "--decisions": option(
+        "FILE.csv",
+        "apply what people decided: a table of --review with the column decision edited (keep, remove, apart, "
+        "together, or nothing); a row about a record that has changed since is told, and not applied",
+    ),
+    "--record": option(
+        "FORMAT",
+        "the format of the dumps, one of those above; line: each line is a record (default: known by content)",
+        choices=_FORMATS,
+    ),
+}
 
 
 def dedup_parser() -> Parser:
     """The parser of `urnscan dedup`."""
     parser = Parser(_ABOUT)
-    add_inputs(parser, "DUMP")
-    output = parser.add_argument_group("output (at least one)")
-    output.add_argument(
-        "-o", dest="clusters", metavar="FILE", help="write to Parquet the cluster of each record, a row for each"
-    )
-    output.add_argument(
-        "--deduplicated",
-        metavar="FILE",
-        help="write the records that are kept, and all that stands around them, octet for octet; in a folder, write a file "
-        "for each DUMP; compress if the name ends in .gz, .bz2, .zst or .lz4",
-    )
-    output.add_argument("--report", metavar="FILE", help="write an HTML page about the clusters, with examples")
-    output.add_argument("--force", action="store_true", help="replace outputs that exist")
-    joining = parser.add_argument_group("which records are joined, and which are kept")
-    joining.add_argument(
-        "--fields",
-        action="store_true",
-        help="use only the fields with identifiers of the record itself (MARC 020, 022, 024, 856; MODS and DC identifier; "
-        "...), where ISBN, ISSN, DOI and UUID count as URNs, too (default: every URN that stands in a record)",
-    )
-    joining.add_argument(
-        "--weak",
-        metavar="NID[,NID...]",
-        type=Listed(),
-        help="URNs that are listed but join no records: namespaces, or beginnings of names in them "
-        "(default: issn,schemas-*,ietf:params:xml,oasis)",
-    )
-    joining.add_argument(
-        "--max-class",
-        metavar="N",
-        type=int,
-        help="a URN in more records than this joins none of them, and is reported (default: 100)",
-    )
-    joining.add_argument(
-        "--keep",
-        metavar="WHICH",
-        choices=_KEEP,
-        help=f"which record of a cluster is kept: {', '.join(_KEEP)} (default: first)",
-    )
-    joining.add_argument(
-        "--record",
-        metavar="FORMAT",
-        choices=_FORMATS,
-        help="the format of the dumps, one of those above; line: each line is a record (default: known by content)",
-    )
-    add_meaning(parser, scan=True, level="namespace")
-    add_reading(parser, columns=False)
-    add_running(parser, threads=False)
-    add_help(parser)
+    parser.add_inputs("DUMP")
+    parser.add_group("output (at least one)", _OUTPUT)
+    parser.add_group("which records are joined, and which are kept", _JOINING)
+    parser.add_run(is_dedup=True)
+    parser.add_exits()
     return parser
 
 
 def dedup(arguments: argparse.Namespace) -> bool:
-    """Deduplicate as the arguments say; returns whether nothing failed. Raises UrnscanError and ValueError."""
+    """Deduplicate as the arguments say; returns whether nothing failed. Raises UrnscanError."""
     with loading():
-        from urnscan.dedup.job import run  # noqa: PLC0415 (heavy: --help does without)
-        from urnscan.dedup.outputs import Dumps, Outputs  # noqa: PLC0415
-        from urnscan.dedup.policy import Policy  # noqa: PLC0415
-        from urnscan.output.octets import OctetOutput  # noqa: PLC0415
-        from urnscan.output.parquet import ParquetOutput  # noqa: PLC0415
-        from urnscan.run.options import Options  # noqa: PLC0415
-        from urnscan.run.tasks import plan_size  # noqa: PLC0415
-        from urnscan.tables.schemas import CLUSTERS, REPEATING_IN_CLUSTERS  # noqa: PLC0415
+        from urnscan.dedup.job import run
+        from urnscan.dedup.outputs import FILES, Outputs
+        from urnscan.dedup.policy import Policy
+        from urnscan.run.options import Options
+        from urnscan.run.tasks import plan_size
 
     inputs = read_inputs(arguments)
     options = read_record(Options, arguments)
     policy = read_record(Policy, arguments)
-    paths = check_outputs(arguments.clusters, arguments.deduplicated, arguments.report)
+    say_unregistered(arguments, options)
+    paths = check_files(*(getattr(arguments, name) for name in FILES))
     if not paths:
-        raise FatalError("nothing to write: name an output with -o, --deduplicated or --report")
-    kinds: dict[str, Callable[..., Any]] = {
-        "clusters": functools.partial(ParquetOutput, schema=CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS),
-        "deduplicated": Dumps,
-        "report": OctetOutput,
-    }
-    with contextlib.ExitStack() as stack:
-        outputs = open_outputs(arguments, kinds, stack)
-        clusters = outputs.files.get("clusters")
-        dumps = outputs.files.get("deduplicated")
-        progress = show_progress(
-            "reading",
-            lambda: plan_size(inputs, options, paths, 1 if dumps is None else 2),
-            stack,
-            wanted=not (arguments.no_progress or arguments.quiet),
+        raise FatalError(
+            "nothing to write: name an output with -o, --deduplicated, --removed, --mapping, --review, --candidates or "
+            "--report"
         )
+    prepare(arguments)
+    with contextlib.ExitStack() as stack:
+        files = open_outputs(arguments, FILES, stack)
+        progress = show_progress(arguments, "reading", lambda: plan_size(inputs, options, paths), stack)
         wanted = Outputs(
-            clusters=outputs.sink("clusters"),
-            dumps=dumps,
-            page=outputs.sink("report"),
+            clusters=files.sink("clusters"),
+            mapping=files.sink("mapping"),
+            review=files.sink("review"),
+            candidates=files.sink("candidates"),
+            dumps=files.files.get("deduplicated"),
+            removed=files.files.get("removed"),
+            page=files.sink("report"),
             paths=paths,
-            spill_folder=None if clusters is None else clusters.folder,
+            spill_folder=files.folder("clusters"),
         )
         report = run(inputs, options, policy, wanted, progress)
-        outputs.commit(report.metadata(options, policy))
-    _tell_common(report, policy)
-    _tell_cut(report)
+        files.commit(report.metadata(options, policy))
+    _say_left_out(report, policy)
     if not arguments.quiet:
-        _tell_silent(report, policy)
-        _summarise(report)
-        say_trimmable(report.trimmable, options)
+        _say_silent(report, policy, options)
+        without = "without identifiers" if policy.has_keys else "without URNs"
+        without += " that count" if options.leaves_out else ""
+        parts = [
+            counted(report.inputs, "dump"),
+            counted(report.records, "record"),
+            counted(report.clusters, "cluster"),
+            counted(report.duplicates, "duplicate"),
+            *([f"{report.apart:,} held apart"] if report.apart else []),
+            *([f"{report.without:,} {without}"] if report.without else []),
+            *others_left_out(report.left_out),
+        ]
+        say_counts(parts, report.seconds, paths, count_of(report.failures), count_of(report.notes))
+        say_hints(report.trimmable, report.components_in_names)
+        say_no_input(report, options)
     return not report.failures
 
 
-def _tell_common(report: DedupReport, policy: Policy) -> None:
-    """Print the URNs that are too common to join records, up to a few."""
+def _say_left_out(report: DedupReport, policy: Policy) -> None:
+    """Print the URNs that are too common to join records, up to a few, and the number of those that are too long."""
+    most = policy.max_class
     for urn, records in report.common[:_TOLD]:
-        say(f"{urn}: stands in {records:,} records, so it joins none of them (--max-class {policy.max_class})")
+        say(f"{urn}: stands in {records:,} records, so it joins none of them (--max-class {most})")
     if len(report.common) > _TOLD:
+        say(f"{len(report.common) - _TOLD:,} more URNs stand in more than {most:,} records; --report lists them")
+    for name, records in report.too_large[:_TOLD]:
         say(
-            f"{len(report.common) - _TOLD:,} more URNs stand in more than {policy.max_class:,} records; --report lists them"
+            f"{name}: shared URNs connect it with {records - 1:,} more records, so none of them is removed "
+            f"(--max-cluster {policy.max_cluster})"
         )
-
-
-def _tell_cut(report: DedupReport) -> None:
-    """Print how many URNs are too long. They join nothing: two of them may differ behind the cut."""
-    if report.cut:
+    if len(report.too_large) > _TOLD:
+        say(
+            f"the same holds for {counted(len(report.too_large) - _TOLD, 'more record')} and what they are connected with"
+        )
+    if policy.decisions is not None:
+        for line, reason in report.refused[:_TOLD]:
+            say(f"{policy.decisions.path}: line {line:,} is not applied: {reason}")
+        if len(report.refused) > _TOLD:
+            say(f"{policy.decisions.path}: {counted(len(report.refused) - _TOLD, 'more line')} not applied")
+    if report.cut:  # two of them may differ behind the cut
         say(f"{counted(report.cut, 'URN')} longer than --max-length: left out, as they were not read to the end")
 
 
-def _tell_silent(report: DedupReport, policy: Policy) -> None:
-    """Print the dumps in which nothing was found that could join records, up to a few."""
-    reason = (
-        "has an identifier of its own" if policy.fields else "holds a URN; --fields counts ISBN, DOI and their like"
-    )
+def _say_silent(report: DedupReport, policy: Policy, options: Options) -> None:
+    """Print the dumps without anything that could join records, up to a few."""
+    which = " that --nid and --not-nid let count" if options.leaves_out else ""
+    reason = f"has an identifier of its own{which}" if policy.fields else f"holds a URN{which}; {_FIELDS}"
     for name, records in report.silent[:_TOLD]:
         say(f"{name}: none of its {counted(records, 'record')} {reason}")
     if len(report.silent) > _TOLD:
         say(f"the same holds for {counted(len(report.silent) - _TOLD, 'more dump')}")
-
-
-def _summarise(report: DedupReport) -> None:
-    """Print one line with the counts of the run."""
-    parts = [
-        counted(report.inputs, "dump"),
-        counted(report.records, "record"),
-        counted(report.clusters, "cluster"),
-        counted(report.duplicates, "duplicate"),
-        *([f"{report.without:,} without URNs"] if report.without else []),
-        f"{report.seconds:.1f} s",
-    ]
-    if report.failures:
-        parts.append(counted(len(report.failures), "failure"))
-    say(", ".join(parts))

@@ -1,14 +1,26 @@
-"""`urnscan explain URN...`: show the parts of URNs, or why a text is no URN."""
+"""`urnscan explain [URN...]`: show the parts of URNs, or why a text is no URN."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from urnscan.cli.arguments import USAGE, About, Parser, add_help, add_meaning
+from urnscan.cli.arguments import FAILED, USAGE, About, Parser, flag, option
+from urnscan.cli.terminal import say, write
 from urnscan.display.text import pointed, printable
+from urnscan.errors import FatalError
 
-__all__ = ["explain", "explain_parser"]
+if TYPE_CHECKING:
+    from urnscan.urn.explanation import Explanation
+
+_LONGEST = 1 << 20  # octets of a line of standard input
+_BEFORE = re.compile(r"(?:.*?:\d+:|\d+[ \t]+)(?=(?i:urn):)")
+"""The source and line, or the count, that `urnscan` prints before a URN."""
+_NOT_SHOWN = ("text", "is_urn", "valid")  # the first line, and parts of the verdict
 
 
 def explain_parser() -> Parser:
@@ -16,50 +28,108 @@ def explain_parser() -> Parser:
     parser = Parser(
         About(
             "urnscan explain",
-            usages=("urnscan explain URN... [--syntax NAME] [--equivalence LEVEL] [--json]",),
-            description="Show the parts of URNs: canonical form, namespace with its rule and verdict, components, and a "
-            "link to a public resolver if there is one. For a text that is no URN, show where and why.",
-            examples=(
-                ("show what is wrong with an ISBN", "urnscan explain urn:isbn:0-395-36341-6"),
-                ("show the components of RFC 8141", "urnscan explain --syntax rfc8141 'urn:example:a?=b#c'"),
-            ),
-            statuses={0: "all are URNs", 1: "some are not", USAGE: "wrong usage, or nothing could be done"},
+            usages=("urnscan explain [URN...] [--syntax NAME] [--equivalence LEVEL] [options]",),
+            description="Show the parts of URNs: canonical form, namespace with its rule and verdict, components, and "
+            "a link to a public resolver if there is one, with what becomes of the components there. An ISBN, ISSN, "
+            "DOI or UUID and a link to a resolver are read as the URN that they stand for. For any other text, show "
+            "where and why it is no URN.",
+            examples={
+                "show what is wrong with an ISBN": "urnscan explain urn:isbn:0-395-36341-6",
+                "show the components of RFC 8141": "urnscan explain --syntax rfc8141 'urn:example:a?=b#c'",
+                "check a list, one name on each line": "urnscan explain --json - < names.txt",
+            },
+            statuses={0: "all are good", 1: "some are no URNs, or are invalid", USAGE: FAILED[USAGE]},
         )
     )
-    parser.add_argument_group("input").add_argument("texts", metavar="URN", nargs="+", help="a text that may be a URN")
-    parser.add_argument_group("output").add_argument(
-        "--json", action="store_true", help="print a JSON object for each, one on each line"
+    texts = option(
+        "URN",
+        "a text that may be a URN, or - for standard input, with a text on each line; if none is given, standard input "
+        "is read, unless it is a terminal; lines that urnscan prints are read, too",
+        nargs="*",
     )
-    add_meaning(parser, scan=False)
-    add_help(parser)
+    parser.add_group("input", {"texts": texts})
+    parser.add_group("output", {"--json": flag("print a JSON object for each, one on each line")})
+    parser.add_meaning()
+    parser.add_exits()
     return parser
 
 
 def explain(arguments: argparse.Namespace) -> bool:
-    """Explain the texts; returns whether all are URNs."""
-    from urnscan.urn import explanation  # noqa: PLC0415
+    """Explain the texts, each before the next is read; returns whether all are URNs and none is invalid.
 
-    all_are = True
-    for number, text in enumerate(arguments.texts):
-        found = explanation.explain(text, syntax=arguments.syntax, equivalence=arguments.equivalence)
-        if not found.is_urn:
-            all_are = False
-        if arguments.json:
-            print(json.dumps(found.as_dict()))
+    Raises FatalError if there is nothing to read, OSError if standard input cannot be read.
+    """
+    from urnscan.urn import explanation
+    from urnscan.urn.namespaces import read_rules
+
+    if not arguments.texts and (sys.stdin is None or sys.stdin.isatty()):
+        raise FatalError("nothing to explain: give URNs, or - for standard input (urnscan explain --help tells more)")
+    rules = None if arguments.rules is None else read_rules(arguments.rules)
+    all_are_good = True
+    is_first = True
+    for text in _texts(arguments.texts or ["-"]):
+        if text is None:
+            all_are_good = False
             continue
-        if number:
-            print()
-        print(printable(text))
-        for name, value in found.as_dict().items():
-            if name == "directives":
-                rows = [(name, f"{keyword} = {directive}") for keyword, directive in value.items()]
-            elif name in ("text", "is_urn", "valid") or value is None or value == ():
-                rows = []
-            else:
-                rows = [(name, ", ".join(value) if isinstance(value, tuple) else str(value))]
-            for label, shown in rows:
-                print(f"  {label.replace('_', ' '):<12} {printable(shown)}")
-        if found.position is not None:
-            for line in pointed(text, found.position):
-                print(f"  {'':<12} {line}")
-    return all_are
+        found = explanation.explain(text, syntax=arguments.syntax, equivalence=arguments.equivalence, rules=rules)
+        all_are_good &= found.is_good
+        if arguments.json:
+            write(f"{json.dumps(found.as_dict())}\n", sys.stdout)
+        else:
+            write("".join(f"{line}\n" for line in [*([] if is_first else [""]), *_lines(found)]), sys.stdout)
+        is_first = False
+    return all_are_good
+
+
+def _texts(arguments: list[str]) -> Iterator[str | None]:
+    """The texts, with the lines of standard input in the place of `-`; None for a line that is too long."""
+    for argument in arguments:
+        if argument == "-":
+            yield from _lines_of_standard_input()
+        else:
+            yield argument
+
+
+def _lines_of_standard_input() -> Iterator[str | None]:
+    """The lines without white space around them, those that `urnscan` prints as their URNs; empty ones are left out.
+
+    None stands for one that is too long.
+    """
+    if sys.stdin is None:
+        raise FatalError("standard input is closed")
+    lines = sys.stdin.buffer
+    number = 0
+    while line := lines.readline(_LONGEST):
+        number += 1
+        if len(line) == _LONGEST and not line.endswith(b"\n"):
+            say(f"standard input, line {number}: it has more than {_LONGEST:,} octets and is passed over")
+            while line and not line.endswith(b"\n"):
+                line = lines.readline(_LONGEST)
+            yield None
+            continue
+        text = line.decode("utf-8", "surrogateescape").removeprefix("\ufeff" if number == 1 else "").strip()
+        if text:
+            before = None if text[:4].lower() == "urn:" else _BEFORE.match(text)
+            yield text[before.end() :] if before else text
+
+
+def _lines(found: Explanation) -> Iterator[str]:
+    """The lines for people: the text, then what is known of it."""
+    yield printable(found.text)
+    for name, value in found.as_dict().items():
+        for label, shown in _rows(name, value):
+            yield f"  {label.replace('_', ' '):<12} {printable(shown)}"
+    if found.position is not None:
+        for line in pointed(found.text, found.position):
+            yield f"  {'':<12} {line}"
+
+
+def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a field of any type)
+    """The labels and texts of a field."""
+    if name == "directives":
+        return [(name, f"{keyword} = {directive}") for keyword, directive in value.items()]
+    if name == "remarks":
+        return [(name, remark) for remark in value]
+    if name in _NOT_SHOWN or value is None or value == ():
+        return []
+    return [(name, ", ".join(value) if isinstance(value, tuple) else str(value))]

@@ -9,17 +9,15 @@ from collections.abc import Iterator
 
 from urnscan.errors import FatalError
 
-__all__ = ["loading"]
-
 _LEAST = 1 << 30  # octets of address space that the libraries and a small scan need
 
 
 @contextlib.contextmanager
 def loading() -> Iterator[None]:
-    """Load modules in this context: garbage collection is off, and later skips what was loaded.
+    """Load modules in this context without garbage collection, which saves a twelfth of the start.
 
-    Collections while loading take a twelfth of the start. Raises FatalError if the memory limit of the process is so low
-    that LLVM, which loads the compiled code, would abort the process without a message.
+    Raises FatalError if the memory limit of the process is so low that LLVM, which loads the compiled code, would abort
+    the process without a message.
     """
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most != resource.RLIM_INFINITY and most < _LEAST:
@@ -29,7 +27,7 @@ def loading() -> Iterator[None]:
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow as pa
 
         # Our tables are large and live shortly. The allocator of the system keeps freed memory, which saves half of the
         # time that the kernel spends on new pages.

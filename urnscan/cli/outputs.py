@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from urnscan.cli.rules import STANDARD_OUTPUT
 from urnscan.cli.signals import uninterrupted
 from urnscan.errors import FatalError
 
-__all__ = ["Outputs", "check_outputs", "open_outputs"]
-
 
 @dataclass(frozen=True, slots=True)
-class Outputs:
-    """The outputs of a run, by the names of their arguments."""
+class OutputFiles:
+    """The files that a command writes, by the names of their arguments."""
 
     paths: list[str]
+    """Paths of the outputs that are files."""
     files: dict[str, Any]
+    """Outputs, standard output first."""
 
     def sink(self, name: str) -> Callable[[Any], None] | None:
         """The function that appends to an output; None if the output was not asked for."""
         return self.files[name].write if name in self.files else None
 
+    def folder(self, name: str) -> Path | None:
+        """The folder beside an output in which it is written; None if the output was not asked for."""
+        return self.files[name].folder if name in self.files else None
+
     def commit(self, metadata: Mapping[str, Any]) -> None:
         """Put all files in their places; Parquet files get the metadata. Raises FatalError."""
         given = {name: (metadata,) if hasattr(file, "schema") else () for name, file in self.files.items()}
-        for name, file in self.files.items():  # whatever can fail comes before the first file appears
+        for name, file in self.files.items():  # all steps that can fail come before the first file appears
             file.complete(*given[name])
         with uninterrupted(self.paths):
             for name, file in self.files.items():
@@ -37,28 +44,25 @@ class Outputs:
 
 def open_outputs(
     arguments: argparse.Namespace, kinds: Mapping[str, Callable[..., Any]], stack: contextlib.ExitStack
-) -> Outputs:
+) -> OutputFiles:
     """Open the outputs that the arguments ask for, until the stack is closed. Raises FatalError.
 
-    `kinds` has for the name of each argument the function that opens the output: path and `force` -> context manager.
+    `kinds` has for the name of each argument the function that opens the output: path or stream, and `force` -> context
+    manager.
     """
     paths = {name: path for name in kinds if (path := getattr(arguments, name)) is not None}
-    outputs = Outputs(list(paths.values()), {})
+    outputs = OutputFiles([path for path in paths.values() if path != STANDARD_OUTPUT], {})
     with uninterrupted(outputs.paths):
-        for name, path in paths.items():
-            outputs.files[name] = stack.enter_context(kinds[name](path, force=arguments.force))
+        for name, path in sorted(paths.items(), key=lambda item: item[1] != STANDARD_OUTPUT):
+            place = sys.stdout.buffer if path == STANDARD_OUTPUT else path
+            outputs.files[name] = stack.enter_context(kinds[name](place, force=arguments.force))
     return outputs
 
 
-def check_outputs(*paths: str | None) -> list[str]:
-    """The paths that are given. Raises FatalError if two are the same file, or one is empty."""
-    from urnscan.sources import real_place  # noqa: PLC0415 (heavy: --help does without)
+def check_files(*paths: str | None) -> list[str]:
+    """The paths that are given. Raises FatalError like check_outputs, and if one is standard output."""
+    from urnscan.output.places import check_outputs
 
-    outputs = [path for path in paths if path is not None]
-    if "" in outputs:
-        raise FatalError("an output has an empty name")
-    places = [real_place(path) for path in outputs]
-    for number, place in enumerate(places):
-        if place in places[:number]:
-            raise FatalError(f"{outputs[places.index(place)]}: named as two outputs")
-    return outputs
+    if STANDARD_OUTPUT in paths:
+        raise FatalError("-: standard output takes only what a scan finds: name a file (./- for one of this name)")
+    return check_outputs(*paths)

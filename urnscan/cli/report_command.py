@@ -6,14 +6,12 @@ import argparse
 import time
 
 from urnscan import __version__
-from urnscan.cli.arguments import USAGE, About, Parser, add_help
+from urnscan.cli.arguments import FAILED, About, Parser, flag, option
 from urnscan.cli.heavy import loading
-from urnscan.cli.outputs import check_outputs
-from urnscan.cli.terminal import say
+from urnscan.cli.outputs import check_files
+from urnscan.cli.terminal import say, say_counts
 from urnscan.display.text import counted
 from urnscan.errors import FatalError
-
-__all__ = ["report", "report_parser"]
 
 
 def report_parser() -> Parser:
@@ -22,27 +20,34 @@ def report_parser() -> Parser:
         About(
             "urnscan report",
             usages=("urnscan report CLASSES.parquet -o FILE.html [options]",),
-            description="Make a page (one HTML file) from the result of a scan: namespaces, frequencies, differences of "
-            "spelling, sources, problems, and a table of the classes to search and sort. The table has at most "
-            "100,000 classes, the most frequent.",
-            examples=(
-                ("make a page from a scan", "urnscan report urns.parquet --occurrences places.parquet -o urns.html"),
-            ),
-            statuses={0: "done", USAGE: "wrong usage, or nothing could be done", 130: "interrupted"},
+            description="Make a page (one HTML file) from the result of a scan: namespaces, frequencies, differences "
+            "of spelling, sources, problems, and a table of the classes to search and sort, in which each class opens "
+            "its spellings and places. The table has at most 100,000 classes, the most frequent.",
+            examples={
+                "make a page from a scan": "urnscan report urns.parquet --occurrences places.parquet -o urns.html",
+            },
+            statuses={0: "done", **FAILED},
         )
     )
-    source = parser.add_argument_group("input")
-    source.add_argument("classes", metavar="CLASSES.parquet", help="classes that urnscan -o wrote")
-    source.add_argument(
-        "--occurrences",
-        metavar="OCCURRENCES.parquet",
-        help="occurrences that urnscan --occurrences wrote in the same run, for the numbers of each source and what ended the names",
-    )
-    output = parser.add_argument_group("output")
-    output.add_argument("-o", dest="output", metavar="FILE.html", required=True, help="write the page here")
-    output.add_argument("--force", action="store_true", help="replace an output that exists")
-    parser.add_argument_group("running").add_argument("--quiet", action="store_true", help="no summary")
-    add_help(parser)
+    source = {
+        "classes": option("CLASSES.parquet", "classes that urnscan -o wrote"),
+        "--occurrences": option(
+            "OCCURRENCES.parquet",
+            "occurrences that urnscan --occurrences wrote in the same run, for the numbers of each source, the places "
+            "of each class, and what ended the names",
+        ),
+        "--rules": option(
+            "FILE.toml", "own rules, as of the scan: the page has their titles and links to their resolvers"
+        ),
+    }
+    output = {
+        "-o --output": option("FILE.html", "write the page here", dest="output", required=True),
+        "--force": flag("replace an output that exists"),
+    }
+    parser.add_group("input", source)
+    parser.add_group("output", output)
+    parser.add_group("running", {"-q --quiet": flag("no summary")})
+    parser.add_exits()
     return parser
 
 
@@ -50,27 +55,35 @@ def report(arguments: argparse.Namespace) -> bool:
     """Make the report; returns True, as nothing can fail in part. Raises UrnscanError."""
     start = time.perf_counter()
     with loading():
-        from urnscan.output.octets import OctetOutput  # noqa: PLC0415 (heavy: --help does without)
-        from urnscan.report.figures import summarise  # noqa: PLC0415
-        from urnscan.report.scan import render  # noqa: PLC0415
-        from urnscan.sources import is_remote, local_path, real_place, without_secrets  # noqa: PLC0415
+        from urnscan.output.octets import PageOutput
+        from urnscan.report.figures import summarise
+        from urnscan.report.scan import render
+        from urnscan.run.options import Options
+        from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
 
-    (output,) = check_outputs(arguments.output)
+    (output,) = check_files(arguments.output)
     for path in filter(None, (arguments.classes, arguments.occurrences)):
         if is_remote(path):
             raise FatalError(f"{without_secrets(path)}: copy it here first; a report is made of files on this machine")
         if real_place(path) == real_place(output):
             raise FatalError(f"{output}: is an input of the report; name another output")
-    with OctetOutput(output, force=arguments.force) as page:
+    rulebook = Options(rules=arguments.rules).level.rulebook
+    with PageOutput(output, force=arguments.force) as page:
         occurrences = None if arguments.occurrences is None else local_path(arguments.occurrences)
-        summary = summarise(local_path(arguments.classes), occurrences, version=__version__)
+        summary = summarise(local_path(arguments.classes), occurrences, version=__version__, rulebook=rulebook)
         page.write(render(summary).encode())
         page.commit()
     if not arguments.quiet:
-        parts = (
-            counted(summary.occurrences, "occurrence"),
-            counted(summary.classes, "class", "classes"),
-            f"{time.perf_counter() - start:.1f} s",
-        )
-        say(", ".join(parts))
+        _say_rules(arguments.rules, rulebook.sha256, dict(summary.settings).get("rules"))
+        parts = [counted(summary.occurrences, "occurrence"), counted(summary.classes, "class", "classes")]
+        say_counts(parts, time.perf_counter() - start, [output])
     return True
+
+
+def _say_rules(path: str | None, given: str | None, of_run: str | None) -> None:
+    """Print if the own rules of the run are not those of the page: `given` and `of_run` are their checksums."""
+    if path is None and of_run is not None:
+        say("the run had own rules: with --rules and their file, the page has their titles and links, too")
+    elif path is not None and given != of_run:
+        has = "had no own rules" if of_run is None else f"had others (SHA-256 {of_run})"
+        say(f"{path}: the titles and links are of these rules, and the run {has}")

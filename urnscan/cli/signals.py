@@ -7,8 +7,6 @@ import signal
 from collections.abc import Iterable, Iterator
 from typing import NoReturn
 
-__all__ = ["heed", "uninterrupted"]
-
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -34,7 +32,7 @@ def uninterrupted(outputs: Iterable[str]) -> Iterator[None]:
 
     If an output is in a store, signals are not delayed: an upload may take long, and the user must be able to stop it.
     """
-    from urnscan.sources import is_remote  # noqa: PLC0415 (heavy: --help does without)
+    from urnscan.sources.remote.urls import is_remote
 
     if any(map(is_remote, outputs)):
         yield

@@ -1,52 +1,162 @@
-"""Lines and the progress bar on standard error."""
+"""The lines that a command writes, and its progress bar on standard error."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
+import dataclasses
+import os
+import stat
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TextIO
 
-from urnscan.display.progress import Progress, open_bar
-from urnscan.display.text import counted, printable, trimming
+from urnscan.cli import guesses
+from urnscan.display.progress import Progress, Stage, open_bar, without_bar
+from urnscan.display.text import components, counted, others_left_out, printable, trimming
+from urnscan.errors import SourceError, count_of
 
 if TYPE_CHECKING:
+    from urnscan.dedup.job import DedupReport
     from urnscan.run.options import Options
     from urnscan.run.pipeline import Report
 
-__all__ = ["say", "say_trimmable", "show_progress", "summarise"]
+
+def write(text: str | memoryview, stream: TextIO) -> None:
+    """Write lines to standard output or standard error. The bar is off the terminal meanwhile, and is then below them.
+
+    All lines of a run go this way. Raises OSError.
+    """
+    with without_bar():
+        if isinstance(text, str):
+            stream.write(text)
+        else:
+            stream.buffer.write(text)
+        stream.flush()
 
 
 def say(message: object) -> None:
     """Print one line on standard error."""
-    if sys.stderr is not None:  # None if closed: print would use standard output instead
+    if sys.stderr is not None:
         try:
-            print(f"urnscan: {printable(str(message))}", file=sys.stderr)
+            write(f"urnscan: {printable(str(message))}\n", sys.stderr)
         except OSError:  # for example a full disk: the run goes on without messages
             sys.stderr = None
 
 
-def say_trimmable(count: int, options: Options) -> None:
-    """Print how many occurrences `--trim` would change, if it was not given and would change some."""
-    if count and not options.trim:
-        say(trimming(count, "--trim"))
+_NAMED = 3  # inputs that are named in a line about many
+
+
+class FailureLines:
+    """Prints failures and notes, a line for each; of a type with very many the first ones, and how many more there are.
+
+    Those of a type that is told together have one line, at the end.
+    """
+
+    def __init__(self, stack: contextlib.ExitStack) -> None:
+        """The numbers of the others are printed when the stack is closed."""
+        self._met: Counter[type[SourceError]] = Counter()
+        self._not_said: Counter[type[SourceError]] = Counter()
+        self._first: dict[type[SourceError], list[SourceError]] = {}  # of those that are told together
+        stack.callback(self._say_others)
+
+    def __call__(self, error: SourceError) -> None:
+        """Print an error, unless there were too many of its type."""
+        kind = type(error)
+        self._met[kind] += 1
+        if kind.together:
+            if self._met[kind] <= _NAMED:
+                self._first.setdefault(kind, []).append(error)
+        elif kind.most_told is None or self._met[kind] <= kind.most_told:
+            say(error)
+        else:
+            self._not_said[kind] += error.count
+
+    def _say_others(self) -> None:
+        for kind, met in self._met.items():
+            if kind.together:
+                self._say_together(met, self._first[kind], *kind.together)
+            elif others := self._not_said[kind]:
+                say(f"{others:,} {kind.others}")
+
+    def _say_together(self, met: int, first: Sequence[SourceError], what: str, remedy: str) -> None:
+        """Print one line about several errors; a single one has its own."""
+        if met == 1:
+            say(first[0])
+            return
+        names = ", ".join(error.source for error in first)
+        say(f"{met:,} {what}: {names}{', …' if met > len(first) else ''}; {remedy}")
 
 
 def show_progress(
-    stage: str, total: Callable[[], int | None], stack: contextlib.ExitStack, *, wanted: bool
+    arguments: argparse.Namespace, stage: str, total: Callable[[], int | None], stack: contextlib.ExitStack
 ) -> Progress:
-    """Show a progress bar on standard error until the stack is closed, if it is wanted and standard error is a terminal.
+    """Show a progress bar on standard error until the stack is closed, if it is a terminal and the arguments allow it.
 
     `stage` is the name of the first stage. `total` returns the octets that will be read, or None if unknown.
-    Failures are printed above the bar.
     """
-    if not wanted or sys.stderr is None or not sys.stderr.isatty():
-        return Progress(on_failure=say)
-    return open_bar(stage, total(), stack, on_failure=say)
+    on_failure = FailureLines(stack)
+    shown = Progress()
+    if not (arguments.no_progress or arguments.quiet or sys.stderr is None) and sys.stderr.isatty():
+        shown = open_bar(Stage(stage, total()), stack)
+    return dataclasses.replace(shown, on_failure=on_failure)
 
 
-def summarise(report: Report, options: Options, kept: int = 0) -> None:
-    """Print one line with the counts of the run, and one about trimming if it would change something.
+def is_pipe(stream: TextIO) -> bool:
+    """Whether another program reads the stream. It may write to the terminal at any time, in the middle of a bar."""
+    mode = os.fstat(stream.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def say_counts(parts: Sequence[str], seconds: float, written: Sequence[str], failures: int = 0, notes: int = 0) -> None:
+    """Print one line with the counts of a run, and the outputs that it has written."""
+    from urnscan.sources.remote.urls import without_secrets
+
+    more = [counted(number, one) for number, one in ((failures, "failure"), (notes, "note")) if number]
+    names = f" -> {', '.join(map(without_secrets, written))}" if written else ""
+    say(", ".join([*parts, f"{seconds:.1f} s", *more]) + names)
+
+
+def say_hints(trimmable: int, components_in_names: int, untrimmed: int | None = None) -> None:
+    """Print how many occurrences `--trim` and `--syntax rfc8141` would change, a line for each that would change some.
+
+    `untrimmed` is the number of classes that fit their namespaces only after trimming.
+    """
+    for said in (trimming(trimmable, "--trim", untrimmed), components(components_in_names, "--syntax rfc8141")):
+        if said:
+            say(said)
+
+
+def say_no_input(report: Report | DedupReport, options: Options) -> None:
+    """Print that a run found no input, if that is so, and which pattern of `--include` was perhaps meant.
+
+    That is `*.xml` for `xml` and `.xml`.
+    """
+    if report.inputs or report.failures:
+        return
+    say("nothing was read: the folders hold no files, or the options leave none of them")
+    for pattern in options.include:
+        ending = pattern.removeprefix(".")
+        if ending.isalnum():
+            say(f"--include {pattern}: no file has this whole name; '*.{ending}' is for all names that end so")
+
+
+def say_unregistered(arguments: argparse.Namespace, options: Options) -> None:
+    """Print the namespaces of `--nid` and `--not-nid` that are neither registered nor in `--rules`, unless the arguments want no such lines.
+
+    Texts are full of namespaces that nobody registered, so names of theirs count all the same.
+    """
+    for name, beginnings in () if arguments.quiet else (("--nid", options.nid), ("--not-nid", options.not_nid)):
+        for beginning in beginnings:
+            if beginning.partition(":")[0].lower() in options.level.rulebook.nids:
+                continue
+            if (guess := guesses.for_nid(beginning)) is not None:
+                say(f"{name} {beginning}: {guess}")
+
+
+def summarise(report: Report, options: Options, written: Sequence[str], kept: int = 0) -> None:
+    """Print the counts of a scan, its outputs, and how many occurrences other options would change.
 
     `kept` is the number of octets whose result was taken from an earlier run.
     """
@@ -54,6 +164,7 @@ def summarise(report: Report, options: Options, kept: int = 0) -> None:
         counted(report.inputs, "input"),
         counted(report.octets, "octet"),
         counted(report.occurrences, "occurrence"),
+        *others_left_out(report.left_out),
     ]
     if report.classes is not None:
         parts.append(counted(report.classes, "class", "classes"))
@@ -61,8 +172,6 @@ def summarise(report: Report, options: Options, kept: int = 0) -> None:
         parts.append(counted(report.rejects, "reject"))
     if kept:
         parts.append(f"{counted(kept, 'octet')} from an earlier run")
-    parts.append(f"{report.seconds:.1f} s")
-    if report.failures:
-        parts.append(counted(len(report.failures), "failure"))
-    say(", ".join(parts))
-    say_trimmable(report.trimmable, options)
+    say_counts(parts, report.seconds, written, count_of(report.failures), count_of(report.notes))
+    say_hints(report.trimmable, report.components_in_names, report.untrimmed)
+    say_no_input(report, options)

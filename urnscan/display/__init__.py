@@ -1,6 +1,5 @@
 """Text, tables and progress bars for people.
 
-text: texts escaped for a terminal; numbers in words; HTML tables.
-sizes: numbers of octets as people write them, `500MB`.
+text: texts escaped for a terminal; numbers in words, and sizes such as `500MB`; HTML tables.
 progress: the progress bar of a run.
 """

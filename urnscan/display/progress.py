@@ -1,4 +1,4 @@
-"""Progress bar of a run: stage, octets, rate, and the time left if the size is known.
+"""Progress bar of a run: stage, octets or rows, rate, and the time left if their number is known.
 
 The command shows it on a terminal, the library in a notebook and in an interactive session.
 """
@@ -10,22 +10,37 @@ import contextvars
 import importlib.util
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TextIO
-
-__all__ = ["Progress", "open_bar", "show_if_wanted"]
 
 _DELAY = 0.5  # seconds: a shorter run of the library shows no bar
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """Functions that a run calls: for each failure, after reading with the number of octets, and at each stage with its name."""
+class Stage:
+    """A part of a run, and how much there is to do in it."""
 
-    on_failure: Callable[[object], None] = lambda _: None
+    name: str
+    total: int | None = None
+    """None: unknown."""
+    unit: str = "B"
+    """Octets, or `ROWS`."""
+
+
+ROWS = " rows"
+"""Unit of a stage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Functions that a run calls: with each failure, with each stage but the first, with what is done of the stage."""
+
+    on_failure: Callable[[Any], None] = lambda _: None
     on_progress: Callable[[int], object] = lambda _: None
-    on_stage: Callable[[str], object] = lambda _: None
+    on_stage: Callable[[Stage], object] = lambda _: None
+    close: Callable[[], object] = lambda: None
+    """Removes the bar for the rest of the run."""
 
 
 def show_if_wanted(
@@ -33,82 +48,158 @@ def show_if_wanted(
 ) -> Progress:
     """Show a bar until the stack is closed, if it is wanted and the run takes longer than half a second.
 
-    `wanted` None means: in a notebook, and in an interactive session on a terminal. `stage` is the name of the first stage.
-    `total` returns the octets that will be read, or None if unknown.
+    `wanted` None means: in a notebook, and in an interactive session on a terminal. `stage` is the name of the first
+    stage. `total` returns the octets that will be read, or None if unknown.
     """
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    in_notebook = getattr(shell, "kernel", None) is not None
+    in_notebook = _is_in_notebook()
     if wanted is None:
-        wanted = in_notebook or (hasattr(sys, "ps1") and sys.stderr is not None and sys.stderr.isatty())
+        wanted = _is_interactive()
     if not wanted or sys.stderr is None:
         return Progress()
     if in_notebook and importlib.util.find_spec("ipywidgets") is not None:
-        bar = stack.enter_context(contextlib.closing(_Widget(stage, total())))
-        return Progress(on_progress=bar.update, on_stage=bar.tell)
-    return open_bar(stage, total(), stack, file=sys.stdout if in_notebook else sys.stderr, delay=_DELAY)
+        return _open_widget(Stage(stage, total()), stack)
+    return open_bar(Stage(stage, total()), stack, file=sys.stdout if in_notebook else sys.stderr, delay=_DELAY)
+
+
+def tell_if_interactive(message: str) -> None:
+    """Print a line on standard error, in a notebook and in an interactive session on a terminal."""
+    if _is_interactive() and sys.stderr is not None:
+        with without_bar():
+            sys.stderr.write(f"urnscan: {message}\n")
+            sys.stderr.flush()
+
+
+def _is_interactive() -> bool:
+    return _is_in_notebook() or (hasattr(sys, "ps1") and sys.stderr is not None and sys.stderr.isatty())
+
+
+def _is_in_notebook() -> bool:
+    return getattr(_shell(), "kernel", None) is not None
+
+
+def running_cell() -> int | None:
+    """Number of the cell that runs in a notebook or in IPython, in any thread; None elsewhere."""
+    return getattr(_shell(), "execution_count", None)
+
+
+def _shell() -> Any:  # noqa: ANN401 (of IPython, if that is there)
+    return getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
 
 
 def open_bar(
-    stage: str,
-    total: int | None,
+    stage: Stage,
     stack: contextlib.ExitStack,
     *,
-    on_failure: Callable[[object], None] = lambda _: None,
     file: TextIO | None = None,
     delay: float = 0,
 ) -> Progress:
-    """Show a bar made of text until the stack is closed, on standard error or on `file`, after `delay` seconds.
-
-    Lines that `on_failure` writes there stand above the bar.
-    """
+    """Show a bar made of text until the stack is closed, on standard error or on `file`, after `delay` seconds."""
     from tqdm import tqdm  # noqa: PLC0415 (only a run with a bar needs it)
 
-    bar = tqdm(
-        desc=stage, total=total, unit="B", unit_scale=True, leave=False, dynamic_ncols=True, file=file, delay=delay
-    )
+    class Bar(tqdm):  # type: ignore[type-arg]
+        """A bar that leaves room in its line for the ^C that a terminal shows behind it, and clears that, too."""
+
+        @property
+        def format_dict(self) -> dict[str, Any]:
+            """Values of the bar, and the number of its columns."""
+            shown = super().format_dict
+            return {**shown, "ncols": shown["ncols"] and max(shown["ncols"] - len("^C"), 1)}
+
+        def clear(self, nolock: bool = False) -> None:
+            """Clear the whole line."""
+            self.display(" " * (self.ncols or 0))
+            super().clear(nolock)
+
+        def close(self) -> None:
+            """Remove the bar; one that was never shown leaves nothing to clear."""
+            if not self.disable and self.last_print_t >= self.start_t + (self.delay or 0):
+                self.clear()
+            super().close()
+
     began = time.monotonic()
-    stack.enter_context(bar)
+    bars: list[Bar] = []  # at most one, that of the stage
 
-    def tell(now: str) -> None:
-        bar.set_description(now, refresh=time.monotonic() - began >= delay)
+    is_open = True
 
-    def fail(failure: object) -> None:
-        with tqdm.external_write_mode(file=file or sys.stderr):
-            on_failure(failure)
+    def remove() -> None:
+        while bars:
+            bars.pop().close()
 
-    return Progress(fail, bar.update, tell)
+    def close() -> None:
+        nonlocal is_open
+        is_open = False
+        remove()
+
+    def begin(stage: Stage) -> None:
+        remove()
+        if not is_open:
+            return
+        left = max(0.0, began + delay - time.monotonic())
+        bars.append(Bar(**_shown(stage), dynamic_ncols=True, file=file, delay=left))
+
+    def update(more: int) -> None:
+        for bar in bars:
+            bar.update(more)
+
+    begin(stage)
+    stack.callback(close)
+    return Progress(on_progress=update, on_stage=begin, close=close)
 
 
-class _Widget:
-    """Bar in the output of a notebook cell; it appears after half a second."""
+def _shown(stage: Stage) -> dict[str, Any]:
+    """Arguments of a bar of tqdm."""
+    return {
+        "desc": stage.name,
+        "total": stage.total,
+        "unit": stage.unit,
+        "unit_scale": True,
+        "leave": False,
+        "miniters": 0,  # looks at the clock with each update, as these are few
+        "smoothing": 0.05,  # the rate of the last twenty updates or so: the remaining time does not jump
+    }
 
-    def __init__(self, stage: str, total: int | None) -> None:
-        from tqdm.notebook import tqdm  # noqa: PLC0415 (as above)
 
-        self._bar = tqdm(desc=stage, total=total, unit="B", unit_scale=True, leave=False, display=False)
-        self._began = time.monotonic()
-        self._cell = contextvars.copy_context()  # from it the kernel knows the cell, in any thread
-        self._shown: Any = None
+@contextlib.contextmanager
+def without_bar() -> Iterator[None]:
+    """Take the bar off the terminal, for a line that is written there in this context; then show it again below."""
+    loaded = sys.modules.get("tqdm")
+    if loaded is None:  # no bar was ever shown
+        yield
+    else:
+        with loaded.tqdm.external_write_mode(file=sys.stderr):
+            yield
 
-    def update(self, octets: int) -> None:
-        """Add octets that were read."""
-        self._bar.update(octets)
-        self._show()
 
-    def tell(self, stage: str) -> None:
-        """Show the name of the stage that begins."""
-        self._bar.set_description(stage)
-        self._show()
+def _open_widget(stage: Stage, stack: contextlib.ExitStack) -> Progress:
+    """Show a bar in the output of a notebook cell; it appears after half a second."""
+    from IPython.display import display  # noqa: PLC0415 (installed wherever a notebook runs)
+    from tqdm.notebook import tqdm  # noqa: PLC0415 (as above)
 
-    def close(self) -> None:
+    bar = tqdm(**_shown(stage), display=False)
+    began = time.monotonic()
+    cell = contextvars.copy_context()  # from it the kernel knows the cell, in any thread
+    shown: list[Any] = []
+
+    def show() -> None:
+        if not shown and time.monotonic() - began >= _DELAY:
+            shown.append(cell.run(display, bar.container, display_id=True))
+
+    def update(more: int) -> None:
+        bar.update(more)
+        show()
+
+    def begin_next(stage: Stage) -> None:
+        bar.unit, bar.total = stage.unit, stage.total
+        bar.set_description_str(stage.name, refresh=False)
+        bar.reset(stage.total)
+        show()
+
+    def close() -> None:
         """Remove the bar, so that a saved notebook does not contain it."""
-        self._bar.close()
-        self._bar.container.close()
-        if self._shown is not None:
-            self._shown.update({"text/plain": ""}, raw=True)
+        bar.close()
+        bar.container.close()
+        for handle in shown:
+            handle.update({"text/plain": ""}, raw=True)
 
-    def _show(self) -> None:
-        from IPython.display import display  # noqa: PLC0415 (installed wherever a notebook runs)
-
-        if self._shown is None and time.monotonic() - self._began >= _DELAY:
-            self._shown = self._cell.run(display, self._bar.container, display_id=True)
+    stack.callback(close)
+    return Progress(on_progress=update, on_stage=begin_next)

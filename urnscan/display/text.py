@@ -1,4 +1,4 @@
-"""Texts and tables for people: escaped for a terminal, in columns, or as HTML.
+"""Texts, sizes and tables for people: escaped for a terminal, in columns, or as HTML.
 
 Text from inputs must neither change the terminal nor become markup. The HTML sets no colours and no fonts, so that it
 follows the light or dark theme of the notebook.
@@ -11,24 +11,8 @@ from collections.abc import Iterable, Sequence
 
 import regex
 
-__all__ = [
-    "CONTROL",
-    "counted",
-    "html_counts",
-    "html_failures",
-    "html_fields",
-    "html_table",
-    "html_text",
-    "html_trimming",
-    "in_line",
-    "padded",
-    "pointed",
-    "printable",
-    "trimming",
-    "width_of",
-]
-
 CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
+_SIZE = regex.compile(r"([0-9]{1,20})(?:\.([0-9]{1,20}))?\s*(|[kmgt]i?)b?", regex.IGNORECASE)
 _BLANK = regex.compile(r"[\s\p{Cc}]")
 _BEFORE, _BEHIND = 60, 20  # characters shown around the position of an error
 _FAILURES = 20  # most failures that are listed
@@ -41,7 +25,7 @@ def printable(text: str) -> str:
 
 
 def in_line(text: str) -> str:
-    """Make the text one line: each white space or control character becomes a space; others are escaped as in `printable`."""
+    """Make the text one line: white space and control characters become spaces, others are escaped by `printable`."""
     return printable(_BLANK.sub(" ", text))
 
 
@@ -52,6 +36,23 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     ('1 record', '1,234 classes')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def octets_of(text: str) -> int:
+    """Number of octets in a size: k, M, G, T are powers of 1000, and Ki, Mi, Gi, Ti powers of 1024, in any case.
+
+    Raises ValueError if the text is no size.
+
+    >>> octets_of("500MB"), octets_of("2 GiB"), octets_of("1.5k"), octets_of("7")
+    (500000000, 2147483648, 1500, 7)
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is no size; write it like 500MB or 2GiB")
+    whole, part, unit = match[1], match[2] or "", match[3].lower()
+    factor: int = (1024 if unit.endswith("i") else 1000) ** " kmgt".index(unit[:1] or " ")
+    divisor: int = 10 ** len(part)
+    return int(whole + part) * factor // divisor
 
 
 def width_of(text: str) -> int:
@@ -89,22 +90,44 @@ def html_text(text: str) -> str:
     return html.escape(printable(text))
 
 
-def trimming(count: int, remedy: str) -> str:
-    """Sentence about occurrences that trimming would change; empty if there are none. `remedy` names the option."""
+def others_left_out(count: int | None) -> list[str]:
+    """Part of a summary: the number of occurrences whose names do not count. Empty where all do, which is None.
+
+    >>> others_left_out(1200), others_left_out(None)
+    (['1,200 others left out'], [])
+    """
+    return [] if count is None else [f"{count:,} others left out"]
+
+
+def trimming(count: int, remedy: str, untrimmed: int | None = None) -> str:
+    """Sentence about occurrences that trimming would change; empty if there are none. `remedy` names the option.
+
+    `untrimmed` is the number of classes that fit their namespaces only without that punctuation.
+    """
     if not count:
         return ""
     many = f"{count:,} occurrences end in punctuation or run into the next"
     one = "1 occurrence ends in punctuation or runs into the next"
-    return f"{one if count == 1 else many}; {remedy} cuts that off"
+    said = f"{one if count == 1 else many}; {remedy} cuts that off"
+    if not untrimmed:
+        return said
+    fitting = "1 name fits its namespace" if untrimmed == 1 else f"{untrimmed:,} names fit their namespaces"
+    return f"{said} ({fitting} only then)"
 
 
-def html_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """HTML table of rows under column names: numbers right, with separators of thousands; None is an empty cell."""
-    rows = [list(row) for row in rows]
-    ends = [rows and _is_number(rows[0][column]) for column in range(len(names))]
-    head = "".join(
-        f"<th {_RIGHT if end else _LEFT}>{html_text(name)}</th>" for name, end in zip(names, ends, strict=True)
-    )
+def components(count: int, remedy: str) -> str:
+    """Sentence about occurrences whose names hold components of RFC 8141; empty if there are none.
+
+    `remedy` is the option that sets them apart.
+    """
+    carry = "1 occurrence carries" if count == 1 else f"{count:,} occurrences carry"
+    return f"{carry} components of RFC 8141 (?+ ?= #); {remedy} sets them apart" if count else ""
+
+
+def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """HTML table of one or more rows under column names: numbers right, with separators of thousands; None is empty."""
+    sides = [_RIGHT if type(value) in (int, float) else _LEFT for value in rows[0]]
+    head = "".join(f"<th {side}>{html_text(name)}</th>" for name, side in zip(names, sides, strict=True))
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -124,28 +147,32 @@ def html_counts(*counts: str) -> str:
     return f"<p><b>{html_text(', '.join(counts))}</b></p>"
 
 
-def html_trimming(count: int) -> str:
-    """HTML line about trimming, to stand below a table; empty if trimming would change nothing."""
-    said = trimming(count, "trim=True")
-    return f"<p>{html_text(said)}</p>" if said else ""
+def html_hints(trimmable: int, components_in_names: int, untrimmed: int | None = None) -> str:
+    """HTML lines about what other options would change, to stand below a table; empty if they would change nothing."""
+    said = trimming(trimmable, "trim=True", untrimmed), components(components_in_names, 'syntax="rfc8141"')
+    return "".join(f"<p>{html_text(each)}</p>" for each in said if each)
 
 
-def html_failures(failures: Sequence[Exception]) -> str:
-    """HTML list of the first failures, and the number of the others; empty if there are none."""
-    if not failures:
+def html_failures(failures: Sequence[Exception], notes: Sequence[Exception] = ()) -> str:
+    """HTML lists of the first failures and the first notes, and the numbers of the others; empty if there are none."""
+    return _html_errors(failures, "failure") + _html_errors(notes, "note")
+
+
+def _html_errors(errors: Sequence[Exception], one: str) -> str:
+    if not errors:
         return ""
-    more = f"<p>and {len(failures) - _FAILURES:,} more</p>" if len(failures) > _FAILURES else ""
-    lines = "".join(f"<li>{html_text(str(failure))}</li>" for failure in failures[:_FAILURES])
-    return f"<p>{counted(len(failures), 'failure')}:</p><ul>{lines}</ul>{more}"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    lines = "".join(f"<li>{html_text(str(error))}</li>" for error in errors[:_FAILURES])
+    count = sum(getattr(error, "count", 1) for error in errors)  # one may tell of several
+    rest = count - sum(getattr(error, "count", 1) for error in errors[:_FAILURES])
+    more = f"<p>and {rest:,} more</p>" if rest else ""
+    return f"<p>{counted(count, one)}:</p><ul>{lines}</ul>{more}"
 
 
 def _cell(value: object) -> str:
-    if _is_number(value):
-        return f"<td {_RIGHT}>{value:,}</td>" if isinstance(value, int) else f"<td {_RIGHT}>{value:,.1f}</td>"
+    if type(value) is int:
+        return f"<td {_RIGHT}>{value:,}</td>"
+    if type(value) is float:
+        return f"<td {_RIGHT}>{value:,.1f}</td>"
     if isinstance(value, tuple | list):
         value = ", ".join(map(str, value))
     return f"<td {_LEFT}>{'' if value is None else html_text(str(value))}</td>"

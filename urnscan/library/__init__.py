@@ -1,8 +1,14 @@
 """The functions that Python programs and notebooks call.
 
 shared: progress, errors and tables of the functions below.
+passages: inputs read again for the text around occurrences.
 context: `Scan.context`, the text around the occurrences of a class.
-scans: `scan` and `scan_batches`.
+scans: `scan`.
+batches: `scan_batches`, for a column of text.
+columns: functions of a column, for pandas, Polars and DuckDB.
 deduplication: `deduplicate`.
+merging: `merge`, for tables of several runs.
+comparing: `diff`, for tables of two runs.
+compilation: `warm_up`, which compiles all ahead.
 samples: `samples`, the sample texts that come with the package.
 """

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
@@ -16,40 +14,35 @@ import pyarrow.compute as pc
 
 from urnscan.display.text import counted, html_counts, html_failures, html_text, in_line, padded, printable, width_of
 from urnscan.errors import ArgumentError, SourceError
-from urnscan.framing.buffer import MARK, Buffer
+from urnscan.library.passages import CHANGED, GONE, STREAM, Text, Wanted, check_width, texts_of
 from urnscan.run.options import Options
-from urnscan.sources import INSIDE, Document, Input, Listed, Values, find_listed, open_documents, past_damage
+from urnscan.sources.inputs import Input, Listed
+from urnscan.sources.layers import INSIDE
+from urnscan.sources.walk import find_listed
 from urnscan.urn.parser import URN, parse
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Context", "ContextLine", "read_context"]
 
-_WIDEST = 10_000  # characters on each side
-_LONGEST_CHARACTER = 4  # octets of UTF-8
-_BLOCK = 1 << 20  # octets skipped at a time
-_CHANGED = "has changed since it was scanned"
-_GONE = "is not there any more"
-_STREAM = "can be read only once"
-
-_Members = dict[str | None, list["_Wanted"]]
+_Members = dict[str | None, list[tuple[int, Wanted]]]
+"""Occurrences to be found, with their numbers, by member."""
 
 
 class ContextLine(NamedTuple):
     """An occurrence and the text around it. Octets that are not UTF-8 become U+FFFD."""
 
-    left: str
+    before: str
     """Characters before the occurrence."""
     text: str
     """The occurrence as it stands in the document; a view may have decoded it."""
-    right: str
+    after: str
     """Characters behind the occurrence."""
     source: str
     """The input."""
     member: str | None
     """The path of the document in the input; None if the document is the input itself."""
-    offset: int
+    start: int
     """Octets before the occurrence in the document, or in the value of a table."""
     line: int
     """The line in which the occurrence begins, from 1."""
@@ -61,12 +54,7 @@ class ContextLine(NamedTuple):
         return f"{self.source}{inside}:{self.line}"
 
 
-_COLUMNS = pa.schema(
-    [
-        *((name, pa.string()) for name in ("left", "text", "right", "source", "member")),
-        *((name, pa.int64()) for name in ("offset", "line")),
-    ]
-)
+_COLUMNS = pa.schema({name: pa.int64() if name in ("start", "line") else pa.string() for name in ContextLine._fields})
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,13 +86,13 @@ class Context(Sequence[ContextLine]):
         return len(self.lines)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Convert to a pandas frame with the columns left, text, right, source, member, offset, line."""
+        """Convert to a pandas frame with the columns before, text, after, source, member, start, line."""
         frame: pd.DataFrame = pa.Table.from_pylist([line._asdict() for line in self.lines], _COLUMNS).to_pandas()
         return frame
 
     def __repr__(self) -> str:
         """Show a concordance in a terminal."""
-        rows = [(in_line(line.left), in_line(line.text), in_line(line.right), line.place) for line in self.lines]
+        rows = [(in_line(line.before), in_line(line.text), in_line(line.after), line.place) for line in self.lines]
         left, text, right = (max((width_of(row[column]) for row in rows), default=0) for column in range(3))
         lines = (
             f"{padded(row[0], left, right=True)}  {padded(row[1], text)}  {padded(row[2], right)}  {row[3]}"
@@ -115,13 +103,12 @@ class Context(Sequence[ContextLine]):
     def _repr_html_(self) -> str:
         """Show a table in a notebook; text that runs from right to left stays in its cell."""
 
-        def cell(text: str, side: str, tag: str = "bdi") -> str:
+        def cell(text: str, side: str = "left", tag: str = "bdi") -> str:
             shown = html_text(in_line(text))
             return f'<td style="text-align:{side};white-space:pre"><{tag}>{shown}</{tag}></td>'
 
         rows = "".join(
-            f"<tr>{cell(line.left, 'right')}{cell(line.text, 'left', 'b')}{cell(line.right, 'left')}"
-            f"{cell(line.place, 'left')}</tr>"
+            f"<tr>{cell(line.before, 'right')}{cell(line.text, tag='b')}{cell(line.after)}{cell(line.place)}</tr>"
             for line in self.lines
         )
         table = f"<table><tbody>{rows}</tbody></table>" if rows else ""
@@ -144,8 +131,7 @@ def read_context(
 
     Other parameters and errors: see `Scan.context`.
     """
-    if not isinstance(width, int | np.integer) or not 0 <= width <= _WIDEST:
-        raise ArgumentError(f"width is a number of characters from 0 to {_WIDEST:,}, not {width!r}")
+    check_width(width)
     if limit is not None and (not isinstance(limit, int | np.integer) or limit < 0):
         raise ArgumentError(f"limit is a number of lines, or None for all of them, not {limit!r}")
     name = urn.text if isinstance(urn, URN) else urn
@@ -156,146 +142,81 @@ def read_context(
     if not rows.num_rows:
         raise ArgumentError(f"{name} was not found in this scan")
     first = rows if limit is None else rows.slice(0, limit)
-    wanted = [
-        _Wanted(number, text=row.pop("text").encode(), **row)
-        for number, row in enumerate(first.select(_Wanted.columns()).to_pylist())
-    ]
-    again = _SecondReading(options, width, wanted)
+    again = _SecondReading(options, width)
+    for number, row in enumerate(first.select(list(Wanted._fields)).to_pylist()):
+        again.waiting[row["source"]][row["member"]].append((number, Wanted(**row)))
     again.read(inputs)
-    return Context(name, again.lines(), rows.num_rows - len(wanted), again.failures())
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """An occurrence to be found again."""
-
-    number: int
-    """Index among the wanted occurrences."""
-    source: str
-    member: str | None
-    offset: int
-    line: int
-    text: bytes
-    length: int
-    via: str | None
-
-    @classmethod
-    def columns(cls) -> list[str]:
-        """Names of the columns of OCCURRENCES that become fields."""
-        return ["source", "member", "offset", "line", "text", "length", "via"]
+    lines = tuple(line for _, line in sorted(again.lines.items()))
+    return Context(name, lines, rows.num_rows - first.num_rows, again.failures())
 
 
 class _SecondReading:
     """The second reading of the documents with wanted occurrences."""
 
-    def __init__(self, options: Options, width: int, wanted: Sequence[_Wanted]) -> None:
+    def __init__(self, options: Options, width: int) -> None:
+        self.waiting: dict[str, _Members] = defaultdict(lambda: defaultdict(list))
+        """Occurrences to be found, by source, then member."""
+        self.lines: dict[int, ContextLine] = {}
+        """Occurrences that were found again, by number."""
         self._options = options
         self._width = width
-        self._lines: dict[int, ContextLine] = {}
-        self._waiting: dict[str, _Members] = defaultdict(lambda: defaultdict(list))  # by source, then member
-        for each in wanted:
-            self._waiting[each.source][each.member].append(each)
         self._reasons: dict[str, str] = {}
 
     def read(self, arguments: Sequence[str]) -> None:
         """Read the inputs that the arguments name, as far as needed."""
         for found in self._found(arguments):
             name = found.source if isinstance(found, SourceError) else found.name
-            self._reasons[name] = _CHANGED
+            self._reasons[name] = CHANGED
             if isinstance(found, SourceError):
                 self._reasons[name] = found.reason
             elif found.size is None and found.remote is None:  # a pipe: opening it again could wait for ever
-                self._reasons[name] = _STREAM
+                self._reasons[name] = STREAM
             else:
                 try:
-                    self._input(found, self._waiting[name])
+                    self._input(found, self.waiting[name])
                 except SourceError as error:
                     self._reasons[name] = error.reason
-            if not any(self._waiting[name].values()):
-                del self._waiting[name]
-
-    def lines(self) -> tuple[ContextLine, ...]:
-        """Occurrences that were found again, in the order of the scan."""
-        return tuple(self._lines[number] for number in sorted(self._lines))
+            if not any(self.waiting[name].values()):
+                del self.waiting[name]
 
     def failures(self) -> tuple[SourceError, ...]:
         """Failures of the inputs in which an occurrence was not found again."""
         return tuple(
-            SourceError(name, f"{self._reasons.get(name, _GONE)}: {counted(missing, 'occurrence')} left out")
-            for name, members in self._waiting.items()
+            SourceError(name, f"{self._reasons.get(name, GONE)}: {counted(missing, 'occurrence')} left out")
+            for name, members in self.waiting.items()
             if (missing := sum(map(len, members.values())))
         )
 
     def _found(self, arguments: Sequence[str]) -> Iterator[Input | SourceError]:
-        """Find the inputs with wanted occurrences. They are looked for as in the scan: a name alone is not enough to open all."""
-        for found in find_listed(arguments, self._options.selection) if self._waiting else ():
+        """Find the inputs with wanted occurrences, in the way of the scan: a name alone is not enough to open all."""
+        for found in find_listed(arguments, self._options.selection) if self.waiting else ():
             if isinstance(found, Listed):
-                for number, name in enumerate(found.names):
-                    if name in self._waiting:
-                        yield found.input(number)
-            elif (found.source if isinstance(found, SourceError) else found.name) in self._waiting:
+                yield from (found.input(number) for number, name in enumerate(found.names) if name in self.waiting)
+            elif (found.source if isinstance(found, SourceError) else found.name) in self.waiting:
                 yield found
-            if not self._waiting:
+            if not self.waiting:
                 return
 
     def _input(self, source: Input, members: _Members) -> None:
         """Find the wanted occurrences of an input. Raises SourceError."""
-        with closing(open_documents(source, self._options.reading)) as documents:
-            for document in documents:
-                if isinstance(document, Document):
-                    if members.get(document.member):
-                        members[document.member] = self._text(document.reader.read_into, members[document.member])
-                elif isinstance(document, Values):
-                    for number in range(len(document.values)):
-                        if members.get(place := document.place(number)):
-                            octets = _octets(document.values, number)
-                            members[place] = self._text(io.BytesIO(octets).readinto, members[place])
+        with closing(texts_of(source, self._options)) as texts:
+            for member, open_text in texts:
+                if members.get(member):
+                    members[member] = self._text(Text(open_text(), self._width), members[member])
                 if not any(members.values()):
                     return
 
-    def _text(self, read_into: Callable[[memoryview], int], wanted: Sequence[_Wanted]) -> list[_Wanted]:
+    def _text(self, text: Text, wanted: Sequence[tuple[int, Wanted]]) -> list[tuple[int, Wanted]]:
         """Find the wanted occurrences of a text; returns those that are not in it.
 
-        An archive may have several members of one name. So of several occurrences at one offset the first is taken here,
-        and the others are looked for in the next member.
+        An archive may have several members of one name. So of several occurrences at one place the first is taken
+        here, and the others are looked for in the next member.
         """
-        around = _LONGEST_CHARACTER * self._width
-        buffer = Buffer(past_damage(read_into))
-        line, rest, last = 1, [], -1
-        for each in sorted(wanted, key=attrgetter("offset", "number")):
-            begin = max(each.offset - around - _LONGEST_CHARACTER + 1, 0)
-            while (away := begin - buffer.offset) > 0 and (passed := buffer.take(min(away, _BLOCK))):
-                line += passed.count(b"\n")
-            before = each.offset - begin
-            end = before + each.length
-            buffer.has(end + around)
-            window = buffer.octets[buffer.at : buffer.at + end + around]
-            is_there = line + window.count(b"\n", 0, before) == each.line and len(window) >= end
-            if each.offset == last or not is_there or (each.via is None and window[before:end] != each.text):
-                rest.append(each)
-                continue
-            last = each.offset
-            left = _decoded(window[:before] if begin else window[:before].removeprefix(MARK))
-            self._lines[each.number] = ContextLine(
-                left=left[max(len(left) - self._width, 0) :],
-                text=_decoded(window[before:end]),
-                right=_decoded(window[end:])[: self._width],
-                source=each.source,
-                member=each.member,
-                offset=each.offset,
-                line=each.line,
-            )
+        rest = []
+        for number, each in sorted(wanted, key=lambda item: (item[1].start, item[0])):
+            found = text.find(each)
+            if found is None:
+                rest.append((number, each))
+            else:
+                self.lines[number] = ContextLine(*found, each.source, each.member, each.start, each.line)
         return rest
-
-
-def _decoded(octets: bytes) -> str:
-    return octets.decode("utf-8", "replace")
-
-
-def _octets(values: pa.Array, number: int) -> bytes:
-    """Octets of a value of a table."""
-    value = values.slice(number, 1)
-    if pa.types.is_dictionary(value.type):
-        value = value.dictionary.slice(value.indices[0].as_py(), 1)
-    octets: bytes | None = value.cast(pa.large_binary())[0].as_py()
-    return octets or b""

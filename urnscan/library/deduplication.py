@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from urnscan.dedup.agreement import ASPECTS
 from urnscan.dedup.job import DedupReport, run
-from urnscan.dedup.outputs import Dumps, Outputs
-from urnscan.dedup.policy import Policy
-from urnscan.display.text import counted, html_counts, html_failures, html_table, html_trimming
-from urnscan.library.shared import as_table, watched
-from urnscan.run.options import Options, named_inputs, read_keywords
+from urnscan.dedup.outputs import FILES, Outputs
+from urnscan.dedup.policy import KEYS, WEAK, Policy
+from urnscan.display.text import counted, html_counts, html_failures, html_hints, html_table
+from urnscan.errors import checks_options
+from urnscan.library.shared import as_frame, as_table, watched
+from urnscan.output.parquet import ParquetOutput
+from urnscan.output.places import check_outputs, commit_all
+from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
 from urnscan.run.tasks import plan_size
-from urnscan.tables.schemas import CLUSTERS
+from urnscan.scanner.grammar import ResolverTail
+from urnscan.tables.metadata import KEY
+from urnscan.tables.schemas import CLUSTERS, REPEATING_IN_CLUSTERS
+from urnscan.urn.namespaces.own import Rules
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Dedup", "deduplicate"]
 
-_NOT_HERE = {"column", "jobs", "memory"}  # options of a scan that mean nothing here
 _SHOWN = 20  # clusters shown in a notebook
 _NAMED = 3  # URNs shown of each
 
@@ -39,9 +46,19 @@ class Dedup:
     """Counts and failures."""
 
     def to_pandas(self) -> pd.DataFrame:
-        """Convert `clusters` to a pandas frame."""
-        frame: pd.DataFrame = self.clusters.to_pandas()
-        return frame
+        """Convert `clusters` to a pandas frame: the one that `pandas.read_parquet` makes of its file."""
+        return as_frame(self.clusters)
+
+    @checks_options
+    def to_parquet(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write `clusters` to Parquet, with the same octets as `urnscan dedup -o`; with `force` the file is replaced.
+
+        Raises FatalError if it cannot be written.
+        """
+        with ParquetOutput(local_name(path), CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS, force=force) as file:
+            for batch in self.clusters.to_batches():
+                file.write(batch)
+            file.commit(json.loads(self.clusters.schema.metadata[KEY.encode()]))
 
     def _repr_html_(self) -> str:
         report = self.report
@@ -56,7 +73,7 @@ class Dedup:
         order = pc.sort_indices(sizes, [("count_all", "descending"), ("cluster", "ascending")])
         largest = dict(zip(*(column.to_pylist() for column in sizes.take(order[:_SHOWN]).columns), strict=True))
         is_shown = pc.is_in(self.clusters.column("cluster"), pa.array(largest, pa.int64()))
-        kept = self.clusters.filter(pc.and_(is_shown, pc.equal(self.clusters.column("rank"), 1))).to_pylist()
+        kept = self.clusters.filter(pc.and_(is_shown, pc.equal(self.clusters.column("cluster_rank"), 1))).to_pylist()
         rows = {
             row["cluster"]: (
                 *(row["cluster"], largest[row["cluster"]], row["source"], row["record"], row["record_id"]),
@@ -67,23 +84,63 @@ class Dedup:
         names = ("cluster", "records", "source of the one kept", "record", "record_id", "joined_by")
         table = html_table(names, [rows[cluster] for cluster in largest]) if largest else ""
         more = f"<p>the {_SHOWN} largest of {len(sizes):,} with duplicates</p>" if len(sizes) > _SHOWN else ""
-        return html_counts(*counts) + table + more + html_trimming(report.trimmable) + html_failures(report.failures)
+        hints = html_hints(report.trimmable, report.components_in_names)
+        below = hints + html_failures(report.failures, report.notes)
+        return html_counts(*counts) + table + more + below
 
 
+@checks_options
 def deduplicate(
-    *dumps: str | os.PathLike[str],
+    *dumps: Named,
     deduplicated: str | os.PathLike[str] | None = None,
+    removed: str | os.PathLike[str] | None = None,
+    mapping: str | os.PathLike[str] | None = None,
+    review: str | os.PathLike[str] | None = None,
+    candidates: str | os.PathLike[str] | None = None,
     force: bool = False,
     progress: bool | None = None,
-    **options: Any,  # noqa: ANN401 (those of Policy and Options)
+    fields: bool = False,
+    keys: str | Iterable[str] = KEYS,
+    weak: str | Iterable[str] = WEAK,
+    max_class: int = 100,
+    agree: str | Iterable[str] = ASPECTS,
+    max_cluster: int = 50,
+    keep: str | Iterable[str] = ("first",),
+    decisions: str | os.PathLike[str] | None = None,
+    record: str | None = None,
+    syntax: str = "rfc8141",
+    equivalence: str = "namespace",
+    trim: bool = False,
+    recover: str | Iterable[str] = (),
+    resolver_tail: ResolverTail = "cut",
+    max_length: int = 65_536,
+    nid: str | Iterable[str] = (),
+    not_nid: str | Iterable[str] = (),
+    rules: Rules = None,
+    include: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
+    follow: bool = False,
+    ignore_files: bool = False,
+    encoding: str | None = None,
+    max_ratio: int = 1_000,
+    max_size: int | str = 10**13,
+    max_depth: int = 8,
+    max_members: int = 10**7,
+    jobs: int | None = None,
+    strict: bool = False,
 ) -> Dedup:
     """Find the records of bibliographic dumps that name the same thing by their URNs.
 
-    `deduplicated` is a file or a folder for the dumps without duplicates; with `force` it is replaced. `options` are the
-    fields of `Policy`, named as on the command line: `fields`, `weak`, `max_class`, `keep`, `record`; and the options of
-    `scan` except `column`, `jobs` and `memory`. `equivalence` is "namespace" by default. `progress` is as in `scan`.
+    `deduplicated` is a file or a folder for the dumps without duplicates, `removed` one for the duplicates. `mapping` is
+    a file for the table from removed records to kept ones, `review` one for the records that are in doubt, `candidates`
+    one for pairs that share no key and may be the same, in the formats of their names. With `force` they are replaced. `decisions` is the path of a table of `review` that people
+    have edited.
+    `fields` to `record` are the fields of `Policy`; the others are options of `scan`, but `equivalence` is "namespace"
+    by default, `syntax` is "rfc8141", since a component such as `#page=2` names no other thing, and `resolver_tail` is
+    "cut", since parameters of a link are no part of a name. `jobs` are processes that read dumps of more than 64 MB in
+    all, None: as many as there are cores, 1: none.
     Returns a row for each record, and the counts; records and inputs that cannot be read are in `report.failures`.
-    Raises FatalError if no dump could be read or `deduplicated` cannot be written, ArgumentError (a ValueError and a
+    Raises FatalError if no dump could be read or an output cannot be written, ArgumentError (a ValueError and a
     TypeError) for invalid options. All rows are in memory: for very large dumps use the command.
 
     >>> from urnscan import deduplicate, samples
@@ -93,17 +150,26 @@ def deduplicate(
     >>> found.clusters.select(["record_id", "cluster", "kept"]).slice(1, 1).to_pylist()
     [{'record_id': '990000102', 'cluster': 1, 'kept': False}]
     """
-    given = {"equivalence": "namespace", **options}
-    policy, rules = read_keywords("deduplicate", given, Policy, Options, without=_NOT_HERE)
+    policy, options = read_options(locals(), Policy, Options)
     inputs = named_inputs(dumps)
     rows: list[pa.RecordBatch] = []
     with contextlib.ExitStack() as stack:
-        paths = [] if deduplicated is None else [os.fsdecode(deduplicated)]
-        files = None if deduplicated is None else stack.enter_context(Dumps(paths[0], force=force))
-        wanted = Outputs(clusters=rows.append, dumps=files, paths=paths)
-        readings = 1 if files is None else 2
-        with watched(progress, "reading", lambda: plan_size(inputs, rules, paths, readings)) as shown:
-            report = run(inputs, rules, policy, wanted, shown)
-        if files is not None:
-            files.commit()
-    return Dedup(as_table(rows, CLUSTERS), report)
+        places = {"deduplicated": deduplicated, "removed": removed, "mapping": mapping, "review": review}
+        places["candidates"] = candidates
+        names = {kind: local_name(place) for kind, place in places.items() if place is not None}
+        paths = check_outputs(*names.values())
+        files = {kind: stack.enter_context(FILES[kind](name, force=force)) for kind, name in names.items()}
+        wanted = Outputs(
+            clusters=rows.append,
+            mapping=files["mapping"].write if "mapping" in files else None,
+            review=files["review"].write if "review" in files else None,
+            candidates=files["candidates"].write if "candidates" in files else None,
+            dumps=files.get("deduplicated"),
+            removed=files.get("removed"),
+            paths=paths,
+        )
+        with watched(progress, "reading", lambda: plan_size(inputs, options, paths)) as shown:
+            report = run(inputs, options, policy, wanted, shown)
+        metadata = report.metadata(options, policy)
+        commit_all(files.values(), metadata)
+    return Dedup(as_table(rows, CLUSTERS, metadata), report)

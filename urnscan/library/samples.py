@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["samples"]
-
 
 def samples() -> Path:
     """Folder of the samples: small invented inputs in real formats; its README.md describes each.

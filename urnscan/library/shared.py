@@ -4,31 +4,68 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from urnscan.display.progress import Progress, show_if_wanted
-from urnscan.errors import FatalError
+from urnscan.display.text import in_line
+from urnscan.errors import ArgumentError, FatalError, SourceError, SourceNote
+from urnscan.sources.remote.urls import is_url
+from urnscan.tables.metadata import KEY, described
 
-__all__ = ["as_table", "watched"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_OF_TEXTS = re.compile(r"\s|urn:", re.IGNORECASE)
+"""What a text has and hardly a path."""
+_SHOWN = 60  # characters of a text
 
 
 @contextlib.contextmanager
 def watched(wanted: bool | None, stage: str, total: Callable[[], int | None]) -> Iterator[Progress]:
     """Show the progress of a run, as `show_if_wanted` does. A FatalError within also names the first failure."""
-    failures: list[object] = []
+    if wanted not in (None, True, False):
+        raise ArgumentError(f"progress must be True, False or None, not {wanted!r}")
+    failures: list[SourceError] = []
+
+    def on_failure(failure: SourceError) -> None:
+        if not isinstance(failure, SourceNote):
+            failures.append(failure)
+
     try:
         with contextlib.ExitStack() as stack:
             shown = show_if_wanted(wanted, stage, total, stack)
-            yield dataclasses.replace(shown, on_failure=failures.append)
+            yield dataclasses.replace(shown, on_failure=on_failure)
     except FatalError as error:
         if not failures:
             raise
         more = f" (and {len(failures) - 1:,} more)" if len(failures) > 1 else ""
-        raise FatalError(f"{error}: {failures[0]}{more}") from error
+        raise FatalError(f"{error}: {_told(failures[0])}{more}") from error
 
 
-def as_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
-    """Batches as a table in which all batches share their dictionaries."""
-    return pa.Table.from_batches(batches, schema).unify_dictionaries()
+def _told(failure: SourceError) -> str:
+    """The failure in a line. A text in the place of a path is cut short, with the functions that take texts."""
+    name = failure.source
+    if not _OF_TEXTS.search(name) or is_url(name) or os.path.lexists(name):
+        return in_line(str(failure))
+    shown = in_line(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…")
+    return f"{shown}: {failure.reason}; urnscan.find takes a text, urnscan.scan_batches a column of texts"
+
+
+def as_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema, said: Mapping[str, Any]) -> pa.Table:
+    """Batches as a table in which all batches share their dictionaries, with the metadata of a file."""
+    table = pa.Table.from_batches(batches, schema).unify_dictionaries()
+    return table.replace_schema_metadata(described(schema, said).metadata)
+
+
+def as_frame(table: pa.Table) -> pd.DataFrame:
+    """A table of `as_table` as `pandas.read_parquet` reads its file, with its types and attributes."""
+    frame: pd.DataFrame = table.to_pandas()
+    frame.attrs = {KEY: json.loads(table.schema.metadata[KEY.encode()])}  # Arrow before 22 does not
+    return frame

@@ -1,0 +1,82 @@
+"""`urnscan diff OLD.parquet NEW.parquet`: lines, JSON or a table, and the exit status of diff."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def scanned(urnscan):
+    """The command in a folder with the tables of two runs."""
+    for name, text in (("old", b"urn:foo:a urn:foo:b urn:foo:z"), ("new", b"urn:foo:b URN:foo:b urn:bar:c urn:foo:z")):
+        urnscan.write("text.txt", text)
+        urnscan("text.txt", "-o", f"{name}.parquet", "--quiet")
+    return urnscan
+
+
+@pytest.mark.quick
+def test_lines(scanned):
+    """A line for each class that differs; the exit status is that of diff."""
+    result = scanned("diff", "old.parquet", "new.parquet", status=1)
+    assert result.out.decode().splitlines() == [
+        "+ urn:bar:c",
+        "- urn:foo:a",
+        "~ urn:foo:b occurrence_count 1 -> 2, spelling_count 1 -> 2, spelling URN:foo:b 0 -> 1",
+    ]
+    assert result.err.startswith("urnscan: 1 came, 1 went, 1 changed, ")
+    assert scanned("diff", "old.parquet", "old.parquet", "--quiet", status=0).out == b""
+    assert scanned("diff", "old.parquet", "none.parquet", status=2).err == (
+        "urnscan: none.parquet: no such file or folder\n"
+    )
+
+
+@pytest.fixture
+def deduplicated(urnscan):
+    """The command in a folder with the clusters of two runs, over dumps of one name."""
+    for name, more in (("old", b""), ("new", b"b\x1b,9783999990521\n")):
+        urnscan.write("dump.csv", b"id,isbn\na,9783999990521\n" + more)
+        urnscan("dedup", "dump.csv", "--fields", "-o", f"{name}.parquet", "--quiet")
+    return urnscan
+
+
+def test_records(deduplicated):
+    """A line for each record that differs, or a row; text of a dump does not reach the terminal as it is."""
+    result = deduplicated("diff", "old.parquet", "new.parquet", status=1)
+    assert result.out.decode().splitlines() == [
+        "~ dump.csv:a decision alone -> kept, joined_by null -> urn:isbn:9783999990521",
+        (
+            r"+ dump.csv:b\x1b decision removed, replaced_by dump.csv:a, urns urn:isbn:9783999990521, "
+            "joined_by urn:isbn:9783999990521"
+        ),
+    ]
+    assert result.err.startswith("urnscan: 1 came, 0 went, 1 changed, ")
+    printed = deduplicated("diff", "old.parquet", "new.parquet", "--json", "--quiet", status=1).out
+    deduplicated("diff", "old.parquet", "new.parquet", "-o", "d.jsonl", status=1)
+    assert (deduplicated.folder / "d.jsonl").read_bytes() == printed
+    assert deduplicated("diff", "new.parquet", "new.parquet", "--quiet").out == b""
+    assert deduplicated("diff", "old.parquet", "new.parquet", "--nid", "isbn", status=2).err == (
+        "urnscan: old.parquet: holds clusters; namespaces can be chosen only among classes\n"
+    )
+
+
+def test_namespaces(scanned):
+    """Only the classes that are chosen are compared; an unknown namespace is told."""
+    chosen = scanned("diff", "old.parquet", "new.parquet", "--nid", "bar", "--quiet", status=1)
+    assert chosen.out == b"+ urn:bar:c\n"
+    others = scanned("diff", "old.parquet", "new.parquet", "--not-nid", "foo,bar", status=0)
+    assert others.out == b""
+
+
+def test_json_and_tables(scanned):
+    """Both have the same rows; an output is never an input, and nothing is replaced without --force."""
+    printed = scanned("diff", "old.parquet", "new.parquet", "--json", "--quiet", status=1).out.splitlines()
+    assert [json.loads(line)["change"] for line in printed] == ["came", "went", "changed"]
+    assert scanned("diff", "old.parquet", "new.parquet", "-o", "d.jsonl", status=1).out == b""
+    assert (scanned.folder / "d.jsonl").read_bytes().splitlines() == printed
+    result = scanned("diff", "old.parquet", "new.parquet", "-o", "new.parquet", "--force", status=2)
+    assert result.err == "urnscan: new.parquet: is an input; name another output\n"
+    assert "exists already" in scanned("diff", "old.parquet", "new.parquet", "-o", "d.jsonl", status=2).err

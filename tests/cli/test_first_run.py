@@ -1,0 +1,139 @@
+"""The first run compiles all that later runs need, says so, and keeps it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import urnscan as library
+from tests.cli.conftest import URNSCAN, Command
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+SAMPLES = library.samples()
+COMMANDS = {
+    "print": ["{samples}"],
+    "json": ["{samples}", "--json", "--trim"],
+    "rfc8141": ["{samples}", "-o", "a.parquet", "--syntax", "rfc8141", "--rejects", "r.parquet"],
+    "bis-03": ["{samples}", "-o", "b.parquet", "--syntax", "rfc2141bis-03", "--equivalence", "resolution"],
+    "namespace": ["{samples}", "-o", "c.parquet", "--equivalence", "namespace", "--resolver-tail", "cut", "-j", "2"],
+    "recover": ["{samples}", "-o", "d.parquet", "--occurrences", "o.parquet", "--recover", "all", "--max-length", "99"],
+    "nid": ["{samples}", "--rejects", "n.parquet", "--recover", "percent", "--nid", "isbn,nbn:de"],
+    "inputs": ["{samples}/prose.txt", "{samples}", "-o", "e.parquet"],
+    "parts": ["large.txt", "-o", "f.parquet", "--memory", "1MB"],
+    "column": ["{samples}/titles.csv", "--column", "urn"],
+    "standard input": ["-", "-o", "g.parquet"],
+    "dedup": ["dedup", "{samples}/catalogue.marcxml.xml", "--deduplicated", "out.xml", "--report", "page.html"],
+    "dedup fields": ["dedup", "{samples}/catalogue.marcxml.xml", "--fields", "-o", "h.parquet", "--recover", "all"],
+}
+
+
+def kept(folder: Path) -> set[str]:
+    """Names of the files of compiled code."""
+    return {path.name for path in folder.rglob("*.nb[ic]")}
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory) -> Path:
+    """A folder with what a first run keeps. That run was quiet, so it said nothing."""
+    folder = tmp_path_factory.mktemp("cache")
+    environment = {"NUMBA_CACHE_DIR": str(folder), "LANG": "C.UTF-8"}
+    words = [URNSCAN, SAMPLES / "prose.txt", "--quiet"]
+    done = subprocess.run(words, env=environment, capture_output=True, check=True, timeout=1000)
+    assert done.stderr == b""
+    assert done.stdout.startswith(bytes(SAMPLES))
+    return folder
+
+
+@pytest.fixture
+def urnscan(urnscan, cache) -> Command:
+    """The command, where a first run was."""
+    urnscan.environment["NUMBA_CACHE_DIR"] = str(cache)
+    return urnscan
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+def test_no_later_run_compiles(urnscan, cache, words):
+    """A bar that stands still at another moment, for another option, looks like a program that hangs."""
+    before = kept(cache)
+    if "large.txt" in words:
+        urnscan.write("large.txt", b"".join(b"see urn:x-y:%d\n" % number for number in range(600_000)))
+    result = urnscan(*(word.format(samples=SAMPLES) for word in words), stdin=b"urn:isbn:0451450523")
+    assert "compiling" not in result.err
+    assert kept(cache) == before
+
+
+def test_the_library_compiles_no_more(cache):
+    """`find` and `scan_batches` use the same functions."""
+    script = "import urnscan; urnscan.find('urn:a-b:c'); list(urnscan.scan_batches(t)); print(jit.count())"
+    script = f"import pyarrow as pa; from urnscan.arrays import jit; t = pa.table({{'a': ['urn:a-b:c']}}); {script}"
+    environment = {"NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run(
+        [URNSCAN.with_name("python"), "-c", script], env=environment, capture_output=True, check=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+READ_ONLY = """
+import tempfile
+def refuse(*_, **__):
+    raise PermissionError
+tempfile.TemporaryFile = refuse  # Numba tries by this whether a folder can be written
+import urnscan
+from urnscan.arrays import jit
+urnscan.find("urn:a-b:c")
+print(jit.count(), jit.kept_in(), jit.is_complete())
+"""
+
+
+@pytest.mark.parametrize("is_complete", [True, False])
+def test_a_read_only_cache_is_used_if_it_holds_all(cache, tmp_path, is_complete):
+    """An installation that its owner warmed up: each other user compiled again, in each run or once a home."""
+    folder = tmp_path / "cache"
+    shutil.copytree(cache, folder)
+    if not is_complete:
+        for mark in folder.rglob("*.complete"):
+            mark.unlink()
+    environment = {"NUMBA_CACHE_DIR": str(folder), "HOME": str(tmp_path)}
+    words = [URNSCAN.with_name("python"), "-c", READ_ONLY]
+    done = subprocess.run(words, env=environment, capture_output=True, check=True, text=True)
+    assert (done.stdout == f"0 {folder} True\n") == is_complete
+    assert (str(folder) in done.stdout) == is_complete
+
+
+def test_warm_up_has_nothing_to_do(urnscan, cache):
+    result = urnscan("--warm-up")
+    assert result.err == f"urnscan: nothing to compile: all is there; compiled code is kept in {cache}\n"
+    assert urnscan("--warm-up", "--quiet").err == ""
+
+
+def test_warm_up_reads_nothing(urnscan):
+    assert urnscan("--warm-up", "a.txt", status=2).err == "urnscan: --warm-up reads no inputs: leave them out\n"
+
+
+def test_what_is_missing_is_compiled_with_a_line(urnscan, cache):
+    """The line stands alone, before all others; what is there is not compiled again."""
+    before = kept(cache)
+    for path in cache.rglob("strings._spread*"):
+        path.unlink()
+    result = urnscan("dedup", SAMPLES / "catalogue.marcxml.xml", "-o", "clusters.parquet")
+    line, *others = result.err.splitlines()
+    seconds = "some 20 seconds"
+    assert line == f"urnscan: compiling for this machine, once, takes {seconds}; the result is kept in {cache}"
+    assert others
+    assert not any("compiling" in other for other in others)
+    assert kept(cache) == before
+
+
+def test_warm_up_tells_what_it_compiled(urnscan, cache):
+    before = kept(cache)
+    for path in cache.rglob("strings._copy_strings*"):
+        path.unlink()
+    first, second = urnscan("--warm-up").err.splitlines()
+    assert first.startswith("urnscan: compiling for this machine, once")
+    assert second.startswith("urnscan: compiled 1 function in ")
+    assert second.endswith(f" s; compiled code is kept in {cache}")
+    assert kept(cache) == before

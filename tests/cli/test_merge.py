@@ -1,0 +1,83 @@
+"""`urnscan merge TABLE.parquet... -o FILE`: one table of several, whole or not at all."""
+
+from __future__ import annotations
+
+import pyarrow.parquet as pq
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def scanned(urnscan):
+    """The command in a folder with tables of two runs, and of one run over both inputs."""
+    urnscan.write("a.txt", b"urn:isbn:1 URN:isbn:1 urn:foo:z")
+    urnscan.write("b.txt", b"URN:isbn:1 urn:bar:b")
+    for name, inputs in (("a", ["a.txt"]), ("b", ["b.txt"]), ("one", ["a.txt", "b.txt"])):
+        urnscan(*inputs, "-o", f"{name}.parquet", "--occurrences", f"{name}-o.parquet", "--quiet")
+    return urnscan
+
+
+@pytest.mark.quick
+def test_merge(scanned):
+    """Classes and occurrences; the summary tells what was merged."""
+    result = scanned("merge", "a.parquet", "b.parquet", "-o", "all.parquet")
+    assert result.err.startswith("urnscan: 5 occurrences, 3 classes, 2 tables, ")
+    assert result.err.endswith(" -> all.parquet\n")
+    assert (scanned.folder / "all.parquet").read_bytes() == (scanned.folder / "one.parquet").read_bytes()
+    assert scanned("merge", "a-o.parquet", "b-o.parquet", "-o", "o.parquet", "--quiet").err == ""
+    assert pq.read_table(scanned.folder / "o.parquet").equals(pq.read_table(scanned.folder / "one-o.parquet"))
+
+
+def test_classes_of_occurrences(scanned):
+    """Both tables are those of one run; either may be left out, but not both."""
+    places = ["a-o.parquet", "b-o.parquet"]
+    result = scanned("merge", *places, "-o", "o.parquet", "--classes", "c.parquet")
+    assert result.err.startswith("urnscan: 5 occurrences, 3 classes, 2 tables, ")
+    assert result.err.endswith(" -> o.parquet, c.parquet\n")
+    for made, name in (("o.parquet", "one-o.parquet"), ("c.parquet", "one.parquet")):
+        assert (scanned.folder / made).read_bytes() == (scanned.folder / name).read_bytes()
+    assert scanned("merge", *places, status=2).err == ("urnscan: name a table to write: -o FILE or --classes FILE\n")
+    refused = scanned("merge", "a.parquet", "--classes", "new.parquet", status=2)
+    assert refused.err == "urnscan: --classes is for tables of occurrences, and these hold classes\n"
+
+
+def test_errors_are_one_line_and_nothing_is_lost(scanned):
+    """What exists stays without --force; a bad input, and a bad option, end with status 2."""
+    before = (scanned.folder / "b.parquet").read_bytes()
+    for arguments, said in (
+        (["a.parquet", "-o", "b.parquet"], "b.parquet: exists already; --force replaces it"),
+        (["a.parquet", "b.parquet", "-o", "b.parquet", "--force"], "b.parquet: is an input; name another output"),
+        (["a.txt", "-o", "new.parquet"], "a.txt: is no Parquet file, or a damaged one: "),
+        (["a.parquet", "-o", "new.txt"], "new.txt: the end of the name tells the format of a table"),
+        (["a.parquet", "-o", "-"], "-: standard output takes only what a scan finds"),
+        (
+            ["a.parquet", "-j", "0", "-o", "new.parquet"],
+            "argument -j: '0' is no whole number of at least 1 (urnscan merge --help tells more)",
+        ),
+    ):
+        result = scanned("merge", *arguments, status=2)
+        assert result.err.startswith(f"urnscan: {said}")
+        assert len(result.err.splitlines()) == 1
+    assert (scanned.folder / "b.parquet").read_bytes() == before
+    assert not (scanned.folder / "new.parquet").exists()
+
+
+def test_more_tables_than_files_that_may_be_open(scanned):
+    """The command asks the system for more; a job of a cluster writes thousands of tables."""
+    (scanned.folder / "parts").mkdir()
+    for number in range(100):
+        (scanned.folder / f"parts/{number}.parquet").write_bytes((scanned.folder / "b.parquet").read_bytes())
+    through = ["sh", "-c", 'ulimit -Sn 64; exec "$@"', "sh"]
+    result = scanned("merge", "parts", "-o", "all.parquet", through=through)
+    assert "urnscan: 200 occurrences, 2 classes, 100 tables, " in result.err
+
+
+def test_remarks(scanned):
+    """What may count twice is told, also with --quiet."""
+    scanned("a.txt", "-o", "again.parquet", "--quiet")
+    result = scanned("merge", "a.parquet", "again.parquet", "-o", "all.parquet", "--quiet")
+    assert result.err == (
+        "urnscan: 2 classes with the same first source in several tables: if it is the same input, it counts several "
+        "times there\n"
+    )

@@ -1,0 +1,114 @@
+"""`--nid` and `--not-nid`: only names of some namespaces count."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pyarrow.parquet as pq
+import pytest
+
+pytestmark = pytest.mark.slow
+
+NAMES = "urn:isbn:1 urn:nbn:de:1 URN:NBN:de-2 urn:nbn:den:1 urn:nbn:fi-1 urn:x-a:1 urn:issn:1 urn:isbn:1,".split()
+NO_SUCH = "no such namespace is registered"
+
+
+@pytest.fixture
+def scanned(urnscan):
+    """A function: the texts that a run with these arguments finds, and the run."""
+    urnscan.write("a.txt", "\n".join([*NAMES, "urn:isbn:%zz urn:issn: urn:x y"]).encode())
+
+    def scan(*arguments):
+        result = urnscan("a.txt", "-o", "c.parquet", "--occurrences", "o.parquet", "--force", *arguments)
+        return [text for (text,) in urnscan.rows("o.parquet", "text")], result
+
+    scan.command = urnscan
+    return scan
+
+
+@pytest.mark.quick
+def test_a_list_and_its_summary(scanned):
+    """Each namespace in any case; `nbn:de` with what it parts from; then `--not-nid` takes away."""
+    found, result = scanned("--nid", "ISBN,nbn:de", "--nid", "x-*", "--not-nid", "nbn:de:")
+    assert found == ["urn:isbn:1", "URN:NBN:de-2", "urn:x-a:1", "urn:isbn:1,"]
+    assert re.match(r"urnscan: 1 input, \d+ octets, 4 occurrences, 4 others left out, 4 classes, ", result.summary)
+    assert result.said == []
+    made = [
+        json.loads(pq.read_metadata(scanned.command.folder / name).metadata[b"urnscan"])
+        for name in ("c.parquet", "o.parquet")
+    ]
+    assert made[0] == made[1]
+    assert (made[0]["nid"], made[0]["not_nid"]) == (["isbn", "nbn:de", "x-*"], ["nbn:de:"])
+    assert (made[0]["counts"]["occurrences"], made[0]["counts"]["left_out"]) == (4, 4)
+
+
+def test_without_them_nothing_is_said_of_it(scanned):
+    found, result = scanned()
+    assert found == NAMES
+    assert "left out" not in result.err
+
+
+def test_only_not_nid(scanned):
+    found, result = scanned("--not-nid", "nbn,isbn")
+    assert found == ["urn:x-a:1", "urn:issn:1"]
+    assert "2 occurrences, 6 others left out" in result.summary
+
+
+def test_rejects(scanned):
+    """A reject is left out by its NID; one without a NID to tell is listed."""
+    scanned("--nid", "isbn", "--rejects", "r.parquet")
+    assert scanned.command.rows("r.parquet", "text") == [("urn:isbn:%zz",), ("urn:x",)]
+
+
+@pytest.mark.parametrize("option", [[], ["--unique"], ["--json"], ["--count"], ["-C", "3"], ["--recover", "all"]])
+def test_printed(scanned, option):
+    """The lines of the others, as they are without the option."""
+    lines = scanned.command.printed("a.txt", *option)
+    some = scanned.command.printed("a.txt", *option, "--nid", "nbn")
+    if option == ["--count"]:
+        assert (lines, some) == (["a.txt:8"], ["a.txt:4"])
+    else:
+        assert some == [line for line in lines if "nbn:" in line.lower()] != []
+
+
+@pytest.mark.parametrize("name", [pytest.param("a b", marks=pytest.mark.quick), "", "isbn,,issn", "urn"])
+def test_what_cannot_be_is_refused(scanned, name):
+    for option in ("--nid", "--not-nid"):
+        (line,) = scanned.command("a.txt", option, name, status=2).err.splitlines()
+        assert line.startswith(f"urnscan: {option[2:].replace('-', '_')}")
+
+
+@pytest.mark.quick
+def test_what_is_not_registered_is_told(scanned):
+    """It is no error: one line tells, with what may be meant. Of `x-…`, and of several at once, nothing is said."""
+    found, result = scanned("--nid", "isbm,x-a,schemas-*,isbn", "--not-nid", "foo:bar")
+    assert found == ["urn:isbn:1", "urn:x-a:1", "urn:isbn:1,"]
+    assert result.said == [f"urnscan: --nid isbm: {NO_SUCH}; is it isbn?", f"urnscan: --not-nid foo:bar: {NO_SUCH}"]
+    assert scanned("--nid", "isbm", "--quiet")[1].err == ""
+
+
+class TestDedup:
+    """Only identifiers of these namespaces join."""
+
+    DUMP = b"urn:isbn:1 urn:foo:a\nurn:isbn:1 urn:foo:b\nurn:foo:b\n"
+
+    def clusters(self, urnscan, *arguments):
+        result = urnscan(
+            *("dedup", "-", "--record", "line", "-o", "c.parquet", "--force", "--report", "r.html", *arguments),
+            stdin=self.DUMP,
+        )
+        return urnscan.rows("c.parquet", "cluster", "urns"), result.err.splitlines()
+
+    def test_what_joins(self, urnscan):
+        assert [cluster for cluster, _ in self.clusters(urnscan)[0]] == [1, 1, 1]
+        rows, (line,) = self.clusters(urnscan, "--nid", "isbn")
+        assert rows == [(1, ["urn:isbn:1"]), (1, ["urn:isbn:1"]), (2, [])]
+        assert "2 clusters, 1 duplicate, 1 without identifiers that count, 3 others left out" in line
+        told = json.loads(pq.read_metadata(urnscan.folder / "c.parquet").metadata[b"urnscan"])
+        assert (told["nid"], told["counts"]["left_out"]) == (["isbn"], 3)
+        assert "<code>--nid</code></bdi></th><td><bdi>isbn</bdi></td>" in (urnscan.folder / "r.html").read_text()
+
+    def test_a_dump_without_any_that_counts(self, urnscan):
+        _, (line, _) = self.clusters(urnscan, "--nid", "doi")
+        assert line.startswith("urnscan: -: none of its 3 records holds a URN that --nid and --not-nid let count; ")

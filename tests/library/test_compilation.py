@@ -1,0 +1,99 @@
+"""Compiling ahead: what is said, and where the result is kept."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import urnscan
+from urnscan.arrays import jit
+from urnscan.library.compilation import WarmUp
+
+USED = """
+import urnscan
+from urnscan.arrays import jit
+
+assert urnscan.warm_up().is_kept
+print(*sorted(entry.py_func.__qualname__ for entry in jit._WATCH.entries if not entry.signatures))
+print(*sorted({entry.py_func.__module__ for entry in jit._WATCH.entries}))
+"""
+
+
+def test_all_functions_are_used():
+    """A new compiled function has to be part of what is compiled ahead."""
+    done = subprocess.run([sys.executable, "-c", USED], capture_output=True, check=True, text=True)
+    unused, modules = done.stdout.splitlines()
+    assert unused == ""
+    package = Path(urnscan.__file__).parent
+    found = {source for source in jit.SOURCES if "@compiled\n" in (package / source).read_text()}
+    assert set(modules.split()) == {f"urnscan.{source.removesuffix('.py').replace('/', '.')}" for source in found}
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        (WarmUp(0, 0.1, Path("/a")), "nothing to compile: all is there; compiled code is kept in /a"),
+        (WarmUp(21, 17.25, Path("/a")), "compiled 21 functions in 17.2 s; compiled code is kept in /a"),
+        (WarmUp(1, 1, None), f"compiled 1 function in 1.0 s; {jit.NOT_KEPT}"),
+    ],
+)
+def test_a_result_in_one_line(result, text):
+    assert str(result) == text
+    assert result.is_kept == (result.folder is not None)
+
+
+def test_without_compilation(monkeypatch):
+    """Nothing is to be kept, so nothing is missing."""
+    monkeypatch.setattr(jit, "IS_COMPILED", False)
+    assert str(urnscan.warm_up()) == "nothing is compiled: NUMBA_DISABLE_JIT is set"
+    assert urnscan.warm_up().is_kept
+
+
+class TestNotice:
+    """The line that is shown while functions are compiled."""
+
+    def test_beside_the_package(self, monkeypatch):
+        monkeypatch.setattr(jit, "_cache_folder", lambda: Path(jit.__file__).parent / "__pycache__")
+        with jit.all_in_one():
+            assert jit.notice() == "compiling for this machine, once, takes some 20 seconds"
+        assert jit.notice() == (
+            "compiling for this machine, once, what this call needs: up to 20 seconds; "
+            "urnscan.warm_up() does it for all calls"
+        )
+
+    def test_elsewhere(self, monkeypatch):
+        """For example in the user's home, where the package's folder is read-only."""
+        monkeypatch.setattr(jit, "_cache_folder", lambda: Path("/home/a/.cache/numba/arrays_0"))
+        assert jit.notice().endswith("; the result is kept in /home/a/.cache/numba")
+        with jit.all_in_one():
+            assert jit.notice().endswith("once, takes some 20 seconds; the result is kept in /home/a/.cache/numba")
+
+    def test_nowhere(self, monkeypatch):
+        monkeypatch.setattr(jit, "_cache_folder", lambda: None)
+        assert jit.notice() == f"compiling takes some 20 seconds, in each run, as {jit.NOT_KEPT}"
+        assert not jit.is_complete()
+        jit.mark_complete()
+
+
+@pytest.mark.parametrize(
+    ("session", "shown"), [("import sys; sys.ps1 = ''; sys.stderr.isatty = lambda: True", 3), ("", 0)]
+)
+def test_only_an_interactive_session_is_told(tmp_path, session, shown):
+    """A program that uses the library has its standard error for itself.
+
+    Each call that has to wait says so, also a later one: here the first, the third, and the two that are told as one.
+    """
+    script = (
+        f"{session}\nimport time\nimport numpy\nfrom urnscan.arrays.jit import all_in_one, compiled\n"
+        "@compiled\ndef one(number):\n    return number + 1\n"
+        "one(1), one(1.5)\n"
+        "time.sleep(0.6)\none(1j)\n"
+        "with all_in_one():\n    one(numpy.int8(1))\n    time.sleep(0.6)\n    one(numpy.float32(1))\n"
+    )
+    path = tmp_path / "script.py"
+    path.write_text(script)
+    done = subprocess.run([sys.executable, path], capture_output=True, check=True, text=True)
+    assert done.stderr.count("urnscan: compiling") == shown == len(done.stderr.splitlines())

@@ -1,0 +1,109 @@
+"""Words that no command knows: what the user may have meant, our word for it or the nearest option."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+
+from urnscan.errors import similar
+
+
+def _by_word(rows: Mapping[str, str]) -> dict[str, str]:
+    return {word: answer for words, answer in rows.items() for word in words.split()}
+
+
+OPTIONS: Mapping[str, str] = _by_word(
+    {
+        "--format --output-format --csv --tsv --xlsx": (
+            "the end of an output's name tells its format: -o urns.csv; -o - --json prints the classes as JSON Lines"
+        ),
+        "-O --out --outfile --output-file --parquet": "-o FILE writes the classes",
+        "--overwrite --clobber -f -y --yes": "--force replaces outputs",
+        "--html --page": "urnscan report makes a page of what -o wrote",
+        "--uniq --distinct --group --group-by -u": "--unique prints each class once, with its count",
+        "--dedup --dedupe --deduplicate": "urnscan dedup removes duplicates from dumps",
+        "--files-with-matches --sources --list --files": "-l lists the sources with a URN",
+        "-L --files-without-match": "--count prints the sources without a URN, too, with 0",
+        "-A -B --after-context --before-context": "-C N prints the text on both sides",
+        "-i --ignore-case -S --smart-case": "the case of urn: and of the namespace never counts: leave it out",
+        "-r -R --recursive --hidden --no-ignore": "a folder is read with all below it: leave it out",
+        "-n --line-number -H --with-filename": "the source and the line are always printed: leave it out",
+        "--only-matching": "only URNs are printed: leave it out",
+        "--no-filename -I --raw-output --no-line-number": "to print the URNs alone: --json | jq -r .text",
+        "-a --text --binary -z --search-zip --decompress": "binary and compressed files are read, too: leave it out",
+        "-e --regexp -E --extended-regexp -F --fixed-strings -P --perl-regexp -w --word-regexp -v --invert-match": (
+            "every URN is found, there is no pattern: --nid isbn,nbn:de chooses namespaces, grep among what is printed"
+        ),
+        "-g --glob --iglob --type -t --ext": "--include GLOB chooses the files of a folder",
+        "--exclude-dir --ignore --ignore-file": "--exclude GLOB skips files and folders",
+        "-m --max-count --limit --head": "to stop early: | head -n N",
+        "--threads --cores --cpus --workers --processes --parallel": "-j N sets their number",
+        "--mem --ram --max-memory --buffer-size": "--memory SIZE bounds the memory for grouping",
+        "--sort --sort-by": "classes are in the order of their names, --unique in that of their counts: leave it out",
+        "--silent -s --no-messages": "--quiet prints no summary and no bar",
+        "--no-color --no-colour --nocolor": "--color never prints no colours",
+        "--normalize --normalise --canonicalize": "--canonical prints the canonical form of each URN",
+    }
+)
+"""Options of grep, ripgrep, jq, sort and other tools, and what to do in a scan."""
+
+_COMMANDS = _by_word(
+    {
+        "help": "urnscan --help, or urnscan COMMAND --help",
+        "version": "urnscan --version",
+        "scan find search grep": "urnscan INPUT...",
+        "count": "urnscan --count INPUT...",
+        "uniq unique": "urnscan --unique INPUT...",
+        "dedupe deduplicate": "urnscan dedup DUMP...",
+        "parse check validate": "urnscan explain URN...",
+        "html page": "urnscan report CLASSES.parquet -o FILE.html",
+        "completion completions": "urnscan --print-completion SHELL",
+    }
+)
+"""First words that look like commands, and what to type."""
+
+
+def for_command(word: str) -> str | None:
+    """Message for a first word that looks like a command or a URN; None for any other, and for a file's name."""
+    if os.path.lexists(word):
+        return None
+    if word[:4].lower() == "urn:":
+        return f"{word}: no such file or folder; to read about a URN, type: urnscan explain '{word}'"
+    if word not in _COMMANDS:
+        return None
+    return f"{word}: no such command, and no such file or folder; type: {_COMMANDS[word]}"
+
+
+def for_option(word: str, options: Collection[str]) -> str:
+    """End of the message about an option that the command does not have; empty if nothing is near.
+
+    `options` are those of the command; words of other tools have answers for a scan alone.
+    """
+    if word in OPTIONS and "--unique" in options:
+        return f"; {OPTIONS[word]}"
+    near = _nearest(word, options)
+    return f"; is it {near}?" if near else ""
+
+
+def for_nid(beginning: str) -> str | None:
+    """Message about a value of `--nid` whose namespace is not registered; None for any other.
+
+    Of experimental namespaces and of several (`x-test`, `schemas-*`) nothing is said: these are no mistakes.
+    """
+    from urnscan.urn.namespaces import nid_status, registered
+
+    nid = beginning.partition(":")[0]
+    if nid.endswith("*") or nid_status(nid) not in ("unregistered", "reserved"):
+        return None
+    near = " or ".join(similar(nid, registered()))
+    return f"no such namespace is registered{f'; is it {near}?' if near else ''}"
+
+
+def _nearest(word: str, options: Iterable[str]) -> str | None:
+    """Option that may be meant: the only one with this beginning, or else one with a similar spelling."""
+    begun = [name for name in options if name.startswith(word)]
+    if len(begun) == 1:
+        return begun[0]
+    names = {name.lstrip("-"): name for name in options if name.startswith("--")}  # hyphens would make all similar
+    near = similar(word.lstrip("-"), names)
+    return names[near[0]] if near else None

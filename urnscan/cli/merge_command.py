@@ -1,0 +1,107 @@
+"""`urnscan merge TABLE.parquet... -o FILE`: make one table of those of several runs."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import resource
+
+from urnscan.cli.arguments import FAILED, MEMORY, THREADS, About, Parser, flag, option, read_record
+from urnscan.cli.heavy import loading
+from urnscan.cli.outputs import check_files, open_outputs
+from urnscan.cli.terminal import say, say_counts, show_progress
+from urnscan.display.progress import ROWS, Stage
+from urnscan.display.text import counted
+from urnscan.errors import FatalError
+
+
+def merge_parser() -> Parser:
+    """The parser of `urnscan merge`."""
+    parser = Parser(
+        About(
+            "urnscan merge",
+            usages=("urnscan merge TABLE.parquet... [-o FILE] [--classes FILE] [options]",),
+            description="Make one table of those of several runs: all classes, or all occurrences. The result is what "
+            "one run over all inputs would have written, if no input was in two of the runs and no class of several "
+            "tables has more than 100 spellings; a line says where that is not so. Classes that are made of occurrences "
+            "(--classes) are exact in any case. The runs must have had the same options and the same version. The order "
+            "of the tables decides which occurrence is the first.",
+            examples={
+                "merge the classes of three nights": "urnscan merge mon.parquet tue.parquet wed.parquet -o all.parquet",
+                "merge all tables in a folder": "urnscan merge parts/ -o all.parquet",
+                "group the occurrences of several runs": "urnscan merge 'parts/*-places.parquet' --classes all.parquet",
+            },
+            statuses={0: "done", **FAILED},
+        )
+    )
+    tables = option(
+        "TABLE.parquet",
+        "a table that urnscan -o or --occurrences wrote, a folder of them, or a glob; all hold classes, or all hold "
+        "occurrences",
+        nargs="+",
+    )
+    output = {
+        "-o --output": option(
+            "FILE",
+            "write the table here, in the format that the name ends in, as urnscan -o does",
+            dest="output",
+        ),
+        "--classes": option("FILE", "group the occurrences of the tables, and write their classes here"),
+        "--force": flag("replace an output that exists"),
+    }
+    running = {
+        "-j": THREADS,
+        "--memory": MEMORY,
+        "-q --quiet": flag("no summary and no progress bar"),
+        "--no-progress": flag("no progress bar"),
+    }
+    parser.add_group("input", {"tables": tables})
+    parser.add_group("output", output)
+    parser.add_group("running", running)
+    parser.add_exits()
+    return parser
+
+
+def merge(arguments: argparse.Namespace) -> bool:
+    """Merge the tables; returns True, as nothing can fail in part. Raises UrnscanError."""
+    with loading():
+        from urnscan.output.tables import open_table
+        from urnscan.results.merge import Merge
+        from urnscan.run.options import Options
+        from urnscan.run.pipeline import Outputs
+        from urnscan.tables.schemas import WRITTEN
+
+    # All tables are open at once, and many systems let a process open only 1024 files unless it asks for more.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):  # macOS tells a limit that it does not grant
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    outputs = check_files(arguments.output, arguments.classes)
+    if not outputs:
+        raise FatalError("name a table to write: -o FILE or --classes FILE")
+    options = read_record(Options, arguments)
+    merging = Merge(arguments.tables, outputs, memory=options.memory, jobs=options.jobs)
+    named = {"output": arguments.output, "classes": arguments.classes}
+    written = merging.kinds_of({name: path for name, path in named.items() if path is not None})
+    with contextlib.ExitStack() as stack:
+        kinds = {name: functools.partial(open_table, **WRITTEN[name]) for name in written}
+        files = open_outputs(argparse.Namespace(force=arguments.force, **written), kinds, stack)
+        progress = show_progress(arguments, "merging", lambda: None, stack)
+        progress.on_stage(Stage("merging", merging.rows, ROWS))
+        merging.run(
+            Outputs(
+                classes=files.sink("classes"),
+                occurrences=files.sink("occurrences"),
+                spill_folder=files.folder("classes"),
+            ),
+            progress,
+        )
+        files.commit(merging.metadata)
+    report = merging.report
+    for line in report.remarks():
+        say(line)
+    if not arguments.quiet:
+        classes = [] if report.classes is None else [counted(report.classes, "class", "classes")]
+        parts = [counted(report.occurrences, "occurrence"), *classes, counted(report.tables, "table")]
+        say_counts(parts, report.seconds, outputs)
+    return True

@@ -1,0 +1,115 @@
+"""Printing of what a scan finds: occurrences, counts, sources or classes, on standard output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from urnscan.cli.rules import STANDARD_OUTPUT, TABLES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from urnscan.library.passages import Passages
+    from urnscan.output.lines import Colours
+    from urnscan.run.options import Options
+    from urnscan.run.tasks import Argument
+
+    _Write = Callable[[memoryview], None]
+
+
+def open_passages(arguments: Namespace, inputs: Sequence[Argument], options: Options) -> Passages | None:
+    """Reader of the text around occurrences, if the arguments ask for it. Raises ArgumentError."""
+    if arguments.context is None:
+        return None
+    from urnscan.library.passages import Passages
+
+    return Passages(inputs, options, arguments.context)
+
+
+def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> dict[str, Callable[[Any], None]]:
+    """The fields of `run.pipeline.Outputs` that print what the arguments ask for; none if all goes to files.
+
+    `write` writes lines to standard output. Parquet on standard output is no printing: `cli.outputs` has it.
+    """
+    from urnscan.output.lines import frequency_lines, json_lines, occurrence_lines
+
+    paths = {table: getattr(arguments, table) for table in TABLES}
+    streamed = next((table for table, path in paths.items() if path == STANDARD_OUTPUT), None)
+    if streamed is None and any(path is not None for path in paths.values()):
+        return {}
+    colours = _colours(arguments.color)
+    if arguments.json:
+        return {streamed or "occurrences": _writer(write, json_lines, passages)}
+    if streamed is not None:
+        return {}
+    if arguments.unique:
+        return {"frequencies": _writer(write, lambda rows: frequency_lines(rows, colours))}
+    if arguments.count:
+        counts = _Counts(write, colours)
+        return {"occurrences": counts.add, "names": counts.print}
+    if arguments.list_sources:
+        return {"occurrences": _Sources(write, colours).add}
+    name = "urn" if arguments.canonical else "text"
+    return {"occurrences": _writer(write, lambda rows: occurrence_lines(rows, colours, name), passages)}
+
+
+def _colours(wanted: str) -> Colours:
+    """The colours of lines: with `auto` on a terminal that has some, unless NO_COLOR is set (no-color.org)."""
+    from urnscan.output.lines import COLOURED, PLAIN
+
+    can = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return COLOURED if wanted == "always" or (wanted == "auto" and can) else PLAIN
+
+
+def _writer(
+    write: _Write, lines: Callable[[pa.RecordBatch], memoryview], passages: Passages | None = None
+) -> Callable[[pa.RecordBatch], None]:
+    """Sink that writes the lines of rows, to which the passages are added."""
+    return lambda rows: write(lines(rows if passages is None else passages.add(rows)))
+
+
+def _octets(lines: Iterable[str]) -> memoryview:
+    return memoryview("".join(lines).encode("utf-8", "backslashreplace"))
+
+
+class _Counts:
+    """Prints the number of occurrences in each source, as `grep -c`."""
+
+    def __init__(self, write: _Write, colours: Colours) -> None:
+        self._write = write
+        self._colours = colours
+        self._counts: Counter[str] = Counter()  # of sources that are being read
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        """Count the occurrences."""
+        for each in rows.column("source").value_counts().to_pylist():
+            self._counts[each["values"]] += each["counts"]
+
+    def print(self, sources: Sequence[str]) -> None:
+        """Print the counts of sources that were read."""
+        from urnscan.output.lines import source_line
+
+        self._write(_octets(source_line(source, self._counts.pop(source, 0), self._colours) for source in sources))
+
+
+class _Sources:
+    """Prints each source with an occurrence, as `grep -l`."""
+
+    def __init__(self, write: _Write, colours: Colours) -> None:
+        self._write = write
+        self._colours = colours
+        self._last = ""
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        """Print the sources of the occurrences, each once: occurrences come source by source."""
+        from urnscan.output.lines import source_line
+
+        found = [source for source in rows.column("source").unique().to_pylist() if source != self._last]
+        if found:
+            self._last = found[-1]
+            self._write(_octets(source_line(source, None, self._colours) for source in found))

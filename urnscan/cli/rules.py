@@ -1,0 +1,121 @@
+"""Options of a scan that do not go together, as a table, and what to do instead."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from urnscan.errors import FatalError
+
+if TYPE_CHECKING:
+    from urnscan.run.tasks import Argument
+
+STANDARD_OUTPUT = "-"
+"""Name of standard output among the outputs."""
+TABLES = {"classes": "-o", "occurrences": "--occurrences", "rejects": "--rejects"}
+"""Options that name an output, by their arguments."""
+
+_FORMS = {"count": "--count", "list_sources": "--list-sources", "unique": "--unique"}
+"""Options that print something other than all occurrences, by their arguments."""
+_AROUND = "-C"
+_OTHERS = {name: f"--{name}" for name in ("json", "canonical", "resume", "master", "errors", "memory")} | {
+    "jobs": "-j",
+    "context": _AROUND,
+}
+_FILES = list(TABLES.values())
+_STREAMS = [f"{name} {STANDARD_OUTPUT}" for name in _FILES]
+_SPARK, _CLOSED, _TERMINAL, _ONCE = "--engine spark", "closed standard output", "a terminal", "standard input"
+
+
+class Rule(NamedTuple):
+    """A rule: none of `these` facts together with any of `those`, unless there is any of `unless`."""
+
+    these: Sequence[str]
+    those: Sequence[str] | None
+    """None: none of `these` alone."""
+    message: str
+    """The reason, and what to do; `{0}` is the fact of `these`, `{1}` the fact of `those`."""
+    unless: Sequence[str] = ()
+
+
+def _each_two(facts: Sequence[str], message: str) -> list[Rule]:
+    """Rules for facts of which there may be only one."""
+    return [Rule([fact], facts[number + 1 :], message) for number, fact in enumerate(facts)]
+
+
+_NAME_ONE = "name an output with -o, --occurrences or --rejects"
+_RULES = (
+    Rule(["--master", "--errors"], None, "{0} is for Spark: add --engine spark, or leave it out", [_SPARK]),
+    Rule(
+        ["--json", "--canonical", _AROUND, *_FORMS.values()],
+        [_SPARK],
+        "{0} is for printing, which --engine spark does not do",
+    ),
+    Rule(["--resume"], [_SPARK], "{0} is for one machine: Spark repeats only what an executor lost"),
+    Rule(
+        ["-j"],
+        [_SPARK],
+        "{0} is for one machine: Spark has the executors that its master gives, as in --master 'local[4]'",
+    ),
+    Rule(
+        ["--memory"],
+        [_SPARK],
+        "{0} is for one machine: Spark groups in what its executors have, spark.executor.memory",
+    ),
+    Rule(_STREAMS, [_SPARK], "{0}: the outputs of {1} are folders: name one"),
+    Rule([_SPARK], None, f"{{0}} prints no occurrences: {_NAME_ONE}", _FILES),
+    *_each_two(list(_FORMS.values()), "{0} and {1} print different things: choose one"),
+    Rule(["--unique"], ["--json"], "{0} prints lines: for the classes as JSON, -o - --json in its place"),
+    Rule(["--count", "--list-sources"], ["--json"], "{0} prints lines: leave out {0} or {1}"),
+    Rule([*_FORMS.values()], [*_FILES, *_STREAMS], "{0} is for printing: leave it out, or leave out {1}"),
+    Rule(["--canonical"], ["--unique"], "{1} prints the canonical forms in any case: leave out {0}"),
+    Rule(
+        [_AROUND, "--canonical"],
+        [*_FORMS.values(), *_FILES, *_STREAMS],
+        "{0} is for printing occurrences: leave it out, or leave out {1}",
+    ),
+    Rule(["--canonical"], ["--json"], '{0} prints lines, and {1} has the canonical form as "urn": leave out {0}'),
+    Rule([_AROUND], [_ONCE], "{0} reads the inputs twice, and {1} can be read only once: save it to a file"),
+    Rule(["--json"], _FILES, "{0} is for printing: leave it out, or leave out {1}; -o - prints the classes", _STREAMS),
+    *_each_two(_STREAMS, "{0} and {1} are two outputs in one stream: name a file for one"),
+    Rule(
+        _STREAMS,
+        [_TERMINAL],
+        "{0} prints Parquet, which is no text for a terminal: add --json, or send it on with | or >",
+        ["--json"],
+    ),
+    Rule(["--resume"], _STREAMS, "{0} goes on with files: name a file in {1}"),
+    Rule(["--resume"], None, "{0} goes on with an output: name it with -o, --occurrences or --rejects", _FILES),
+    Rule([_CLOSED], _STREAMS, "standard output is closed: name a file in {1}"),
+    Rule([_CLOSED], None, f"standard output is closed: {_NAME_ONE}", _FILES),
+)
+
+
+def check_rules(arguments: Namespace, inputs: Sequence[Argument]) -> None:
+    """Raise FatalError if options do not go together. `inputs` are those of the scan."""
+    facts = list(_facts(arguments, inputs))
+    for rule in _RULES:
+        first = next((fact for fact in rule.these if fact in facts), None)
+        second = next((fact for fact in rule.those if fact in facts), None) if rule.those is not None else ""
+        if first is not None and second is not None and not any(fact in facts for fact in rule.unless):
+            raise FatalError(rule.message.format(first, second))
+
+
+def _facts(arguments: Namespace, inputs: Sequence[Argument]) -> Iterator[str]:
+    """Facts of the table that hold."""
+    for argument, name in TABLES.items():
+        if (path := getattr(arguments, argument)) is not None:
+            yield f"{name} {path}" if path == STANDARD_OUTPUT else name
+    for argument, name in (_FORMS | _OTHERS).items():
+        if getattr(arguments, argument) not in (None, False):
+            yield name
+    if arguments.engine == "spark":
+        yield _SPARK
+    if any(argument == "-" if isinstance(argument, str) else not argument.is_file for argument in inputs):
+        yield _ONCE
+    if sys.stdout is None:
+        yield _CLOSED
+    elif sys.stdout.isatty():
+        yield _TERMINAL

@@ -1,0 +1,68 @@
+"""Functions of URNs for DuckDB: `urnscan.duckdb.register(connection)` adds them to SQL."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from urnscan.errors import checks_options
+from urnscan.library.columns import canonical_forms, names_in, validities
+from urnscan.run.options import OF_INPUTS, Options, read_options
+from urnscan.scanner.grammar import ResolverTail
+from urnscan.urn.namespaces.own import Rules
+
+try:
+    import duckdb
+except ImportError as error:
+    raise ImportError("urnscan.duckdb needs DuckDB: pip install 'urnscan[duckdb]'") from error
+
+__all__ = ["register"]
+
+_Function: TypeAlias = Callable[[Any, Options], Any]
+_FUNCTIONS: dict[str, tuple[_Function, str]] = {
+    "urn_canonical": (canonical_forms, "VARCHAR"),
+    "urn_is_valid": (validities, "BOOLEAN"),
+    "urn_find": (names_in, "VARCHAR[]"),
+}
+
+
+@checks_options
+def register(
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    syntax: str = "rfc2141",
+    equivalence: str = "lexical",
+    trim: bool = False,
+    recover: str | Iterable[str] = (),
+    resolver_tail: ResolverTail = "keep",
+    max_length: int = 65_536,
+    nid: str | Iterable[str] = (),
+    not_nid: str | Iterable[str] = (),
+    rules: Rules = None,
+) -> None:
+    """Add three functions of a VARCHAR to a connection of DuckDB; each gives NULL for NULL.
+
+    `urn_canonical` gives the canonical form of a value that is a URN, as `urnscan.canonical` does, NULL for any other.
+    `urn_is_valid` says whether it is a URN that its namespace admits, NULL where nothing is certain. `urn_find` gives a
+    list: the canonical forms of the URNs in a text, from left to right.
+    The options are those of `urnscan.scan`, and hold for all three as far as they matter. A second call replaces the
+    functions. Raises ArgumentError for invalid options.
+
+    >>> import duckdb, urnscan.duckdb
+    >>> with duckdb.connect() as connection:
+    ...     urnscan.duckdb.register(connection, trim=True)
+    ...     connection.sql("SELECT urn_find('See URN:ISBN:0451450523.'), urn_is_valid('urn:isbn:1')").fetchall()
+    [(['urn:isbn:0451450523'], False)]
+    """
+    (options,) = read_options(locals(), Options, without=OF_INPUTS)
+    create: Any = connection.create_function  # its types know no strings for `type`
+    for name, (function, kind) in _FUNCTIONS.items():
+        with contextlib.suppress(duckdb.InvalidInputException):  # there is none so far
+            connection.remove_function(name)
+        create(name, _with_options(function, options), ["VARCHAR"], kind, type="arrow", null_handling="special")
+
+
+def _with_options(function: _Function, options: Options) -> Callable[[Any], Any]:
+    """The function with one parameter: DuckDB counts them, and those of a `partial` wrongly."""
+    return lambda values: function(values, options)

@@ -1,0 +1,199 @@
+"""Scanning a column of text from Python, batch by batch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from urnscan.arrays.arrow import number_array, text_array
+from urnscan.errors import ArgumentError, checks_options
+from urnscan.run.options import OF_INPUTS, Options, read_options
+from urnscan.scanner.grammar import ResolverTail
+from urnscan.scanner.views import make_scanner
+from urnscan.tables.rows import occurrences_in_values
+from urnscan.tables.schemas import IN_COLUMN
+from urnscan.tables.values import is_text, scan_values
+from urnscan.urn.namespaces.own import Rules
+from urnscan.urn.syntax import as_strings, as_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_Names: TypeAlias = Sequence[str | None]
+"""Names of the column that is scanned and of those that are kept; None: the only column."""
+_WANTED = "batches must be record batches of Arrow, or a table, frame or series that gives them"
+_COPIED = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+"""Types of which Arrow takes no rows, and those that hold the same."""
+
+
+@checks_options
+def scan_batches(
+    batches: Iterable[pa.RecordBatch] | pa.Table,
+    column: str | None = None,
+    *,
+    keep: str | Iterable[str] = (),
+    syntax: str = "rfc2141",
+    equivalence: str = "lexical",
+    trim: bool = False,
+    recover: str | Iterable[str] = (),
+    resolver_tail: ResolverTail = "keep",
+    max_length: int = 65_536,
+    nid: str | Iterable[str] = (),
+    not_nid: str | Iterable[str] = (),
+    rules: Rules = None,
+) -> Iterator[pa.RecordBatch]:
+    """Scan a column of text or octets; gives the occurrences in batches.
+
+    `batches` are record batches of Arrow, or anything that gives them: a table or a reader of Arrow, a frame of pandas
+    or Polars, a relation of DuckDB; or an array or a series. `column` may be left out if there is only one. null has no
+    occurrences. The other options are those of `scan`.
+    The rows have the columns of the occurrence table, with `row` and `column_name` in place of `source` and `member`:
+    `row` counts the rows of all batches from 0, `start` and `line` count within the value. `start` and `length` count
+    octets of UTF-8, not characters: `value.encode()[start : start + length]`. Behind them are the columns
+    `keep` of the row, as they are in `batches`; of a pandas frame only these and `column` are read.
+    Where nothing is found, one batch without rows tells the columns: `pyarrow.Table.from_batches` takes all that comes.
+    Raises ArgumentError (a ValueError and a TypeError) if a column is missing or not the only one of its name, if
+    `column` is not text, if `batches` gives no batches, for invalid options, and for a column to keep that has the name
+    of a column of the rows: rename it.
+
+    >>> notes = pa.table({"id": ["a", "b"], "note": [None, "see urn:isbn:0451450523"]})
+    >>> for rows in scan_batches(notes, "note", keep=["id"]):
+    ...     rows.select(["id", "row", "column_name", "start", "urn"]).to_pylist()
+    [{'id': 'b', 'row': 1, 'column_name': 'note', 'start': 4, 'urn': 'urn:isbn:0451450523'}]
+    """
+    (options,) = read_options(locals(), Options, without=OF_INPUTS)
+    kept = tuple(dict.fromkeys(as_strings("keep", keep)))
+    if clash := next((name for name in kept if name in IN_COLUMN.names), None):
+        raise ArgumentError(f"occurrences have a column {clash!r} of their own: rename the one to keep")
+    text = None if column is None else as_text("column", column)
+    return _scanned(_chosen(batches, (text, *kept)), options)
+
+
+def _scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
+    """Scan the first column of batches; the others are kept."""
+    scanner = make_scanner(options.grammar(count_lines=True), options.recover)
+    first_row = 0
+    schema, has_rows = None, False
+    for batch in batches:
+        schema = pa.schema([*IN_COLUMN, *list(batch.schema)[1:]])
+        name = text_array([batch.schema.names[0]])
+        for hits in scan_values(scanner, batch.column(0)):
+            found = occurrences_in_values(hits, options.level, scanner.grammar.syntax).columns[2:]
+            column = pa.DictionaryArray.from_arrays(number_array(np.zeros(len(hits.value), np.int32)), name)
+            has_rows = True
+            rows = number_array(hits.value)
+            kept = (_taken(batch.column(at), rows, batch.schema.names[at]) for at in range(1, batch.num_columns))
+            yield pa.RecordBatch.from_arrays(
+                [number_array(hits.value + first_row), column, *found, *kept], schema=schema
+            )
+        first_row += batch.num_rows
+    if schema is not None and not has_rows:
+        yield pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
+
+
+def _chosen(batches: Any, names: _Names) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 (whatever it is)
+    """The columns of these names of each batch; the first is text. Raises ArgumentError."""
+    pandas = sys.modules.get("pandas")  # not loaded: `batches` is nothing of pandas
+    if pandas is not None and isinstance(batches, pandas.Series):
+        batches = batches.to_frame(_name_of(batches, names))
+    if pandas is not None and isinstance(batches, pandas.DataFrame):
+        batches = _of_pandas(batches, names)
+    elif isinstance(batches, pa.Array):
+        batches = pa.table([batches], names=[_name_of(batches, names)])
+    if hasattr(batches, "__arrow_c_stream__"):
+        try:
+            batches = pa.RecordBatchReader.from_stream(batches)
+        except pa.ArrowInvalid:  # a series
+            batches = pa.table([pa.chunked_array(batches)], names=[_name_of(batches, names)]).to_reader()
+        _places(batches.schema, names)  # raises even if there is no batch
+    elif isinstance(batches, str | bytes) or not isinstance(batches, Iterable):
+        raise ArgumentError(f"{_WANTED}, not {type(batches).__name__}")
+    return _batches(batches, names)
+
+
+def _batches(batches: Iterable[Any], names: _Names) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        if not isinstance(batch, pa.RecordBatch):
+            more = "; texts of a list: pyarrow.array(texts)" if isinstance(batch, str | bytes) else ""
+            raise ArgumentError(f"{_WANTED}, not {type(batch).__name__}{more}")
+        text, *kept = _places(batch.schema, names)
+        fields, columns = [batch.schema[text]], [batch.column(text)]
+        for place in kept:
+            field, column = batch.schema[place], batch.column(place)
+            kind = _copied(field.type)
+            fields.append(field.with_type(kind))
+            columns.append(column if kind == field.type else column.cast(kind))
+        yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+
+def _of_pandas(frame: pd.DataFrame, names: _Names) -> pa.Table:
+    """Columns of a pandas frame. Arrow may have no type for the others or for the index."""
+    columns = [str(name) for name in frame.columns]
+    arrays: dict[str, pa.ChunkedArray] = {}
+    for place in _named(columns, names):
+        wrong = f"column {columns[place]!r} {'cannot be kept' if arrays else 'is not text'}"
+        arrays[columns[place]] = array_of_pandas(frame.iloc[:, place], wrong)
+    return pa.table(arrays)
+
+
+def array_of_pandas(series: pd.Series, wrong: str) -> pa.ChunkedArray:
+    """The values of a pandas series. Raises ArgumentError, which begins with `wrong`, if Arrow has no type for them."""
+    try:
+        array = pa.array(series, from_pandas=True)
+    except (pa.ArrowException, ValueError, OverflowError) as error:
+        raise ArgumentError(f"{wrong}: {error}") from None
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def _name_of(series: Any, names: _Names) -> str:  # noqa: ANN401 (of any library)
+    """The name of a series; one without a name has that of the column that is asked for."""
+    name = getattr(series, "name", None)
+    return str(names[0] or "" if name is None else name)
+
+
+def _taken(column: pa.Array, rows: pa.Array, name: str) -> pa.Array:
+    """Rows of a column that is kept. Raises ArgumentError for a type of which Arrow takes no rows."""
+    try:
+        return column.take(rows)
+    except pa.ArrowNotImplementedError:
+        raise ArgumentError(f"column {name!r} cannot be kept: Arrow takes no rows of {column.type}") from None
+
+
+def _copied(kind: pa.DataType) -> pa.DataType:
+    """The type with texts for views of texts, of which Arrow takes no rows; a type without views stays as it is."""
+    if pa.types.is_struct(kind):
+        return pa.struct([each.with_type(_copied(each.type)) for each in kind])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        inner = _copied(kind.value_type)
+        if inner == kind.value_type:
+            return kind
+        return pa.list_(inner, kind.list_size) if pa.types.is_fixed_size_list(kind) else pa.large_list(inner)
+    return _COPIED.get(kind, kind)
+
+
+def _places(schema: pa.Schema, names: _Names) -> list[int]:
+    """Indices of columns, the first of which is text. Raises ArgumentError."""
+    places = _named(schema.names, names)
+    if not is_text(kind := schema.types[places[0]]):
+        raise ArgumentError(f"column {schema.names[places[0]]!r} is {kind}, not text")
+    return places
+
+
+def _named(columns: Sequence[str], names: _Names) -> list[int]:
+    """Indices of the only columns of these names. Raises ArgumentError."""
+    if names[0] is None and len(columns) != 1:
+        raise ArgumentError(f"name the column that is scanned: there are {', '.join(columns)}")
+    return [0 if name is None else _index(columns, name) for name in names]
+
+
+def _index(names: Sequence[str], column: str) -> int:
+    """Index of the only column of that name. Raises ArgumentError."""
+    times = names.count(column)
+    if times != 1:
+        shown = f"{times} columns" if times else "no column"
+        raise ArgumentError(f"{shown} {column!r} among {', '.join(names)}")
+    return names.index(column)

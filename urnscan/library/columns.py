@@ -1,0 +1,112 @@
+"""Functions of whole columns: what `urnscan.canonical` and others do with a text, in Arrow, each different text once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from urnscan.arrays.arrow import bits, number_array, octet_strings
+from urnscan.errors import ArgumentError
+from urnscan.run.options import Options
+from urnscan.scanner.blocks import Scanner
+from urnscan.scanner.grammar import LONGEST, Grammar
+from urnscan.scanner.views import make_scanner
+from urnscan.tables.rows import canonical_column
+from urnscan.tables.values import InValues, as_octets, is_text, scan_values
+from urnscan.urn.equivalence import Level, get_level
+from urnscan.urn.namespaces.columns import is_invalid, is_valid, verdicts
+from urnscan.urn.syntax import get_syntax
+
+_ROWS = 1 << 16  # matches at a time
+_Rows = npt.NDArray[np.int64]
+Values: TypeAlias = pa.Array | pa.ChunkedArray
+
+
+def canonical_forms(values: Values, options: Options) -> pa.ChunkedArray:
+    """The canonical form of each value that is one whole URN; null for any other. Raises ArgumentError if they are no text."""
+
+    def forms(texts: pa.Array) -> pa.Array:
+        rows, urns = _whole(texts, options, options.level)
+        return urns.take(_places(rows, len(texts)))
+
+    return _each_once(values, forms)
+
+
+def validities(values: Values, options: Options) -> pa.ChunkedArray:
+    """Whether each value is a URN that its namespace admits; null for null, and where nothing is certain.
+
+    Raises ArgumentError if they are no text.
+    """
+
+    def valid(texts: pa.Array) -> pa.Array:
+        rows, urns = _whole(texts, options, get_level("lexical", options.syntax))
+        octets, offsets = octet_strings(urns)
+        codes = verdicts(octets, offsets, offsets[1:], options.level.rulebook)
+        known, flags = np.ones(len(texts), np.bool_), np.zeros(len(texts), np.bool_)
+        known[rows], flags[rows] = is_valid(codes) | is_invalid(codes), is_valid(codes)
+        return pa.Array.from_buffers(pa.bool_(), len(texts), [bits(known), bits(flags)])
+
+    return _each_once(values, valid)
+
+
+def names_in(values: Values, options: Options) -> pa.ChunkedArray:
+    """The canonical forms of the URNs in each value, from left to right, as a list; null for null.
+
+    Raises ArgumentError if they are no text.
+    """
+
+    def names(texts: pa.Array) -> pa.Array:
+        scanner = make_scanner(options.grammar(count_lines=False), options.recover)
+        rows, urns = _joined(
+            (hits.value, canonical_column(hits.matches, options.level)) for hits in scan_values(scanner, texts)
+        )
+        ends = np.cumsum(np.bincount(rows, minlength=len(texts)), dtype=np.int32)
+        return pa.ListArray.from_arrays(number_array(np.append(np.int32(0), ends)), urns)
+
+    return _each_once(values, names)
+
+
+def _each_once(values: Values, function: Callable[[pa.Array], pa.Array]) -> pa.ChunkedArray:
+    """Results of a function of a column for each value; the function gets each different value once, and no null."""
+    if not is_text(values.type):
+        raise ArgumentError(f"these values are {values.type}, not text")
+    chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+    encoded = pa.chunked_array(map(as_octets, chunks), pa.large_binary()).dictionary_encode()
+    texts = encoded.chunks[-1].dictionary if encoded.num_chunks else pa.nulls(0, pa.large_binary())
+    results = function(texts)
+    return pa.chunked_array([results.take(chunk.indices) for chunk in encoded.chunks], results.type)
+
+
+def _whole(texts: pa.Array, options: Options, level: Level) -> tuple[_Rows, pa.StringArray]:
+    """The texts that are one whole URN: their rows, and their canonical forms at a level."""
+    lengths = np.diff(np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1])
+    longest = min(max(1, int(lengths.max(initial=0))), LONGEST)
+    grammar = Grammar(get_syntax(options.syntax), longest, keep_query=level.keep_query, count_lines=False)
+    scanner = Scanner(grammar, rows=min(len(texts) + 1, _ROWS))
+
+    def whole(hits: InValues) -> tuple[_Rows, pa.StringArray]:
+        is_whole = (hits.start == 0) & (hits.matches.length == lengths[hits.value])
+        urns = canonical_column(hits.matches, level)
+        return hits.value[is_whole], urns.take(number_array(np.flatnonzero(is_whole)))
+
+    return _joined(whole(hits) for hits in scan_values(scanner, texts))
+
+
+def _joined(parts: Iterable[tuple[_Rows, pa.StringArray]]) -> tuple[_Rows, pa.StringArray]:
+    """Rows and their URNs, in one array each."""
+    rows, urns = [np.empty(0, np.int64)], [pa.nulls(0, pa.string())]
+    for some, of_them in parts:
+        rows.append(some)
+        urns.append(of_them)
+    return np.concatenate(rows), pa.concat_arrays(urns)
+
+
+def _places(rows: _Rows, total: int) -> pa.Array:
+    """For each of `total` rows its place in `rows`, or null."""
+    places = np.zeros(total, np.int64)
+    places[rows] = np.arange(len(rows))
+    return pa.Array.from_buffers(pa.int64(), total, [bits(np.isin(np.arange(total), rows)), pa.py_buffer(places)])

@@ -1,0 +1,80 @@
+"""Comparison from Python: the tables of two runs -> what differs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from urnscan.errors import checks_options
+from urnscan.output.places import check_outputs
+from urnscan.output.tables import open_table
+from urnscan.results.difference import Difference
+from urnscan.run.options import Options, local_name, read_options
+
+__all__ = ["DiffReport", "diff"]
+
+
+@dataclass
+class DiffReport:
+    """Counts and rows of the difference of two tables."""
+
+    came: int = 0
+    """Classes or records that only the new table has."""
+    went: int = 0
+    """Classes or records that only the old table has."""
+    changed: int = 0
+    """Classes or records that both tables have, with other values."""
+    remarks: list[str] = field(default_factory=list)
+    """A line about each option that differs in the two runs."""
+    table: pa.Table | None = None
+    """The rows; None where they were written to a file."""
+
+
+@checks_options
+def diff(
+    old: str | os.PathLike[str],
+    new: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    nid: str | Iterable[str] = (),
+    not_nid: str | Iterable[str] = (),
+    force: bool = False,
+    memory: int | str = 10**9,
+) -> DiffReport:
+    """Tell what differs in the tables of two runs, as `urnscan diff` does: two of classes, or two of clusters.
+
+    `output` gets the rows in the format that its name ends in; with `force` it is replaced. Without it they are in
+    `table`, all in memory. `nid` and `not_nid` choose among classes, as in `scan`. `memory` is in octets, also as text
+    such as "500MB".
+    Raises FatalError if a table cannot be read, if the tables are of two kinds, or if the output cannot be written;
+    ArgumentError (a ValueError and a TypeError) for invalid options.
+
+    >>> import tempfile
+    >>> from urnscan import diff, samples, scan
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("prose.txt", "titles.csv"):
+    ...         scan(samples() / name, trim=True).to_parquet(f"{folder}/{name}.parquet")
+    ...     found = diff(f"{folder}/prose.txt.parquet", f"{folder}/titles.csv.parquet", nid="nbn:de")
+    >>> found.came, found.went, found.changed
+    (0, 6, 2)
+    >>> found.table.column("urn")[0].as_py()
+    'urn:nbn:DE:hbz:99-0007312'
+    """
+    (options,) = read_options(locals(), Options)
+    path = None if output is None else local_name(output)
+    difference = Difference(local_name(old), local_name(new), check_outputs(path), options)
+    table = None
+    with contextlib.ExitStack() as stack:
+        if path is None:
+            table = pa.Table.from_batches(difference.rows(), difference.schema).unify_dictionaries()
+        else:
+            file: Any = stack.enter_context(open_table(path, difference.schema, force=force))
+            for rows in difference.rows(file.folder):
+                file.write(rows)
+            file.commit()
+    return DiffReport(**difference.counts, remarks=list(difference.remarks()), table=table)

@@ -1,0 +1,81 @@
+"""Compilation of all that any run needs, ahead of the first run."""
+
+from __future__ import annotations
+
+import tarfile
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from urnscan.arrays import jit
+from urnscan.display.text import counted
+from urnscan.library.deduplication import deduplicate
+from urnscan.library.scans import scan
+
+_TEXTS = {
+    "a.txt": b"see urn:isbn:0451450523, (URN:ISBN:0451450523) and https://r.example/urn:nbn:de:101-1?x\n",
+    "b.txt": b"urn:isbn:0-395-36341-1 urn%3Aissn%3A0317-8471 urn:x urn:x-a:b%2C?+c\n",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WarmUp:
+    """Result of `warm_up`."""
+
+    compiled: int
+    """Number of functions that were compiled; 0 if all were compiled before."""
+    seconds: float
+    """The time that it took."""
+    folder: Path | None
+    """The folder in which compiled code is kept; None if no folder can be written, so that each process compiles."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether later runs need not compile."""
+        return self.folder is not None or not jit.IS_COMPILED
+
+    def __str__(self) -> str:
+        """The result in one line."""
+        if not jit.IS_COMPILED:
+            return "nothing is compiled: NUMBA_DISABLE_JIT is set"
+        if not self.compiled:
+            done = "nothing to compile: all is there"
+        else:
+            done = f"compiled {counted(self.compiled, 'function')} in {self.seconds:.1f} s"
+        return f"{done}; {self._place()}"
+
+    def _place(self) -> str:
+        if self.folder is None:
+            return jit.NOT_KEPT
+        return f"compiled code is kept in {self.folder}"
+
+
+def warm_up() -> WarmUp:
+    """Compile all functions that any run of this version can need on this machine, and keep the result.
+
+    The first run needs this, some twenty seconds, and later runs load the result. Call it where a first run should not
+    wait, for example when the image of a container is built. It does little if all is compiled.
+
+    >>> import urnscan
+    >>> urnscan.warm_up().folder is None
+    False
+    """
+    began, before = time.monotonic(), jit.count()
+    if jit.IS_COMPILED:
+        with jit.all_in_one():
+            _use_all()
+        jit.mark_complete()
+    return WarmUp(jit.count() - before, time.monotonic() - began, jit.kept_in())
+
+
+def _use_all() -> None:
+    """Run small jobs that call every compiled function."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in _TEXTS.items():
+            (Path(folder) / name).write_bytes(text)
+        with tarfile.open(Path(folder) / "c.tar", "w") as archive:
+            archive.add(Path(folder) / "a.txt", "a.txt")
+        scan(folder, Path(folder) / "a.txt", rejects=True, progress=False)
+        scan(folder, syntax="rfc8141", equivalence="namespace", recover="all", not_nid="example", progress=False)
+        deduplicate(Path(folder) / "a.txt", record="line", progress=False)

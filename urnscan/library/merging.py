@@ -1,0 +1,64 @@
+"""Merging from Python: tables of several runs -> one file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any
+
+from urnscan.errors import ArgumentError, checks_options
+from urnscan.output.places import check_outputs, commit_all
+from urnscan.output.tables import open_table
+from urnscan.results.merge import Merge, MergeReport
+from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
+from urnscan.run.pipeline import Outputs
+from urnscan.tables.schemas import WRITTEN
+
+__all__ = ["MergeReport", "merge"]
+
+
+@checks_options
+def merge(
+    tables: Named,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    classes: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    jobs: int | None = None,
+    memory: int | str = 10**9,
+) -> MergeReport:
+    """Make one file of the tables of several runs, as `urnscan merge` does: all classes, or all occurrences.
+
+    `tables` are files, folders and globs; their order decides which occurrence is the first. `output` is written in the
+    format that its name ends in; with `force` it is replaced. If the tables hold occurrences, `classes` is the file for
+    the classes of these, which are exact also where a name has more than 100 spellings. `memory` is in octets, also as
+    text such as "500MB"; `jobs` are threads, None: as many as there are cores.
+    Returns counts, and in `inexact` and `shared` what may be other than in one run over all inputs.
+    Raises FatalError if a table cannot be read, if options of the runs differ, or if the output cannot be written;
+    ArgumentError (a ValueError and a TypeError) for invalid options.
+
+    >>> import tempfile
+    >>> from urnscan import merge, samples, scan
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("prose.txt", "titles.csv"):
+    ...         scan(samples() / name, trim=True).to_parquet(f"{folder}/{name}.parquet")
+    ...     report = merge(folder, f"{folder}/all.parquet")
+    >>> report.tables, report.occurrences, report.rows
+    (2, 23, 17)
+    """
+    (options,) = read_options(locals(), Options)
+    given = {"output": output, "classes": classes}
+    paths = {name: local_name(path) for name, path in given.items() if path is not None}
+    if not paths:
+        raise ArgumentError("name a file for the merged table, or for the classes of occurrences")
+    outputs = check_outputs(*paths.values())
+    merging = Merge(named_inputs([tables]), outputs, memory=options.memory, jobs=options.jobs)
+    written = merging.kinds_of(paths)
+    with contextlib.ExitStack() as stack:
+        files: dict[str, Any] = {
+            name: stack.enter_context(open_table(path, **WRITTEN[name], force=force)) for name, path in written.items()
+        }
+        folder = files["classes"].folder if "classes" in files else None
+        merging.run(Outputs(**{name: file.write for name, file in files.items()}, spill_folder=folder))
+        commit_all(files.values(), merging.metadata)
+    return merging.report

@@ -1,0 +1,89 @@
+"""Functions of URNs for Polars: `import urnscan.polars` gives expressions and series the namespace `urn`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from urnscan.errors import checks_options
+from urnscan.library.columns import canonical_forms, names_in, validities
+from urnscan.run.options import OF_INPUTS, Options, read_options
+from urnscan.scanner.grammar import ResolverTail
+from urnscan.urn.namespaces.own import Rules
+
+try:
+    import polars as pl
+except ImportError as error:
+    raise ImportError("urnscan.polars needs Polars: pip install 'urnscan[polars]'") from error
+
+__all__ = ["ColumnURN"]
+
+_Column = TypeVar("_Column", pl.Expr, pl.Series)
+
+
+@pl.api.register_expr_namespace("urn")
+@pl.api.register_series_namespace("urn")
+class ColumnURN(Generic[_Column]):
+    """The namespace `urn` of an expression or a series of text: one result for each value, null for null.
+
+    Each different text is looked at once. All methods raise ArgumentError for an unknown option or value, and for
+    a column that is not text; in an expression this is an error of Polars that says so.
+
+    >>> import polars, urnscan.polars
+    >>> names = polars.DataFrame({"name": ["URN:ISBN:0-395-36341-1", "see urn:ietf:rfc:2648", None]})
+    >>> names.select(polars.col("name").urn.canonical(equivalence="namespace")).to_series().to_list()
+    ['urn:isbn:9780395363416', None, None]
+    >>> names["name"].urn.find().to_list()
+    [['urn:isbn:0-395-36341-1'], ['urn:ietf:rfc:2648'], None]
+    """
+
+    def __init__(self, column: _Column) -> None:
+        self._column: _Column = column
+
+    @checks_options
+    def canonical(self, *, syntax: str = "rfc2141", equivalence: str = "lexical", rules: Rules = None) -> _Column:
+        """The canonical form of each value, as `urnscan.canonical` gives it; null for a value that is no URN.
+
+        A bare ISBN is no URN: `urnscan.explain` tells for which one it stands.
+        """
+        (options,) = read_options(locals(), Options)
+        return self._mapped(partial(canonical_forms, options=options), pl.String())
+
+    @checks_options
+    def is_valid(self, *, syntax: str = "rfc2141", rules: Rules = None) -> _Column:
+        """Whether each value is a URN that its namespace admits; null where nothing is certain.
+
+        A value that is no URN is False, also a bare ISBN.
+        """
+        (options,) = read_options(locals(), Options)
+        return self._mapped(partial(validities, options=options), pl.Boolean())
+
+    @checks_options
+    def find(
+        self,
+        *,
+        syntax: str = "rfc2141",
+        equivalence: str = "lexical",
+        trim: bool = False,
+        recover: str | Iterable[str] = (),
+        resolver_tail: ResolverTail = "keep",
+        max_length: int = 65_536,
+        nid: str | Iterable[str] = (),
+        not_nid: str | Iterable[str] = (),
+        rules: Rules = None,
+    ) -> _Column:
+        """The canonical forms of the URNs in each value, from left to right, as a list.
+
+        `urnscan.scan_batches` also gives their places. The options are those of `urnscan.scan`.
+        """
+        (options,) = read_options(locals(), Options, without=OF_INPUTS)
+        return self._mapped(partial(names_in, options=options), pl.List(pl.String()))
+
+    def _mapped(self, function: Callable[[Any], Any], kind: pl.DataType) -> _Column:
+        def mapped(series: pl.Series) -> pl.Series:
+            return pl.Series(series.name, function(series.to_arrow()), kind)
+
+        if isinstance(self._column, pl.Series):
+            return mapped(self._column)
+        return self._column.map_batches(mapped, kind, is_elementwise=True)
