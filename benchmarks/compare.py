@@ -193,7 +193,10 @@ def dedup_runs(work: Path) -> Iterator[Run]:
 
 # --- recording -------------------------------------------------------------------------------------------------------
 
-VARYING = ((rb"(?m)(?<=, )\d+\.\d s(?=,|$)", b"TIME s"), (rb'(urnscan |"version": ")\d+\.\d+[\w.+]*', rb"\1VERSION"))
+VARYING = (
+    (rb"(?m)(?<=, )\d+\.\d s(?=,|$| ->)", b"TIME s"),
+    (rb'(urnscan |"version": ")\d+\.\d+[\w.+]*', rb"\1VERSION"),
+)
 DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.decompress,
     ".bz2": bz2.decompress,

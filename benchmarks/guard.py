@@ -25,8 +25,9 @@ from corpora import DENSITIES, pieces
 from in_python import PATTERN
 
 from urnscan import Options, __version__
-from urnscan.run.pipeline import run
-from urnscan.scanner.blocks import Grammar, Scanner
+from urnscan.run.pipeline import Outputs, run
+from urnscan.scanner.blocks import Scanner
+from urnscan.scanner.grammar import Grammar
 from urnscan.urn.syntax import get_syntax
 
 NUMBERS = Path(__file__).with_name("guard.json")
@@ -59,7 +60,7 @@ def measure(kind: str, folder: Path) -> dict[str, float]:
     options = Options(jobs=1)
     ours: dict[str, Callable[[], int]] = {
         f"{kind} kernel": lambda: sum(len(matches) for matches in scanner.scan_octets(octets)),
-        f"{kind} pipeline": lambda: run([str(file)], options, classes=lambda _: None).occurrences,
+        f"{kind} pipeline": lambda: run([str(file)], options, Outputs(classes=lambda _: None)).occurrences,
     }
     ratios: dict[str, list[float]] = {name: [] for name in ours}
     for work in ours.values():  # not measured: compiles, fills caches

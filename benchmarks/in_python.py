@@ -100,7 +100,8 @@ def with_polars(path: Path) -> tuple[int, int]:
 
 def with_kernel(path: Path) -> tuple[int, str, float]:
     """Count with the scanner of urnscan alone, on one thread, reading included; only the second run is measured."""
-    from urnscan.scanner.blocks import Grammar, Scanner
+    from urnscan.scanner.blocks import Scanner
+    from urnscan.scanner.grammar import Grammar
     from urnscan.urn.syntax import get_syntax
 
     scanner = Scanner(Grammar(get_syntax("rfc2141"), count_lines=False))

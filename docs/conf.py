@@ -25,7 +25,15 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:obj", ".*"),  # that prose: most of what is code in it is no name
     # Types of other libraries; to link to their pages would need the network.
-    ("py:(class|data|exc)", r"(collections|numpy|os|pa|pandas|pathlib|pd|pyarrow|pyspark|types|typing)\..*"),
+    (
+        "py:(class|data|exc)",
+        r"(_?duckdb|collections|numpy|os|pa|pandas|pathlib|pd|polars|pyarrow|pyspark|types|typing)\..*",
+    ),
+    ("py:class", "Path|Row"),  # of pathlib and pyspark, where Spark is not installed
+    (
+        "py:class",
+        r"(urnscan\.polars\._Column|urnscan\.dedup\.decisions\.Decisions|ResolverTail|Rules)",
+    ),  # names of types that are written out
 ]
 
 # A URN in the prose of a docstring is a name and leads nowhere.

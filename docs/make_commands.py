@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from urnscan import __version__
 from urnscan.cli import COMMANDS
 from urnscan.cli.arguments import SUMMARIES, About, Listed, Parser
-from urnscan.tables.schemas import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
+from urnscan.tables.schemas import CANDIDATES, CLASSES, CLUSTERS, MAPPING, OCCURRENCES, REJECTS, REVIEW
 
 __all__ = ["Command", "Group", "Option", "commands", "pages"]
 
@@ -129,7 +129,15 @@ def pages() -> Iterator[tuple[Path, str]]:
     )
     environment.filters |= {"roff": roff, "sentence": sentence, "markdown": markdown}
     known = commands()
-    columns = {"classes": CLASSES, "occurrences": OCCURRENCES, "rejects": REJECTS, "clusters": CLUSTERS}
+    columns = {
+        "classes": CLASSES,
+        "occurrences": OCCURRENCES,
+        "rejects": REJECTS,
+        "clusters": CLUSTERS,
+        "mapping": MAPPING,
+        "review": REVIEW,
+        "candidates": CANDIDATES,
+    }
     values = {
         "version": __version__,
         "commands": known,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from urnscan.urn.namespaces import Namespace, Rule, registered, rules
-from urnscan.urn.namespaces.checks import CHECKS
+from urnscan.urn.namespaces.judgement import CHECKS
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "tests" / "urn" / "namespaces" / "examples.toml"

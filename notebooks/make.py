@@ -19,6 +19,7 @@ import nbformat
 from ipykernel.kernelspec import write_kernel_spec
 
 HERE = Path(__file__).parent
+SAMPLES = HERE.parent / "data" / "samples"
 KERNEL = "urnscan-notebooks"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -51,7 +52,7 @@ def written(notebook: nbformat.NotebookNode) -> str:
 
 
 def run(folder: Path) -> dict[str, nbformat.NotebookNode]:
-    """Run copies of the notebooks in a folder, with a copy of the samples and this Python; returns them by name.
+    """Run copies of the notebooks in a folder that holds nothing else, with this Python; returns them by name.
 
     Raises RuntimeError with the output of nbmake if a cell fails.
     """
@@ -59,7 +60,6 @@ def run(folder: Path) -> dict[str, nbformat.NotebookNode]:
     copies.mkdir()
     for path in paths():
         shutil.copy(path, copies)
-    shutil.copytree(HERE.parent / "data" / "samples", folder / "data" / "samples")
     write_kernel_spec(folder / "kernels" / KERNEL)
     environment = {
         name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"
@@ -104,10 +104,17 @@ def normalised(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             if "metadata" in output:
                 output.metadata = {}
             if output.output_type == "stream":
-                output.text = output.text.replace("\r\n", "\n")
+                output.text = _without_place(output.text.replace("\r\n", "\n"))
+            for kind, text in output.get("data", {}).items():
+                output.data[kind] = _without_place(text) if isinstance(text, str) else text
     for cell in notebook.cells:
         cell.metadata = {"tags": cell.metadata.tags} if cell.metadata.get("tags") else {}
     return notebook
+
+
+def _without_place(text: str) -> str:
+    """Name the samples as in this repository, wherever that lies."""
+    return text.replace(f"{SAMPLES}", "data/samples")
 
 
 def _joined(outputs: list[Any]) -> list[Any]:

@@ -1,15 +1,24 @@
 """Hypothesis profiles, and fixtures that several packages need."""
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 # Two profiles: `quick` is the default and draws the same examples each time, so that a failure is of the change at hand;
-# `--hypothesis-profile=full` draws fifteen times as many, and others each time.
+# `--hypothesis-profile=full` draws three times as many, and others each time.
 # Neither has a deadline: how long an example takes says nothing on a machine that is busy otherwise.
 _UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 settings.register_profile("quick", _UNTIMED, derandomize=True, max_examples=20, stateful_step_count=10)
-settings.register_profile("full", _UNTIMED, max_examples=300, stateful_step_count=20)
+settings.register_profile("full", _UNTIMED, max_examples=60, stateful_step_count=20)
 settings.load_profile("quick")
+
+
+def pytest_configure(config):
+    """Compile all ahead, once for all workers: the first run of the command would say a line that no test expects."""
+    if not hasattr(config, "workerinput"):
+        subprocess.run([sys.executable, "-m", "urnscan", "-", "--quiet"], stdin=subprocess.DEVNULL, check=True)
 
 
 @pytest.fixture(scope="module")

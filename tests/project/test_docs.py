@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from tests.support.scripts import script
-from urnscan.tables.schemas import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
+from urnscan.tables.schemas import CANDIDATES, CLASSES, CLUSTERS, MAPPING, OCCURRENCES, REJECTS, REVIEW
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,7 +25,15 @@ TYPES = {"dictionary": pa.types.is_dictionary, "list": pa.types.is_list}
 
 @pytest.mark.parametrize(
     ("section", "schema"),
-    [("Classes", CLASSES), ("Occurrences", OCCURRENCES), ("Rejects", REJECTS), ("Clusters", CLUSTERS)],
+    [
+        ("Classes", CLASSES),
+        ("Occurrences", OCCURRENCES),
+        ("Rejects", REJECTS),
+        ("Clusters", CLUSTERS),
+        ("Mapping", MAPPING),
+        ("Review", REVIEW),
+        ("Candidates", CANDIDATES),
+    ],
 )
 def test_columns(section, schema):
     """docs/reference/files.md has every column of each table in its order, with its type and whether it may be null."""

@@ -2,7 +2,6 @@
 
 import ast
 import dataclasses
-import importlib
 import inspect
 import re
 import subprocess
@@ -15,22 +14,21 @@ import pytest
 from lxml import html
 
 import urnscan
+import urnscan.duckdb
+import urnscan.pandas
+import urnscan.polars
 import urnscan.spark
 import urnscan.urn.namespaces
 from tests.support.scripts import script
+from urnscan.urn.namespaces.native import Native
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-NATIVE = [
-    importlib.import_module(f"urnscan.urn.namespaces.{name}")
-    for name in urnscan.urn.namespaces.__all__
-    if isinstance(getattr(urnscan.urn.namespaces, name), ModuleType)
-]
 
 
 def public():
     """(name, value) of all that people may use."""
-    for module in (urnscan, urnscan.urn.namespaces, *NATIVE, urnscan.spark):
+    for module in (urnscan, urnscan.urn.namespaces, urnscan.spark, urnscan.pandas, urnscan.polars, urnscan.duckdb):
         for name in module.__all__:
             value = getattr(module, name)
             is_twice = module is urnscan.urn.namespaces and name in urnscan.__all__
@@ -42,6 +40,7 @@ def public():
 
 PUBLIC = dict(public())
 FUNCTIONS = {name: value for name, value in PUBLIC.items() if isinstance(value, FunctionType)}
+NATIVE = {name: value for name, value in PUBLIC.items() if isinstance(value, Native)}
 RECORDS = {name: value for name, value in PUBLIC.items() if dataclasses.is_dataclass(value)}
 
 
@@ -105,6 +104,15 @@ def test_functions_say_what_they_do(name):
     assert ">>> " in told
     if inspect.signature(FUNCTIONS[name]).parameters and name != "urnscan.nid_status":
         assert re.search(r"\b[Rr]aises\b", told)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_native_identifiers_say_where_they_are_defined(name):
+    """Each with its standard, and examples of both ways, which the doctests run."""
+    nid, told = name.rpartition(".")[2], type(NATIVE[name]).__doc__
+    assert re.search(r"RFC \d|IANA template", told)
+    assert f"{nid}.to_urn(" in told
+    assert f"{nid}.from_urn(" in told
 
 
 @pytest.mark.parametrize("name", RECORDS)

@@ -54,7 +54,13 @@ class TestEach:
         """At the top, in words, and in one cell."""
         words, code = committed(name).cells[:2]
         assert "**Your own corpus:**" in words.source
-        assert re.search(r'^CORPUS = "\.\./data/samples"$', code.source, re.MULTILINE)
+        assert re.search(r"^CORPUS = urnscan\.samples\(\)$", code.source, re.MULTILINE)
+
+    def test_runs_wherever_it_is_copied_to(self, name):
+        """No file is named by its place beside the notebook. (All are run in folders that hold nothing else.)"""
+        for cell in committed(name).cells:
+            if cell.cell_type == "code":
+                assert not re.search(r"\.\./|data/samples", cell.source), cell.id
 
     def test_outputs_are_clean(self, name):
         """No warnings, no traces of a progress bar, nothing of the machine on which it ran."""

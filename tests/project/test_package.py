@@ -131,7 +131,7 @@ def test_the_wheel_alone(installed, tmp_path):
     classes, page, clusters = (tmp_path / name for name in ("classes.parquet", "page.html", "clusters.parquet"))
     run("-m", "urnscan", works, "-o", classes, "--quiet")
     run("-m", "urnscan", "report", classes, "-o", page, "--quiet")
-    run("-m", "urnscan", "dedup", works, "-o", clusters, "--report", f"{page}.too", "--quiet")
+    run("-m", "urnscan", "dedup", works, "-o", clusters, "--report", f"{page}.gz", "--quiet")
     assert b"</html>" in page.read_bytes()
     assert clusters.exists()
 

@@ -8,12 +8,14 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_two_lines():
-    """Exactly two lines to copy, and the second is what CI runs."""
-    (block,) = re.findall(r"^```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    lines = block.strip().splitlines()
-    assert len(lines) == 2
-    assert lines[0].endswith(".venv/bin/urnscan data/samples -o urns.parquet")
-    assert "pytest" in lines[1]
+    """Two blocks of one line to copy, each with its duration and what it leaves; the second is what CI runs."""
+    (scan, about_scan), (tests, about_tests) = re.findall(r"^```sh\n(.*)\n```\n\n(.+)$", README, re.MULTILINE)
+    assert scan.endswith(".venv/bin/urnscan data/samples -o urns.parquet")
+    assert "pytest" in tests
+    for about in (about_scan, about_tests):
+        assert "minutes" in about
+        assert "leaves" in about
+        assert "`.venv/`" in about
     assert "grep -m 1 '^python3 -m venv .*pytest' README.md" in (ROOT / ".ci" / "run").read_text()
 
 

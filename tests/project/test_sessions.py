@@ -14,17 +14,20 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 OWN_TESTS = ("spark.md", "engines.md")  # what they need may not be here: test_spark.py, test_engines.py
-BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(console|python|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ ", re.MULTILINE)
-SECONDS = re.compile(r"\b\d+\.\d s(?=$|, \d+ failure)", re.MULTILINE)
+SECONDS = re.compile(r"\b\d+\.\d s(?=$|, \d+ (?:failure|note)| -> )", re.MULTILINE)
 
 
 def blocks(page):
-    """The sessions of a page in their order: whether a shell's or Python's, and what stands there."""
+    """The sessions of a page in their order, and its files: their language, and what stands there.
+
+    A file is in TOML, and its first line is a comment with its name.
+    """
     return [
         (language, text)
         for language, text in BLOCK.findall(page.read_text(encoding="utf-8"))
-        if language == "console" or ">>> " in text
+        if language in ("console", "toml") or ">>> " in text
     ]
 
 
@@ -73,6 +76,21 @@ def bucket(request, folder, monkeypatch):
         client.upload_file(str(folder / "data" / "samples" / name), "library", f"dumps/{name}")
 
 
+@pytest.mark.usefixtures("folder")
+def test_r():
+    """What a page shows in R holds, where R and its package jsonlite are installed."""
+    if not shutil.which("Rscript") or subprocess.run(["Rscript", "-e", "library(jsonlite)"], check=False).returncode:
+        pytest.skip("needs R and jsonlite")
+    page = ROOT / "docs" / "howto" / "tables.md"
+    for language, text in blocks(page):
+        for command, _ in commands(text) if language == "console" else ():
+            subprocess.run(command, shell=True, check=False)
+    scripts = re.findall(r"^```r\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert "".join(scripts).count("stopifnot") > 3
+    done = subprocess.run(["Rscript", "-e", "".join(scripts)], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.usefixtures("folder", "bucket")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:moto", "ignore::DeprecationWarning:boto")
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
@@ -86,6 +104,9 @@ def test_page(page):
             runner.run(test, clear_globs=False)
             assert runner.failures == 0, text
             names = test.globs
+            continue
+        if language == "toml":
+            Path(text.partition("\n")[0].removeprefix("# ")).write_text(text, encoding="utf-8")
             continue
         for command, output in commands(text):
             done = subprocess.run(

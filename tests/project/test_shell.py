@@ -161,7 +161,7 @@ def fish(folder, tmp_path_factory):
 
 
 CASES = [
-    ("urnscan d", ["dedup", "dump.xml"]),
+    ("urnscan d", ["dedup", "diff", "dump.xml"]),
     ("urnscan dump.xml d", ["dump.xml"]),
     ("urnscan ./d", ["./dump.xml"]),
     ("urnscan my", ["my file.txt"]),
@@ -172,16 +172,20 @@ CASES = [
     ("urnscan --sy", ["--syntax"]),
     ("urnscan dump.xml --tr", ["--trim"]),
     ("urnscan dump.xml --re", ["--rejects", "--resume", "--resolver-tail", "--recover"]),
-    ("urnscan dedup --re", ["--report", "--record", "--resolver-tail", "--recover"]),
+    ("urnscan dedup --rec", ["--record", "--recover"]),
     ("urnscan explain --eq", ["--equivalence"]),
     ("urnscan --syntax ", list(SYNTAXES)),
     ("urnscan --syntax=rfc8", ["--syntax=rfc8141"]),
     ("urnscan dedup --keep l", ["last", "longest"]),
+    ("urnscan dedup --keep newest,l", ["newest,last", "newest,longest"]),
+    ("urnscan dedup --agree t", ["title"]),
     ("urnscan dedup dump.xml --record pica", ["pica", "pica-plain"]),
     ("urnscan --engine s", ["spark"]),
     ("urnscan --recover w", ["wraps"]),
     ("urnscan --recover percent,w", ["percent,wraps"]),
     ("urnscan --recover=percent,w", ["--recover=percent,wraps"]),
+    ("urnscan --nid isb", ["isbn"]),
+    ("urnscan dedup --weak doi,isb", ["doi,isbn"]),
     ("urnscan --errors ", FOLDERS),
     ("urnscan report u", ["urns.parquet"]),
     ("urnscan report i", ["it's.parquet"]),
@@ -267,7 +271,7 @@ class TestManPages:
         assert max(map(len, done.stdout.splitlines())) <= 80
 
     def test_columns_are_those_of_the_tables(self):
-        from urnscan.tables.schemas import CLASSES, CLUSTERS, OCCURRENCES, REJECTS
+        from urnscan.tables.schemas import CANDIDATES, CLASSES, CLUSTERS, MAPPING, OCCURRENCES, REJECTS, REVIEW
 
         text = {path.stem: " ".join(path.read_text().split()) for path in MAN}
         for page, schema in (
@@ -275,6 +279,9 @@ class TestManPages:
             ("urnscan", OCCURRENCES),
             ("urnscan", REJECTS),
             ("urnscan-dedup", CLUSTERS),
+            ("urnscan-dedup", MAPPING),
+            ("urnscan-dedup", REVIEW),
+            ("urnscan-dedup", CANDIDATES),
         ):
             assert ", ".join(schema.names) + "." in text[page]
 

@@ -42,15 +42,15 @@ def classes(rows):
         "nid": nids,
         "nss": [urn.split(":", 2)[2] for urn, *_ in rows],
         "nid_status": [STATUS.get(nid, "unregistered") for nid in nids],
-        "count": [row[1] for row in rows],
+        "occurrence_count": [row[1] for row in rows],
         "source_count": [min(row[1], 3) for row in rows],
-        "variant_count": [len(row[2]) for row in rows],
-        "variants": [
+        "spelling_count": [len(row[2]) for row in rows],
+        "spellings": [
             [{"text": text, "count": number} for text, number in zip(row[2], row[3], strict=True)] for row in rows
         ],
         "first_source": [row[4] for row in rows],
         "first_member": [None] * len(rows),
-        "first_offset": list(range(len(rows))),
+        "first_start": list(range(len(rows))),
         "valid": valid,
         "problem": [row[5] for row in rows],
     }
@@ -66,16 +66,17 @@ def occurrences(rows):
     columns = {
         "source": [source for _, _, source in found],
         "member": [None] * size,
-        "offset": list(range(size)),
+        "start": list(range(size)),
         "line": [1] * size,
         "text": [text for _, text, _ in found],
         "urn": [urn for urn, _, _ in found],
         "nid": [urn.split(":")[1] for urn, _, _ in found],
         "stop": [stops[number % 7] for number in range(size)],
-        "trailing": [number % 4 for number in range(size)],
+        "punctuation": [number % 4 for number in range(size)],
         "length": [len(text) for _, text, _ in found],
         "via": [None] * size,
         "resolver": [None] * size,
+        **{name: [None] * size for name in ("r_component", "q_component", "f_component", "problem")},
     }
     return pa.table(
         [pa.array(columns[field.name], _plain(field.type)).cast(field.type) for field in OCCURRENCES], OCCURRENCES
@@ -84,7 +85,13 @@ def occurrences(rows):
 
 def write(table, path, **options):
     """Put a table where a run would."""
-    told = {"version": "0", "syntax": "rfc2141", "trim": False, "recover": ["wraps"], "counts": {"inputs": 1234}}
+    told = {
+        "version": "0",
+        "syntax": "rfc2141",
+        "trim": False,
+        "recover": ["wraps"],
+        "counts": {"inputs": 1234, "notes": 2},
+    }
     metadata = {"urnscan": json.dumps(told)}
     pq.write_table(table.replace_schema_metadata(metadata), path, **options)
     return path

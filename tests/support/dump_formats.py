@@ -51,7 +51,7 @@ class Writer:
     """What the dump calls a record."""
 
 
-# --- MARC 21 ---------------------------------------------------------------------------------------------------------
+# --- MARC 21 and UNIMARC ---------------------------------------------------------------------------------------------
 
 Field = tuple[str, str, list[tuple[str, str]]]
 
@@ -63,7 +63,7 @@ def _marc_fields(entry: Entry) -> list[Field]:
     fields += [("022", "  ", [("a", text)]) for text in entry.of("issn")]
     fields += [("024", "7 ", [("a", n.text), ("2", codes[n.scheme])]) for n in entry.own if n.scheme in codes]
     fields += [
-        ("035", "  ", [("a", f"(OCoLC){entry.year}{entry.number[:6]}")]),
+        ("035", "  ", [("a", f"(OCoLC){entry.number}")]),
         ("100", "1 ", [("a", entry.creator), ("4", "aut")]),
         ("245", "10", [("a", entry.title), ("c", entry.creator)]),
         ("264", " 1", [("a", "Köln"), ("b", "Verlag"), ("c", str(entry.year))]),
@@ -76,6 +76,26 @@ def _marc_fields(entry: Entry) -> list[Field]:
     return [*fields, ("887", "  ", [("a", f'<ead xmlns="{VOCABULARY}"/>'), ("2", "ead")])]
 
 
+def _unimarc_fields(entry: Entry) -> list[Field]:
+    """The same record in UNIMARC: its coded data are where MARC 21 has the author, and its ISBN where that has the LCCN."""
+    fields: list[Field] = [("010", "  ", [("a", text), ("b", "br."), ("d", "12 EUR")]) for text in entry.of("isbn")]
+    fields += [("011", "  ", [("a", text)]) for text in entry.of("issn")]
+    fields += [
+        ("017", "70", [("a", n.text), ("2", n.scheme)]) for n in entry.own if n.scheme in _ALL - {"isbn", "issn"}
+    ]
+    fields += [("017", "70", [("a", text), ("2", "urn")]) for text in entry.of("urn")]
+    fields += [
+        ("100", "  ", [("a", f"20260101d{entry.year}    m  y0frey50      ba")]),
+        ("200", "1 ", [("a", entry.title), ("f", entry.creator)]),
+        ("214", " 0", [("a", "Paris"), ("c", "Presses"), ("d", str(entry.year))]),
+    ]
+    fields += [("300", "  ", [("a", note)]) for note in entry.notes]
+    fields += [("461", " 0", [("t", "Host"), ("u", urn)]) for urn in entry.others[:1]]
+    fields += [("452", " 0", [("t", "Print"), ("u", urn)]) for urn in entry.others[1:]]
+    fields += [("856", "4 ", [("u", text)]) for text in entry.of("link")]
+    return [*fields, ("886", "2 ", [("2", "ead"), ("a", VOCABULARY)])]
+
+
 _LEADER = "00000nam a2200000 c 4500"
 
 
@@ -83,15 +103,51 @@ def _control_fields(entry: Entry) -> list[tuple[str, str]]:
     return [("001", entry.number), ("003", "XX-999"), ("008", f"260101s{entry.year}    gw ||||| |||| 00||||ger  ")]
 
 
-def _marc(_: random.Random, entries: Sequence[Entry]) -> Written:
+def _marc(fields: Callable[[Entry], list[Field]], _: random.Random, entries: Sequence[Entry]) -> Written:
     records = []
     for entry in entries:
         record = pymarc.Record(leader=_LEADER)
         record.add_field(*(pymarc.Field(tag=tag, data=data) for tag, data in _control_fields(entry)))
-        for tag, indicators, subfields in _marc_fields(entry):
+        for tag, indicators, subfields in fields(entry):
             parts = [pymarc.Subfield(code, value) for code, value in subfields]
             record.add_field(pymarc.Field(tag=tag, indicators=pymarc.Indicators(*indicators), subfields=parts))
         records.append(record.as_marc())
+    return Written(records)
+
+
+def _marc_in_json(rng: random.Random, entries: Sequence[Entry]) -> Written:
+    """An array, as pymarc and yaz-marcdump write it; the leader stands before the fields or behind."""
+    records = [pymarc.Record(data=octets).as_dict() for octets in _marc(_marc_fields, rng, entries).records]
+    ordered = [dict(reversed(record.items())) if rng.random() < 0.5 else record for record in records]
+    indent = rng.choice([None, 2])
+    return Written([json.dumps(record, indent=indent).encode() for record in ordered], b"[\n", b",\n", b"\n]\n")
+
+
+def _mrk(rng: random.Random, entries: Sequence[Entry]) -> Written:
+    """As MarcEdit writes it, and pymarc shows a record."""
+    records = [pymarc.Record(data=octets) for octets in _marc(_marc_fields, rng, entries).records]
+    return Written([str(record).strip().encode() + b"\n" for record in records], between=b"\n")
+
+
+def _marc_lines(_: random.Random, entries: Sequence[Entry]) -> Written:
+    """As yaz-marcdump writes it."""
+    records = []
+    for entry in entries:
+        lines = [_LEADER, *(f"{tag} {data}" for tag, data in _control_fields(entry))]
+        for tag, indicators, subfields in _marc_fields(entry):
+            lines.append(f"{tag} {indicators}" + "".join(f" ${code} {value}" for code, value in subfields))
+        records.append("".join(f"{line}\n" for line in lines).encode())
+    return Written(records, between=b"\n", tail=b"\n")
+
+
+def _aleph(_: random.Random, entries: Sequence[Entry]) -> Written:
+    records = []
+    for at, entry in enumerate(entries, 1):
+        lines = ["FMT   L BK", f"LDR   L {_LEADER.replace(' ', '^')}"]
+        lines += [f"{tag}   L {data.replace(' ', '^')}" for tag, data in _control_fields(entry)]
+        for tag, indicators, subfields in _marc_fields(entry):
+            lines.append(f"{tag}{indicators} L " + "".join(f"$${code}{value}" for code, value in subfields))
+        records.append("".join(f"{at:09} {line}\n" for line in lines).encode())
     return Written(records)
 
 
@@ -248,6 +304,44 @@ def _onix_record(entry: Entry) -> Element:
     return Element("Product", content)
 
 
+def _pubmed_record(entry: Entry) -> Element:
+    citation = [
+        Element("PMID", entry.number, {"Version": "1"}),
+        Element(
+            "Article",
+            [
+                Element("Journal", [Element("JournalIssue", [Element("PubDate", [Element("Year", str(entry.year))])])]),
+                Element("ArticleTitle", entry.title),
+                *_elements("Abstract", [*entry.notes, f"Encoded by {VOCABULARY} ."]),
+            ],
+        ),
+    ]
+    own = [Element("ArticleId", text, {"IdType": "doi"}) for text in entry.of("doi")]
+    own += [Element("ArticleId", text, {"IdType": "pii"}) for text in entry.of("urn", "link")]
+    cited = [Element("Reference", [Element("ArticleIdList", _elements("ArticleId", [urn]))]) for urn in entry.others]
+    data = [Element("ArticleIdList", own), Element("ReferenceList", cited)]
+    return Element("PubmedArticle", [Element("MedlineCitation", citation), Element("PubmedData", data)])
+
+
+def _endnote_record(entry: Entry) -> Element:
+    def styled(name: str, text: str) -> Element:
+        return Element(name, [Element("style", text, {"face": "normal"})])
+
+    content = [
+        Element("database", "My.enl", {"name": "My.enl"}),
+        Element("rec-number", entry.number),
+        Element("ref-type", "6", {"name": "Book"}),
+        Element("titles", [styled("title", entry.title)]),
+        Element("dates", [styled("year", str(entry.year))]),
+        *(styled("isbn", text) for text in entry.of("isbn")),
+        *(styled("electronic-resource-num", text) for text in entry.of("doi")),
+        Element("urls", [Element("related-urls", [styled("url", text) for text in entry.of("urn", "link")])]),
+        *(styled("notes", text) for text in [*entry.notes, VOCABULARY]),
+        *(styled("research-notes", urn) for urn in entry.others),
+    ]
+    return Element("record", content)
+
+
 def _onix_identifier(code: str, text: str) -> Element:
     return Element("ProductIdentifier", [Element("ProductIDType", code), Element("IDValue", text)])
 
@@ -376,7 +470,7 @@ def _ris(rng: random.Random, entries: Sequence[Entry]) -> Written:
     for entry in entries:
         tags = [("TY", "BOOK"), ("ID", entry.number), ("AU", entry.creator), ("TI", entry.title)]
         tags += [("PY", str(entry.year)), ("SN", "; ".join(entry.of("isbn")))]
-        tags += [("DO", text) for text in entry.of("doi")]
+        tags += [("M3" if at else "DO", text) for at, text in enumerate(entry.of("doi"))]  # a second DO is the host's
         tags += [("UR", text) for text in entry.of("urn", "link")]
         tags += [("N1", note) for note in entry.notes]
         tags += [("L1", f"https://r.example/{urn}") for urn in entry.others[:1]]
@@ -384,6 +478,44 @@ def _ris(rng: random.Random, entries: Sequence[Entry]) -> Written:
         tags += [("KW", VOCABULARY), ("ER", "")]
         records.append("".join(f"{tag}  - {text}{end}" for tag, text in tags if text or tag == "ER").encode())
     return Written(records, between=end.encode() * rng.randint(0, 2))
+
+
+def _tagged(
+    tag: Callable[[str], str],
+    around: tuple[bytes, bytes],
+    tags_of: Callable[[Entry], list[tuple[str, str]]],
+    rng: random.Random,
+    entries: Sequence[Entry],
+) -> Written:
+    """Fields in lines, with a blank line between records; a long value goes on in an indented line."""
+    records = []
+    for entry in entries:
+        lines = [f"{tag(name)}{text}\n" for name, text in tags_of(entry)]
+        folded = [line.replace(" & ", "\n      & ") if rng.random() < 0.5 else line for line in lines]
+        records.append("".join(folded).encode())
+    return Written(records, head=around[0], between=b"\n", tail=around[1])
+
+
+def _nbib_tags(entry: Entry) -> list[tuple[str, str]]:
+    tags = [("PMID", entry.number), ("DP", f"{entry.year} Mar"), ("TI", entry.title), ("AU", entry.creator)]
+    tags += [("ISBN", text) for text in entry.of("isbn")]
+    tags += [("LID", f"{text} [doi]") for text in entry.of("doi")]
+    tags += [("AID", text) for text in entry.of("urn", "link")]
+    return tags + [("AB", note) for note in entry.notes] + [("CIN", urn) for urn in entry.others] + [("OT", VOCABULARY)]
+
+
+def _enw_tags(entry: Entry) -> list[tuple[str, str]]:
+    tags = [("0", "Book"), ("T", entry.title), ("A", entry.creator), ("D", str(entry.year)), ("F", entry.number)]
+    tags += [("@", text) for text in entry.of("isbn")] + [("R", text) for text in entry.of("doi")]
+    tags += [("U", text) for text in entry.of("urn", "link")]
+    return tags + [("X", note) for note in entry.notes] + [("Z", urn) for urn in entry.others] + [("K", VOCABULARY)]
+
+
+def _ciw_tags(entry: Entry) -> list[tuple[str, str]]:
+    tags = [("PT", "J"), ("AU", entry.creator), ("TI", entry.title), ("PY", str(entry.year))]
+    tags += [("DI", text) for text in entry.of("doi", "urn", "link")]
+    tags += [("AB", note) for note in entry.notes] + [("CR", urn) for urn in entry.others]
+    return [*tags, ("ID", VOCABULARY), ("UT", f"WOS:{entry.number}"), ("ER", "")]
 
 
 def _bibtex(rng: random.Random, entries: Sequence[Entry]) -> Written:
@@ -464,7 +596,12 @@ _OAI, _ONIX = "http://www.openarchives.org/OAI/2.0/", "http://ns.editeur.org/oni
 
 
 WRITERS: Mapping[str, Writer] = {
-    "marc": Writer(suffix=".mrc", native=_ALL, write=_marc),
+    "marc": Writer(suffix=".mrc", native=_ALL, write=partial(_marc, _marc_fields)),
+    "unimarc": Writer(suffix=".mrc", native=_ALL, write=partial(_marc, _unimarc_fields)),
+    "marc-in-json": Writer(suffix=".json", native=_ALL, write=_marc_in_json),
+    "mrk": Writer(suffix=".mrk", native=_ALL, write=_mrk),
+    "marc-lines": Writer(suffix=".txt", native=_ALL, write=_marc_lines),
+    "aleph": Writer(suffix=".seq", native=_ALL, write=_aleph),
     "marcxml": Writer(
         suffix=".xml",
         native=_ALL,
@@ -505,6 +642,16 @@ WRITERS: Mapping[str, Writer] = {
             "</ONIXMessage>",
         ),
     ),
+    "pubmed": Writer(
+        suffix=".xml",
+        native=frozenset({"doi"}),
+        write=partial(_xml, _pubmed_record, "<PubmedArticleSet>", "</PubmedArticleSet>"),
+    ),
+    "endnote": Writer(
+        suffix=".xml",
+        native=_BOOK,
+        write=partial(_xml, _endnote_record, "<xml><records>", "</records></xml>"),
+    ),
     "ntriples": Writer(suffix=".nt", native=_TELLING, write=partial(_triples, False), called=_subject),
     "nquads": Writer(suffix=".nq", native=_TELLING, write=partial(_triples, True), called=_subject),
     "jsonl": Writer(suffix=".jsonl", native=_TELLING, write=_json_lines),
@@ -512,6 +659,18 @@ WRITERS: Mapping[str, Writer] = {
     "pica": Writer(suffix=".dat", write=_pica),
     "pica-plain": Writer(suffix=".pp", write=_pica_plain),
     "ris": Writer(suffix=".ris", native=_BOOK, write=_ris),
+    "nbib": Writer(
+        suffix=".nbib",
+        native=_BOOK,
+        write=partial(_tagged, lambda tag: f"{tag:4}- ", (b"", b"\n"), _nbib_tags),
+    ),
+    "enw": Writer(suffix=".enw", native=_BOOK, write=partial(_tagged, lambda tag: f"%{tag} ", (b"", b"\n"), _enw_tags)),
+    "ciw": Writer(
+        suffix=".ciw",
+        native=frozenset({"doi"}),
+        write=partial(_tagged, lambda tag: f"{tag} ", (b"FN Clarivate\nVR 1.0\n", b"\nEF\n"), _ciw_tags),
+        called=lambda entry: f"WOS:{entry.number}",
+    ),
     "bibtex": Writer(suffix=".bib", native=_BOOK, write=_bibtex),
     "csv": Writer(suffix=".csv", write=partial(_table, ",")),
     "tsv": Writer(suffix=".tsv", write=partial(_table, "\t")),

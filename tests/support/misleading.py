@@ -19,12 +19,17 @@ SCRIPTS = {"LATIN", "GREEK", "COPTIC", "CYRILLIC", "ARMENIAN", "HEBREW", "ARABIC
 OTHERWISE_NAMED = {"FEMININE": "LATIN", "MASCULINE": "LATIN", "ARABIC-INDIC": "ARABIC", "EXTENDED": "ARABIC"}
 
 
+def is_judged(text):
+    """Whether all characters of a name are such that Python's own Unicode, an older one, knows them."""
+    return all(
+        (ord(char) < 0x500 and unicodedata.category(char) not in ("Lm", "Cn")) or char == "\ufffd"
+        for char in unquote_to_bytes(text).decode(errors="replace")
+    )
+
+
 def misleading(rest):
     """The problems of what stands behind the NID."""
-    try:
-        text = unquote_to_bytes(rest).decode()
-    except UnicodeDecodeError:
-        return []
+    text = unquote_to_bytes(rest).decode(errors="replace")
     shown = unicodedata.normalize("NFC", "".join(char for char in text if char not in INVISIBLE))
     words = [
         list(run) for is_word, run in groupby(shown, lambda char: unicodedata.category(char)[0] in "LMN") if is_word

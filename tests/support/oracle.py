@@ -30,7 +30,7 @@ VALUE = rb"(?:[A-Za-z0-9._~!$'()*+,;=:@/?-]|%HH)*".replace(b"%HH", HH)
 RFC2141_CHAR = rb"(?:[A-Za-z0-9(),.:=@;$_!*'/?#+-]|%HH)".replace(b"%HH", HH)
 DIRECTIVE = rb"[A-Za-z](?:-?[A-Za-z0-9])*=" + VALUE
 BEGIN = rb"[Uu][Rr][Nn]:(?![Uu][Rr][Nn]:)"
-FRAGMENT = rb"(?:\#" + PC_SLASH_QUESTION + rb"*)?"
+FRAGMENT = rb"(?:\#(?P<f>" + PC_SLASH_QUESTION + rb"*))?"
 
 PATTERNS = {
     "rfc2141": BEGIN + rb"(?P<nid>[A-Za-z0-9][A-Za-z0-9-]{0,31}):(?P<nss>" + RFC2141_CHAR + rb"+)",
@@ -95,6 +95,21 @@ REASONS = [
 ]
 
 
+# Why a URN ends where it does, by what stands behind it, the first that fits; no reject if none does (RFC 8141 §2, and
+# its ABNF: a component is not empty, and begins with a pchar; rfc2141bis-03 §2.3). A "?" before nothing of a URN, or
+# before closing punctuation, is that of a sentence.
+_NOT_CLOSING = rb"[A-Za-z0-9~$&(+=@/%\#-]"
+_WHY_ENDS = [
+    ("percent-malformed", rb"%", _ALL),
+    ("component-missing", rb"\?[+=](?![\x21\x23-\x3b\x3d\x3f-\x7e])|\?[+=](?:\#|\?=)", ("rfc8141",)),
+    ("component-first-character", rb"\?[+=]", ("rfc8141",)),
+    ("question-mark", rb"\?" + _NOT_CLOSING, ("rfc8141",)),
+    ("query-directive", rb"\?" + _NOT_CLOSING + rb"|&", ("rfc2141bis-03",)),
+    ("second-fragment", rb"\#", _PCHAR),
+]
+CODES = {code for code, _, _ in (*REASONS, *_WHY_ENDS)}
+
+
 class Reject(NamedTuple):
     """Something that begins like a URN and is none."""
 
@@ -103,6 +118,10 @@ class Reject(NamedTuple):
     text: bytes
     code: str
     position: int
+    name: bytes = b""
+    """The URN that begins there, if it is one."""
+    behind: bytes = b""
+    """At most four octets of the text behind that."""
 
 
 class Record(NamedTuple):
@@ -114,7 +133,7 @@ class Record(NamedTuple):
     nid: bytes
     line: int
     stop: int
-    trailing: int
+    punctuation: int
     canonical: bytes
     resolver: str | None
 
@@ -169,7 +188,7 @@ def oracle(
                 nid=match["nid"],
                 line=1 + octets[:start].count(b"\n"),
                 stop=stop,
-                trailing=0 if trim else min(255, end - trimmed_end),
+                punctuation=0 if trim else min(255, end - trimmed_end),
                 canonical=canonical(match, keep_query=keep_query),
                 resolver=link["host"].decode().lower() if link else None,
             )
@@ -194,12 +213,12 @@ def part_of(link: regex.Match[bytes]) -> str:
 def rejects(
     octets: bytes, syntax: str, *, trim: bool = False, resolver_tail: str = "keep", max_length: int = 65_536
 ) -> list[Reject]:
-    """All places of a text at which a URN nearly begins, and those at which one ends for a malformed %HH."""
+    """All places of a text at which a URN nearly begins, and those at which one ends for what is nearly a part of it."""
     pattern = COMPILED[syntax]
     found = []
 
-    def note(start: int, code: str, position: int, text: bytes) -> None:
-        found.append(Reject(start, 1 + octets[:start].count(b"\n"), text, code, position))
+    def note(start: int, code: str, position: int, text: bytes, name: bytes = b"", behind: bytes = b"") -> None:
+        found.append(Reject(start, 1 + octets[:start].count(b"\n"), text, code, position, name, behind))
 
     at = 0
     while candidate := CANDIDATE.search(octets, at):
@@ -226,9 +245,26 @@ def rejects(
             first_step, _ = trimmed(octets, match)
             at = at if first_step == match.end() else first_step
         # It is cut neither at `max_length` nor before the tail of a URL nor before the next of a list.
-        if at == whole.end() and octets[at : at + 1] == b"%":
-            note(start, "percent-malformed", whole.end() - start, text)
+        if at == whole.end() and not (resolver_tail == "cut" and link and goes_on(octets, at, part_of(link), syntax)):
+            code = why_ends(octets, at, syntax)
+            if code:
+                note(start, code, at - start, text, octets[start:at], REJECT_TEXT.match(octets, at)[0][:4])
     return found
+
+
+def goes_on(octets: bytes, at: int, part: str, syntax: str) -> bool:
+    """Whether a URL around a URN that ends at `at` goes on there with its next part or parameter."""
+    if syntax == "rfc8141" and part == "path" and regex.compile(rb"\?(?![+=])").match(octets, at):
+        return True
+    return TAILS[part, syntax].match(octets, at) is not None
+
+
+def why_ends(octets: bytes, at: int, syntax: str) -> str | None:
+    """Why the URN before `at` ends there, if what stands there looks like a part of it."""
+    for code, pattern, syntaxes in _WHY_ENDS:
+        if syntax in syntaxes and regex.compile(pattern).match(octets, at):
+            return code
+    return None
 
 
 def why_not(text: bytes, syntax: str) -> tuple[str, int]:
@@ -247,7 +283,15 @@ def whole(octets: bytes, syntax: str) -> bool:
 
 def trimmable(records: Iterable[Record]) -> int:
     """How many of these untrimmed matches trimming would change."""
-    return sum(record.trailing > 0 for record in records)
+    return sum(record.punctuation > 0 for record in records)
+
+
+def with_components(texts: Iterable[bytes], syntax: str) -> int:
+    """How many of these spellings, which RFC 2141 takes for whole names, have components by RFC 8141 §2.3."""
+    if syntax != "rfc2141":
+        return 0
+    matches = filter(None, map(COMPILED["rfc8141"].match, texts))
+    return sum(match.end() > match.end("nss") for match in matches)
 
 
 def may_begin(octets: bytes, start: int) -> bool:
@@ -260,6 +304,8 @@ def may_begin(octets: bytes, start: int) -> bool:
 def trimmed(octets: bytes, match: regex.Match[bytes]) -> tuple[int, int]:
     """Where the first step of trimming ends a match, and where all three do: at its start when nothing is left (§5)."""
     start, end = match.span()
+    if octets[:start].endswith(b"'") and b"'" in octets[match.end("nid") : end]:
+        end = octets.index(b"'", match.end("nid"), end)
     separator = regex.compile(rb"[,;][Uu][Rr][Nn]:").search(octets, match.end("nid"), end)
     if separator:
         end = separator.start()
@@ -325,7 +371,7 @@ def records_of(batches: Iterable[Matches], most: int | None = None) -> list[Reco
                     nid=text[4 : 4 + int(batch.nid_length[i])],
                     line=int(batch.line[i]),
                     stop=int(batch.stop[i]),
-                    trailing=int(batch.trailing[i]),
+                    punctuation=int(batch.punctuation[i]),
                     canonical=batch.canonical[batch.canonical_offsets[i] : batch.canonical_offsets[i + 1]].tobytes(),
                     resolver=batch.host[batch.host_offsets[i] : batch.host_offsets[i + 1]].tobytes().decode() or None,
                 )
@@ -333,8 +379,8 @@ def records_of(batches: Iterable[Matches], most: int | None = None) -> list[Reco
     return records
 
 
-def rejects_of(batches: Iterable[Matches]) -> list[tuple[int, int, bytes, int | None]]:
-    """What the scanner hands out beside them: start, line, text, and the position of a "%" behind a match."""
+def rejects_of(batches: Iterable[Matches]) -> list[tuple[int, int, bytes, int, bytes]]:
+    """What the scanner hands out beside them: start, line, text, and the end of a match with four octets behind it."""
     found = []
     for batch in batches:
         rejects = batch.rejects
@@ -344,7 +390,8 @@ def rejects_of(batches: Iterable[Matches]) -> list[tuple[int, int, bytes, int | 
         assert rejects.text_offsets[-1] == len(rejects.text)
         for i in range(len(rejects)):
             text = rejects.text[rejects.text_offsets[i] : rejects.text_offsets[i + 1]].tobytes()
-            found.append((int(rejects.start[i]), int(rejects.line[i]), text, int(rejects.position[i])))
+            rest = int(rejects.rest[i]).to_bytes(4, "little").rstrip(b"\0")
+            found.append((int(rejects.start[i]), int(rejects.line[i]), text, int(rejects.position[i]), rest))
     return found
 
 

@@ -4,7 +4,21 @@ import io
 import tarfile
 import zipfile
 
-from urnscan.sources import Reader
+from urnscan.errors import SourceError
+from urnscan.sources.documents import Texts
+from urnscan.sources.inputs import Input
+from urnscan.sources.layers import Reading
+from urnscan.sources.reader import Reader
+from urnscan.sources.texts import open_documents
+
+
+def one_by_one(opened):
+    """What an opened archive gives, but none of its members together with others."""
+    for found in opened:
+        if isinstance(found, Texts):
+            yield from found.readers()
+        else:
+            yield found
 
 
 def tar(members):
@@ -25,6 +39,25 @@ def zipped(members, method=zipfile.ZIP_DEFLATED):
         for name, octets in members:
             archive.writestr(zipfile.ZipInfo(name), octets, method)
     return out.getvalue()
+
+
+def contents(path, limits):
+    """Members and texts of an archive, with errors and the limit in their places."""
+    out = []
+    try:
+        for found in open_documents(Input(path.name, str(path), path.stat().st_size), Reading(limits=limits)):
+            if isinstance(found, SourceError):
+                out.append(str(found))
+            else:
+                view, octets = memoryview(bytearray(1 << 16)), b""
+                try:
+                    while got := found.reader.read_into(view):
+                        octets += view[:got]
+                finally:
+                    out.append((found.member, found.codec, octets))
+    except SourceError as error:
+        out.append(str(error))
+    return out
 
 
 class Given(Reader):

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 import pytest
 
 from urnscan.framing.buffer import Buffer
-from urnscan.records.record import Damaged, Record, RecordReader
+from urnscan.framing.lines import Damaged
+from urnscan.records.record import Record, RecordReader
 
 __all__ = ["buffer_of", "outline", "owns", "read_records", "set_longest"]
 

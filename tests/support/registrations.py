@@ -44,14 +44,33 @@ def verdict(urn):
         if name == "unsure":
             return Verdict(None, None, f"urn:{nid}:{folded}")
         form = f"urn:{nid}:{_rewritten(entry.get('code'), folded)}"
-        right = _is_right(entry.get("check"), folded)
+        right = is_right(entry.get("check"), folded)
+        if "%00" in nss and (right is not False or entry["check"] == "dnb"):
+            return Verdict(None, None, form)
         if right or right is None:
             return Verdict(True, None, form)
         return (
             Verdict(True, "dnb-check-digit", form) if entry["check"] == "dnb" else Verdict(False, "check-digit", form)
         )
-    closed = ("grammar" in entry or "unsure" in entry) and not {"?", "#"} & set(nss)
-    return Verdict(False, "nss-grammar", urn) if closed else Verdict(None, None, urn)
+    if "grammar" not in entry and "unsure" not in entry:
+        return Verdict(None, None, urn)
+    problem = _not_meant(nid, entry, nss)
+    if problem or {"?", "#"} & set(nss):
+        return Verdict(None, problem, urn)
+    return Verdict(False, "nss-grammar", urn)
+
+
+def _not_meant(nid, entry, nss):
+    """The longest part that fits before punctuation; or one letter alone, again and again."""
+    for pattern in filter(None, map(entry.get, ("grammar", "unsure"))):
+        for length in range(len(nss) - 1, 0, -1):
+            if regex.match(r"[.,;:!?'*_)]+\Z|[.:!?*_]*[,;&/()']", nss, pos=length) and _fold(pattern, nss[:length]):
+                if verdict(f"urn:{nid}:{nss[:length]}").valid is False:
+                    break
+                trimmable = regex.match(r"[.,;:!?'*_)]+\Z|[.,;:!?'*_)]*[,;](?i:urn):", nss, pos=length)
+                return "untrimmed" if trimmable else "run-on"
+    letters = {character.lower() for character in nss if character.isalpha()}
+    return "template" if len(letters) <= 1 and not regex.search("[0-9]", nss) else None
 
 
 @functools.cache
@@ -87,7 +106,8 @@ def _rewritten(code, nss):
     raise AssertionError(code)
 
 
-def _is_right(check, nss):
+def is_right(check, nss):
+    """Whether a check digit is right; None if there is none to compute."""
     plain = nss.replace("-", "").upper()
     match check:
         case None:
@@ -135,7 +155,9 @@ def names(nid):
     known += [name for kind in ("equivalent", "different") for group in entry.get(kind, []) for name in group["names"]]
     nss = st.sampled_from(sorted({name.split(":", 2)[2] for name in known}))
     spelled = st.one_of(nss, nss, nss.map(str.lower), nss.map(str.upper), nss.map(str.swapcase))
-    character = st.one_of(st.sampled_from(string.ascii_letters + string.digits + "-:.;/_+@'()%?#~"), st.just("%2d"))
+    character = st.one_of(
+        st.sampled_from(string.ascii_letters + string.digits + "-:.;/_+@'()%?#~"), st.sampled_from(["%2d", "%00"])
+    )
     changed = st.builds(
         lambda text, at, left, put: text[: at % len(text)] + put + text[at % len(text) + left :],
         spelled,

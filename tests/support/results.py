@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 
-from tests.grouping.test_external import Occurrence, plain_classes
-from tests.support.misleading import misleading
+from tests.grouping.test_out_of_core import Occurrence, plain_classes
 from tests.support.oracle import oracle
 from tests.support.registrations import verdict
 from tests.support.rows import occurrence_row
+from tests.support.spelled import joined, spelled
+from urnscan.display.progress import Progress
+from urnscan.errors import SourceNote
 from urnscan.run.options import Options
-from urnscan.run.pipeline import run
+from urnscan.run.pipeline import Outputs, run
 from urnscan.tables.schemas import CLASSES, OCCURRENCES
 from urnscan.urn.equivalence import get_level
 from urnscan.urn.namespaces import nid_status
@@ -26,18 +28,15 @@ class Result:
         self.report = run(
             [os.fspath(path) for path in inputs],
             self.options,
-            occurrences=found.append,
-            classes=classes.append,
-            outputs=outputs,
-            spill_folder=spill_folder,
-            on_failure=self.failed.append,
-            on_progress=self.progress.append,
+            Outputs(occurrences=found.append, classes=classes.append, paths=outputs, spill_folder=spill_folder),
+            Progress(self.failed.append, self.progress.append),
         )
         self.occurrences = rows_of(found, OCCURRENCES)
         self.classes = rows_of(classes, CLASSES)
         assert self.report.occurrences == len(self.occurrences)
         assert self.report.classes == len(self.classes)
-        assert self.report.failures == self.failed
+        assert self.report.failures == [each for each in self.failed if not isinstance(each, SourceNote)]
+        assert self.report.notes == [each for each in self.failed if isinstance(each, SourceNote)]
         assert self.report.seconds > 0
 
     @property
@@ -63,9 +62,11 @@ def expected_occurrences(files, syntax="rfc2141", equivalence="lexical", **optio
 
 def expected_classes(occurrences, syntax="rfc2141", equivalence="lexical"):
     """The classes of these rows of occurrences."""
-    rows = []
+    rows, texts = [], {}
+    for row in occurrences:
+        texts.setdefault(row["urn"], set()).add(row["text"])
     for row in plain_classes(
-        Occurrence(row["urn"], row["text"], row["source"], row["member"], row["offset"]) for row in occurrences
+        Occurrence(row["urn"], row["text"], row["source"], row["member"], row["start"]) for row in occurrences
     ):
         urn = parse(row["urn"], syntax)
         judged = verdict(urn.canonical)
@@ -75,13 +76,12 @@ def expected_classes(occurrences, syntax="rfc2141", equivalence="lexical"):
                 "nid": urn.nid,
                 "nss": urn.nss,
                 "nid_status": nid_status(urn.nid),
-                **{name: row[name] for name in ("count", "source_count", "variant_count", "variants")},
-                **{name: row[name] for name in ("first_source", "first_member", "first_offset")},
+                **{name: row[name] for name in ("occurrence_count", "source_count", "spelling_count", "spellings")},
+                **{name: row[name] for name in ("first_source", "first_member", "first_start")},
                 "valid": judged.valid,
-                "problem": "; ".join(
-                    [*filter(None, [judged.problem]), *urn.problems, *misleading(row["urn"].split(":", 2)[2])]
-                )
-                or None,
+                "problem": joined(
+                    filter(None, [judged.problem]), *(spelled(text, syntax)[1] for text in texts[row["urn"]])
+                ),
             }
         )
     assert get_level(equivalence, syntax)

@@ -2,24 +2,28 @@
 
 from tests.support.oracle import END
 from tests.support.registrations import verdict
+from tests.support.spelled import joined, spelled
 from urnscan.urn.equivalence import canonical
 
 
 def occurrence_row(record, source, member, syntax, equivalence):
     """contract.md, `OCCURRENCES.parquet`, column by column."""
+    components, problems = spelled(record.text.decode(), syntax)
     return {
         "source": source,
         "member": member,
-        "offset": record.start,
+        "start": record.start,
         "line": record.line,
         "text": record.text.decode(),
         "urn": _class(record.text, syntax, equivalence),
         "nid": record.nid.decode().lower(),
         "stop": None if record.stop == END else record.stop,
-        "trailing": record.trailing,
+        "punctuation": record.punctuation,
         "length": record.end - record.start,
         "via": None,
         "resolver": record.resolver,
+        **components,
+        "problem": joined(problems),
     }
 
 

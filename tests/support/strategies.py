@@ -88,7 +88,8 @@ _filler = st.builds(
 _tail = st.lists(
     st.one_of(*map(st.sampled_from, (LETTERS, MARKS, MARKS, CLOSING, CLOSING, JOINTS, EXCLUDED))), max_size=8
 ).map(b"".join)
-near_urns = st.builds(lambda *parts: b"".join(parts), _scheme, _nid, st.just(b":"), _tail)
+_quoted_scheme = st.sampled_from([*SCHEMES, b"'urn:"])
+near_urns = st.builds(lambda *parts: b"".join(parts), _quoted_scheme, _nid, st.just(b":"), _tail)
 """Octets that begin as a URN does, and sometimes are one."""
 
 near_links = st.builds(

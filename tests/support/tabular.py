@@ -5,7 +5,10 @@ import io
 import zipfile
 
 from urnscan.errors import SourceError
-from urnscan.sources import Document, Input, Limits, Reading, Values, open_documents
+from urnscan.sources.documents import Document, Values
+from urnscan.sources.inputs import Input
+from urnscan.sources.layers import Limits, Reading
+from urnscan.sources.texts import open_documents
 
 
 def read_values(path, *columns, encoding=None, limits=None, on_read=lambda _: None):
