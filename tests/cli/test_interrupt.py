@@ -226,7 +226,7 @@ def test_between_making_a_file_and_knowing_of_it_nothing_comes(output, is_done):
             done.append("all of it")
 
     try:
-        signals.heed()
+        signals.handle_signals()
         with pytest.raises(SystemExit) as ended:
             make()
         assert ended.value.code == 128 + signal.SIGTERM

@@ -413,8 +413,8 @@ def test_long_values_are_given_one_at_a_time(tmp_path, monkeypatch, kind):
     table = pa.table({"a": pa.array(["x" * 90, "y" * 90, "z" * 1000, "w"], kind)})
     save_stream(tmp_path / "a.arrow", table)
     seen = []
-    gave = Budget.gave
-    monkeypatch.setattr(Budget, "gave", lambda self, octets: (seen.append(octets), gave(self, octets))[1])
+    count = Budget.count_unfolded
+    monkeypatch.setattr(Budget, "count_unfolded", lambda self, octets: (seen.append(octets), count(self, octets))[1])
     assert len(read_values(tmp_path / "a.arrow")[0]) == 4
     assert len([octets for octets in seen if octets]) == 4
     save_stream(tmp_path / "a.arrow", pa.table({"a": pa.array(["z" * 1001], kind)}))

@@ -84,7 +84,7 @@ class Octets(Reader):
 
 def layer_of(name="file", limits=NO_LIMITS):
     budget = Budget(name, limits)
-    budget.took(1 << 20)
+    budget.count_read(1 << 20)
     return Layer(name, name, Reading(limits=limits), budget)
 
 
@@ -483,7 +483,7 @@ def test_many_tiny_members_are_no_reason_to_be_slow(form):
 def test_a_bomb_comes_out_in_steps(form, most, monkeypatch):
     """However much comes out, only a step of it is in memory, and every step counts for the limits."""
     steps = []
-    monkeypatch.setattr(Budget, "gave", lambda _, octets: steps.append(octets))
+    monkeypatch.setattr(Budget, "count_unfolded", lambda _, octets: steps.append(octets))
     Read(form, COMPRESS[form](bytes(60_000_000)))
     assert sum(steps) == 60_000_000
     assert max(steps) <= most

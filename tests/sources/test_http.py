@@ -23,7 +23,7 @@ TEXT = b"".join(b"<p>urn:isbn:%d and some more</p>\r\n" % (number * 7919) for nu
 def layer(limits=None):
     limits = limits or Limits()
     budget = Budget("record", limits)
-    budget.took(1)
+    budget.count_read(1)
     return Layer("record", "record", Reading(limits=limits), budget)
 
 

@@ -20,35 +20,35 @@ class TestBudget:
 
     def test_ratio_counts_only_past_256_mib(self):
         budget = Budget("x", Limits(ratio=10))
-        budget.took(1)
-        budget.gave(1 << 28)
+        budget.count_read(1)
+        budget.count_unfolded(1 << 28)
         with pytest.raises(LimitError, match=r"x: unfolds to more than 10 times its size: .*--max-ratio"):
-            budget.gave(1)
+            budget.count_unfolded(1)
 
     def test_ratio_is_that_of_what_was_read(self):
         budget = Budget("x", Limits(ratio=10))
-        budget.took(10**8)
-        budget.gave(10**9)
+        budget.count_read(10**8)
+        budget.count_unfolded(10**9)
         with pytest.raises(LimitError):
-            budget.gave(1)
+            budget.count_unfolded(1)
 
     def test_size(self):
         budget = Budget("x", Limits(size=1000))
-        budget.took(10**8)
-        budget.gave(1000)
+        budget.count_read(10**8)
+        budget.count_unfolded(1000)
         with pytest.raises(LimitError, match=r"x: unfolds to more than 1,000 octets: .*--max-size"):
-            budget.gave(1)
+            budget.count_unfolded(1)
 
     def test_members(self):
         budget = Budget("x", Limits(members=2))
-        budget.member()
-        budget.member()
+        budget.count_member()
+        budget.count_member()
         with pytest.raises(LimitError, match=r"x: has more than 2 members: .*--max-members"):
-            budget.member()
+            budget.count_member()
 
     def test_progress_is_told_what_was_read(self):
         told = []
-        Budget("x", Limits(), told.append).took(7)
+        Budget("x", Limits(), told.append).count_read(7)
         assert told == [7]
 
     def test_wrong_checksums_are_told_once_and_summed_up(self, monkeypatch):

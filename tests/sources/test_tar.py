@@ -27,7 +27,7 @@ def read(reader, view=5000, upto=None, limits=None):
     """The members and the errors of an archive."""
     reader = Given(reader) if isinstance(reader, bytes) else reader
     layer = Layer("x", "x", Reading(), Budget("x", limits or Limits()))
-    layer.budget.took(1)
+    layer.budget.count_read(1)
     members, errors = [], []
     block = memoryview(bytearray(view))
     for found in one_by_one(open_tar(reader, layer)):

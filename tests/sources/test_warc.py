@@ -27,7 +27,7 @@ BODY = b"".join(b"<p>urn:isbn:%d and some more</p>\r\n" % (number * 7919) for nu
 def layer(limits=None):
     limits = limits or Limits()
     budget = Budget("x.warc", limits)
-    budget.took(1 << 20)
+    budget.count_read(1 << 20)
     return Layer("x.warc", "x.warc", Reading(limits=limits), budget)
 
 

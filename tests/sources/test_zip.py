@@ -29,7 +29,7 @@ class Read:
 
     def __init__(self, reader, view=5000, limits=None, upto=None):
         self.layer = Layer("x", "x", Reading(), Budget("x", limits or Limits(ratio=10**9)))
-        self.layer.budget.took(1)
+        self.layer.budget.count_read(1)
         self.members, self.errors = [], []
         block = memoryview(bytearray(view))
         for found in open_zip(reader, self.layer):

@@ -34,7 +34,7 @@ from urnscan.cli.explain_command import explain, explain_parser
 from urnscan.cli.merge_command import merge, merge_parser
 from urnscan.cli.report_command import report, report_parser
 from urnscan.cli.scan_command import scan, scan_parser
-from urnscan.cli.signals import heed
+from urnscan.cli.signals import handle_signals
 from urnscan.cli.terminal import say
 from urnscan.errors import FatalError, UrnscanError, at_shell
 
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     130: interrupted.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    heed()
+    handle_signals()
     # NumPy would start a thread for each core, for linear algebra: a fifth of the CPU time of a start, and nothing here needs it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     name = " ".join(["urnscan", *words[:1]])

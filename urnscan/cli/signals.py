@@ -10,7 +10,7 @@ from typing import NoReturn
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def heed() -> None:
+def handle_signals() -> None:
     """Handle the signals from now on, except those that the caller ignores, as nohup does."""
     for number in _SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:

@@ -17,7 +17,7 @@ _TEXTS = 1 << 14  # texts that are scanned as one, at most
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class Origin:
     """The text: place and name of its input, and its member."""
 
     place: int
@@ -25,7 +25,7 @@ class Where:
     member: str | None = None
 
 
-class Together:
+class SmallTexts:
     """Small texts end to end, each followed by an octet that no URN and no URL holds."""
 
     def __init__(self, sizes: Sizes, separator: int) -> None:
@@ -52,7 +52,7 @@ class Together:
         """Whether no more texts fit."""
         return self.filled > self._full or len(self.starts) >= _TEXTS
 
-    def add(self, read_into: Callable[[memoryview], int], where: Where) -> bool:
+    def add(self, read_into: Callable[[memoryview], int], origin: Origin) -> bool:
         """Read a text to its end; False if there is no room for it. Raises SourceError like `read_into`.
 
         After False and after an error, `take_open` gives its front.
@@ -62,7 +62,7 @@ class Together:
             octets = read_into(self._view[self.filled : -1])
             self.filled += octets
             if not octets:
-                self._close(where)
+                self._close(origin)
                 return True
         return False
 
@@ -92,14 +92,14 @@ class Together:
         """Whether there is room for texts of an archive."""
         return self.filled + len(texts.octets) + len(texts.names) < len(self.text)
 
-    def add_texts(self, texts: Texts, where: Where) -> int:
-        """Add texts of an archive, for which there is room; returns how many octets they have. `where` is the archive's."""
+    def add_texts(self, texts: Texts, origin: Origin) -> int:
+        """Add texts of an archive, for which there is room; returns how many octets they have. `origin` is the archive's."""
         before = self.filled
         for member, start, end in zip(texts.names, texts.starts, texts.ends, strict=True):
             self._open = self.filled
             self.filled += end - start
             self._view[self._open : self.filled] = texts.octets[start:end]
-            self._close(Where(where.place, where.name, member))
+            self._close(Origin(origin.place, origin.name, member))
         return self.filled - before - len(texts.names)
 
     def take_open(self) -> bytes:
@@ -108,14 +108,14 @@ class Together:
         self.filled = self._open
         return head
 
-    def _close(self, where: Where) -> None:
-        if not self.places or self.places[-1] != where.place:
-            self.places.append(where.place)
-            self.names.append(where.name)
+    def _close(self, origin: Origin) -> None:
+        if not self.places or self.places[-1] != origin.place:
+            self.places.append(origin.place)
+            self.names.append(origin.name)
         self.starts.append(self._open)
         self.ends.append(self.filled)
         self.inputs.append(len(self.places) - 1)
-        self.members.append(where.member)
-        self.has_members |= where.member is not None
+        self.members.append(origin.member)
+        self.has_members |= origin.member is not None
         self.text[self.filled] = self._separator
         self.filled += 1

@@ -14,7 +14,7 @@ from urnscan.errors import ArgumentError, DamageError, LimitError, SourceError, 
 from urnscan.run.failures import NO_PLACE
 from urnscan.run.options import Options
 from urnscan.run.pieces import Counts, Done, Failed, Piece, Rows
-from urnscan.run.small_texts import Together, Where
+from urnscan.run.small_texts import Origin, SmallTexts
 from urnscan.run.tasks import Files, Part, Sizes, Task
 from urnscan.scanner.blocks import Matches, Rejects, components_in_names
 from urnscan.scanner.kernel import END
@@ -49,7 +49,7 @@ class Worker:
         self._tables = tables
         self._separators = bytes(octet for octet in grammar.separators if of_views is None or octet in of_views)
         self._scanner = make_scanner(grammar, options.recover)
-        self._together = Together(sizes, self._separators[0])
+        self._small = SmallTexts(sizes, self._separators[0])
         self._doubts = doubts(options.reading)
         self._octets = 0  # of the task at hand
         self._names: list[str] = []  # of its inputs that count
@@ -62,11 +62,11 @@ class Worker:
         match task:
             case Files():
                 yield from self._files(task)
-                yield from self._scan_together()
+                yield from self._scan_small()
             case Part():
                 lines = yield from self._part(task)
             case SourceError():
-                yield _failure(Where(NO_PLACE, task.source), task)
+                yield _failure(Origin(NO_PLACE, task.source), task)
         counts = Counts(inputs=len(self._names), octets=self._octets, left_out=self._scanner.left_out - left_out)
         yield Done(counts, lines, self._names)
 
@@ -83,16 +83,16 @@ class Worker:
 
     def _listed(self, place: int, files: Listed) -> Iterator[Piece]:
         """Scan small files, the first of which has the number `place`; plain text is read many files at once."""
-        together, names = self._together, files.names
+        small, names = self._small, files.names
         at, most = 0, len(files)
         while at < len(files):
-            if together.is_full:
-                yield from self._scan_together()
-            read = together.read(files, at, min(at + most, len(files)), self._doubts)
+            if small.is_full:
+                yield from self._scan_small()
+            read = small.read(files, at, min(at + most, len(files)), self._doubts)
             count = self._count_plain(files, at, read)
             octets = int(read.lengths[:count].sum())
             if count:
-                together.add_read(read.lengths[:count], place + at, names[at : at + count])
+                small.add_read(read.lengths[:count], place + at, names[at : at + count])
                 self.on_read(octets)
                 self._names += names[at : at + count]
                 self._octets += octets
@@ -110,7 +110,7 @@ class Worker:
         starts = np.cumsum(read.lengths + 1) - (read.lengths + 1)
         for number in read.doubtful.tolist():
             length = int(read.lengths[number])
-            head = self._together.following(int(starts[number]), min(length, HEAD))
+            head = self._small.following(int(starts[number]), min(length, HEAD))
             source, is_whole = files.input(first + number), len(head) == length
             if not is_plain(source, head, is_whole=is_whole, reading=self._options.reading):
                 return int(number)
@@ -127,7 +127,7 @@ class Worker:
                         yield piece
         except SourceError as error:
             has_failed = True
-            yield _failure(Where(place, source.name), error)
+            yield _failure(Origin(place, source.name), error)
         if self._octets > octets or not has_failed:
             self._names.append(source.name)
 
@@ -135,47 +135,47 @@ class Worker:
         self, document: Document | Texts | Values | SourceError, place: int, source: Input
     ) -> Iterator[Piece]:
         """Scan one text of an input, several of its members, or its column of values. Raises LimitError."""
-        where = Where(place, source.name)
+        origin = Origin(place, source.name)
         match document:
             case SourceError():
-                yield _failure(where, document)
+                yield _failure(origin, document)
             case Values():
-                yield from self._values(document, where)
+                yield from self._values(document, origin)
             case Texts():
-                yield from self._texts(document, where)
+                yield from self._texts(document, origin)
             case Document(None, reader) if source.size is None:  # a pipe: matches are given as they come
-                yield from self._stream(_Rest(reader.read_into, is_pipe=True), where)
+                yield from self._stream(_Rest(reader.read_into, is_pipe=True), origin)
             case Document(member, reader):
-                yield from self._text(reader.read_into, Where(place, source.name, member))
+                yield from self._text(reader.read_into, Origin(place, source.name, member))
 
-    def _texts(self, texts: Texts, where: Where) -> Iterator[Piece]:
+    def _texts(self, texts: Texts, origin: Origin) -> Iterator[Piece]:
         """Scan small texts of an archive together with others. Raises LimitError."""
-        if self._together.is_full or not self._together.has_room(texts):
-            yield from self._scan_together()
-        if self._together.has_room(texts):
-            self._octets += self._together.add_texts(texts, where)
+        if self._small.is_full or not self._small.has_room(texts):
+            yield from self._scan_small()
+        if self._small.has_room(texts):
+            self._octets += self._small.add_texts(texts, origin)
         else:
             for member, reader in texts.readers():
-                yield from self._text(reader.read_into, Where(where.place, where.name, member))
+                yield from self._text(reader.read_into, Origin(origin.place, origin.name, member))
 
-    def _text(self, read_into: _ReadInto, where: Where) -> Iterator[Piece]:
+    def _text(self, read_into: _ReadInto, origin: Origin) -> Iterator[Piece]:
         """Scan a text; together with others if it is small. Raises LimitError."""
-        together = self._together
-        if together.is_full:
-            yield from self._scan_together()
+        small = self._small
+        if small.is_full:
+            yield from self._scan_small()
         try:
-            if together.add(read_into, where):
-                self._octets += together.ends[-1] - together.starts[-1]
+            if small.add(read_into, origin):
+                self._octets += small.ends[-1] - small.starts[-1]
                 return
             error = None
         except SourceError as raised:
             error = raised
         # The text is large, or damaged: scan the texts before it, then this one alone.
-        text = _Rest(read_into, together.take_open(), error)
-        yield from self._scan_together()
-        yield from self._stream(text, where)
+        text = _Rest(read_into, small.take_open(), error)
+        yield from self._scan_small()
+        yield from self._stream(text, origin)
 
-    def _stream(self, text: _Rest, where: Where) -> Iterator[Piece]:
+    def _stream(self, text: _Rest, origin: Origin) -> Iterator[Piece]:
         """Scan a text alone, block by block. Raises LimitError."""
         scanner = self._scanner
         base = lines = 0
@@ -184,24 +184,24 @@ class Worker:
             try:
                 for matches in scanner.scan(text.read):
                     for found in _found_in(matches):
-                        yield self._rows_in(where, found, found.start + base, found.line + lines)
+                        yield self._rows_in(origin, found, found.start + base, found.line + lines)
                 is_whole = True
             except LimitError:
                 self._octets += scanner.octets
                 raise
             except SourceError as error:
-                yield _failure(where, error)
+                yield _failure(origin, error)
                 is_whole = not isinstance(error, DamageError)
             self._octets += scanner.octets
             base += scanner.octets
             lines += scanner.lines
 
-    def _scan_together(self) -> Iterator[Piece]:
+    def _scan_small(self) -> Iterator[Piece]:
         """Scan the small texts as one, and find the text of each match."""
-        together = self._together
-        if together.starts:
-            starts, ends = np.array(together.starts), np.array(together.ends)
-            text = together.text[: together.filled]
+        small = self._small
+        if small.starts:
+            starts, ends = np.array(small.starts), np.array(small.ends)
+            text = small.text[: small.filled]
             line_ends = np.flatnonzero(text == _LF) if self._scanner.grammar.count_lines else starts[:0]
             lines_before = np.searchsorted(line_ends, starts)
             for matches in self._scanner.scan_octets(text):
@@ -210,33 +210,33 @@ class Worker:
                     places = Places(
                         found.start - starts[which],
                         found.line - lines_before[which],
-                        np.array(together.inputs, np.int32)[which],
-                        together.names,
-                        _members(together.members, which) if together.has_members else None,
+                        np.array(small.inputs, np.int32)[which],
+                        small.names,
+                        _members(small.members, which) if small.has_members else None,
                     )
-                    yield self._rows(found, places, together.places)
-        together.clear()
+                    yield self._rows(found, places, small.places)
+        small.clear()
 
-    def _values(self, document: Values, where: Where) -> Iterator[Piece]:
+    def _values(self, document: Values, origin: Origin) -> Iterator[Piece]:
         """Scan a column of values."""
-        yield from self._scan_together()
+        yield from self._scan_small()
         try:
             for hits in scan_values(self._scanner, document.values):
                 for found, places in ((hits.matches, hits), (hits.matches.rejects, hits.rejects)):
                     if found and places is not None:
                         member = text_array([document.place(value) for value in places.value.tolist()])
-                        yield self._rows_in(where, found, places.start, places.line, member)
+                        yield self._rows_in(origin, found, places.start, places.line, member)
         except ArgumentError as error:  # a value is too long
-            yield _failure(where, SourceError(where.name, str(error)))
+            yield _failure(origin, SourceError(origin.name, str(error)))
         self._octets += count_octets(document.values)
 
     def _part(self, task: Part) -> Generator[Piece, None, int]:
         """Scan a part of a huge file; returns the LF octets in it."""
-        where = Where(task.place, task.input.name)
+        origin = Origin(task.place, task.input.name)
         try:
             reader = open_range(task.input, task.start, task.end, self._separators)
         except SourceError as error:
-            yield _failure(where, error)
+            yield _failure(origin, error)
             return 0
 
         def read(view: memoryview) -> int:
@@ -250,29 +250,29 @@ class Worker:
                     if reader.following is not None:  # the part ends before the file does
                         matches.stop[matches.stop == END] = reader.following
                     for found in _found_in(matches):
-                        yield self._rows_in(where, found, found.start + reader.offset, found.line)
+                        yield self._rows_in(origin, found, found.start + reader.offset, found.line)
             has_failed = False
         except SourceError as error:
-            yield _failure(where, error)
+            yield _failure(origin, error)
             has_failed = True
         self._octets = self._scanner.octets
         if self._octets or not has_failed:
-            self._names.append(where.name)
+            self._names.append(origin.name)
         return self._scanner.lines
 
     def _rows_in(
         self,
-        where: Where,
+        origin: Origin,
         found: Matches | Rejects,
         start: npt.NDArray[np.int64],
         line: npt.NDArray[np.int64],
         members: pa.StringArray | None = None,
     ) -> Rows:
-        """The rows of what was found in one input; `members` has the member of each, if `where` does not say it."""
+        """The rows of what was found in one input; `members` has the member of each, if `origin` does not say it."""
         first = np.zeros(len(found), np.int32)
-        if where.member is not None:
-            members = _members([where.member], first)
-        return self._rows(found, Places(start, line, first, [where.name], members), [where.place])
+        if origin.member is not None:
+            members = _members([origin.member], first)
+        return self._rows(found, Places(start, line, first, [origin.name], members), [origin.place])
 
     def _rows(self, found: Matches | Rejects, places: Places, inputs: Sequence[int]) -> Rows:
         """The rows of matches or rejects in the wanted tables; `inputs` has the number of each of `places.names`."""
@@ -332,10 +332,10 @@ class _Rest:
         return octets
 
 
-def _failure(where: Where, error: SourceError) -> Failed:
+def _failure(origin: Origin, error: SourceError) -> Failed:
     # Kept to the end of the run: without its causes, which would keep the buffers of all readers alive.
     error.__cause__ = error.__context__ = None
-    return Failed(where.place, where.name, error.with_traceback(None))
+    return Failed(origin.place, origin.name, error.with_traceback(None))
 
 
 def _found_in(matches: Matches) -> Iterator[Matches | Rejects]:

@@ -49,17 +49,17 @@ class Budget:
         self._wrong: list[SourceError] = []
         self._more_wrong = 0
 
-    def took(self, octets: int) -> None:
+    def count_read(self, octets: int) -> None:
         """Count octets of the input itself that were read."""
         self._read += octets
         self._on_read(octets)
 
-    def gave(self, octets: int) -> None:
+    def count_unfolded(self, octets: int) -> None:
         """Count octets that came out of a compression or a table. Raises LimitError."""
         self._unfolded += octets
-        self.may_give(0)
+        self.check_announced(0)
 
-    def may_give(self, octets: int) -> None:
+    def check_announced(self, octets: int) -> None:
         """Check octets that are announced, before memory is taken for them. Raises LimitError past the limits."""
         unfolded, limits = self._unfolded + octets, self._limits
         if unfolded > limits.size:
@@ -67,13 +67,13 @@ class Budget:
         if unfolded > _FREE and unfolded > limits.ratio * self._read:
             raise self._past(f"unfolds to more than {limits.ratio:,} times its size", "--max-ratio")
 
-    def member(self) -> None:
+    def count_member(self) -> None:
         """Count a member of an archive. Raises LimitError."""
         self._members += 1
         if self._members > self._limits.members:
             raise self._past(f"has more than {self._limits.members:,} members", "--max-members")
 
-    def members(self, count: int) -> bool:
+    def count_members(self, count: int) -> bool:
         """Count members of an archive, if the limit allows all of them; whether it does."""
         is_allowed = self._members + count <= self._limits.members
         self._members += count if is_allowed else 0

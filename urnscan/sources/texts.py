@@ -41,7 +41,7 @@ def open_together(
     FatalError for an unknown encoding.
     """
     layer = _bottom(source, reading, on_read)
-    with Buffer(open_file(source), layer.budget.took) as reader:
+    with Buffer(open_file(source), layer.budget.count_read) as reader:
         try:
             for found in _unfold(reader, layer):
                 yield found
@@ -132,7 +132,7 @@ def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values |
 
 def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts of members that are surely plain text."""
-    if layer.budget.members(len(texts.names)):
+    if layer.budget.count_members(len(texts.names)):
         texts.names = [layer.of_value(name) for name in texts.names]
         yield texts
     else:
@@ -142,7 +142,7 @@ def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Va
 
 def _member(name: str, reader: Reader, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts and values in a member of an archive; errors of the member alone are given, not raised."""
-    layer.budget.member()
+    layer.budget.count_member()
     try:
         with Buffer(reader) as buffer:
             yield from _unfold(buffer, layer.inside(name))

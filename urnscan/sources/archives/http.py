@@ -215,7 +215,7 @@ def _decoded(buffer: Buffer, layer: Layer, coding: _Coding) -> Iterator[bytes]:
         buffer.forget()
         try:
             for text in coding.decode(buffer):
-                layer.budget.gave(len(text))
+                layer.budget.count_unfolded(len(text))
                 yield text
         except CutError:
             if buffer.error is not None:

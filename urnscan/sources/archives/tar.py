@@ -201,7 +201,7 @@ class _Archive:
         """The member of a header that is no extension, if it has data."""
         records, self._extended = self._global | self._extended, {}
         if header.type in _WITHOUT_DATA:
-            self._layer.budget.member()
+            self._layer.budget.count_member()
             return
         is_gnu_sparse = header.type == tarfile.GNUTYPE_SPARSE
         size = header.size
@@ -219,13 +219,13 @@ class _Archive:
             more = len(block) == _BLOCK and block[504]
         member = LengthReader(self._source, size, self._layer.name_of(name))
         if is_gnu_sparse or any(keyword in records for keyword in _SPARSE):
-            self._layer.budget.member()
+            self._layer.budget.count_member()
             reason = "a sparse file, which is not read: unpack it, and pack it without --sparse"
             yield SourceError(self._layer.name_of(name), reason)
         elif size and header.type != _FOLDER_LIST:
             yield name, member
         else:
-            self._layer.budget.member()
+            self._layer.budget.count_member()
         self._pass_over(member, size)
 
 

@@ -75,7 +75,7 @@ class _Member(PieceReader):
         try:
             for text in self.header.texts(self._buffer):
                 if self.header.method:
-                    budget.gave(len(text))
+                    budget.count_unfolded(len(text))
                 size += len(text)
                 crc = crc32(text, crc)
                 yield text
@@ -176,7 +176,7 @@ class _Archive:
         header = Header.parse(fixed, bytes(buffer.take(lengths)))
         member = _Member(header, buffer, self._layer)
         if reason := header.refusal():
-            self._layer.budget.member()
+            self._layer.budget.count_member()
             self._said = True
             # Of an encrypted member the sizes, too, may be masked.
             self._searching = header.compressed is None or header.has_descriptor or header.is_encrypted
@@ -194,7 +194,7 @@ class _Archive:
             self._leave(member)
         else:
             # If that is a lie, no record begins at what comes next, which is told.
-            self._layer.budget.member()
+            self._layer.budget.count_member()
 
     def _leave(self, member: _Member) -> None:
         """Go to the record behind a member, however far it was read and whatever it said of its size. Raises CutError."""

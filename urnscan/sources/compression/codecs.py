@@ -148,7 +148,7 @@ class Unpacked(Reader):
         failure: Exception | None = None
         try:
             for text in self._codec.decode(buffer):
-                self._layer.budget.gave(len(text))
+                self._layer.budget.count_unfolded(len(text))
                 held.append(text)
                 is_proven = is_proven or sum(map(len, held)) >= _PROOF
                 if is_proven:

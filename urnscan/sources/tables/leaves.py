@@ -137,7 +137,7 @@ def _leaves(array: pa.Array, tails: Tails, place: Place, layer: Layer, depth: in
         for start in range(0, len(array), _MOST_ROWS):
             yield from _leaves(array.slice(start, _MOST_ROWS), tails, _later(place, start), layer, depth)
         return
-    layer.budget.gave(len(array) // 8)  # rows take time even if there is nothing in them
+    layer.budget.count_unfolded(len(array) // 8)  # rows take time even if there is nothing in them
     if array.null_count == len(array):
         return
     if pa.types.is_struct(kind):
@@ -151,7 +151,7 @@ def _leaves(array: pa.Array, tails: Tails, place: Place, layer: Layer, depth: in
         yield from _leaves(array.flatten(), tails, _in_list(place, ends), layer, depth + 1)
     elif "" in tails:
         for start, values in _pieces(array):
-            layer.budget.gave(values.nbytes)
+            layer.budget.count_unfolded(values.nbytes)
             yield Values(values, _later(lambda row: layer.of_value(place(row)), start))
 
 

@@ -115,9 +115,9 @@ class _Parquet:
         chunks = [(leaf, self._metadata.row_group(group).column(leaf)) for leaf in leaves]
         rows = max(1, self._metadata.row_group(group).num_rows)
         if self._counts:
-            self._layer.budget.took(sum(max(0, chunk.total_compressed_size) for _, chunk in chunks))
+            self._layer.budget.count_read(sum(max(0, chunk.total_compressed_size) for _, chunk in chunks))
         octets = sum(max(0, chunk.total_uncompressed_size) for _, chunk in chunks)
-        self._layer.budget.may_give(octets)  # a page may be all of it, and takes its memory thrice
+        self._layer.budget.check_announced(octets)  # a page may be all of it, and takes its memory thrice
         most = min(_MOST_ROWS, 2 * MOST_OCTETS * rows // max(1, octets))
         kept = []
         for leaf, chunk in chunks:

@@ -112,7 +112,7 @@ class _Database:
         """Read the chosen columns."""
         yield from gather(self._found(), self._layer)
         if self._counts:
-            self._layer.budget.took(self._left)
+            self._layer.budget.count_read(self._left)
 
     def _found(self) -> Iterator[Found | SourceError]:
         named = self._layer.reading.columns
@@ -260,7 +260,7 @@ class _Database:
         if self._counts:
             took = min(octets + rows * _SMALLEST_ROW, self._left)
             self._left -= took
-            self._layer.budget.took(took)
+            self._layer.budget.count_read(took)
         return self._rows * _SMALLEST_ROW <= self._size
 
 

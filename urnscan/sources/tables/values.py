@@ -45,7 +45,7 @@ def gather(found: Iterable[Found | SourceError], layer: Layer) -> Iterator[Value
 
 
 def _column(values: list[bytes], places: list[tuple[object, ...]], layer: Layer) -> Values:
-    layer.budget.gave(sum(map(len, values)))
+    layer.budget.count_unfolded(sum(map(len, values)))
     return Values(octets_array(values), lambda index: layer.of_value("/".join(map(str, places[index]))))
 
 
