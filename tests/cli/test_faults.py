@@ -220,7 +220,7 @@ class TestMemory:
         [
             (
                 "urnscan.run.worker",
-                "Worker._scan_together",
+                "Worker._scan_small",
                 "MemoryError",
                 "out of memory: the system gives no more; a scan takes less with fewer threads (-j) and a smaller --memory",
             ),
@@ -243,7 +243,7 @@ class TestMemory:
 
 
 PHASES = {
-    "reading": ("urnscan.run.worker", "Worker._scan_together"),
+    "reading": ("urnscan.run.worker", "Worker._scan_small"),
     "grouping": ("urnscan.run.pipeline", "class_rows"),
     "writing": ("urnscan.output.parquet", "ParquetOutput._write_group"),
     "completing": ("urnscan.output.parquet", "ParquetOutput.complete"),

@@ -48,6 +48,9 @@ OCCURRENCE_COLUMNS = {
     "q_component": pa.string(),
     "f_component": pa.string(),
     "problem": pa.string(),
+    "captured": pa.timestamp("ms", "UTC"),
+    "status": pa.int16(),
+    "mime": DICTIONARY,
 }
 CLASS_COLUMNS = {
     "urn": pa.string(),
@@ -264,6 +267,7 @@ class TestPrinting:
             "source": "a.txt", "member": None, "start": 14, "line": 1, "text": "urn:foo:C", "urn": "urn:foo:C",
             "nid": "foo", "stop": None, "stop_octet": None, "punctuation": 0, "length": 9, "via": None, "resolver": None,
             "r_component": None, "q_component": None, "f_component": None, "problem": None,
+            "captured": None, "status": None, "mime": None,
         }  # fmt: skip
 
     def test_json_of_resolvers(self, urnscan):

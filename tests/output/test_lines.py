@@ -14,6 +14,7 @@ OCCURRENCE = {
     "source": "a.txt", "member": None, "start": 0, "line": 7, "text": "URN:a:b", "urn": "urn:a:b", "nid": "a",
     "stop": 32, "punctuation": 0, "length": 7, "via": None, "resolver": None,
     "r_component": None, "q_component": None, "f_component": None, "problem": None,
+    "captured": None, "status": None, "mime": None,
 }  # fmt: skip
 HOSTILE = 'x\x1b[31m\n\u202e"\\'
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import json
 
@@ -44,6 +45,8 @@ def value_of(field):
         values = st.booleans()
     elif pa.types.is_integer(kind):
         values = st.integers(0, 100)
+    elif pa.types.is_timestamp(kind):
+        values = st.datetimes(timezones=st.just(dt.UTC)).map(lambda moment: moment.replace(microsecond=0))
     elif pa.types.is_floating(kind):
         values = st.sampled_from([0.9, 0.957, 1])
     else:
@@ -80,7 +83,9 @@ def test_cells_are_those_of_the_rows_and_none_is_a_formula(name, separator, data
     for cells, row in zip(found, rows, strict=True):
         for cell, value in zip(cells, map(row.get, SCHEMAS[name].names), strict=True):
             assert not cell.startswith(DANGEROUS)
-            if isinstance(value, str):
+            if isinstance(value, dt.datetime):
+                assert cell == f"{value.isoformat()[:19]}Z"
+            elif isinstance(value, str):
                 assert cell == ("'" + value if value.startswith(DANGEROUS) else value)
             elif isinstance(value, list):
                 assert json.loads(cell) == value

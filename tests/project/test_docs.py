@@ -20,7 +20,7 @@ def test_page_of_the_namespaces():
     assert module.page().count("\n## ") == 105
 
 
-TYPES = {"dictionary": pa.types.is_dictionary, "list": pa.types.is_list}
+TYPES = {"timestamp": pa.types.is_timestamp, "dictionary": pa.types.is_dictionary, "list": pa.types.is_list}
 
 
 @pytest.mark.parametrize(

@@ -1066,6 +1066,7 @@ class TestMetadata:
             "nid": [],
             "not_nid": [],
             "rules": None,
+            "where": None,
             "resolver_tail": "keep",
             "max_length": 99,
             "counts": {

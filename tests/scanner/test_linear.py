@@ -175,6 +175,7 @@ MADE = {
     "records.tagged:bound": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:first_line": "of the layouts, whose patterns are tried as those of modules are",
     "records.xml_records:_started": "the name of an element, and what ends it",
+    "sources.captures:_pattern": "conditions of the user, for texts of at most a hundred characters",
     "sources.files:__init__": "one octet of a set",
     "sources.ignore_patterns:__init__": "lines of ignore files: sources/test_ignore_files.py::test_hostile_patterns_take_linear_time",
     "urn.namespaces.patterns:_octets": "a character, or a set of them",

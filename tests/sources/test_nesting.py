@@ -8,7 +8,7 @@ from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources import layers
 from urnscan.sources import texts as opening
-from urnscan.sources.documents import Document
+from urnscan.sources.documents import Document, Member
 from urnscan.sources.forms import Archive, Compression, Registry, Table
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Budget, Layer, Limits, Reading
@@ -142,14 +142,21 @@ class TestRegistry:
         assert inner.closed
 
     def test_archive_in_compression_in_archive(self, documents):
-        inner = self.archive(("x", Given(b"1")), ("y", Given(b"2")))
-        outer = Archive(recognise=lambda head, _: head.startswith(b"B"), open=lambda *_: iter([("z", Given(b"C"))]))
+        inner = self.archive(Member("x", Given(b"1")), Member("y", Given(b"2")))
+        outer = Archive(
+            recognise=lambda head, _: head.startswith(b"B"), open=lambda *_: iter([Member("z", Given(b"C"))])
+        )
         found = documents(b"B", outer, inner, self.compression(Given(b"A")))
         assert found == [("z!/x", b"1"), ("z!/y", b"2")]
 
     def test_a_member_that_fails_costs_nothing_else(self, documents):
         broken = Given(SourceError("file!/b", "broken"))
-        members = [("a", Given(b"1")), SourceError("file!/secret", "encrypted"), ("b", broken), ("c", Given(b"3"))]
+        members = [
+            Member("a", Given(b"1")),
+            SourceError("file!/secret", "encrypted"),
+            Member("b", broken),
+            Member("c", Given(b"3")),
+        ]
         found = documents(b"A", self.archive(*members[:2], members[3]))
         assert found == [("a", b"1"), "file!/secret: encrypted", ("c", b"3")]
 
@@ -158,11 +165,11 @@ class TestRegistry:
             raise SourceError("file!/a", "no good")
 
         bad = Compression(recognise=lambda head, _: head.startswith(b"X"), open=refuse, suffixes=())
-        found = documents(b"A", self.archive(("a", Given(b"X")), ("b", Given(b"2"))), bad)
+        found = documents(b"A", self.archive(Member("a", Given(b"X")), Member("b", Given(b"2"))), bad)
         assert found == ["file!/a: no good", ("b", b"2")]
 
     def test_a_limit_ends_the_input(self, documents):
-        members = [("a", Given(b"1")), ("b", Given(b"2")), ("c", Given(b"3"))]
+        members = [Member("a", Given(b"1")), Member("b", Given(b"2")), Member("c", Given(b"3"))]
         with pytest.raises(LimitError, match="more than 2 members"):
             documents(b"A", self.archive(*members), limits=Limits(members=2))
 
@@ -172,21 +179,21 @@ class TestRegistry:
 
         bomb = Compression(recognise=lambda head, _: head.startswith(b"X"), open=unfold, suffixes=())
         with pytest.raises(LimitError, match="too much"):
-            documents(b"A", self.archive(("a", Given(b"X")), ("b", Given(b"2"))), bomb)
+            documents(b"A", self.archive(Member("a", Given(b"X")), Member("b", Given(b"2"))), bomb)
 
     def test_a_table_is_one_layer_and_is_read_to_its_end(self, documents):
         """What its reader has not come to may still fail."""
         table = Table(recognise=lambda head, _: head.startswith(b"T"), open=lambda *_: iter(()))
-        members = [("a", Given(b"T", SourceError("file!/a", "checksum"))), ("b", Given(b"2"))]
+        members = [Member("a", Given(b"T", SourceError("file!/a", "checksum"))), Member("b", Given(b"2"))]
         assert documents(b"A", self.archive(*members), table) == ["file!/a: checksum", ("b", b"2")]
-        found = documents(b"A", self.archive(("a", Given(b"T"))), table, limits=Limits(depth=1))
+        found = documents(b"A", self.archive(Member("a", Given(b"T"))), table, limits=Limits(depth=1))
         assert found == ["file!/a: nested more than 1 deep: not read; --max-depth allows more"]
 
     def test_what_is_nested_too_deep_fails_by_name(self, documents):
         """A file that holds itself, as some zip files do."""
 
         def itself(*_):
-            return iter([("self", Given(b"A")), ("text", Given(b"1"))])
+            return iter([Member("self", Given(b"A")), Member("text", Given(b"1"))])
 
         quine = Archive(recognise=lambda head, _: head.startswith(b"A"), open=itself)
         found = documents(b"A", quine, limits=Limits(depth=3))
@@ -204,7 +211,7 @@ class TestRegistry:
     def test_what_is_behind_an_archive_is_read_for_its_errors(self, documents):
         """A tar archive ends before the gzip around it; that checksum must be looked at all the same."""
         inner = Given(b"A", b"rest", DamageError("file", "checksum"), b"more")
-        found = documents(b"C", self.compression(inner), self.archive(("x", Given(b"1"))))
+        found = documents(b"C", self.compression(inner), self.archive(Member("x", Given(b"1"))))
         assert found == [("x", b"1"), "file: checksum"]
 
     def test_more_octets_where_a_form_needs_them(self, documents):
@@ -215,7 +222,7 @@ class TestRegistry:
             asked.append(len(head))
             return None if len(head) < 5000 else True
 
-        late = Archive(recognise=recognise, open=lambda *_: iter([("x", Given(b"1"))]))
+        late = Archive(recognise=recognise, open=lambda *_: iter([Member("x", Given(b"1"))]))
         assert documents(b"t" * 9000, late) == [("x", b"1")]
         assert documents(b"t" * 4000, late) == [(None, b"t" * 4000)]
         assert max(asked) < 9000
@@ -223,7 +230,7 @@ class TestRegistry:
     def test_closing_in_the_midst_closes_what_is_open(self, tmp_path, monkeypatch):
         inner = Given(b"A")
         member = Given(b"1")
-        forms = (self.compression(inner), self.archive(("x", member)))
+        forms = (self.compression(inner), self.archive(Member("x", member)))
         monkeypatch.setattr(opening, "FORMS", Registry(forms))
         (tmp_path / "file").write_bytes(b"C")
         with closing(opening.open_documents(Input("f", str(tmp_path / "file"), None), Reading())) as found:

@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.packed import Given
+from tests.support.packed import Given, one_by_one
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.zip import is_zip, open_zip
 from urnscan.sources.files import File
@@ -32,7 +32,7 @@ class Read:
         self.layer.budget.count_read(1)
         self.members, self.errors = [], []
         block = memoryview(bytearray(view))
-        for found in open_zip(reader, self.layer):
+        for found in one_by_one(open_zip(reader, self.layer)):
             if isinstance(found, SourceError):
                 self.errors.append(str(found))
                 continue

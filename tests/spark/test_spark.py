@@ -335,6 +335,7 @@ def test_column(spark):
     for row in rows:
         number, row["column_name"] = row.pop("member").split("/")
         row["row"] = int(number)
+        assert [row.pop(name) for name in ("captured", "status", "mime")] == [None] * 3
     assert rows == one.to_pylist()
     counts = {row["urn"]: row["occurrence_count"] for row in here.classes(found).collect()}
     assert counts == {"urn:a:b": 2, "urn:a:c": 1, "urn:a:B": 1}

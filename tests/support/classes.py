@@ -77,6 +77,7 @@ def occurrences(rows):
         "via": [None] * size,
         "resolver": [None] * size,
         **{name: [None] * size for name in ("r_component", "q_component", "f_component", "problem")},
+        **{name: [None] * size for name in ("captured", "status", "mime")},
     }
     return pa.table(
         [pa.array(columns[field.name], _plain(field.type)).cast(field.type) for field in OCCURRENCES], OCCURRENCES

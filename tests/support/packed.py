@@ -5,7 +5,7 @@ import tarfile
 import zipfile
 
 from urnscan.errors import SourceError
-from urnscan.sources.documents import Texts
+from urnscan.sources.documents import Member, Texts
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Reading
 from urnscan.sources.reader import Reader
@@ -13,12 +13,11 @@ from urnscan.sources.texts import open_documents
 
 
 def one_by_one(opened):
-    """What an opened archive gives, but none of its members together with others."""
+    """What an opened archive gives: names and readers of members, none together with others, and errors."""
     for found in opened:
-        if isinstance(found, Texts):
-            yield from found.readers()
-        else:
-            yield found
+        members = found.members() if isinstance(found, Texts) else [found]
+        for member in members:
+            yield member[:2] if isinstance(member, Member) else member
 
 
 def tar(members):

@@ -24,6 +24,7 @@ def occurrence_row(record, source, member, syntax, equivalence):
         "resolver": record.resolver,
         **components,
         "problem": joined(problems),
+        **dict.fromkeys(("captured", "status", "mime")),
     }
 
 

@@ -121,11 +121,15 @@ class TestSchemas:
             ("q_component", pa.string()),
             ("f_component", pa.string()),
             ("problem", pa.string()),
+            ("captured", pa.timestamp("ms", "UTC")),
+            ("status", pa.int16()),
+            ("mime", DICTIONARY),
         ]
 
     def test_what_may_be_null(self):
         assert [field.name for field in CLASSES if field.nullable] == ["first_member", "valid", "problem"]
         nullable = ["member", "stop", "via", "resolver", "r_component", "q_component", "f_component", "problem"]
+        nullable += ["captured", "status", "mime"]
         assert [field.name for field in OCCURRENCES if field.nullable] == nullable
 
     def test_leaf_columns_are_there(self, tmp_path):
@@ -163,6 +167,9 @@ class TestOccurrences:
                 "q_component": None,
                 "f_component": None,
                 "problem": None,
+                "captured": None,
+                "status": None,
+                "mime": None,
             }
         ]
 

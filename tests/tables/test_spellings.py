@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 
 from tests.support.oracle import SYNTAXES
 from tests.support.strategies import urn_pairs
-from tests.tables.test_rows import found_in
 from urnscan.arrays.arrow import octet_strings, text_array
-from urnscan.tables.editions import ADDED
-from urnscan.tables.schemas import OCCURRENCES
-from urnscan.tables.spellings import spelling_columns, with_spelling_columns
+from urnscan.tables.spellings import spelling_columns
 from urnscan.urn.parser import parse
 from urnscan.urn.syntax import get_syntax
 
@@ -66,14 +63,3 @@ def test_columns_without_values(syntax):
     """Nearly all rows have none: no row, and rows among which none has any."""
     assert columns_of([], syntax) == []
     assert columns_of(["urn:ab:c", "urn:ab:%C3%BC"], syntax) == [(None,) * 4] * 2
-
-
-@pytest.mark.parametrize("syntax", ["rfc2141", "rfc8141"])
-def test_rows_that_were_kept_get_the_columns(syntax):
-    """--resume may find rows of a version that did not have them."""
-    (found,) = found_in(b"urn:ab:c?+r#%00 urn:ab:%41 urn:ab:d", syntax)
-    rows = found.occurrences()
-    assert with_spelling_columns(rows, get_syntax(syntax)) is rows
-    completed = with_spelling_columns(rows.drop_columns(list(ADDED)), get_syntax(syntax))
-    assert completed.schema.equals(OCCURRENCES)
-    assert completed.to_pylist() == rows.to_pylist()

@@ -189,6 +189,11 @@ _READING: Mapping[str, OptionTable] = {
             "read only this column of tables (nested: a dotted path; SQLite: table.column), and only this field of "
             "CSV, TSV and JSON, which are otherwise scanned as text",
         ),
+        "--where": option(
+            "CONDITIONS",
+            "read only records of web archives that fit: NAME=VALUE for captured, status and mime, with commas between "
+            "values and spaces between conditions, as in 'status=200 mime=text/*'; * and ? stand for anything",
+        ),
         "--encoding": option("NAME", "encoding of inputs without a byte order mark (default: read as octets)"),
         "--max-ratio": option(
             "N",
@@ -211,7 +216,7 @@ _READING: Mapping[str, OptionTable] = {
         "--no-progress": flag("no progress bar"),
     },
 }
-_ONLY_SCAN = ("--column", "--memory")
+_ONLY_SCAN = ("--column", "--where", "--memory")
 _ONLY_DEDUP: OptionTable = {
     "-j": option(
         "N",

@@ -82,7 +82,9 @@ def _scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa
         schema = pa.schema([*IN_COLUMN, *list(batch.schema)[1:]])
         name = text_array([batch.schema.names[0]])
         for hits in scan_values(scanner, batch.column(0)):
-            found = occurrences_in_values(hits, options.level, scanner.grammar.syntax).columns[2:]
+            found = (
+                occurrences_in_values(hits, options.level, scanner.grammar.syntax).select(IN_COLUMN.names[2:]).columns
+            )
             column = pa.DictionaryArray.from_arrays(number_array(np.zeros(len(hits.value), np.int32)), name)
             has_rows = True
             rows = number_array(hits.value)

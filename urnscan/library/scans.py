@@ -167,6 +167,7 @@ def scan(
     ignore_files: bool = False,
     encoding: str | None = None,
     column: str | Iterable[str] = (),
+    where: str | None = None,
     max_ratio: int = 1_000,
     max_size: int | str = 10**13,
     max_depth: int = 8,

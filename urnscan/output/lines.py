@@ -112,9 +112,16 @@ def json_values(column: pa.Array, *, is_of_urns: bool = False) -> pa.StringArray
         return _strings("[", pc.binary_join(lists, text_array([", "])[0]), "]")
     if is_of_urns:
         return _strings('"', column.cast(pa.string()), '"')
+    if pa.types.is_timestamp(column.type):
+        return _or_null(_strings('"', moments(column), '"'))
     if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
         return _or_null(_each(column, _json_string))
     return _or_null(column.cast(pa.string()))
+
+
+def moments(column: pa.TimestampArray) -> pa.StringArray:
+    """Times in UTC as ISO 8601 writes them, without fractions: `2024-01-31T23:59:59Z`."""
+    return pc.strftime(column.cast(pa.timestamp("s", "UTC"), safe=False), "%Y-%m-%dT%H:%M:%SZ")
 
 
 def _or_null(column: pa.StringArray) -> pa.StringArray:

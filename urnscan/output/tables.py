@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from urnscan.arrays.arrow import decoded
 from urnscan.errors import FatalError
-from urnscan.output.lines import json_lines, json_values
+from urnscan.output.lines import json_lines, json_values, moments
 from urnscan.output.octets import CODECS, GENERATOR, OctetOutput, form_of
 from urnscan.output.parquet import ParquetOutput
 from urnscan.output.places import Output, name_of
@@ -136,6 +136,8 @@ def _cells(column: pa.Array) -> pa.Array:
     """The values of a column as a cell has them."""
     if pa.types.is_list(column.type):
         return json_values(column)
+    if pa.types.is_timestamp(column.type):
+        return moments(column)
     column = decoded(column)
     if not pa.types.is_string(column.type):
         return column

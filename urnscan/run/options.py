@@ -15,17 +15,21 @@ from urnscan.display.text import octets_of
 from urnscan.errors import ArgumentError
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar, ResolverTail
 from urnscan.scanner.views import KINDS
+from urnscan.sources.captures import read_where
 from urnscan.sources.encodings import check_encoding
 from urnscan.sources.layers import Limits, Reading
 from urnscan.sources.selection import Selection
 from urnscan.tables.editions import EDITION
+from urnscan.tables.schemas import OCCURRENCES
 from urnscan.urn.equivalence import Level, get_level
 from urnscan.urn.namespaces.own import Rules, rulebook_of
 from urnscan.urn.syntax import as_strings, get_syntax
 
 _POSITIVE = ("jobs", "memory", "max_ratio", "max_size", "max_depth", "max_members")
 """Options that are at least 1."""
-OF_INPUTS = frozenset({"include", "exclude", "follow", "ignore_files", "encoding", "column", "strict", *_POSITIVE})
+OF_INPUTS = frozenset(
+    {"include", "exclude", "follow", "ignore_files", "encoding", "column", "where", "strict", *_POSITIVE}
+)
 """Options that mean nothing for a column that the caller gives."""
 _MOST_JOBS = 1024
 _NO_LIMITS = Limits()
@@ -77,6 +81,10 @@ class Options:
     """Encoding of inputs without a byte order mark; None: they are read as octets, as fits all supersets of ASCII."""
     column: tuple[str, ...] = ()
     """Columns of tables, and fields of CSV, TSV and JSON, that are read; empty: all text of tables."""
+    where: str | None = None
+    """Conditions on the records of web archives, such as `status=200 mime=text/*`; only such records are read. None: all
+    inputs are.
+    """
     max_ratio: int = _NO_LIMITS.ratio
     """Octets that may come out of one octet of a compressed input."""
     max_size: int = _NO_LIMITS.size
@@ -95,9 +103,9 @@ class Options:
     """Whether the first input that cannot be read ends the run."""
 
     def __post_init__(self) -> None:
-        for name in ("syntax", "equivalence", "encoding"):
+        for name in ("syntax", "equivalence", "encoding", "where"):
             value = getattr(self, name)
-            if not isinstance(value, str) and not (name == "encoding" and value is None):
+            if not isinstance(value, str) and not (name in ("encoding", "where") and value is None):
                 raise ArgumentError(f"{name} must be a string, not {value!r}")
         get_level(self.equivalence, self.syntax)
         if self.rules is not None:
@@ -126,6 +134,7 @@ class Options:
             raise ArgumentError(f"jobs must be at most {_MOST_JOBS:,}")
         if self.encoding is not None:
             check_encoding(self.encoding)
+        _ = self.reading  # checks the conditions
 
     @cached_property
     def level(self) -> Level:
@@ -141,20 +150,20 @@ class Options:
     def reading(self) -> Reading:
         """The way inputs are read."""
         limits = Limits(self.max_ratio, self.max_size, self.max_depth, self.max_members)
-        return Reading(self.encoding, self.column, limits)
+        return Reading(self.encoding, self.column, limits, None if self.where is None else read_where(self.where))
 
     def metadata(self) -> dict[str, Any]:
         """Metadata of outputs: the version, the edition of the tables, and the options that decide what is found."""
-        names = ("syntax", "equivalence", "trim", "resolver_tail", "max_length")
+        names = ("syntax", "equivalence", "trim", "resolver_tail", "max_length", "where")
         told = {"version": __version__, "schema": EDITION} | {name: getattr(self, name) for name in names}
         told |= {name: list(getattr(self, name)) for name in ("recover", "nid", "not_nid")}
         return told | {"rules": self.level.rulebook.sha256}
 
     def identity(self) -> dict[str, Any]:
-        """The version, and all options that decide the result of an input: it is the same in two runs with the same."""
+        """The version, the columns, and all options that decide the result of an input: it is the same in two runs with the same."""
         aside = ("include", "exclude", "follow", "ignore_files", "jobs", "memory", "strict")
         names = (each.name for each in fields(self) if each.name not in aside)
-        values = {"version": __version__} | {name: getattr(self, name) for name in names}
+        values = {"version": __version__, "columns": OCCURRENCES.names} | {name: getattr(self, name) for name in names}
         return values | {"rules": self.level.rulebook.sha256}
 
     @property

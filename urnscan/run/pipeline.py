@@ -27,8 +27,7 @@ from urnscan.run.tasks import Argument, Part, Sizes, Task, tasks
 from urnscan.run.threads import in_order
 from urnscan.run.worker import Worker
 from urnscan.tables.rows import class_rows, count_untrimmed
-from urnscan.tables.spellings import with_spelling_columns
-from urnscan.urn.syntax import Syntax, get_syntax
+from urnscan.urn.syntax import get_syntax
 
 Sink = Callable[[pa.RecordBatch], None]
 """Takes batches of rows, in order."""
@@ -140,7 +139,7 @@ def run(
 
         def new_worker() -> Callable[[Task], Iterator[Piece]]:
             worker = Worker(options, _SIZES, outputs.tables, on_read)
-            return functools.partial(_pieces, worker, outputs.shards, get_syntax(options.syntax))
+            return functools.partial(_pieces, worker, outputs.shards)
 
         pieces = in_order(tasks(inputs, options, outputs.paths, _SIZES), new_worker, options.jobs)
         stack.callback(pieces.close)
@@ -187,7 +186,7 @@ def _classes(
             yield rows
 
 
-def _pieces(worker: Worker, shards: Shards | None, syntax: Syntax, task: Task) -> Iterator[Piece]:
+def _pieces(worker: Worker, shards: Shards | None, task: Task) -> Iterator[Piece]:
     """The pieces of a task: those that an earlier run kept, or else new ones."""
     part_of = task.place if isinstance(task, Part) else None
     if shards is None:
@@ -201,11 +200,7 @@ def _pieces(worker: Worker, shards: Shards | None, syntax: Syntax, task: Task) -
         yield from worker.work(task)
     else:
         worker.on_read(found.octets)
-        for piece in shards.pieces(kept):
-            if isinstance(piece, Rows) and piece.occurrences is not None:
-                yield replace(piece, occurrences=with_spelling_columns(piece.occurrences, syntax))
-            else:
-                yield piece
+        yield from shards.pieces(kept)
 
 
 class _Results:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.run.tasks import Sizes
+from urnscan.sources.captures import Capture
 from urnscan.sources.documents import Texts
 from urnscan.sources.inputs import Listed
 from urnscan.sources.small_files import Doubts, Read, read_together
@@ -18,11 +19,12 @@ _TEXTS = 1 << 14  # texts that are scanned as one, at most
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The text: place and name of its input, and its member."""
+    """Origin of a text: place and name of its input, its member, and the record of a web archive around it."""
 
     place: int
     name: str
     member: str | None = None
+    capture: Capture | None = None
 
 
 class SmallTexts:
@@ -44,6 +46,8 @@ class SmallTexts:
         """The input of each text, as an index in `places` and `names`."""
         self.members: list[str | None] = []
         self.has_members = False
+        self.captures: list[Capture | None] = []
+        self.has_captures = False
         self.places: list[int] = []
         self.names: list[str] = []
 
@@ -87,6 +91,7 @@ class SmallTexts:
         self.ends.extend((ends - 1).tolist())
         self.starts.extend((ends - 1 - lengths).tolist())
         self.members.extend([None] * len(names))
+        self.captures.extend([None] * len(names))
 
     def has_room(self, texts: Texts) -> bool:
         """Whether there is room for texts of an archive."""
@@ -95,11 +100,11 @@ class SmallTexts:
     def add_texts(self, texts: Texts, origin: Origin) -> int:
         """Add texts of an archive, for which there is room; returns how many octets they have. `origin` is the archive's."""
         before = self.filled
-        for member, start, end in zip(texts.names, texts.starts, texts.ends, strict=True):
+        for member, start, end, capture in zip(texts.names, texts.starts, texts.ends, texts.captures, strict=True):
             self._open = self.filled
             self.filled += end - start
             self._view[self._open : self.filled] = texts.octets[start:end]
-            self._close(Origin(origin.place, origin.name, member))
+            self._close(Origin(origin.place, origin.name, member, capture))
         return self.filled - before - len(texts.names)
 
     def take_open(self) -> bytes:
@@ -117,5 +122,7 @@ class SmallTexts:
         self.inputs.append(len(self.places) - 1)
         self.members.append(origin.member)
         self.has_members |= origin.member is not None
+        self.captures.append(origin.capture)
+        self.has_captures |= origin.capture is not None
         self.text[self.filled] = self._separator
         self.filled += 1

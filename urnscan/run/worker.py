@@ -19,12 +19,13 @@ from urnscan.run.tasks import Files, Part, Sizes, Task
 from urnscan.scanner.blocks import Matches, Rejects, components_in_names
 from urnscan.scanner.kernel import END
 from urnscan.scanner.views import make_scanner, separators
+from urnscan.sources.captures import Capture
 from urnscan.sources.documents import Document, Texts, Values
 from urnscan.sources.files import open_range
 from urnscan.sources.inputs import Input, Listed
 from urnscan.sources.small_files import HEAD, Read
 from urnscan.sources.texts import doubts, is_plain, open_together
-from urnscan.tables.rows import Found, Places, canonical_column, reject_rows
+from urnscan.tables.rows import OF_CAPTURES, Found, Places, canonical_column, reject_rows
 from urnscan.tables.values import count_octets, scan_values
 
 _LF = 10
@@ -140,13 +141,13 @@ class Worker:
             case SourceError():
                 yield _failure(origin, document)
             case Values():
-                yield from self._values(document, origin)
+                yield from self._values(document, Origin(place, source.name, capture=document.capture))
             case Texts():
                 yield from self._texts(document, origin)
             case Document(None, reader) if source.size is None:  # a pipe: matches are given as they come
                 yield from self._stream(_Rest(reader.read_into, is_pipe=True), origin)
-            case Document(member, reader):
-                yield from self._text(reader.read_into, Origin(place, source.name, member))
+            case Document(member, reader, _, capture):
+                yield from self._text(reader.read_into, Origin(place, source.name, member, capture))
 
     def _texts(self, texts: Texts, origin: Origin) -> Iterator[Piece]:
         """Scan small texts of an archive together with others. Raises LimitError."""
@@ -155,8 +156,8 @@ class Worker:
         if self._small.has_room(texts):
             self._octets += self._small.add_texts(texts, origin)
         else:
-            for member, reader in texts.readers():
-                yield from self._text(reader.read_into, Origin(origin.place, origin.name, member))
+            for member, reader, capture in texts.members():
+                yield from self._text(reader.read_into, Origin(origin.place, origin.name, member, capture))
 
     def _text(self, read_into: _ReadInto, origin: Origin) -> Iterator[Piece]:
         """Scan a text; together with others if it is small. Raises LimitError."""
@@ -213,6 +214,7 @@ class Worker:
                         np.array(small.inputs, np.int32)[which],
                         small.names,
                         _members(small.members, which) if small.has_members else None,
+                        _captures(small.captures, which) if small.has_captures else None,
                     )
                     yield self._rows(found, places, small.places)
         small.clear()
@@ -272,7 +274,8 @@ class Worker:
         first = np.zeros(len(found), np.int32)
         if origin.member is not None:
             members = _members([origin.member], first)
-        return self._rows(found, Places(start, line, first, [origin.name], members), [origin.place])
+        captures = None if origin.capture is None else _captures([origin.capture], first)
+        return self._rows(found, Places(start, line, first, [origin.name], members, captures), [origin.place])
 
     def _rows(self, found: Matches | Rejects, places: Places, inputs: Sequence[int]) -> Rows:
         """The rows of matches or rejects in the wanted tables; `inputs` has the number of each of `places.names`."""
@@ -350,3 +353,12 @@ def _members(members: Sequence[str | None], which: npt.NDArray[np.int32]) -> pa.
     """A column of members: for each match the one with the index in `which`."""
     some, index = np.unique(which, return_inverse=True)
     return text_array([members[i] for i in some.tolist()]).take(number_array(index.astype(np.int32)))
+
+
+def _captures(captures: Sequence[Capture | None], which: npt.NDArray[np.int32]) -> list[pa.Array]:
+    """The columns captured, status and mime: for each match those of the capture with the index in `which`."""
+    some, index = np.unique(which, return_inverse=True)
+    rows = number_array(index.astype(np.int32))
+    wanted = [captures[i] or Capture() for i in some.tolist()]
+    columns = zip(*((each.captured, each.status, each.mime) for each in wanted), strict=True)
+    return [pa.array(values, kind).take(rows) for kind, values in zip(OF_CAPTURES, columns, strict=True)]

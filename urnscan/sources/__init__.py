@@ -20,6 +20,7 @@ reader: the protocol of all that gives octets.
 buffer: octets that are looked at before they are taken, and read again.
 layers: limits, failed checksums and names that the nested readers of one input share.
 documents: what comes out: texts, and columns of values.
+captures: records of web archives: their times and answers, and which of them are read.
 
 Memory holds blocks of octets and the entries of one folder, never a whole input.
 """

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import pyarrow as pa
 
+from urnscan.sources.captures import Capture
 from urnscan.sources.reader import PieceReader, Reader
 
 
@@ -20,6 +22,8 @@ class Document:
     reader: Reader
     codec: str | None = None
     """Encoding from which it was decoded; None if the octets are given as they are."""
+    capture: Capture | None = None
+    """The record of a web archive in which it stands, if it stands in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,17 @@ class Values:
     """Strings or octets; null holds nothing."""
     place: Callable[[int], str]
     """From an index in `values` to where the value stands: `row/column`."""
+    capture: Capture | None = None
+    """The record of a web archive in which the table stands, if it stands in one."""
+
+
+class Member(NamedTuple):
+    """A member of an archive, to be read before the next is asked for."""
+
+    name: str
+    reader: Reader
+    capture: Capture | None = None
+    """The record, if the archive is a web archive."""
 
 
 @dataclass(slots=True)
@@ -44,22 +59,32 @@ class Texts:
     """Where the text of each begins."""
     ends: list[int] = field(default_factory=list)
     """Where it ends."""
+    captures: list[Capture | None] = field(default_factory=list)
+    """The record of each, if the archive is a web archive."""
 
-    def add(self, name: str, start: int, end: int) -> None:
+    def add(self, name: str, start: int, end: int, capture: Capture | None = None) -> None:
         """Add a text."""
         self.names.append(name)
         self.starts.append(start)
         self.ends.append(end)
+        self.captures.append(capture)
 
     def between(self, first: int, last: int) -> Texts:
         """The texts from one number up to another."""
-        return Texts(self.octets, self.names[first:last], self.starts[first:last], self.ends[first:last])
+        some = slice(first, last)
+        return Texts(self.octets, self.names[some], self.starts[some], self.ends[some], self.captures[some])
 
-    def readers(self) -> Iterator[tuple[str, Reader]]:
-        """The texts one by one, each with its name."""
-        for name, start, end in zip(self.names, self.starts, self.ends, strict=True):
-            yield name, PieceReader(iter([self.octets[start:end]]))
+    def chosen(self, are_chosen: Sequence[bool]) -> Texts:
+        """The texts that are chosen."""
+        lists = (self.names, self.starts, self.ends, self.captures)
+        return Texts(self.octets, *(list(itertools.compress(each, are_chosen)) for each in lists))  # type: ignore[arg-type]
+
+    def members(self) -> Iterator[Member]:
+        """The texts one by one."""
+        for name, start, end, capture in zip(self.names, self.starts, self.ends, self.captures, strict=True):
+            yield Member(name, PieceReader(iter([self.octets[start:end]])), capture)
 
     def documents(self) -> Iterator[Document]:
         """The texts as documents of their own."""
-        return itertools.starmap(Document, self.readers())
+        for name, reader, capture in self.members():
+            yield Document(name, reader, capture=capture)

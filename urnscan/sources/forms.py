@@ -19,7 +19,7 @@ from urnscan.sources.archives.warc import is_warc, open_warc
 from urnscan.sources.archives.zip import is_zip, open_zip
 from urnscan.sources.buffer import Buffer
 from urnscan.sources.compression.codecs import CODECS, Codec, Unpacked
-from urnscan.sources.documents import Document, Texts, Values
+from urnscan.sources.documents import Document, Member, Texts, Values
 from urnscan.sources.encodings import WIDE_MARKS, is_binary
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins
@@ -69,7 +69,7 @@ class Compression(Form[Reader]):
     """Suffixes of the names of such files, lower case."""
 
 
-class Archive(Form[Iterator[tuple[str, Reader] | Texts | SourceError]]):
+class Archive(Form[Iterator[Member | Texts | SourceError]]):
     """A form that holds members with names, each to be read before the next is asked for, or many together."""
 
 

@@ -1,9 +1,10 @@
 """Limits, failed checksums and names that the nested readers of one input share."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from urnscan.errors import LimitError, SourceError
+from urnscan.sources.captures import Capture, Where
 
 INSIDE = "!/"
 """Stands between an input and its member, and between that and a member of its own."""
@@ -35,6 +36,8 @@ class Reading:
     columns: tuple[str, ...] = ()
     """The fields of tables to be read; none: all that hold text."""
     limits: Limits = field(default_factory=Limits)
+    where: Where | None = None
+    """Conditions on the captures of web archives; only texts in such are read. None: all texts."""
 
 
 class Budget:
@@ -115,6 +118,8 @@ class Layer:
     member: str | None = None
     """The way from the input to here, by the names of members; None where it leads into none."""
     depth: int = 0
+    capture: Capture | None = None
+    """The record of a web archive around it, if there is one."""
 
     @property
     def is_deepest(self) -> bool:
@@ -128,9 +133,15 @@ class Layer:
         stem = self.file_name[: len(self.file_name) - len(suffix)]
         return self._deeper(self.name, stem + ".tar" if suffix.startswith(".t") else stem, self.member)
 
-    def inside(self, member: str) -> "Layer":
-        """The layer of a member of an archive. Raises SourceError where that is too deep."""
-        return self._deeper(self.name_of(member), member.rsplit("/", 1)[-1], self.of_value(member))
+    @property
+    def is_wanted(self) -> bool:
+        """Whether its text is read."""
+        return self.reading.where is None or self.reading.where.fits(self.capture)
+
+    def inside(self, member: str, capture: Capture | None = None) -> "Layer":
+        """The layer of a member of an archive, in its own record or in that around it. Raises SourceError where that is too deep."""
+        layer = self._deeper(self.name_of(member), member.rsplit("/", 1)[-1], self.of_value(member))
+        return layer if capture is None else replace(layer, capture=capture)
 
     def name_of(self, member: str) -> str:
         """Name of a member of this archive in errors."""
@@ -144,7 +155,7 @@ class Layer:
         if self.is_deepest:
             reason = f"nested more than {self.depth} deep: not read; --max-depth allows more"
             raise SourceError(self.name, reason)
-        return Layer(name, file_name, self.reading, self.budget, member, self.depth + 1)
+        return Layer(name, file_name, self.reading, self.budget, member, self.depth + 1, self.capture)
 
 
 def _shortened(name: str) -> str:

@@ -3,12 +3,13 @@
 import functools
 import sys
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.buffer import Buffer
-from urnscan.sources.documents import Document, Texts, Values
+from urnscan.sources.documents import Document, Member, Texts, Values
 from urnscan.sources.encodings import MARKS_BEGIN, Transcoder, find_codec
 from urnscan.sources.files import open_file
 from urnscan.sources.forms import FORMS, Archive, Compression, Table
@@ -57,7 +58,7 @@ def is_splittable(source: Input, reading: Reading) -> bool:
 
     Raises SourceError where the file cannot be read, FatalError for an unknown encoding.
     """
-    if source.path is None or source.size is None:
+    if source.path is None or source.size is None or reading.where is not None:
         return False
     layer = _bottom(source, reading)
     with Buffer(open_file(source)) as reader:
@@ -70,13 +71,17 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) ->
     Raises FatalError for an unknown encoding.
     """
     layer = _bottom(source, reading)
-    return not FORMS.may_be(head, layer, is_whole=is_whole) and find_codec(lambda _: head, reading.encoding)[0] is None
+    return (
+        layer.is_wanted
+        and not FORMS.may_be(head, layer, is_whole=is_whole)
+        and find_codec(lambda _: head, reading.encoding)[0] is None
+    )
 
 
 @functools.cache
 def doubts(reading: Reading) -> Doubts:
     """Signs by which only `is_plain` can tell whether an input is plain text."""
-    are_all = reading.encoding is not None or bool(reading.columns)
+    are_all = reading.encoding is not None or bool(reading.columns) or reading.where is not None
     begins = np.full(256, are_all)
     begins[[*FORMS.begins, *MARKS_BEGIN]] = True
     suffixes = sorted(suffix.encode() for suffix in FORMS.suffixes)
@@ -91,11 +96,11 @@ def _bottom(source: Input, reading: Reading, on_read: Callable[[int], object] = 
 def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts and values in the octets of a reader, through all their forms."""
     match form := FORMS.recognise(reader, layer):
-        case None:
+        case None if layer.is_wanted:
             codec, mark = find_codec(reader.head, layer.reading.encoding)
             reader.advance(mark)
             text = reader if codec is None else Transcoder(reader, layer, codec, mark)
-            yield Document(layer.member, text, codec)
+            yield Document(layer.member, text, codec, layer.capture)
         case Compression():
             inner = layer.unpacked(form.suffixes)
             with Buffer(form.open(reader, layer)) as unpacked:
@@ -109,23 +114,31 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
                         yield found
                     case Texts():
                         yield from _members(found, layer)
-                    case name, inside:
-                        yield from _member(name, inside, layer)
-        case Table():
+                    case Member():
+                        yield from _member(found, layer)
+        case Table() if layer.is_wanted:
             layer.unpacked(())  # it is one more layer
-            yield from form.open(reader, layer)
+            for values in form.open(reader, layer):
+                yield values if isinstance(values, SourceError) else replace(values, capture=layer.capture)
 
 
 def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts of members: those that are plain text stay together, each other one is unfolded."""
-    starts, ends = np.array(texts.starts), np.array(texts.ends)
-    may_be_more = doubts(layer.reading).of_texts(np.frombuffer(texts.octets, np.uint8), starts, ends).tolist()
+    texts.captures = [capture or layer.capture for capture in texts.captures]
+    if (where := layer.reading.where) is not None:
+        texts = texts.chosen([where.fits(capture) for capture in texts.captures])
+    starts, ends = np.array(texts.starts, np.int64), np.array(texts.ends, np.int64)
+    may_be_more = (
+        doubts(replace(layer.reading, where=None))
+        .of_texts(np.frombuffer(texts.octets, np.uint8), starts, ends)
+        .tolist()
+    )
     suffixes = tuple(FORMS.suffixes)
     first = 0
-    for number, (name, reader) in enumerate(texts.readers()):
-        if may_be_more[number] or name.lower().endswith(suffixes):
+    for number, member in enumerate(texts.members()):
+        if may_be_more[number] or member.name.lower().endswith(suffixes):
             yield from _plain_members(texts.between(first, number), layer)
-            yield from _member(name, reader, layer)
+            yield from _member(member, layer)
             first = number + 1
     yield from _plain_members(texts.between(first, len(starts)), layer)
 
@@ -136,16 +149,16 @@ def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Va
         texts.names = [layer.of_value(name) for name in texts.names]
         yield texts
     else:
-        for name, reader in texts.readers():
-            yield from _member(name, reader, layer)
+        for member in texts.members():
+            yield from _member(member, layer)
 
 
-def _member(name: str, reader: Reader, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
+def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts and values in a member of an archive; errors of the member alone are given, not raised."""
     layer.budget.count_member()
     try:
-        with Buffer(reader) as buffer:
-            yield from _unfold(buffer, layer.inside(name))
+        with Buffer(member.reader) as buffer:
+            yield from _unfold(buffer, layer.inside(member.name, member.capture))
             yield from _drain(buffer)  # a reader of tables may not have come to the checksum
     except LimitError:
         raise

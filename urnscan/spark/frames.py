@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, PARTIAL, REJECTS
 
+_MOMENT = pa.timestamp("us", "UTC")
 _NAMES = {
     pa.bool_(): "boolean",
     pa.int16(): "smallint",
@@ -22,6 +23,7 @@ _NAMES = {
     pa.int64(): "bigint",
     pa.string(): "string",
     pa.binary(): "binary",
+    _MOMENT: "timestamp",
 }
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
@@ -41,7 +43,8 @@ def _plain_schema(schema: Iterable[pa.Field]) -> pa.Schema:
     fields = []
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        fields.append((field.name, pa.int16() if kind == pa.uint8() else kind))
+        kind = pa.int16() if kind == pa.uint8() else _MOMENT if pa.types.is_timestamp(kind) else kind
+        fields.append((field.name, kind))
     return pa.schema(fields)
 
 

@@ -18,7 +18,7 @@ RENAMED: Mapping[str, str] = {
 }
 """Columns of the first edition, and their names now."""
 
-ADDED = ("r_component", "q_component", "f_component", "problem")
+ADDED = ("r_component", "q_component", "f_component", "problem", "captured", "status", "mime")
 """Columns of occurrences that files of the first edition do not have."""
 
 

@@ -36,11 +36,13 @@ def described(schema: pa.Schema, said: Mapping[str, Any]) -> pa.Schema:
 def _column(field: pa.Field) -> dict[str, Any]:
     """A column as the metadata of pandas describe it; one with a dictionary is described by its values."""
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    logical, stored = _LOGICAL.get(kind, str(kind)), str(kind)
+    logical, stored, more = _LOGICAL.get(kind, str(kind)), str(kind), None
     if pa.types.is_list(kind):
         logical, stored = f"list[{_LOGICAL.get(kind.value_type, 'object')}]", "object"
     elif pa.types.is_string(kind):
         stored = "object"
+    elif pa.types.is_timestamp(kind):
+        logical, stored, more = "datetimetz", f"datetime64[{kind.unit}]", {"timezone": kind.tz}
     elif pa.types.is_boolean(kind):
         stored = "boolean" if field.nullable else "bool"
     elif field.nullable:
@@ -50,7 +52,7 @@ def _column(field: pa.Field) -> dict[str, Any]:
         "field_name": field.name,
         "pandas_type": logical,
         "numpy_type": stored,
-        "metadata": None,
+        "metadata": more,
     }
 
 

@@ -27,6 +27,9 @@ from urnscan.urn.namespaces.columns import NAMES, UNTRIMMED, is_invalid, is_vali
 from urnscan.urn.reasons import why_ends_badly, why_not
 from urnscan.urn.syntax import Syntax
 
+OF_CAPTURES = [OCCURRENCES.field(name).type for name in ("captured", "status", "mime")]
+"""Types of the columns that tell of web archives."""
+
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -39,6 +42,8 @@ class Places:
     names: Sequence[str]
     members: pa.StringArray | None = None
     """None: none is in a member."""
+    captures: Sequence[pa.Array] | None = None
+    """The columns captured, status and mime; None: none is in a web archive."""
 
     @property
     def member(self) -> pa.StringArray:
@@ -78,6 +83,7 @@ class Found:
                 text_array([None, *KINDS]).take(number_array(matches.via)).dictionary_encode(),
                 _nullable(pa.string(), np.diff(matches.host_offsets) > 0, *hosts).dictionary_encode(),
                 *spelling_columns(matches.text, matches.text_offsets, self.syntax),
+                *(self.places.captures or [pa.nulls(len(matches), kind) for kind in OF_CAPTURES]),
             ],
             schema=OCCURRENCES,
         )

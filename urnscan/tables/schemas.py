@@ -16,19 +16,20 @@ _SPELLING = pa.struct([pa.field("text", pa.string(), nullable=False), pa.field("
 _NAMES = {
     pa.bool_(): "valid kept",
     pa.uint8(): "punctuation marks",
-    pa.int16(): "stop",
+    pa.int16(): "stop status",
+    pa.timestamp("ms", "UTC"): "captured",
     pa.int32(): "position length last_source publication_year",
     pa.int64(): "row start kept_record line occurrence_count source_count spelling_count first_start sources "
     "cluster record cluster_rank component",
     pa.string(): "member text urn message nss first_source first_member problem record_id kept_record_id title author edition digest "
     "r_component q_component f_component",
-    _DICTIONARY: "source kept_source kept_member column_name nid via resolver reason nid_status decision format",
+    _DICTIONARY: "mime source kept_source kept_member column_name nid via resolver reason nid_status decision format",
     _URNS: "urns other_keys joined_by",
     pa.list_(pa.field("element", _SPELLING, nullable=False)): "spellings",
 }
 _TYPES = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 _NULLABLE = (
-    "member stop via resolver r_component q_component f_component first_member valid problem record_id title "
+    "captured status mime member stop via resolver r_component q_component f_component first_member valid problem record_id title "
     "kept_member kept_record_id "
     "publication_year format"
 ).split()
@@ -41,7 +42,7 @@ def _schema(names: str, nullable: Sequence[str] = _NULLABLE, **others: pa.DataTy
 
 _FOUND = "start line text urn nid stop punctuation length via resolver r_component q_component f_component problem"
 
-OCCURRENCES = _schema(f"source member {_FOUND}")
+OCCURRENCES = _schema(f"source member {_FOUND} captured status mime")
 """One row per occurrence, in the order of the inputs, then by `start`."""
 
 IN_COLUMN = _schema(f"row column_name {_FOUND}")

@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.arrays.arrow import bits, number_array, octet_strings, text_array
+from urnscan.arrays.arrow import bits, number_array, text_array
 from urnscan.arrays.ascii import EQUALS, HASH, PLUS, QUESTION_MARK
 from urnscan.arrays.jit import compiled, read_only
 from urnscan.arrays.octets import Octets
 from urnscan.arrays.strings import Offsets, cut
-from urnscan.tables.schemas import OCCURRENCES
 from urnscan.urn.namespaces.columns import NAMES, Codes
 from urnscan.urn.problems import OF_SPELLINGS, joined
 from urnscan.urn.spellings import MARKS_IN_ALL, Marks, marks_of
@@ -27,14 +26,6 @@ def spelling_columns(octets: Octets, offsets: Offsets, syntax: Syntax) -> list[p
     marks = marks_of(octets, offsets, syntax)
     problem = problem_column(np.zeros(len(marks), np.uint8), marks) if marks.any() else _nulls(len(marks))
     return [*_components(octets, offsets, syntax), problem]
-
-
-def with_spelling_columns(rows: pa.RecordBatch, syntax: Syntax) -> pa.RecordBatch:
-    """OCCURRENCES rows; rows of a version that did not have the columns of the spelling get them."""
-    if "problem" in rows.schema.names:
-        return rows
-    octets, offsets = octet_strings(rows.column("text"))
-    return pa.RecordBatch.from_arrays([*rows.columns, *spelling_columns(octets, offsets, syntax)], schema=OCCURRENCES)
 
 
 def problem_column(codes: Codes, marks: Marks) -> pa.StringArray:

@@ -83,22 +83,28 @@ _CODINGS = {
 }
 
 
-def plain_body(octets: memoryview, start: int, end: int) -> int | None:
-    """The beginning of the body of a message from `start` to `end`; None if it may be in a coding, or is for `Body` to find."""
+def plain_body(octets: memoryview, start: int, end: int) -> tuple[bytes, int] | None:
+    """The head of a message from `start` to `end`, and where its body begins.
+
+    None if the body may be in a coding, or is for `Body` to find.
+    """
     last = min(end, start + _HEADERS)
     if not _HEAD_END.search(octets, start, last) or octets[start] in b"\r\n":
         return None
     head = _HEAD.match(octets, start, last)
     if head is None:
-        return start
-    return None if _INTERIM.match(head[1]) or _CODING.search(head[0]) else head.end()
+        return b"", start
+    return None if _INTERIM.match(head[1]) or _CODING.search(head[0]) else (bytes(head[0]), head.end())
 
 
 class Body(Reader):
     """The body of a message, decoded. What is wrong with its coding is raised after what came before it was given."""
 
     def __init__(self, message: Reader, layer: Layer) -> None:
-        """`message` gives start line, headers and body, and is closed with this one; `layer` is the body's."""
+        """`message` gives start line, headers and body, and is closed with this one; `layer` is the body's.
+
+        The capture of the layer learns the headers when they are read.
+        """
         self._message = Buffer(message)
         self._layer = layer
         self._body: Reader | None = None
@@ -124,6 +130,8 @@ class Body(Reader):
             # Those of the transfer were applied after those of the content; what was applied last is taken off first.
             fields = sorted(_CODING.findall(found[0]), key=lambda field: field[0].lower())
             codings = [token.lower() for _, value in fields for token in _TOKEN.findall(value)]
+            if self._layer.capture is not None:
+                self._layer.capture.head = found[0]
             if not (_INTERIM.match(found[1]) and self._message.head(5).startswith(b"HTTP/")):
                 break
         codings = [token for token in codings if token == b"chunked" or token in _CODINGS]

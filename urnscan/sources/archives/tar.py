@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.buffer import Buffer
-from urnscan.sources.documents import Texts
+from urnscan.sources.documents import Member, Texts
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import LengthReader, Reader, read_up_to, skip
 
@@ -48,7 +48,7 @@ def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar arc
     return None if b"\0" in head and (b"\0" not in name or _NAME.fullmatch(name)) else False
 
 
-def open_tar(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | Texts | SourceError]:
+def open_tar(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
     """The files in a tar archive, and in those that follow it, many together or each to be read before the next is asked for."""
     return _Archive(_Source(Buffer.of(reader)), layer).members()
 
@@ -85,7 +85,7 @@ class _Archive:
         self._searching = False
         self._ended = False
 
-    def members(self) -> Iterator[tuple[str, Reader] | Texts | SourceError]:
+    def members(self) -> Iterator[Member | Texts | SourceError]:
         while not self._ended and not self._source.failed:
             try:
                 while texts := self._run():
@@ -115,7 +115,7 @@ class _Archive:
         self._source.buffer.advance(end)
         return texts if end else None
 
-    def _next(self) -> Iterator[tuple[str, Reader] | SourceError]:
+    def _next(self) -> Iterator[Member | SourceError]:
         """The member or the errors of the next header, if it has any."""
         source = self._source
         if self._searching or source.damage:
@@ -197,7 +197,7 @@ class _Archive:
                 raise self._error(f"a damaged extension header at octet {at}: passed over")
             (self._global if header.type == _PAX_GLOBAL else self._extended).update(records)
 
-    def _file(self, header: tarfile.TarInfo, block: bytes, at: int) -> Iterator[tuple[str, Reader] | SourceError]:
+    def _file(self, header: tarfile.TarInfo, block: bytes, at: int) -> Iterator[Member | SourceError]:
         """The member of a header that is no extension, if it has data."""
         records, self._extended = self._global | self._extended, {}
         if header.type in _WITHOUT_DATA:
@@ -223,7 +223,7 @@ class _Archive:
             reason = "a sparse file, which is not read: unpack it, and pack it without --sparse"
             yield SourceError(self._layer.name_of(name), reason)
         elif size and header.type != _FOLDER_LIST:
-            yield name, member
+            yield Member(name, member)
         else:
             self._layer.budget.count_member()
         self._pass_over(member, size)

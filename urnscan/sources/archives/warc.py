@@ -14,7 +14,8 @@ from collections.abc import Generator, Iterator
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.http import Body, plain_body
 from urnscan.sources.buffer import Buffer
-from urnscan.sources.documents import Texts
+from urnscan.sources.captures import Capture
+from urnscan.sources.documents import Member, Texts
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import LengthReader, Reader, begins, skip
 
@@ -35,7 +36,7 @@ _VERSION_LINE = re.compile(rb"WARC/[0-9]+\.[0-9]+[ \t]*\r?\n")
 _VERSION_BEGUN = re.compile(rb"WARC/[01]\.[0-9]{0,9}[ \t]{0,9}\r?")
 _HEADER_END = re.compile(rb"\n(?:[ \t\r]*\n|(?P<next>WARC/[0-9]))")
 _FIELD = re.compile(
-    rb"\n(?i:(Content-Length|Content-Type|WARC-Record-ID|WARC-Target-URI|WARC-Type))[ \t]*:"
+    rb"\n(?i:(Content-Length|Content-Type|WARC-Date|WARC-Record-ID|WARC-Target-URI|WARC-Type))[ \t]*:"
     rb"([^\n]*(?:\n[ \t]+[^\s][^\n]*)*)"
 )
 _FOLD = re.compile(rb"(?<!\s)\s*\n\s*")  # white space is passed once, not from each octet of it
@@ -52,7 +53,7 @@ def is_warc(head: bytes, _: Layer) -> bool | None:
     return None if _VERSION_BEGUN.fullmatch(head) else False
 
 
-def open_warc(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | Texts | SourceError]:
+def open_warc(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
     """The records, by name, each with a reader of its text, or many together; an error in place of one that is damaged."""
     return _Archive(Buffer.of(reader), layer).members()
 
@@ -65,7 +66,7 @@ class _Archive:
         self._layer = layer
         self._before: str | None = None  # name of the record before
 
-    def members(self) -> Iterator[tuple[str, Reader] | Texts | SourceError]:
+    def members(self) -> Iterator[Member | Texts | SourceError]:
         buffer = self._buffer
         is_lost = False  # no record need begin at the next octet
         wrong: tuple[int, str] | None = None  # where none began, and why
@@ -116,10 +117,11 @@ class _Archive:
             after = start + int(fields[b"content-length"])
             if after > len(octets):
                 break
-            body = plain_body(octets, start, after) if _is_http(fields) else start
-            if body is None:
+            message = plain_body(octets, start, after) if _is_http(fields) else (b"", start)
+            if message is None:
                 break
-            texts.add(_name(fields) or f"octet {self._buffer.position + at}", body, after)
+            head, body = message
+            texts.add(_name(fields) or f"octet {self._buffer.position + at}", body, after, _capture(fields, head))
             end = after
         self._buffer.advance(end)
         if not texts.names:
@@ -149,16 +151,17 @@ class _Archive:
         buffer.advance(len(octets))
         return None
 
-    def _record(self, fields: _Fields, at: int) -> Generator[tuple[str, Reader] | SourceError, None, bool]:
+    def _record(self, fields: _Fields, at: int) -> Generator[Member | SourceError, None, bool]:
         """A record and the errors in it; returns whether the next one need not begin behind it."""
         name = self._before = _name(fields) or f"octet {at}"
         block = LengthReader(self._buffer, int(fields[b"content-length"]), self._layer.name_of(name))
         try:
-            inner = self._layer.inside(name)
+            capture = _capture(fields)
+            inner = self._layer.inside(name, capture)
         except SourceError as error:
             yield error
         else:
-            yield name, Body(block, inner) if _is_http(fields) else block
+            yield Member(name, Body(block, inner) if _is_http(fields) else block, capture)
         try:
             skip(block, block.left)
         except LimitError:
@@ -181,6 +184,10 @@ def _fields(end: re.Match[bytes], octets: memoryview) -> _Fields | str:
     if not _LENGTH.fullmatch(fields.get(b"content-length", b"")):
         return "a header has no Content-Length that is a number"
     return fields
+
+
+def _capture(fields: _Fields, head: bytes = b"") -> Capture:
+    return Capture(fields.get(b"warc-date", b""), fields.get(b"content-type", b""), head)
 
 
 def _name(fields: _Fields) -> str:

@@ -14,6 +14,7 @@ from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.zip_entries import FIXED, Header, descriptor
 from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression.replay import BrokenError, ChecksumError
+from urnscan.sources.documents import Member
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import PieceReader, Reader, begins, skip
 
@@ -42,7 +43,7 @@ def is_zip(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a zip arc
     return begins(head, *_MAGICS) if head else False
 
 
-def open_zip(reader: Reader, layer: Layer) -> Iterator[tuple[str, Reader] | SourceError]:
+def open_zip(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
     """The files in a zip archive, and in those that follow it; each is to be read before the next is asked for."""
     return _Archive(reader, layer).members()
 
@@ -127,7 +128,7 @@ class _Archive:
         self._is_whole = False  # whether it was read to its end
         self._ended = False
 
-    def members(self) -> Iterator[tuple[str, Reader] | SourceError]:
+    def members(self) -> Iterator[Member | SourceError]:
         try:
             while not self._ended:
                 try:
@@ -141,7 +142,7 @@ class _Archive:
         finally:
             self._buffer.release()
 
-    def _next(self) -> Iterator[tuple[str, Reader] | SourceError]:
+    def _next(self) -> Iterator[Member | SourceError]:
         """Pass over the next record, and give the member or error that it holds. Raises CutError."""
         buffer = self._buffer
         self._said = False
@@ -168,7 +169,7 @@ class _Archive:
             reason = f"no zip record at octet {at}: passed over what stands there, up to the next one"
             yield SourceError(self._layer.name, reason)
 
-    def _entry(self) -> Iterator[tuple[str, Reader] | SourceError]:
+    def _entry(self) -> Iterator[Member | SourceError]:
         """Read the header of a member, give the member, and go to the record behind it."""
         buffer = self._buffer
         fixed = bytes(buffer.take(FIXED))
@@ -183,7 +184,7 @@ class _Archive:
             yield SourceError(member.name, reason)
             buffer.skip(header.compressed or 0)
         elif header.compressed or header.size or header.crc or header.has_descriptor:
-            yield header.name, member
+            yield Member(header.name, member)
             if member.is_open and (member.is_begun or header.compressed is None):
                 try:  # it alone may tell where it ends, and what was given of it needs its checksum
                     skip(member, sys.maxsize)

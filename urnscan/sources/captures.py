@@ -1,0 +1,118 @@
+"""Captures of web archives: when a record was made, what the server answered, and which records are read."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import re
+from dataclasses import dataclass
+from fnmatch import translate
+
+from urnscan.errors import ArgumentError, option
+
+NAMES = ("captured", "status", "mime")
+"""What is known of a capture: names of columns, and of conditions."""
+
+_MOMENT = re.compile(
+    rb"([0-9]{4})(?:-?([0-9]{2})(?:-?([0-9]{2})"
+    rb"(?:T?([0-9]{2})(?::?([0-9]{2})(?::?([0-9]{2})(\.[0-9]+)?)?)?)?)?)?Z?"
+)
+_STATUS = re.compile(rb"HTTP/[0-9.]+[ \t]+([0-9]{3})(?![0-9])")
+_CONTENT_TYPE = re.compile(rb"(?i)\nContent-Type[ \t]*:[ \t]*([^\s;,]+)")
+_MIME = re.compile(r"[!-.0-~]+/[!-~]+")
+_HTTP = b"application/http"
+_LONGEST = 100  # characters of a media type
+
+
+@dataclass(slots=True)
+class Capture:
+    """The record of a web archive in which a text stands. It is taken apart only where somebody asks."""
+
+    date: bytes = b""
+    """The time as the archive writes it; empty: it does not say."""
+    content_type: bytes = b""
+    """The media type that the archive gives: of the record in WARC, of the document in ARC."""
+    head: bytes = b""
+    """Start line and headers of the HTTP message in the record; empty: there is none, or it is still to be read."""
+
+    @property
+    def captured(self) -> dt.datetime | None:
+        """The time of the capture, in UTC; None if there is none, or it is no date.
+
+        ISO 28500, section 5.4 (WARC-Date, also of reduced precision), and the fourteen digits of ARC.
+        """
+        found = _MOMENT.fullmatch(self.date)
+        if found is None:
+            return None
+        year, month, day, hour, minute, second = (int(part or b"0") for part in found.groups()[:6])
+        fraction = round(float(found[7] or b"0") * 1000) * 1000
+        try:
+            whole = dt.datetime(year, month or 1, day or 1, hour, minute, second, tzinfo=dt.UTC)
+            return whole + dt.timedelta(microseconds=fraction)
+        except (ValueError, OverflowError):
+            return None
+
+    @property
+    def status(self) -> int | None:
+        """The status code of the answer; None if there is none."""
+        found = _STATUS.search(self.head)
+        return int(found[1]) if found else None
+
+    @property
+    def mime(self) -> str | None:
+        """The media type of the text in lower case, as the server says, or else the archive; None if neither does."""
+        kind = self.content_type.partition(b";")[0].strip()
+        if self.head or kind.lower() == _HTTP:
+            found = _CONTENT_TYPE.search(self.head)
+            kind = found[1] if found else b"" if kind.lower() == _HTTP else kind
+        text = kind.decode("ascii", "replace").lower()
+        return text if len(text) <= _LONGEST and _MIME.fullmatch(text) else None
+
+    def text(self, name: str) -> str:
+        """One of NAMES as conditions compare it; empty if it is not known."""
+        match name:
+            case "captured":
+                return f"{self.captured.isoformat()[:19]}Z" if self.captured else ""
+            case "status":
+                return str(self.status or "")
+            case _:
+                return self.mime or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    r"""Conditions on captures, of which all must hold.
+
+    >>> read_where("status=200,304 mime=text/*").fits(Capture(head=b"HTTP/1.1 304 x\nContent-Type: text/html\n"))
+    True
+    """
+
+    conditions: tuple[tuple[str, str], ...]
+    """Names of NAMES, and patterns with commas between them, of which one must fit."""
+
+    def fits(self, capture: Capture | None) -> bool:
+        """Whether all conditions hold; what is in no web archive fits none."""
+        return capture is not None and all(
+            _pattern(patterns).match(capture.text(name)) is not None for name, patterns in self.conditions
+        )
+
+
+def read_where(text: str) -> Where:
+    """The conditions in a text such as `status=200 mime=text/html,text/plain captured=2024*`. Raises ArgumentError."""
+    conditions = []
+    for each in text.split():
+        name, equals, patterns = each.partition("=")
+        if not equals or name not in NAMES or not all(patterns.split(",")):
+            raise ArgumentError(
+                f"{option('where', None)}: {each!r} is no condition: write NAME=VALUE, with a NAME of {', '.join(NAMES)}, "
+                "for example 'status=200 mime=text/*'"
+            )
+        conditions.append((name, patterns.lower() if name == "mime" else patterns))
+    if not conditions:
+        raise ArgumentError(f"{option('where', None)}: names no condition; write for example 'status=200 mime=text/*'")
+    return Where(tuple(conditions))
+
+
+@functools.cache
+def _pattern(patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, patterns.split(","))))
