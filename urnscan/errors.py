@@ -50,7 +50,7 @@ def option(name: str, value: bool | int | str | None = True) -> str:
     ('--force', '-j 1', '--record marc', '--record')
     """
     if _is_at_shell:
-        typed = "-j" if name == "jobs" else f"--{name.replace('_', '-')}"
+        typed = {"jobs": "-j", "filters": "--filter"}.get(name, f"--{name.replace('_', '-')}")
         return typed if value is None or value is True else f"{typed} {value}"
     if value is None:
         return name

@@ -376,7 +376,7 @@ OF_VERDICTS = ["syntax", "rules"]
 OF_POLICY = [field.name for field in dataclasses.fields(Policy)]
 OF_DEDUPLICATE = {"syntax": "rfc8141", "equivalence": "namespace", "resolver_tail": "cut"}  # defaults of its own
 SIGNATURES = {  # function: its options; all are fields of the records
-    scan: [*OF_MATCHES, *OF_INPUTS, "column", "where", "jobs", "memory"],
+    scan: [*OF_MATCHES, *OF_INPUTS, "column", "where", "filters", "filter_timeout", "jobs", "memory"],
     scan_batches: OF_MATCHES,
     urnscan.find: [name for name in OF_MATCHES if name != "recover"],
     urnscan.deduplicate: [*OF_POLICY, *OF_MATCHES, *OF_INPUTS],
@@ -388,8 +388,8 @@ SIGNATURES = {  # function: its options; all are fields of the records
     ColumnURN.is_valid: OF_VERDICTS,
     ColumnURN.find: OF_MATCHES,
     register: OF_MATCHES,
-    spark.scan: [*OF_MATCHES, *OF_INPUTS, "column", "where"],
-    spark.occurrences: [*OF_MATCHES, *OF_INPUTS, "column", "where"],
+    spark.scan: [*OF_MATCHES, *OF_INPUTS, "column", "where", "filters", "filter_timeout"],
+    spark.occurrences: [*OF_MATCHES, *OF_INPUTS, "column", "where", "filters", "filter_timeout"],
     spark.scan_column: OF_MATCHES,
 }
 
@@ -402,7 +402,14 @@ class TestSignatures:
     def test_all_options(self):
         """A new option of a record is an option of `scan` or of `deduplicate`."""
         assert set(SIGNATURES[scan]) == {field.name for field in dataclasses.fields(Options)}
-        assert set(SIGNATURES[scan]) - set(SIGNATURES[urnscan.deduplicate]) == {"column", "where", "jobs", "memory"}
+        assert set(SIGNATURES[scan]) - set(SIGNATURES[urnscan.deduplicate]) == {
+            "column",
+            "where",
+            "filters",
+            "filter_timeout",
+            "jobs",
+            "memory",
+        }
         assert set(SIGNATURES[scan]) - set(OF_MATCHES) == options.OF_INPUTS
 
     @pytest.mark.parametrize(
@@ -429,7 +436,8 @@ class TestSignatures:
         given = {
             "syntax": "rfc2141bis-03", "equivalence": "resolution", "trim": True, "recover": ("wraps",),
             "resolver_tail": "cut", "max_length": 99, "nid": ("isbn",), "not_nid": ("isbn:978*",), "include": ("a",), "exclude": ("b",), "follow": True, "ignore_files": True,
-            "encoding": "latin-1", "column": ("c",), "where": "status=200", "max_ratio": 7, "max_size": 10**6, "max_depth": 3,
+            "encoding": "latin-1", "column": ("c",), "where": "status=200",
+            "filters": ("a:cat",), "filter_timeout": 7, "max_ratio": 7, "max_size": 10**6, "max_depth": 3,
             "max_members": 4, "jobs": 1, "memory": 10**6, "strict": True,
             "rules": read_rules(Path(urnscan.__file__).with_name("urn") / "namespaces" / "rules.toml"),
         }  # fmt: skip

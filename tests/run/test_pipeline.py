@@ -1067,6 +1067,7 @@ class TestMetadata:
             "not_nid": [],
             "rules": None,
             "where": None,
+            "filters": [],
             "resolver_tail": "keep",
             "max_length": 99,
             "counts": {

@@ -197,11 +197,11 @@ def test_skew_damage_and_parts(spark, corpus):
 
 def test_ranges_of_keys(spark, corpus, monkeypatch):
     """Classes are in order, and each is whole, where many executors have a range of the keys each."""
-    from urnscan.spark import driver
+    from urnscan.spark import driver, partitions
     from urnscan.spark.executors import Wanted
 
     monkeypatch.setattr(driver, "_RANGE", 1 << 10)
-    monkeypatch.setattr(driver, "_PARTITION", 1 << 15)
+    monkeypatch.setattr(partitions, "_PARTITION", 1 << 15)
     one = urnscan.scan(corpus).classes.to_pylist()
     with driver.scan_inputs(spark, [str(corpus)], Wanted(Options(), sampled=1)) as scan:
         classes = scan.classes

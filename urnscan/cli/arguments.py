@@ -119,9 +119,9 @@ def option(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: AN
     return {"metavar": shown, "help": text, **more}
 
 
-def repeatable(shown: str, text: str) -> Mapping[str, Any]:
+def repeatable(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 (those of add_argument)
     """An option that may be repeated."""
-    return option(shown, f"{text} (repeatable)", action="append", default=[])
+    return option(shown, f"{text} (repeatable)", action="append", default=[], **more)
 
 
 NIDS = "NID[,NID...]"
@@ -194,6 +194,16 @@ _READING: Mapping[str, OptionTable] = {
             "read only records of web archives that fit: NAME=VALUE for captured, status and mime, with commas between "
             "values and spaces between conditions, as in 'status=200 mime=text/*'; * and ? stand for anything",
         ),
+        "--filter": repeatable(
+            "SUFFIX[,SUFFIX...]:COMMAND",
+            "read files with these suffixes by a command that prints their text, as in 'pdf:pdftotext % -'; % is the "
+            "path, without it the command reads standard input; * stands for all files, and a media type for records of "
+            "web archives",
+            dest="filters",
+        ),
+        "--filter-timeout": option(
+            "SECONDS", "time that a filter may take for a file (default: 600)", type=whole_number(1)
+        ),
         "--encoding": option("NAME", "encoding of inputs without a byte order mark (default: read as octets)"),
         "--max-ratio": option(
             "N",
@@ -216,7 +226,7 @@ _READING: Mapping[str, OptionTable] = {
         "--no-progress": flag("no progress bar"),
     },
 }
-_ONLY_SCAN = ("--column", "--where", "--memory")
+_ONLY_SCAN = ("--column", "--where", "--filter", "--filter-timeout", "--memory")
 _ONLY_DEDUP: OptionTable = {
     "-j": option(
         "N",

@@ -168,6 +168,8 @@ def scan(
     encoding: str | None = None,
     column: str | Iterable[str] = (),
     where: str | None = None,
+    filters: str | Iterable[str] = (),
+    filter_timeout: int = 600,
     max_ratio: int = 1_000,
     max_size: int | str = 10**13,
     max_depth: int = 8,

@@ -17,6 +17,7 @@ from urnscan.scanner.grammar import MAX_LENGTH, Grammar, ResolverTail
 from urnscan.scanner.views import KINDS
 from urnscan.sources.captures import read_where
 from urnscan.sources.encodings import check_encoding
+from urnscan.sources.filters import read_filters
 from urnscan.sources.layers import Limits, Reading
 from urnscan.sources.selection import Selection
 from urnscan.tables.editions import EDITION
@@ -25,10 +26,10 @@ from urnscan.urn.equivalence import Level, get_level
 from urnscan.urn.namespaces.own import Rules, rulebook_of
 from urnscan.urn.syntax import as_strings, get_syntax
 
-_POSITIVE = ("jobs", "memory", "max_ratio", "max_size", "max_depth", "max_members")
+_POSITIVE = ("jobs", "memory", "filter_timeout", "max_ratio", "max_size", "max_depth", "max_members")
 """Options that are at least 1."""
 OF_INPUTS = frozenset(
-    {"include", "exclude", "follow", "ignore_files", "encoding", "column", "where", "strict", *_POSITIVE}
+    {"include", "exclude", "follow", "ignore_files", "encoding", "column", "where", "filters", "strict", *_POSITIVE}
 )
 """Options that mean nothing for a column that the caller gives."""
 _MOST_JOBS = 1024
@@ -85,6 +86,10 @@ class Options:
     """Conditions on the records of web archives, such as `status=200 mime=text/*`; only such records are read. None: all
     inputs are.
     """
+    filters: tuple[str, ...] = ()
+    """Commands that make text of files, such as `pdf:pdftotext % -`; of several the first that fits is used."""
+    filter_timeout: int = 600
+    """Seconds that a filter may take for a file."""
     max_ratio: int = _NO_LIMITS.ratio
     """Octets that may come out of one octet of a compressed input."""
     max_size: int = _NO_LIMITS.size
@@ -111,7 +116,7 @@ class Options:
         if self.rules is not None:
             object.__setattr__(self, "rules", rulebook_of(self.rules))
         for names, read in (
-            (("include", "exclude", "column", "recover", "nid", "not_nid"), as_strings),
+            (("include", "exclude", "column", "filters", "recover", "nid", "not_nid"), as_strings),
             (("trim", "follow", "ignore_files", "strict"), as_flag),
             (("memory", "max_size"), _as_octets),
             (("max_length", *_POSITIVE), as_whole_number),
@@ -134,7 +139,7 @@ class Options:
             raise ArgumentError(f"jobs must be at most {_MOST_JOBS:,}")
         if self.encoding is not None:
             check_encoding(self.encoding)
-        _ = self.reading  # checks the conditions
+        _ = self.reading  # checks conditions and filters
 
     @cached_property
     def level(self) -> Level:
@@ -150,13 +155,14 @@ class Options:
     def reading(self) -> Reading:
         """The way inputs are read."""
         limits = Limits(self.max_ratio, self.max_size, self.max_depth, self.max_members)
-        return Reading(self.encoding, self.column, limits, None if self.where is None else read_where(self.where))
+        where = None if self.where is None else read_where(self.where)
+        return Reading(self.encoding, self.column, limits, where, read_filters(self.filters, self.filter_timeout))
 
     def metadata(self) -> dict[str, Any]:
         """Metadata of outputs: the version, the edition of the tables, and the options that decide what is found."""
         names = ("syntax", "equivalence", "trim", "resolver_tail", "max_length", "where")
         told = {"version": __version__, "schema": EDITION} | {name: getattr(self, name) for name in names}
-        told |= {name: list(getattr(self, name)) for name in ("recover", "nid", "not_nid")}
+        told |= {name: list(getattr(self, name)) for name in ("recover", "nid", "not_nid", "filters")}
         return told | {"rules": self.level.rulebook.sha256}
 
     def identity(self) -> dict[str, Any]:

@@ -142,7 +142,15 @@ def run(
             return functools.partial(_pieces, worker, outputs.shards)
 
         pieces = in_order(tasks(inputs, options, outputs.paths, _SIZES), new_worker, options.jobs)
-        stack.callback(pieces.close)
+        ends = [pieces.close]
+        if options.filters:
+            from urnscan.sources.commands import end_all  # noqa: PLC0415 (few runs have filters)
+
+            # No thread waits for a command when it is to end; then those end that were started meanwhile.
+            end_commands = functools.partial(end_all, options.reading)
+            ends = [end_commands, pieces.close, end_commands]
+        for end in ends:
+            stack.callback(end)
         results = _Results(outputs, failures, grouping)
         for piece in pieces:
             results.add(piece)

@@ -8,6 +8,8 @@ lists: lists of inputs (`--files-from`).
 inputs: an input; many files without an object for each.
 seen_inputs: inputs met before, of millions.
 files: files, ranges of files, pipes and standard input -> octets.
+filters: commands of the user that make text of files, and which is for which file.
+commands: such commands as they run.
 small_files: many files in one call: sizes and times, octets of small ones.
 remote: URLs -> inputs, and outputs in a store.
 texts: an input -> the texts and values in it, through all its forms.

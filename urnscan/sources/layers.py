@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from urnscan.errors import LimitError, SourceError
 from urnscan.sources.captures import Capture, Where
+from urnscan.sources.filters import Filter
 
 INSIDE = "!/"
 """Stands between an input and its member, and between that and a member of its own."""
@@ -38,6 +39,8 @@ class Reading:
     limits: Limits = field(default_factory=Limits)
     where: Where | None = None
     """Conditions on the captures of web archives; only texts in such are read. None: all texts."""
+    filters: tuple[Filter, ...] = ()
+    """Commands that make text of files; the first that fits is used."""
 
 
 class Budget:
@@ -137,6 +140,11 @@ class Layer:
     def is_wanted(self) -> bool:
         """Whether its text is read."""
         return self.reading.where is None or self.reading.where.fits(self.capture)
+
+    @property
+    def filter(self) -> Filter | None:
+        """The command that makes text of what is in this layer."""
+        return next((each for each in self.reading.filters if each.fits(self.file_name, self.capture)), None)
 
     def inside(self, member: str, capture: Capture | None = None) -> "Layer":
         """The layer of a member of an archive, in its own record or in that around it. Raises SourceError where that is too deep."""

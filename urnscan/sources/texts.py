@@ -12,6 +12,7 @@ from urnscan.sources.buffer import Buffer
 from urnscan.sources.documents import Document, Member, Texts, Values
 from urnscan.sources.encodings import MARKS_BEGIN, Transcoder, find_codec
 from urnscan.sources.files import open_file
+from urnscan.sources.filters import ANY, Filter
 from urnscan.sources.forms import FORMS, Archive, Compression, Table
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Budget, Layer, Reading
@@ -61,6 +62,8 @@ def is_splittable(source: Input, reading: Reading) -> bool:
     if source.path is None or source.size is None or reading.where is not None:
         return False
     layer = _bottom(source, reading)
+    if layer.filter is not None:
+        return False
     with Buffer(open_file(source)) as reader:
         return FORMS.recognise(reader, layer) is None and find_codec(reader.head, reading.encoding)[0] is None
 
@@ -73,6 +76,7 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) ->
     layer = _bottom(source, reading)
     return (
         layer.is_wanted
+        and layer.filter is None
         and not FORMS.may_be(head, layer, is_whole=is_whole)
         and find_codec(lambda _: head, reading.encoding)[0] is None
     )
@@ -81,10 +85,11 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) ->
 @functools.cache
 def doubts(reading: Reading) -> Doubts:
     """Signs by which only `is_plain` can tell whether an input is plain text."""
-    are_all = reading.encoding is not None or bool(reading.columns) or reading.where is not None
+    kinds = {kind for each in reading.filters for kind in each.kinds}
+    are_all = reading.encoding is not None or bool(reading.columns) or reading.where is not None or ANY in kinds
     begins = np.full(256, are_all)
     begins[[*FORMS.begins, *MARKS_BEGIN]] = True
-    suffixes = sorted(suffix.encode() for suffix in FORMS.suffixes)
+    suffixes = sorted(suffix.encode() for suffix in FORMS.suffixes | kinds)
     return Doubts(begins, np.frombuffer(b"".join(suffixes), np.uint8), np.cumsum([len(suffix) for suffix in suffixes]))
 
 
@@ -95,6 +100,11 @@ def _bottom(source: Input, reading: Reading, on_read: Callable[[int], object] = 
 
 def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts and values in the octets of a reader, through all their forms."""
+    if layer.reading.filters:
+        reader.peek()  # a record of a web archive says its media type in the headers before its first octet
+        if layer.is_wanted and (chosen := layer.filter) is not None:
+            yield from _filtered(chosen, reader, layer)
+            return
     match form := FORMS.recognise(reader, layer):
         case None if layer.is_wanted:
             codec, mark = find_codec(reader.head, layer.reading.encoding)
@@ -122,11 +132,25 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
                 yield values if isinstance(values, SourceError) else replace(values, capture=layer.capture)
 
 
+def _filtered(chosen: Filter, reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
+    """Texts and values in what a command prints for a file."""
+    from urnscan.sources.commands import Filtered  # noqa: PLC0415 (few runs have filters)
+
+    inner = layer.inside(chosen.name)
+    with Buffer(Filtered(chosen, reader, layer)) as text:
+        yield from _unfold(text, replace(inner, reading=replace(inner.reading, filters=())))
+        yield from _drain(text)
+
+
 def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts of members: those that are plain text stay together, each other one is unfolded."""
     texts.captures = [capture or layer.capture for capture in texts.captures]
     if (where := layer.reading.where) is not None:
         texts = texts.chosen([where.fits(capture) for capture in texts.captures])
+    if layer.reading.filters:
+        for member in texts.members():
+            yield from _member(member, layer)
+        return
     starts, ends = np.array(texts.starts, np.int64), np.array(texts.ends, np.int64)
     may_be_more = (
         doubts(replace(layer.reading, where=None))

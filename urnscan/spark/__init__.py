@@ -1,6 +1,7 @@
 """Scans on Apache Spark, for more than one machine: `pip install 'urnscan[spark]'`.
 
 frames: schemas of the rows that executors exchange, and blobs of rows.
+partitions: tasks -> the partitions of a frame.
 executors: functions that run in executors, batch by batch.
 driver: the public functions `scan`, `occurrences`, `classes`, `scan_column`.
 job: the run of the command, from inputs to folders of Parquet.

@@ -19,11 +19,12 @@ from urnscan.grouping.ranges import choose_ranges
 from urnscan.run.options import OF_INPUTS, Options, named_inputs, read_options
 from urnscan.run.pieces import Counts
 from urnscan.run.pipeline import Report
-from urnscan.run.tasks import Argument, Files, Part, Task, octets_of, tasks
+from urnscan.run.tasks import Argument, Part, tasks
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.spark import executors
 from urnscan.spark.executors import Keys, Told, Wanted
 from urnscan.spark.frames import CLASSES_HERE, CUT, OCCURRENCES_HERE, PART, RAW, REJECTED, ddl
+from urnscan.spark.partitions import partitions_of
 from urnscan.tables.editions import names_now
 from urnscan.tables.schemas import REJECTS, WRITTEN
 from urnscan.urn.namespaces.own import Rules
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
 
-_PARTITION = 128 << 20  # octets of inputs in a partition, at most
-_WAVES = 4  # partitions for each core, at least, if there is so much to do
 _RANGE = 32 << 20  # octets of rows of a range of keys, about
 _LEAST = 4 << 20  # the same where they are fewer ranges than cores
 _KEY = "urnscan"  # of the options in the metadata of the column `urn`
@@ -182,6 +181,8 @@ def scan(
     encoding: str | None = None,
     column: str | Iterable[str] = (),
     where: str | None = None,
+    filters: str | Iterable[str] = (),
+    filter_timeout: int = 600,
     max_ratio: int = 1_000,
     max_size: int | str = 10**13,
     max_depth: int = 8,
@@ -223,6 +224,8 @@ def occurrences(
     encoding: str | None = None,
     column: str | Iterable[str] = (),
     where: str | None = None,
+    filters: str | Iterable[str] = (),
+    filter_timeout: int = 600,
     max_ratio: int = 1_000,
     max_size: int | str = 10**13,
     max_depth: int = 8,
@@ -341,7 +344,7 @@ def scan_inputs(spark: SparkSession, inputs: Sequence[Argument], wanted: Wanted,
         raise FatalError("standard input is on one machine only: name files, folders or URLs that all executors reach")
     planned = list(tasks(inputs, wanted.options, outputs, wanted.sizes))
     has_parts = any(isinstance(task, Part) for task in planned)
-    partitions = list(_partitions(planned, spark.sparkContext.defaultParallelism))
+    partitions = list(partitions_of(planned, spark.sparkContext.defaultParallelism))
     shared = spark.sparkContext.broadcast(partitions)
     numbers = spark.range(0, len(partitions), 1, max(1, len(partitions)))
     raw = numbers.mapInArrow(
@@ -376,27 +379,3 @@ def _cut(partial: DataFrame, keys: Keys) -> DataFrame:
     ranges = choose_ranges(keys.some, max(keys.octets // _RANGE, min(cores, keys.octets // _LEAST), 1))
     blobs = partial.mapInArrow(lambda batches: executors.cut(batches, ranges), ddl(CUT))
     return blobs.repartitionById(len(ranges), "range").sortWithinPartitions("task", "row")
-
-
-def _partitions(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, bytes]]:
-    """The number of the first task of each partition, and its tasks, pickled: neighbours, of about the same size together."""
-    sizes = [_size(task) for task in planned]
-    full = min(_PARTITION, sum(sizes) // (_WAVES * cores) + 1)
-    first = octets = 0
-    for number, size in enumerate(sizes, 1):
-        octets += size
-        if octets >= full or number == len(planned):
-            yield first, pickle.dumps(planned[first:number])
-            first, octets = number, 0
-
-
-def _size(task: Task) -> int:
-    """Octets of the inputs of a task; those of a partition if unknown."""
-    match task:
-        case Files():
-            known = map(octets_of, task.inputs)
-            return sum(_PARTITION if octets is None else octets for octets in known)
-        case Part():
-            return min(task.end, (task.input.size or 0)) - task.start
-        case _:
-            return 0

@@ -1,0 +1,35 @@
+"""Partitions: the tasks that one executor works at together."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+
+from urnscan.run.tasks import Files, Part, Task, octets_of
+
+_PARTITION = 128 << 20  # octets of inputs in a partition, at most
+_WAVES = 4  # partitions for each core, at least, if there is so much to do
+
+
+def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, bytes]]:
+    """The number of the first task of each partition, and its tasks, pickled: neighbours, of about the same size together."""
+    sizes = [_size(task) for task in planned]
+    full = min(_PARTITION, sum(sizes) // (_WAVES * cores) + 1)
+    first = octets = 0
+    for number, size in enumerate(sizes, 1):
+        octets += size
+        if octets >= full or number == len(planned):
+            yield first, pickle.dumps(planned[first:number])
+            first, octets = number, 0
+
+
+def _size(task: Task) -> int:
+    """Octets of the inputs of a task; those of a partition if unknown."""
+    match task:
+        case Files():
+            known = map(octets_of, task.inputs)
+            return sum(_PARTITION if octets is None else octets for octets in known)
+        case Part():
+            return min(task.end, (task.input.size or 0)) - task.start
+        case _:
+            return 0
