@@ -103,7 +103,7 @@ def _command(parser: Parser) -> Command:
 
 
 def _option(action: argparse.Action) -> Option:
-    text = str(action.help)
+    text = str(action.help).replace("%%", "%")  # as argparse shows it
     is_repeatable = text.endswith(_REPEATABLE)
     text = text.removesuffix(_REPEATABLE)
     default = _DEFAULT.search(text)

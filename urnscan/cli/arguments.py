@@ -196,7 +196,7 @@ _READING: Mapping[str, OptionTable] = {
         ),
         "--filter": repeatable(
             "SUFFIX[,SUFFIX...]:COMMAND",
-            "read files with these suffixes by a command that prints their text, as in 'pdf:pdftotext % -'; % is the "
+            "read files with these suffixes by a command that prints their text, as in 'pdf:pdftotext %% -'; %% is the "
             "path, without it the command reads standard input; * stands for all files, and a media type for records of "
             "web archives",
             dest="filters",
