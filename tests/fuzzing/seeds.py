@@ -118,6 +118,12 @@ def _forms() -> Iterator[tuple[str, bytes]]:
     head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a/\r\nContent-Type: application/http\r\n"
     yield "read-warc", head + b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(body), body)
     yield "read-warc", gzip.compress(head + b"Content-Length: 3\r\n\r\nabc\r\n\r\n", mtime=0)
+    mail = b"Subject: =?utf-8?q?urn=3Aa=3Ab?=\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\n%b\n--b\n" % _TEXT
+    mail += b"Content-Transfer-Encoding: base64\nContent-Type: text/html\n\ndXJuOmM6ZA==\n--b--\n"
+    yield "read-message", mail
+    yield "read-message", b"Content-Type: message/rfc822\n\n" + mail
+    yield "read-mbox", (b"From a Tue Nov 24 10:00:00 2026\n%b\n" % mail) * 2
+    yield "read-mbox", b"From a Tue Nov 24 10:00:00 2026\nContent-Length: 9\n\nurn:a:b c\nFrom b\n"
     for kind in ("parquet", "arrow", "sqlite"):
         yield f"read-{kind}", Table(kind, (_TEXT, b"", b"urn:c:d")).build()
     yield "read-csv", b'urn,"id"\r\n"urn:a:""b",1\n\nurn:c:d;,2'

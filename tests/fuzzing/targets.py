@@ -72,6 +72,9 @@ _FIELDS = (
     b"null",
     b"1e5",
 )
+_MAIL = (b"Content-Type: multipart/mixed; boundary=b\n", b"\n--b\n", b"\n--b--\n", b"Content-Type: message/rfc822\n\n",
+    b"Content-Type: text/plain; charset=utf-16\n", b"Content-Transfer-Encoding: base64\n\n", b"=?utf-8?q?urn=3Aa?=",
+    b"Content-Disposition: attachment; filename=a.zip\n", b": ", b"\n ", b"\n\n")  # fmt: skip
 # Name of the target, of the file, what it is made of.
 _FORMS: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
     ("gzip", "in.gz", (b"\x1f\x8b\x08",)),
@@ -83,6 +86,8 @@ _FORMS: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
     ("tar", "in.tar", _TAR),
     ("zip", "in.zip", _ZIP),
     ("warc", "in.warc", _WARC),
+    ("message", "in.eml", _MAIL),
+    ("mbox", "in.mbox", (*_MAIL, b"\n\nFrom a Tue 10:00:00 2026\n", b"Content-Length: 9\n")),
     ("parquet", "in.parquet", (b"PAR1",)),
     ("arrow", "in.arrow", (b"ARROW1\0\0", b"\xff\xff\xff\xff")),
     ("sqlite", "in.sqlite", (b"SQLite format 3\0",)),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeAlias, TypeVar
 
 from urnscan.errors import SourceError, SourceNote
+from urnscan.sources.archives.mail import is_mbox, is_message, open_mbox, open_message
 from urnscan.sources.archives.tar import is_tar, open_tar
 from urnscan.sources.archives.warc import is_warc, open_warc
 from urnscan.sources.archives.zip import is_zip, open_zip
@@ -177,6 +178,8 @@ FORMS = Registry(
         *(_compression(each, each.recognise, begins=bytes(magic[0] for magic in each.magics)) for each in CODECS),
         Archive(recognise=is_warc, open=open_warc, begins=b"W"),
         Archive(recognise=is_zip, open=open_zip, begins=b"P"),
+        Archive(recognise=is_mbox, open=open_mbox, begins=b"F"),
+        Archive(recognise=is_message, open=open_message, begins=b"DFRX"),
         Table(recognise=is_parquet, open=read_parquet, begins=b"P"),
         Table(recognise=is_arrow_file, open=read_arrow_file, begins=b"A"),
         Table(recognise=is_sqlite, open=read_sqlite, begins=b"S"),
@@ -201,6 +204,7 @@ FORMS = Registry(
         _as_it_is(SourceError, _MISTAKEN.format("an Arrow file"), _is_binary, named=(".arrow", ".feather")),
         _as_it_is(SourceError, _MISTAKEN.format("an SQLite database"), _is_binary, named=(".sqlite", ".sqlite3")),
         _as_it_is(SourceError, _MISTAKEN.format("an SQLite database"), _is_damaged_database, named=(".db", ".db3")),
+        Archive(recognise=lambda head, _: not is_binary(head), open=open_message, named=(".eml",)),
         # Text, and read as that unless fields are named.
         Table(recognise=is_json, open=read_json),
         Table(recognise=is_csv, open=read_csv),

@@ -2,5 +2,6 @@
 
 tar: tar archives.
 zip, zip_entries: zip archives; headers of members, and how members are decoded.
+mail: messages and mboxes.
 warc, http: web archives; bodies of archived HTTP messages.
 """
