@@ -5,6 +5,7 @@ ignore_patterns: patterns of .gitignore -> regular expressions.
 ignore_files: the ignore files that decide about the entries of a folder.
 walk: arguments, folders and patterns -> inputs, in a fixed order.
 lists: lists of inputs (`--files-from`).
+ahead: parts of a list that wait for a server, begun side by side.
 inputs: an input; many files without an object for each.
 seen_inputs: inputs met before, of millions.
 files: files, ranges of files, pipes and standard input -> octets.

@@ -6,10 +6,11 @@ so that a run on the same files is the same run. What was named is always read; 
 # A Path for each of a million files would cost more than all the rest of a walk.
 # ruff: noqa: PTH208, PTH112, PTH114, PTH116, PTH119
 
+import functools
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from errno import ENAMETOOLONG, ENOENT, ENOTDIR
 from fnmatch import fnmatchcase
 from typing import TypeAlias
@@ -75,19 +76,31 @@ class _Finder:
 
     def find_each(self, paths: PathList) -> Iterator[Found]:
         """The inputs that a list names. Raises FatalError."""
+        from urnscan.sources.ahead import in_turn  # noqa: PLC0415 (only lists need threads)
+
+        return in_turn(self._parts(paths))
+
+    def _parts(self, paths: PathList) -> Iterator[Iterator[Found] | Callable[[], Iterator[Found]]]:
+        """The inputs of each path of a list; those of a URL by a function, as it is to be asked for. Raises FatalError."""
         some: list[bytes] = []
         for some in paths.read(_AT_ONCE):
             may_be_own = not self._skip_octets.isdisjoint(path.rpartition(b"/")[2] for path in some)
             for found in self._sized(b"", some):
                 if isinstance(found, Listed) and may_be_own:
-                    yield found.chosen(np.array([not self._is_own(each.path or "") for each in found]))
+                    yield iter([found.chosen(np.array([not self._is_own(each.path or "") for each in found]))])
                 elif isinstance(found, Listed):
-                    yield found
+                    yield iter([found])
                 elif not self._names_own(found):
-                    for each in self.find(found, is_pattern=False):
-                        yield with_remedy(each, found) if isinstance(each, SourceError) else each
+                    named = functools.partial(self._named, found)
+                    yield named if is_remote(found) else named()
+            yield iter([])  # nothing waits for the next lines of a list that somebody still writes
         if not some:
-            yield SourceError(paths.name, "the list names no inputs")
+            yield iter([SourceError(paths.name, "the list names no inputs")])
+
+    def _named(self, path: str) -> Iterator[Found]:
+        """The inputs of a path of a list that is no regular file."""
+        for each in self.find(path, is_pattern=False):
+            yield with_remedy(each, path) if isinstance(each, SourceError) else each
 
     def find(self, path: str, *, is_pattern: bool = True) -> Iterator[Found]:
         """The inputs of a path, or of a pattern if it may be one, that was named."""

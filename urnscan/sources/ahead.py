@@ -1,0 +1,41 @@
+"""Parts that wait for a server, begun side by side and taken in their order."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeAlias, TypeVar
+
+Item = TypeVar("Item")
+Part: TypeAlias = Callable[[], Iterator[Item]]
+
+_MOST = 32  # parts that are begun
+
+
+def in_turn(parts: Iterable[Iterator[Item] | Part[Item]]) -> Iterator[Item]:
+    """The items of all parts, part by part.
+
+    A part that is a function waits for a server until its first item: up to 32 such parts are begun ahead, in threads.
+    """
+    begun: deque[Future[Iterator[Item]]] = deque()
+    with ThreadPoolExecutor(_MOST, "urnscan-ahead") as threads:  # starts none before it has to
+        try:
+            for part in parts:
+                if callable(part):
+                    begun.append(threads.submit(_begin, part))
+                while begun and (len(begun) >= _MOST or not callable(part) or begun[0].done()):
+                    yield from begun.popleft().result()
+                if not callable(part):
+                    yield from part
+            while begun:
+                yield from begun.popleft().result()
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _begin(part: Part[Item]) -> Iterator[Item]:
+    """Get the first item of a part; the others are still to come."""
+    items = part()
+    return itertools.chain(list(itertools.islice(items, 1)), items)
