@@ -120,6 +120,9 @@ def _forms() -> Iterator[tuple[str, bytes]]:
     yield "read-warc", gzip.compress(head + b"Content-Length: 3\r\n\r\nabc\r\n\r\n", mtime=0)
     mail = b"Subject: =?utf-8?q?urn=3Aa=3Ab?=\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\n%b\n--b\n" % _TEXT
     mail += b"Content-Transfer-Encoding: base64\nContent-Type: text/html\n\ndXJuOmM6ZA==\n--b--\n"
+    arc = b"filedesc://a.arc 0.0.0.0 19980305102030 text/plain 4\n1 0\n\nhttp://a/ 1.1.1.1 19980305102030 text/html %d\n%b\n"
+    yield "read-arc", arc % (len(body), body)
+    yield "read-arc", arc % (7, _TEXT)
     yield "read-message", mail
     yield "read-message", b"Content-Type: message/rfc822\n\n" + mail
     yield "read-mbox", (b"From a Tue Nov 24 10:00:00 2026\n%b\n" % mail) * 2

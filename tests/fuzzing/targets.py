@@ -86,6 +86,7 @@ _FORMS: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
     ("tar", "in.tar", _TAR),
     ("zip", "in.zip", _ZIP),
     ("warc", "in.warc", _WARC),
+    ("arc", "in.arc", (b"filedesc://a 0.0.0.0 19980305102030 text/plain 3\n", b"http://a 1.1.1.1 19980305102030 a/b 9\n", b"HTTP/1.0 200\r\n\r\n")),
     ("message", "in.eml", _MAIL),
     ("mbox", "in.mbox", (*_MAIL, b"\n\nFrom a Tue 10:00:00 2026\n", b"Content-Length: 9\n")),
     ("parquet", "in.parquet", (b"PAR1",)),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeAlias, TypeVar
 
 from urnscan.errors import SourceError, SourceNote
+from urnscan.sources.archives.arc import is_arc, open_arc
 from urnscan.sources.archives.mail import is_mbox, is_message, open_mbox, open_message
 from urnscan.sources.archives.tar import is_tar, open_tar
 from urnscan.sources.archives.warc import is_warc, open_warc
@@ -204,6 +205,7 @@ FORMS = Registry(
         _as_it_is(SourceError, _MISTAKEN.format("an Arrow file"), _is_binary, named=(".arrow", ".feather")),
         _as_it_is(SourceError, _MISTAKEN.format("an SQLite database"), _is_binary, named=(".sqlite", ".sqlite3")),
         _as_it_is(SourceError, _MISTAKEN.format("an SQLite database"), _is_damaged_database, named=(".db", ".db3")),
+        Archive(recognise=is_arc, open=open_arc, named=(".arc",)),
         Archive(recognise=lambda head, _: not is_binary(head), open=open_message, named=(".eml",)),
         # Text, and read as that unless fields are named.
         Table(recognise=is_json, open=read_json),

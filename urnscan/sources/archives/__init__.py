@@ -3,5 +3,6 @@
 tar: tar archives.
 zip, zip_entries: zip archives; headers of members, and how members are decoded.
 mail: messages and mboxes.
+arc: web archives before WARC.
 warc, http: web archives; bodies of archived HTTP messages.
 """

@@ -1,8 +1,7 @@
 """Web archives: the records of a WARC file (ISO 28500, versions 0.18 to 1.1; WET and WAT files too) as members.
 
 A member is called by its target URI and its record ID. The headers of a record are never text, nor are those of an HTTP
-message in it. Digests in the headers are not verified, segments of a record are members of their own, and ARC files,
-the form before WARC, are not read as such.
+message in it. Digests in the headers are not verified, and segments of a record are members of their own.
 
 A record is as long as its header says. What is no record, or damaged, is passed over to the next octets that begin a
 record, and one message says where that is and how many octets are passed over.
