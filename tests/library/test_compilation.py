@@ -55,6 +55,11 @@ def test_without_compilation(monkeypatch):
 class TestNotice:
     """The line that is shown while functions are compiled."""
 
+    @pytest.fixture(autouse=True)
+    def no_command(self, monkeypatch):
+        """A test before this may have run the command in this process, which tells all in one line."""
+        monkeypatch.setattr(jit._WATCH, "is_all", False)
+
     def test_beside_the_package(self, monkeypatch):
         monkeypatch.setattr(jit, "_cache_folder", lambda: Path(jit.__file__).parent / "__pycache__")
         with jit.all_in_one():
