@@ -354,6 +354,10 @@ def test_a_coding_with_a_wrong_octet(token, where, change, data):
             b"zstd": [zstandard.ZstdDecompressor().decompressobj()],
         }[token]
         wanted = [octet_by_octet(library, coded) for library in libraries]
+        # isal keeps back the last octets where its input ends too early, but not if they come singly.
+        if token == b"DEFLATE":
+            with contextlib.suppress(isal_zlib.error):
+                wanted.append(isal_zlib.decompressobj(-15).decompress(bytes(coded)))
         assert out in wanted or (token == b"deflate" and wanted == [b""])  # it is tried without its header then
 
 
