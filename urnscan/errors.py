@@ -126,10 +126,10 @@ class SourceError(UrnscanError):
     most_told: ClassVar[int | None] = None
     """Lines that the command prints in a run about errors of this type; it only counts the others. None: all."""
     others: ClassVar[str] = ""
-    """What the command says of those that it only counts, behind their number."""
+    """Words of the command behind the number of those that it only counts."""
     together: ClassVar[tuple[str, str] | None] = None
-    """What the command says of several errors of this type, in one line for all: behind their number, and behind the
-    names of the first inputs. None: each has a line.
+    """Words of the command in one line for all errors of this type: behind their number, and behind the names of the
+    first inputs. None: each has a line.
     """
 
     count = 1

@@ -231,10 +231,10 @@ class Rule:
     aspect: str
     """One of ASPECTS."""
     compared: str
-    """What is compared, in words."""
+    """Name of the distance, for people."""
     most: float
     distance: Callable[[Features, Features], float | None]
-    """How far two records are from each other; None if one says nothing."""
+    """Distance of two records; None if one of them says nothing."""
 
 
 RULES = (
@@ -248,7 +248,7 @@ RULES = (
 )
 """The rules, in the order of their aspects."""
 ASPECTS = tuple(dict.fromkeys(rule.aspect for rule in RULES))
-"""What descriptions are compared by: the values of `agree`."""
+"""Aspects of a description, such as its title: the values of `agree`."""
 
 
 class Comparison(NamedTuple):

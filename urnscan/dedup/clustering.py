@@ -32,8 +32,8 @@ Pairs = npt.NDArray[np.int32]
 """Numbers of records in two rows."""
 
 DECISIONS = ("alone", "kept", "removed", "apart")
-"""What becomes of a record: it shares no key; it is kept in place of others, or removed for another; it shares keys, but is
-the only one of its cluster.
+"""Decisions of a run about a record: it shares no key; it is kept in place of others; it is removed for another; it shares
+keys, but is the only one of its cluster.
 """
 _ROWS = pa.schema([*CLUSTERS, REVIEW.field("author"), REVIEW.field("edition"), ROWS_READ.field("digest")])
 _ALONE, _KEPT, _REMOVED, _APART = range(len(DECISIONS))

@@ -29,7 +29,7 @@ MOST = (1 << 31) - 1
 _EDGES = pa.schema({"urn": pa.string(), "record": pa.int32(), "edge": pa.int32()})
 
 SURE, OTHER, UNSURE = range(3)
-"""How far a class can be trusted: a URN, another key, and a key that joins only records whose descriptions agree."""
+"""Trust in a class: it is a URN, another key, or a key that joins only records whose descriptions agree."""
 
 Numbers = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]

@@ -33,7 +33,7 @@ PLACEHOLDERS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Which keys join records, and which records are kept; names and meanings as in the command's options.
+    """Choice of the keys that join records, and of the records that are kept; named as in the command's options.
 
     Raises ArgumentError for an invalid value.
 
@@ -50,7 +50,7 @@ class Policy:
     max_class: int = 100
     """A URN or another key that stands in more records than this joins none of them."""
     agree: tuple[str, ...] = ASPECTS
-    """What must not contradict in the descriptions of records that are joined, of ASPECTS; "none" or empty: nothing."""
+    """Aspects in which joined records must not contradict each other, of ASPECTS; "none" or empty: no aspect."""
     max_cluster: int = 50
     """If shared keys connect more records than this, none of them is joined."""
     keep: tuple[str, ...] = ("first",)

@@ -12,7 +12,7 @@ from urnscan.dedup.components import Flags
 from urnscan.tables.schemas import REVIEW
 
 KEEP, REMOVE, APART, TOGETHER = "keep", "remove", "apart", "together"
-"""What people decide of a record: it stays for its cluster; it goes; it joins no other; it is the same as others."""
+"""Decisions of people about a record: it is kept for its cluster; it is removed; it joins no other; it is the same as others."""
 
 _PROPOSED = {"alone": APART, "kept": KEEP, "removed": REMOVE, "apart": APART}
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _OF_TEXTS = re.compile(r"\s|urn:", re.IGNORECASE)
-"""What a text has and hardly a path."""
+"""Signs of a text, such as white space; hardly a path has them."""
 _SHOWN = 60  # characters of a text
 
 

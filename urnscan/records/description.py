@@ -48,7 +48,7 @@ class Description(NamedTuple):
     changed: str | None = None
     """When the record was changed last; several moments with spaces between them."""
     level: str | None = None
-    """How full the record is: a digit, 1 for the fullest."""
+    """Fullness of the record: a digit, 1 for the fullest."""
     author: str | None = None
     """The first author as the record writes the name; without one, the first editor."""
 

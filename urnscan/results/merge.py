@@ -37,7 +37,7 @@ class MergeReport:
     """Counts of a merge."""
 
     kind: str
-    """What the tables hold: classes or occurrences."""
+    """Kind of the tables: classes or occurrences."""
     tables: int
     """Number of tables."""
     rows: int = 0

@@ -11,7 +11,7 @@ from fnmatch import translate
 from urnscan.errors import ArgumentError, option
 
 NAMES = ("captured", "status", "mime")
-"""What is known of a capture: names of columns, and of conditions."""
+"""Names of columns that tell of a capture, and of conditions on it."""
 
 _MOMENT = re.compile(
     rb"([0-9]{4})(?:-?([0-9]{2})(?:-?([0-9]{2})"

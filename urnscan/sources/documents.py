@@ -56,9 +56,9 @@ class Texts:
     names: list[str] = field(default_factory=list)
     """The name of each member, or the way to it inside the input."""
     starts: list[int] = field(default_factory=list)
-    """Where the text of each begins."""
+    """The first octet of each."""
     ends: list[int] = field(default_factory=list)
-    """Where it ends."""
+    """The octet behind each."""
     captures: list[Capture | None] = field(default_factory=list)
     """The record of each, if the archive is a web archive."""
 

@@ -47,7 +47,7 @@ class Table:
             columns = pa.schema(map(pa.Field.with_name, found, names))
             misfits = {kind: _misfit(columns, kind) for kind in kinds}
             self.kind = next((kind for kind in kinds if not misfits[kind]), kinds[0])
-            """What the rows are, a key of `_MADE_BY`."""
+            """The kind of its rows, a key of `_MADE_BY`."""
             self._schema, made_by = _MADE_BY[self.kind]
             if wrong := misfits[self.kind]:
                 raise FatalError(f"{path}: {wrong}; {made_by} writes {self.kind}")
