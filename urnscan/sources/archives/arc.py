@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources.archives.http import Body
+from urnscan.errors import DamageError, SourceError
+from urnscan.sources.archives.warc import open_record
 from urnscan.sources.buffer import Buffer
 from urnscan.sources.captures import Capture
 from urnscan.sources.documents import Member
 from urnscan.sources.layers import Layer
-from urnscan.sources.reader import LengthReader, Reader, skip
+from urnscan.sources.reader import LengthReader, Reader
 
 _LONGEST = 1 << 14  # octets of the line that begins a record
 _LINE = (
@@ -46,7 +46,9 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
         if found is not None:
             buffer.advance(found.end())
             before = found["address"].decode("utf-8", "backslashreplace")
-            yield from _record(found, before, buffer, layer)
+            block = LengthReader(buffer, int(found["length"]), layer.name_of(before))
+            capture = Capture(found["date"], found["type"])
+            yield from open_record(block, before, capture, layer, is_http=before.lower().startswith("http"))
         elif buffer.peek():
             yield _passed_over(buffer, before, layer)
         elif buffer.error is None:
@@ -57,25 +59,6 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
             if not isinstance(error, DamageError):
                 raise error
             yield error
-
-
-def _record(found: re.Match[bytes], name: str, buffer: Buffer, layer: Layer) -> Iterator[Member | SourceError]:
-    """A record, and the errors in it; the buffer is then behind it."""
-    block = LengthReader(buffer, int(found["length"]), layer.name_of(name))
-    capture = Capture(found["date"], found["type"])
-    is_http = name.lower().startswith("http")
-    try:
-        inner = layer.inside(name, capture)
-    except SourceError as error:
-        yield error
-    else:
-        yield Member(name, Body(block, inner) if is_http else block, capture)
-    try:
-        skip(block, block.left)
-    except LimitError:
-        raise
-    except SourceError as error:
-        yield error
 
 
 def _passed_over(buffer: Buffer, before: str, layer: Layer) -> SourceError:

@@ -154,20 +154,26 @@ class _Archive:
         """A record and the errors in it; returns whether the next one need not begin behind it."""
         name = self._before = _name(fields) or f"octet {at}"
         block = LengthReader(self._buffer, int(fields[b"content-length"]), self._layer.name_of(name))
-        try:
-            capture = _capture(fields)
-            inner = self._layer.inside(name, capture)
-        except SourceError as error:
-            yield error
-        else:
-            yield Member(name, Body(block, inner) if _is_http(fields) else block, capture)
-        try:
-            skip(block, block.left)
-        except LimitError:
-            raise
-        except SourceError as error:
-            yield error
+        yield from open_record(block, name, _capture(fields), self._layer, is_http=_is_http(fields))
         return block.is_cut
+
+
+def open_record(
+    block: LengthReader, name: str, capture: Capture, layer: Layer, *, is_http: bool
+) -> Iterator[Member | SourceError]:
+    """A record of a web archive, and the errors in it; its block is then read to the end. Raises LimitError."""
+    try:
+        inner = layer.inside(name, capture)
+    except SourceError as error:
+        yield error
+    else:
+        yield Member(name, Body(block, inner) if is_http else block, capture)
+    try:
+        skip(block, block.left)
+    except LimitError:
+        raise
+    except SourceError as error:
+        yield error
 
 
 def _fields(end: re.Match[bytes], octets: memoryview) -> _Fields | str:
