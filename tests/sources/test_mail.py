@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import urnscan
 from tests.support.packed import zipped
-from urnscan.sources.archives import mail
+from urnscan.sources.archives import mail, messages
 
 TEXT = "Grüße, siehe urn:ex:text und " + "sehr " * 30 + "urn:ex:long\nFrom here 2020\n"
 
@@ -161,13 +161,13 @@ def test_charsets(tmp_path, charset):
 )
 def test_encoded_words(value, text):
     """RFC 2047 §4 and §6.2: white space between two encoded words goes; one in an unknown charset stays."""
-    assert mail._decoded(value) == text
+    assert messages._decoded(value) == text
 
 
 @given(st.text())
 def test_any_header(value):
     """No header raises an error."""
-    mail._decoded(value)
+    messages._decoded(value)
 
 
 class TestDamage:

@@ -2,7 +2,7 @@
 
 tar: tar archives.
 zip, zip_entries: zip archives; headers of members, and how members are decoded.
-mail: messages and mboxes.
+mail, messages: messages and mboxes; what is in a message.
 arc: web archives before WARC.
 warc, http: web archives; bodies of archived HTTP messages.
 """

@@ -9,14 +9,9 @@ What a program quoted for the sake of an mbox (`>From `) stays as it is.
 
 from __future__ import annotations
 
-import binascii
 import re
 from collections.abc import Iterator
-from email.errors import InvalidBase64CharactersDefect
-from email.message import Message
-from email.parser import BytesParser
-from email.quoprimime import header_decode
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from urnscan.errors import SourceError
 from urnscan.sources.buffer import Buffer
@@ -29,8 +24,6 @@ _Texts: TypeAlias = list[tuple[str, bytes]]
 
 _MOST = 1 << 26  # octets of a message: it is in memory
 _BLOCK = 1 << 18  # octets of an mbox that are searched at a time, at least
-_MOST_BOUNDARIES = 50  # in a message: each line is compared with all of them
-_LONGEST_NAME = 200  # characters
 
 _FIELD = rb"[!-9;-~]+[ \t]*:"
 _FROM = rb"From [^\r\n]*[0-9]:[0-9]{2}[^\r\n]*[0-9]{4}[^\r\n]*\r?\n"  # the line has a time and a year
@@ -39,12 +32,10 @@ _NEXT = re.compile(rb"\n\r?\n(?=%b>?%b)" % (_FROM, _FIELD))
 _LINE = 1 << 10  # octets in which a line that begins a message, and the name of the field below it, end
 _SURE = re.compile(rb"(?:Return-Path|Received|Delivered-To|From|Date|DKIM-Signature|X-[A-Za-z-]+):")
 _MAILDIR = re.compile(r"(?:^|/)(?:cur|new)/[^/]+$")
-_HEAD_END = re.compile(rb"\n\r?\n")
+HEAD_END = re.compile(rb"\n\r?\n")
+"""The end of the headers of a message."""
 _CONTENT_LENGTH = re.compile(rb"(?i)\nContent-Length[ \t]*:[ \t]*([0-9]{1,12})[ \t]*\r?\n")
 _BEHIND = re.compile(rb"[\r\n]*(?:From |\Z)")
-_FOLD = re.compile(r"\r?\n(?=[ \t])")
-_WORD = re.compile(r"=\?([!-)+->@-~]+?)(?:\*[!-)+->@-~]*)?\?([bqBQ])\?([!->@-~]*)\?=(?:[ \t\r\n]+(?==\?))?")
-_AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
 
 
 def is_message(head: bytes, layer: Layer) -> bool:
@@ -123,7 +114,7 @@ def _next(buffer: Buffer) -> bytes:
 
 def _said_length(octets: memoryview) -> int:
     """The end of a message by its Content-Length, if the next message, or nothing, follows there; 0: it does not say."""
-    head = _HEAD_END.search(octets)
+    head = HEAD_END.search(octets)
     said = head and _CONTENT_LENGTH.search(octets, 0, head.end())
     if not (head and said):
         return 0
@@ -137,102 +128,25 @@ def _members(octets: bytes, before: str, layer: Layer, *, is_whole: bool) -> tup
 
     A message that cannot be taken apart is read as it is, and told.
     """
-    try:
-        texts, attached = _taken_apart(_parsed(octets, is_whole=is_whole), before)
-    except Exception as error:  # noqa: BLE001 (the library raises errors of all kinds where a message is no message)
-        name = f"{before}message"
-        reason = f"cannot be taken apart ({' '.join(str(error).split())}): read as it is"
-        return [], [SourceError(layer.name_of(name), reason), Member(name, PieceReader(iter([octets])))]
-    return texts, [Member(name, PieceReader(iter([content]))) for name, content in attached]
+    from urnscan.sources.archives.messages import take_apart  # noqa: PLC0415 (its library takes long to load)
+
+    wrong = "" if is_whole else f"it has more than {_MOST:,} octets"
+    if not wrong:
+        try:
+            texts, attached = take_apart(octets, before)
+            return texts, [Member(name, PieceReader(iter([content]))) for name, content in attached]
+        except Exception as error:  # noqa: BLE001 (the library raises errors of all kinds where a message is no message)
+            wrong = " ".join(str(error).split())
+    name = f"{before}message"
+    told = SourceError(layer.name_of(name), f"cannot be taken apart ({wrong}): read as it is")
+    return [], [told, Member(name, PieceReader(iter([octets])))]
 
 
 def _together(texts: _Texts) -> Texts:
+    """Texts of messages, end to end."""
     together = Texts(memoryview(b"".join(text for _, text in texts)))
     end = 0
     for name, text in texts:
         together.add(name, end, end + len(text))
         end += len(text)
     return together
-
-
-def _parsed(octets: bytes, *, is_whole: bool) -> Message:
-    """The message in octets. Raises ValueError if it would take too long, or too much memory."""
-    if not is_whole:
-        raise ValueError(f"it has more than {_MOST:,} octets")
-    if octets.lower().count(b"boundary") > _MOST_BOUNDARIES:
-        raise ValueError(f"it has more than {_MOST_BOUNDARIES} boundaries")
-    head = _HEAD_END.search(octets)
-    end = head.end() if head else len(octets)
-    message = BytesParser().parsebytes(octets[:end])
-    if message.get_content_maintype() in ("multipart", "message"):
-        return BytesParser().parsebytes(octets)
-    rest = octets[end:].decode("ascii", "surrogateescape")  # the parser would go from line to line
-    message.set_payload(str(message.get_payload()) + rest)
-    return message
-
-
-def _taken_apart(message: Message, before: str) -> tuple[_Texts, _Texts]:
-    """Names and octets of the texts of a message, and of what is attached to it."""
-    texts: _Texts = []
-    attached: _Texts = []
-    headers = "".join(f"{name}: {_decoded(str(value))}\n" for name, value in message.items())
-    texts.append((f"{before}headers", headers.encode("utf-8", "surrogateescape")))
-    parts: list[Any] = [message]
-    while parts:
-        part = parts.pop()
-        kind = part.get_content_type()
-        content = part.get_payload()
-        if isinstance(content, list):
-            around = f"{part.preamble or ''}\n{part.epilogue or ''}".strip()
-            if around:
-                texts.append((f"{before}text", around.encode("utf-8", "surrogateescape")))
-            if kind.startswith("message/") and len(content) == 1:
-                inner_texts, inner_attached = _taken_apart(content[0], f"{before}message/")
-                texts += inner_texts
-                attached += inner_attached
-            else:
-                parts += reversed(content)
-            continue
-        octets = part.get_payload(decode=True) or b""
-        if any(isinstance(defect, InvalidBase64CharactersDefect) for defect in part.defects):
-            texts.append((f"{before}text", content.encode("ascii", "surrogateescape")))
-        name = _file_name(part)
-        if name or part.get_content_maintype() != "text":
-            attached.append((before + (name or f"attachment.{part.get_content_subtype()}"), octets))
-        else:
-            body = "html" if kind == "text/html" else "text"
-            texts.append((before + body, _in_utf_8(octets, part.get_content_charset() or "")))
-    return texts, attached
-
-
-def _file_name(part: Message) -> str:
-    """The name of an attached file, as one that can be shown; empty: it has none."""
-    name = _decoded(part.get_filename() or "")
-    return "".join(char if char.isprintable() and char not in "/\\" else "_" for char in name[-_LONGEST_NAME:])
-
-
-def _in_utf_8(octets: bytes, charset: str) -> bytes:
-    """A body in UTF-8; as it is if its charset is unknown."""
-    if charset.lower() in _AS_THEY_ARE:
-        return octets
-    try:
-        return octets.decode(charset, "replace").encode("utf-8", "replace")
-    except (LookupError, ValueError):
-        return octets
-
-
-def _decoded(value: str) -> str:
-    """The value of a header, unfolded, with its encoded words (RFC 2047) decoded."""
-    value = _FOLD.sub("", value)
-    return _WORD.sub(_decoded_word, value) if "=?" in value else value
-
-
-def _decoded_word(word: re.Match[str]) -> str:
-    try:
-        if word[2] in "bB":
-            octets = binascii.a2b_base64(word[3] + "=" * (-len(word[3]) % 4))
-        else:
-            octets = header_decode(word[3]).encode("latin-1")
-        return octets.decode(word[1], "replace")
-    except (LookupError, ValueError):
-        return word[0]

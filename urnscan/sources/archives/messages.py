@@ -1,0 +1,111 @@
+"""A message (RFC 5322, MIME) -> its headers and bodies, decoded, and what is attached to it."""
+
+from __future__ import annotations
+
+import binascii
+import re
+from email.errors import InvalidBase64CharactersDefect
+from email.message import Message
+from email.parser import BytesParser
+from email.quoprimime import header_decode
+from typing import Any, TypeAlias
+
+from urnscan.sources.archives.mail import HEAD_END
+
+Parts: TypeAlias = list[tuple[str, bytes]]
+"""Names and octets."""
+
+_MOST_BOUNDARIES = 50  # in a message: each line is compared with all of them
+_LONGEST_NAME = 200  # characters
+_FOLD = re.compile(r"\r?\n(?=[ \t])")
+_WORD = re.compile(r"=\?([!-)+->@-~]+?)(?:\*[!-)+->@-~]*)?\?([bqBQ])\?([!->@-~]*)\?=(?:[ \t\r\n]+(?==\?))?")
+_AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
+
+
+def take_apart(octets: bytes, before: str) -> tuple[Parts, Parts]:
+    """The texts of a message, and what is attached to it, with `before` in front of their names.
+
+    Raises ValueError if it would take too long, and errors of all kinds where a message is no message.
+    """
+    return _parts(_parsed(octets), before)
+
+
+def _parsed(octets: bytes) -> Message:
+    """The message in octets. Raises ValueError if it would take too long."""
+    if octets.lower().count(b"boundary") > _MOST_BOUNDARIES:
+        raise ValueError(f"it has more than {_MOST_BOUNDARIES} boundaries")
+    head = HEAD_END.search(octets)
+    end = head.end() if head else len(octets)
+    message = BytesParser().parsebytes(octets[:end])
+    if message.get_content_maintype() in ("multipart", "message"):
+        return BytesParser().parsebytes(octets)
+    rest = octets[end:].decode("ascii", "surrogateescape")  # the parser would go from line to line
+    message.set_payload(str(message.get_payload()) + rest)
+    return message
+
+
+def _parts(message: Message, before: str) -> tuple[Parts, Parts]:
+    """Names and octets of the texts of a message, and of what is attached to it."""
+    texts: Parts = []
+    attached: Parts = []
+    headers = "".join(f"{name}: {_decoded(str(value))}\n" for name, value in message.items())
+    texts.append((f"{before}headers", headers.encode("utf-8", "surrogateescape")))
+    parts: list[Any] = [message]
+    while parts:
+        part = parts.pop()
+        kind = part.get_content_type()
+        content = part.get_payload()
+        if isinstance(content, list):
+            around = f"{part.preamble or ''}\n{part.epilogue or ''}".strip()
+            if around:
+                texts.append((f"{before}text", around.encode("utf-8", "surrogateescape")))
+            if kind.startswith("message/") and len(content) == 1:
+                inner_texts, inner_attached = _parts(content[0], f"{before}message/")
+                texts += inner_texts
+                attached += inner_attached
+            else:
+                parts += reversed(content)
+            continue
+        octets = part.get_payload(decode=True) or b""
+        if any(isinstance(defect, InvalidBase64CharactersDefect) for defect in part.defects):
+            texts.append((f"{before}text", content.encode("ascii", "surrogateescape")))
+        name = _file_name(part)
+        if name or part.get_content_maintype() != "text":
+            attached.append((before + (name or f"attachment.{part.get_content_subtype()}"), octets))
+        else:
+            body = "html" if kind == "text/html" else "text"
+            texts.append((before + body, _in_utf_8(octets, part.get_content_charset() or "")))
+    return texts, attached
+
+
+def _file_name(part: Message) -> str:
+    """The name of an attached file, as one that can be shown; empty: it has none."""
+    name = _decoded(part.get_filename() or "")
+    return "".join(char if char.isprintable() and char not in "/\\" else "_" for char in name[-_LONGEST_NAME:])
+
+
+def _in_utf_8(octets: bytes, charset: str) -> bytes:
+    """A body in UTF-8; as it is if its charset is unknown."""
+    if charset.lower() in _AS_THEY_ARE:
+        return octets
+    try:
+        return octets.decode(charset, "replace").encode("utf-8", "replace")
+    except (LookupError, ValueError):
+        return octets
+
+
+def _decoded(value: str) -> str:
+    """The value of a header, unfolded, with its encoded words (RFC 2047) decoded."""
+    value = _FOLD.sub("", value)
+    return _WORD.sub(_decoded_word, value) if "=?" in value else value
+
+
+def _decoded_word(word: re.Match[str]) -> str:
+    try:
+        if word[2] in "bB":
+            octets = binascii.a2b_base64(word[3] + "=" * (-len(word[3]) % 4))
+        else:
+            octets = header_decode(word[3]).encode("latin-1")
+        return octets.decode(word[1], "replace")
+    except (LookupError, ValueError):
+        return word[0]
