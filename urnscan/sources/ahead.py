@@ -20,19 +20,19 @@ def in_turn(parts: Iterable[Iterator[Item] | Part[Item]]) -> Iterator[Item]:
     A part that is a function waits for a server until its first item: up to 32 such parts are begun ahead, in threads.
     """
     begun: deque[Future[Iterator[Item]]] = deque()
-    with ThreadPoolExecutor(_MOST, "urnscan-ahead") as threads:  # starts none before it has to
-        try:
-            for part in parts:
-                if callable(part):
-                    begun.append(threads.submit(_begin, part))
-                while begun and (len(begun) >= _MOST or not callable(part) or begun[0].done()):
-                    yield from begun.popleft().result()
-                if not callable(part):
-                    yield from part
-            while begun:
+    threads = ThreadPoolExecutor(_MOST, "urnscan-ahead")  # starts none before it has to
+    try:
+        for part in parts:
+            if callable(part):
+                begun.append(threads.submit(_begin, part))
+            while begun and (len(begun) >= _MOST or not callable(part) or begun[0].done()):
                 yield from begun.popleft().result()
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)
+            if not callable(part):
+                yield from part
+        while begun:
+            yield from begun.popleft().result()
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)  # a server that is silent does not delay the end
 
 
 def _begin(part: Part[Item]) -> Iterator[Item]:

@@ -59,10 +59,8 @@ def is_splittable(source: Input, reading: Reading) -> bool:
 
     Raises SourceError where the file cannot be read, FatalError for an unknown encoding.
     """
-    if source.path is None or source.size is None or reading.where is not None:
-        return False
     layer = _bottom(source, reading)
-    if layer.filter is not None:
+    if source.path is None or source.size is None or not layer.is_wanted or layer.filter is not None:
         return False
     with Buffer(open_file(source)) as reader:
         return FORMS.recognise(reader, layer) is None and find_codec(reader.head, reading.encoding)[0] is None
@@ -145,18 +143,16 @@ def _filtered(chosen: Filter, reader: Buffer, layer: Layer) -> Iterator[Document
 def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts of members: those that are plain text stay together, each other one is unfolded."""
     texts.captures = [capture or layer.capture for capture in texts.captures]
-    if (where := layer.reading.where) is not None:
-        texts = texts.chosen([where.fits(capture) for capture in texts.captures])
-    if layer.reading.filters:
+    reading = layer.reading
+    if reading.where is not None:
+        texts = texts.chosen([reading.where.fits(capture) for capture in texts.captures])
+        reading = replace(reading, where=None)
+    if reading.filters:
         for member in texts.members():
             yield from _member(member, layer)
         return
     starts, ends = np.array(texts.starts, np.int64), np.array(texts.ends, np.int64)
-    may_be_more = (
-        doubts(replace(layer.reading, where=None))
-        .of_texts(np.frombuffer(texts.octets, np.uint8), starts, ends)
-        .tolist()
-    )
+    may_be_more = doubts(reading).of_texts(np.frombuffer(texts.octets, np.uint8), starts, ends).tolist()
     suffixes = tuple(FORMS.suffixes)
     first = 0
     for number, member in enumerate(texts.members()):
