@@ -82,6 +82,11 @@ SHAPES = {
     "rejects": b"urn:-:x urn:a.b:c urn:x %zz ",
     "quotes": b"\"'<>",
     "line ends": b"urn:\r\n",
+    "labels of numbers": b"isbn",
+    "numbers that go on": b"isbn 978-",
+    "DOIs": b"doi:10.1000/a",
+    "DOIs that go on": b"doi.org/10.1000/(SICI)",
+    "addresses of NBNs": b"https://nbn-resolving.org/nbn:",
 }
 HEADS = {"brackets": b"urn:a:", "closed brackets": b"urn:a:", "percents": b"urn:a:", "a NID that never ends": b""}
 
@@ -175,6 +180,8 @@ MADE = {
     "records.tagged:bound": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:first_line": "of the layouts, whose patterns are tried as those of modules are",
     "records.xml_records:_started": "the name of an element, and what ends it",
+    "scanner.views.bare:_kind": "of _KINDS, which are tried as those of modules are",
+    "scanner.views.bare:_address_of_nbn": "of the 256 octets before a name",
     "sources.captures:_pattern": "conditions of the user, for texts of at most a hundred characters",
     "sources.files:__init__": "one octet of a set",
     "sources.ignore_patterns:__init__": "lines of ignore files: sources/test_ignore_files.py::test_hostile_patterns_take_linear_time",

@@ -96,6 +96,43 @@ def may_hold(octets: Octets, at: int, end: int, one: np.uint8, other: np.uint8) 
 
 
 @compiled
+def find_words(octets: Octets, at: int, end: int, words: Octets, places: Integers) -> tuple[int, int]:
+    """The places in `octets[at:end]` at which one of `words`, each a row of three small letters, begins in any case.
+
+    Two octets behind `end` are looked at. Returns how many places there are and the place reached, which lies before
+    `end` if there is no room for more.
+    """
+    count = 0
+    while at < end and count + _HUNT <= len(places):
+        last = min(at + _HUNT, end)
+        if last - at < _HUNT or _has_word(octets[at : last + 2], words):
+            for i in range(at, last):
+                for word in words:
+                    if (
+                        octets[i] | CASE == word[0]
+                        and octets[i + 1] | CASE == word[1]
+                        and octets[i + 2] | CASE == word[2]
+                    ):
+                        places[count] = i
+                        count += 1
+                        break
+        at = last
+    return count, at
+
+
+@inlined
+def _has_word(octets: Octets, words: Octets) -> bool:
+    """Whether one of the words begins in the first _HUNT of _HUNT + 2 octets."""
+    least = _MOST
+    for word in words:
+        first, second, third = word
+        for i in range(_HUNT):
+            differs = ((octets[i] | _CASE) ^ first) | ((octets[i + 1] | _CASE) ^ second)
+            least = min(least, np.uint8(differs | ((octets[i + 2] | _CASE) ^ third)))
+    return bool(least == 0)
+
+
+@compiled
 def count_lf(octets: Octets, start: int, end: int) -> int:
     """Number of LF octets in `octets[start:end]`."""
     count = 0

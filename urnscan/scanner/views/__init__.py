@@ -5,6 +5,7 @@ Grammar and kernel are those of the literal scan. Matches have their places in t
 readings: ways to read a text: places where a hidden URN may begin, and the octets that stand there.
 windows: how far each reading goes from there.
 wraps: whether a URN goes on behind a line end.
+bare: references to names without `urn:`, such as an ISBN behind its label.
 recovery: the scanner that finds literal and hidden URNs in their order.
 """
 
@@ -18,16 +19,17 @@ if TYPE_CHECKING:
     from urnscan.scanner.grammar import Grammar
     from urnscan.scanner.views.recovery import RecoveringScanner
 
-KINDS = ("percent", "entities", "escapes", "wraps", "labels")
+KINDS = ("percent", "entities", "escapes", "wraps", "labels", "bare")
 """The views; `Matches.via` numbers them in this order, from 1."""
 
 
 def separators(recover: Collection[str]) -> bytes | None:
     """Octets at which a text can be cut for these views; None: the text must not be cut.
 
-    A URN that is broken over lines may go on behind the mark of a quoted mail or a comment, so no octet ends it.
+    A URN that is broken over lines may go on behind the mark of a quoted mail or a comment, and a label may stand before
+    any mark, so no octet ends them.
     """
-    if "wraps" in recover:
+    if "wraps" in recover or "bare" in recover:
         return None
     return b'\0"<>' if "escapes" in recover else b'\0\n"<>'
 

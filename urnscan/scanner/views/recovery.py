@@ -12,7 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from urnscan.arrays.ascii import SPACE
 from urnscan.arrays.jit import read_only
 from urnscan.arrays.octets import Integers, Octets
 from urnscan.arrays.strings import take
@@ -20,6 +22,7 @@ from urnscan.scanner.blocks import Matches, Rejects, Scanner, Sight
 from urnscan.scanner.grammar import Grammar
 from urnscan.scanner.kernel import CUT, END, Block, mark_wanted
 from urnscan.scanner.views import KINDS
+from urnscan.scanner.views.bare import LOOK_BACK, find_references
 from urnscan.scanner.views.readings import ENTITY_NAMES, ENTITY_OCTETS, STOP, WRAPS, Plan
 from urnscan.scanner.views.windows import (
     ASK,
@@ -63,6 +66,7 @@ class RecoveringScanner:
         self._literal = Scanner(every)
         self._hidden = Scanner(replace(every, count_lines=False, rejects=False))
         self._rules = grammar.rules
+        self._reads_bare = "bare" in recover
         on = np.isin(_VIA, [1 + KINDS.index(kind) for kind in recover]).astype(np.uint8)
         values = np.frombuffer(ENTITY_OCTETS, np.uint8)
         self._plan = Plan(on, self._hidden.rules, ENTITY_NAMES, values, registered_nids())
@@ -109,7 +113,7 @@ class RecoveringScanner:
                     yield replace(_rows(matches, _NO_PLACES), rejects=matches.rejects)
                 pending.add(matches)
                 yield from self._hunt(pending, literal.sight, final=in_memory)
-                literal.kept = pending.hunted - BEHIND
+                literal.kept = min(pending.hunted - BEHIND, pending.referred - LOOK_BACK)
         except Exception:
             # A hidden URN before the failure counts, if it is whole.
             yield from self._hunt(pending, self._all_in_sight(), failed=True)
@@ -147,7 +151,54 @@ class RecoveringScanner:
                 break
         pending.hunted = base + int(state[AT])
         at_the_end = (final or failed) and sight.decided == base + len(octets)
-        yield from pending.decided(sys.maxsize if at_the_end else pending.hunted)
+        until = pending.hunted
+        if self._reads_bare:
+            self._refer(pending, sight, whole=final and at_the_end, failed=failed)
+            until = pending.referred
+        yield from pending.decided(sys.maxsize if at_the_end else until)
+
+    def _refer(self, pending: _Pending, sight: Sight, *, whole: bool, failed: bool) -> None:
+        """Add the references to names without `urn:` that overlap no other match, up to where all matches are known.
+
+        If `whole`, no octets follow those in sight. If `failed`, the next ones cannot be read.
+        """
+        base, hunted = sight.base, pending.hunted - sight.base
+
+        def are_free(places: Integers) -> npt.NDArray[np.bool_]:
+            return pending.are_free(places + base, places + base + 1)
+
+        found, reached = find_references(sight.octets, pending.referred - base, hunted, are_free, whole=whole or failed)
+        pending.referred = base + reached
+        if failed:  # octets that cannot be read may belong to the name, or to a URN around it
+            found = [
+                each for each in found if each.end < hunted and _is_apart(sight.octets[each.end : each.end + AHEAD])
+            ]
+        if not found:
+            return
+        starts, ends = (
+            np.array(places) + base for places in zip(*((each.start, each.end) for each in found), strict=True)
+        )
+        free = np.flatnonzero(pending.are_free(starts, ends))
+        urns = [found[row].urn for row in free]
+        begins = np.cumsum([0, *(len(urn) + 1 for urn in urns)])
+        text = np.frombuffer(b"\0".join([*urns, b""]), np.uint8)
+        for matches in self._hidden.scan_octets(text):
+            of = np.searchsorted(begins, matches.start, side="right") - 1
+            is_whole = np.diff(matches.text_offsets) == begins[of + 1] - begins[of] - 1
+            rows, row = np.flatnonzero(is_whole), free[of[is_whole]]
+            host, host_offsets = hosts(sight.octets, starts[row] - base)
+            pending.hits.append(
+                replace(
+                    _rows(matches, rows),
+                    start=starts[row],
+                    length=(ends - starts)[row].astype(np.int32),
+                    host=host,
+                    host_offsets=host_offsets,
+                    line=_lines(starts[row], sight) if self.grammar.count_lines else matches.line[rows],
+                    stop=_stops(ends[row], sight).astype(np.int16),
+                    via=np.full(len(rows), 1 + KINDS.index("bare"), np.uint8),
+                )
+            )
 
     def _read_on(self, state: Integers, octets: Octets, *, final: bool, failed: bool) -> int:
         """Append a window for the URN at which the hunt stands, if it goes on behind a line end.
@@ -207,6 +258,11 @@ class RecoveringScanner:
             )
 
 
+def _is_apart(behind: Octets) -> bool:
+    """Whether no URN goes on through all of these octets, also not over line ends."""
+    return bool((behind <= SPACE).any()) and is_enough(behind.tobytes())
+
+
 def _lines(places: Integers, sight: Sight) -> Integers:
     """The line of each of these places of the text, which are sorted."""
     decided, places = sight.decided - sight.base, places - sight.base
@@ -229,6 +285,10 @@ class _Pending:
         """Hidden matches, in order."""
         self.hunted = 0
         """Place in the text before which all hidden URNs have been found."""
+        self.referred = 0
+        """Place in the text before which all references to names without `urn:` have been found."""
+        self._ended = 0  # the end of the last match that was given
+        self._known: list[Matches] = []  # matches before `hunted` that wait for references before them
         self._literal: list[Matches] = []
         self._taken = np.full((2, 1), -1)  # beginnings and ends of hidden URNs in the text; the first is none
 
@@ -247,20 +307,33 @@ class _Pending:
         ends = [matches.start + matches.length for matches in self._literal]
         return np.concatenate([_NO_PLACES, *starts]), np.concatenate([_NO_PLACES, *ends])
 
+    def are_free(self, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
+        """Whether each of these stretches of the text, all before `hunted`, overlaps no match."""
+        matches = [*self._literal, *self._known, *self.hits]
+        begin = np.concatenate([[0], *(each.start for each in matches)])
+        end = np.concatenate([[self._ended], *(each.start + each.length for each in matches)])
+        order = np.argsort(begin, kind="stable")
+        last_ends = np.maximum.accumulate(end[order])
+        return last_ends[np.searchsorted(begin[order], ends) - 1] <= starts
+
     def decided(self, until: int) -> Iterator[Matches]:
         """All matches that begin before `until`, in order, without literal ones inside hidden ones."""
         found = [self._free(matches) for matches in self._literal]
-        if self.hits:
-            joined = _joined([*found, *self.hits])
+        known = [*self._known, *self.hits]
+        if known:
+            joined = _joined([*found, *known])
             found = [_rows(joined, np.argsort(joined.start, kind="stable"))]
-        self.hits, self._literal = [], []
+        self.hits, self._known, self._literal = [], [], []
         for matches in found:
-            count = int(np.searchsorted(matches.start, until))
-            if count:
-                yield matches if count == len(matches) else _rows(matches, np.arange(count))
-            if count < len(matches):
-                self._literal.append(_rows(matches, np.arange(count, len(matches))))
-        self._taken = self._taken[:, [0, -1]]  # only the last hidden URN can reach beyond `until`
+            given, hunted = np.searchsorted(matches.start, [until, max(until, self.hunted)]).tolist()
+            if given:
+                self._ended = int(matches.start[given - 1] + matches.length[given - 1])
+                yield matches if given == len(matches) else _rows(matches, np.arange(given))
+            if given < hunted:
+                self._known.append(_rows(matches, np.arange(given, hunted)))
+            if hunted < len(matches):
+                self._literal.append(_rows(matches, np.arange(hunted, len(matches))))
+        self._taken = self._taken[:, [0, -1]]  # only the last hidden URN can reach beyond `hunted`
 
     def _free(self, matches: Matches) -> Matches:
         """The literal matches that begin in no hidden URN."""

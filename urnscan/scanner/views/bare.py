@@ -1,0 +1,231 @@
+"""References to names without `urn:`, such as `ISBN 978-0-395-36341-6` and `https://doi.org/10.1000/182`.
+
+Each becomes the URN that the registration of its namespace gives it. An identifier with a check digit counts only if
+the digit is right. Where the text does not show the end of a DOI, there is no reference: no name is better than a wrong
+one.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import regex
+
+from urnscan.arrays.octets import Integers, Octets, find_words
+from urnscan.errors import ArgumentError
+from urnscan.urn.namespaces import identifiers as native
+from urnscan.urn.namespaces.native import Native
+from urnscan.urn.namespaces.registry import OURS
+
+Booleans = npt.NDArray[np.bool_]
+
+LOOK_BACK = 1024
+"""Octets before a reference that must be in memory: those of the URL around it."""
+LOOK_AHEAD = 1 << 12
+"""Octets from a word on by which a reference is decided."""
+_BEHIND = 4  # octets behind a name that tell whether it ends there
+_LABEL = 32  # octets of the longest label before a word
+_ADDRESS = 256  # octets of an address before a name of an NBN
+_PLACES = 1 << 12  # words that are found at once
+
+# Between a label and its number: `ISBN: 978...`, `"isbn_13": ["978...`, `<isbn>978...`, `isbn = {978...}`.
+_GAP = rb"""(?:[\s:=#/|"'>{\[\\.,-]|\xc2\xa0|\xe2\x80[\x90-\x94]){0,24}"""
+_LABEL_END = rb"(?:\s?\([^()\r\n]{1,24}\))?(?:[-\x20]?(?:nr|no|number|nummer))?" + _GAP
+_HYPHEN = rb"(?:(?:-|\xe2\x80[\x90\x91\x93])(?:\r?\n[\x20\t]{0,24})?)"  # a line may end behind it
+_SEPARATOR = rb"(?:%b|\x20|\xc2\xa0)" % _HYPHEN
+_NO_MORE = rb"(?![0-9A-Za-z]|%b\d)" % _HYPHEN
+
+# A DOI ends before octets that no DOI has in practice, or that divide fields, items of a list and parts of a query.
+_DOI = rb"10\.\d{4,9}(?:\.\d+)*+(?:/|%%2F)[^\x00-\x20\"'<>\\^`{|}\x7f-\xff?#&,;]{1,%d}+" % (LOOK_AHEAD // 2)
+# A SICI has "<", ">" and ";" in it (ANSI/NISO Z39.56).
+_SICI = (
+    rb"10\.\d{4,9}(?:/|%2F)(?:(?:\(|%28)SICI(?:\)|%29))?\d{4}-\d{3}[\dX](?:\(|%28)\d{4,8}(?:\)|%29)"
+    rb"[^\x00-\x20\"'>\\]{1,64}?(?:<|&lt;|%3C)"
+    rb"[^\x00-\x20\"'<>\\]{1,32}?(?:>|&gt;|%3E)\d\.\d\.[A-Z]{2}(?:;|%3B)2-[\dA-Z#]"
+)
+_SICI_BEGINNING = regex.compile(rb".*/(?:\(SICI|\d{4}-\d{3}[\dX]\(\d{4,8}\)\d+:)", regex.IGNORECASE)
+_WHOLE_SICI = regex.compile(_SICI, regex.IGNORECASE)
+_DOI_NAME = rb"(%b|%b)" % (_SICI, _DOI)
+_DOI_GAP = rb"""(?:[\s:;="'`>{|\[\\]|\xc2\xa0){1,24}"""
+
+
+class _Kind(NamedTuple):
+    """A way to refer to the names of a namespace."""
+
+    nid: str
+    word: bytes
+    """Letters of the label or address that the text is searched for."""
+    before: regex.Pattern[bytes]
+    """The text up to the word, its end."""
+    behind: regex.Pattern[bytes]
+    """The text from the word on, its beginning; group 1 is the identifier."""
+
+
+def _kind(nid: str, word: bytes, before: bytes, behind: bytes) -> _Kind:
+    return _Kind(
+        nid, word, regex.compile(before + rb"\Z", regex.IGNORECASE), regex.compile(word + behind, regex.IGNORECASE)
+    )
+
+
+_ALONE = rb"(?:(?<![0-9A-Za-z])|(?<=\\[nrt]))"  # behind no letter or digit but that of an escape, as in JSON
+_HOST = _ALONE + rb"(?:https?://)?(?:(?:dx|www)\.)?"
+_KINDS = (
+    _kind(
+        "isbn",
+        b"sbn",
+        _ALONE + rb"(?:[ep]-?)?i",
+        # The number of "ISBN-13" belongs to the label if neither a hyphen nor a digit follows.
+        rb"s?(?:[-_\x20]?1[03](?=[^-0-9]))?%b(97[89]%b?(?:\d%b?){9}\d|(?:\d%b?){9}[\dX])%b"
+        % (_LABEL_END, *3 * (_SEPARATOR,), _NO_MORE),
+    ),
+    _kind(
+        "issn",
+        b"ssn",
+        _ALONE + rb"(?:[epl]-?)?i",
+        rb"(?:-?l)?%b(\d{4}%b\d{3}[\dX])%b" % (_LABEL_END, _HYPHEN, _NO_MORE),
+    ),
+    _kind("isni", b"sni", _ALONE + b"i", rb"%b((?:\d{4}%b?){3}\d{3}[\dX])%b" % (_LABEL_END, _SEPARATOR, _NO_MORE)),
+    _kind("doi", b"doi", _HOST, rb"\.org/(?:doi:)?" + _DOI_NAME),
+    _kind("doi", b"doi", _ALONE + b"info:", b"/" + _DOI_NAME),
+    _kind("doi", b"doi", _ALONE, _DOI_GAP + _DOI_NAME),
+)
+_RESOLVER = _KINDS[3]
+_WORDS = np.frombuffer(b"".join(dict.fromkeys([*(kind.word for kind in _KINDS), b"nbn"])), np.uint8).reshape(-1, 3)
+
+_NBN = regex.compile(rb"nbn:[a-z]{2}[:-][^\x00-\x20\"'<>\\^`{|}\x7f-\xff?#&,;]{1,512}+", regex.IGNORECASE)
+_TAILS = (
+    # Views and files of a publisher, which lead to the work that the DOI names; and punctuation of the text.
+    *b"/abstract /full /fulltext /full-text /pdf /epdf /meta /summary /references /html /suppinfo".split(),
+    *b".pdf .htm .html .full".split(),
+    *(bytes([octet]) for octet in b".:!*_~/"),
+)
+_STRAY_PERCENT = regex.compile(rb"%(?![0-9A-Fa-f]{2})")
+_PARTNERS = {ord(")"): ord("("), ord("]"): ord("[")}
+_GOES_ON = tuple(b"-/_:(=+")  # at the end of a line: the name may go on in the next one
+_MARK = regex.compile(r"[\p{Z}\p{P}\p{S}\p{Cf}]")  # what may end a name beyond ASCII: spaces, quotation marks, dashes
+
+
+class Reference(NamedTuple):
+    """A reference to a name."""
+
+    start: int
+    end: int
+    """The place of the identifier in the text, without its label or address."""
+    urn: bytes
+
+
+def find_references(
+    octets: Octets, start: int, end: int, are_free: Callable[[Integers], Booleans], *, whole: bool
+) -> tuple[list[Reference], int]:
+    """The references whose label or address begins in `octets[start:end]`, in order, and the place up to which all are
+    known. More octets decide about the rest; if `whole`, there are none.
+
+    `are_free` says of places whether they are in no match of another kind: there, a label is part of that.
+    """
+    found: list[Reference] = []
+    places = np.empty(_PLACES, np.int64)
+    last = min(end, len(octets) - 2)
+    while start < last:
+        count, reached = find_words(octets, start, last, _WORDS, places)
+        words = places[:count]
+        for place in words[are_free(words)].tolist():
+            if place < start:
+                continue
+            reference = _reference(octets, place)
+            if not whole and (place + LOOK_AHEAD > len(octets) or (reference and reference.end > end)):
+                return found, place
+            if reference:
+                start = reference.end
+                if reference.urn:
+                    found.append(reference)
+        start = max(start, reached)
+    return found, end if whole else max(start, last)
+
+
+def _reference(octets: Octets, place: int) -> Reference | None:
+    """The reference with a word at this place; its URN is empty if the name is in doubt."""
+    behind = octets[place : place + LOOK_AHEAD].tobytes()
+    if behind[:3].lower() == b"nbn":
+        return _nbn(octets, place, behind)
+    before = octets[max(0, place - _LABEL) : place].tobytes()
+    for kind in _KINDS:
+        match = kind.behind.match(behind) if kind.word == behind[:3].lower() else None
+        label = match and kind.before.search(before)
+        if match and label:
+            start, end = match.span(1)
+            if kind.nid == "doi":
+                end = _end_of_name(behind, start, end, opening=before[: label.start()][-1:])
+            is_address = kind is _RESOLVER
+            return Reference(place + start, place + end, _urn(kind.nid, behind[start:end], is_address=is_address))
+    return None
+
+
+def _nbn(octets: Octets, place: int, behind: bytes) -> Reference | None:
+    """A National Bibliography Number without `urn:` in the address of a resolver."""
+    match = _NBN.match(behind)
+    if match is None or not _address_of_nbn().search(octets[max(0, place - _ADDRESS) : place].tobytes()):
+        return None
+    end = _end_of_name(behind, 0, match.end())
+    return Reference(place, place + end, b"urn:" + behind[:end] if end else b"")
+
+
+@functools.cache
+def _address_of_nbn() -> regex.Pattern[bytes]:
+    """The address of a resolver of the registered rules, up to a name of an NBN."""
+    hosts = {resolver.url.split("/")[2].removeprefix("www.") for resolver in OURS.rules["nbn"].resolvers}
+    names = "|".join(map(regex.escape, sorted(hosts | {"nbn-resolving.de"})))
+    return regex.compile(rf"https?://(?:www\.)?(?:{names})/[^\s\"<>]*(?<=[/=])\Z".encode(), regex.IGNORECASE)
+
+
+def _end_of_name(text: bytes, start: int, end: int, opening: bytes = b"") -> int:
+    """The end of a name in `text[start:end]` without what belongs to the text or to a publisher's site; `start` if the
+    end is in doubt. `opening` is the octet before the reference.
+    """
+    if _SICI_BEGINNING.match(text[start:end].replace(b"%28", b"(").replace(b"%29", b")").replace(b"%2F", b"/")):
+        return end if _WHOLE_SICI.fullmatch(text[start:end]) else start
+    stop = text[end : end + _BEHIND]
+    if opening == b"<" and stop[:1] not in (b">", b"?", b"#"):
+        return start  # it goes on in the next line
+    if stop[:1].isspace() and text[end - 1] in _GOES_ON:
+        return start
+    if stop[:1] in (b"{", b"$", b"%") or (stop[:1] == b"\\" and not stop[1:2].isalnum() and stop[1:2] != b'"'):
+        return start  # a name that a program completes; an octet that LaTeX escapes
+    if stop and stop[0] >= 0x80 and not _MARK.match(stop.decode(errors="replace")):
+        return start
+    if _STRAY_PERCENT.search(text[start:end]):
+        return start
+    if text[start:end].endswith(b"..") or stop.startswith("\u2026".encode()):
+        return start  # it is cut
+    name = text[start : _balanced(text, start, end)].lower()
+    while name.endswith(_TAILS):
+        name = name[: -max(len(tail) for tail in _TAILS if name.endswith(tail))]
+    return start + len(name)
+
+
+def _balanced(text: bytes, start: int, end: int) -> int:
+    """The place of the first closing bracket in `text[start:end]` without an opening one, or `end`."""
+    opened: list[int] = []
+    for place in range(start, end):
+        if text[place] in _PARTNERS.values():
+            opened.append(text[place])
+        elif text[place] in _PARTNERS and (not opened or opened.pop() != _PARTNERS[text[place]]):
+            return place
+    return end
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _urn(nid: str, identifier: bytes, *, is_address: bool) -> bytes:
+    """The URN of an identifier; empty if its check digit is wrong, or if it only fills the place of one."""
+    text = html.unescape("".join(map(str.strip, identifier.decode().splitlines())))
+    if nid != "doi" and len(set(filter(str.isalnum, text))) == 1:
+        return b""  # 0000-0000: the check digit is right
+    known: Native = getattr(native, nid)
+    try:
+        return known.to_urn(f"https://doi.org/{text}" if is_address else text).encode()
+    except ArgumentError:
+        return b""
