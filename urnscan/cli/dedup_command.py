@@ -142,6 +142,11 @@ _JOINING = {
         "apply what people decided: a table of --review with the column decision edited (keep, remove, apart, "
         "together, or nothing); a row about a record that has changed since is told, and not applied",
     ),
+    "--never-join": option(
+        "FILE.csv",
+        "never join records that hold identifiers of one row: a table with the columns identifier and other, each a URN, "
+        "an ISBN, a DOI or a key of --keys (oclc:1234)",
+    ),
     "--record": option(
         "FORMAT",
         "the format of the dumps, one of those above; line: each line is a record (default: known by content)",

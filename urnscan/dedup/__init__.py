@@ -1,6 +1,8 @@
 """Deduplication of bibliographic dumps: clusters of records that share URNs, and the dumps without the duplicates.
 
 decisions: decisions of people about records, read, checked and applied.
+never_join: pairs of identifiers whose records are never joined.
+user_tables: tables that people write for a run, read row by row.
 keeping: rules that say which record of a cluster is kept, and the ranks by them.
 policy: options that say which keys join records, and which record of a cluster is kept.
 batches: records read and scanned many at a time, into rows and URNs.

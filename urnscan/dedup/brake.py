@@ -24,23 +24,26 @@ import pyarrow as pa
 from urnscan.arrays.arrow import number_array, numbers
 from urnscan.dedup.agreement import ASPECTS, Rule, compare, is_surely_same
 from urnscan.dedup.components import UNSURE, Joined, Numbers
+from urnscan.dedup.never_join import HeldApart
 from urnscan.output.spill import Spilled
 from urnscan.records.description import NOTHING, Description
 from urnscan.records.formats import description_of
 
-REASONS = (*ASPECTS, "chain", "max-cluster", "unsure")
+REASONS = (*ASPECTS, "chain", "max-cluster", "unsure", "never-join")
 """Why two records that share an identifier are not in one cluster; a set of reasons has a bit for each.
 
 An aspect (`title`, `year`): they contradict each other in it. `chain`: they do not, but one of them contradicts another
 record in the cluster of the other. `max-cluster`: their component is too large. `unsure`: they share only an unsure key,
-and nothing says surely that they are the same.
+and nothing says surely that they are the same. `never-join`: a user's table says that they never are.
 """
-_CHAIN, TOO_LARGE, _UNSURE = (1 << REASONS.index(name) for name in ("chain", "max-cluster", "unsure"))
+_CHAIN, TOO_LARGE, _UNSURE, _NEVER = (
+    1 << REASONS.index(name) for name in ("chain", "max-cluster", "unsure", "never-join")
+)
 _PARTS = 64
 _IN_MEMORY = 1 << 26  # octets of descriptions in memory; more are spilled
 _DESCRIBED = pa.schema([("unit", pa.int32()), ("description", pa.binary())])
 
-Bits = npt.NDArray[np.uint8]
+Bits = npt.NDArray[np.uint16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,13 @@ def split(
     shared: Iterable[Sequence[int]],
     rules: Sequence[Rule],
     unsure: Iterable[Sequence[int]] = (),
+    never: Iterable[tuple[int, int]] = (),
 ) -> tuple[list[int], list[int]]:
     """Cut a component into clusters.
 
     `described` has the description of each record; `shared` has, for each identifier, the records that share it; `unsure`
-    has those that share an unsure key, which joins only records that are surely the same.
+    has those that share an unsure key, which joins only records that are surely the same; `never` has pairs of records,
+    in order, that are never joined.
     Returns for each record the number of a record of its cluster, the same for all of a cluster, and its reasons.
     """
     count = len(described)
@@ -78,8 +83,11 @@ def split(
         same[pair] = compared.same
         if compared.against:
             aspects[pair] = compared.against
-            against[one] |= 1 << other
-            against[other] |= 1 << one
+    for pair in never:
+        aspects[pair] = aspects.get(pair, 0) | _NEVER
+    for one, other in aspects:
+        against[one] |= 1 << other
+        against[other] |= 1 << one
     unsure = list(unsure)
     if not aspects and not unsure:
         return [0] * count, [0] * count
@@ -199,14 +207,19 @@ class Brake:
             for each in self._parts:
                 each.spill()
 
-    def clusters(self, rules: Sequence[Rule], on_things: Callable[[int], object] = lambda _: None) -> Braked:
-        """Cut all components into clusters; without rules only those that are too large.
+    def clusters(
+        self,
+        rules: Sequence[Rule],
+        never: HeldApart | None = None,
+        on_things: Callable[[int], object] = lambda _: None,
+    ) -> Braked:
+        """Cut all components into clusters; without rules and records that are never joined only those that are too large.
 
         `on_things` is told of how many things descriptions are compared. Raises FatalError if the disk fails.
         """
-        reasons = np.zeros(len(self._begins), np.uint8)  # by unit
+        reasons = np.zeros(len(self._begins), np.uint16)  # by unit
         reasons[self._is_large[self._component[self._begins]]] = TOO_LARGE
-        if not rules:
+        if not rules and never is None:
             pairs = np.stack(self._joined.pairs())
             pairs = pairs[:, ~self._is_large[self._component[pairs[0]]]]
             return Braked(pairs[0], pairs[1], reasons[self._unit], self._too_large())
@@ -232,6 +245,7 @@ class Brake:
                     [[place[unit] for unit in each] for level, each in by_class if level < UNSURE],
                     rules,
                     [[place[unit] for unit in each] for level, each in by_class if level == UNSURE],
+                    never.among(units) if never else (),
                 )
                 linked += [(units[lead], units[at]) for at, lead in enumerate(group) if lead != at]
                 for at, bits in enumerate(why):

@@ -19,6 +19,7 @@ from urnscan.dedup.components import OTHER, SURE, Flags, Joined, Numbers, compon
 from urnscan.dedup.decisions import Decided
 from urnscan.dedup.first_reading import FirstReading
 from urnscan.dedup.keeping import Merits, check_sources, first_pieces, level_of, moment_of, need_descriptions, ranks
+from urnscan.dedup.never_join import HeldApart
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.review import APART, TOGETHER
 from urnscan.dedup.second_reading import Dump
@@ -66,13 +67,16 @@ class Clustering:
                 progress.on_stage(Stage("comparing", brake.things, ROWS))
                 for _, these, rows in self._batches():
                     brake.add(these, rows)
-            braked = brake.clusters(rules_of(policy.agree), progress.on_progress)
+            never = None
+            if policy.never_join is not None:
+                never = HeldApart(policy.never_join.at(reading.options.level), self._batches(), unit)
+            braked = brake.clusters(rules_of(policy.agree), never, progress.on_progress)
         self.cluster = components(reading.records, *np.concatenate([[braked.first, braked.other], pieces], axis=1))
         self._reasons = braked.reasons
         decided = None if policy.decisions is None else Decided(policy.decisions, self._batches(), unit)
         if decided is not None:
             self.cluster = decided.clusters(self.cluster, joined, pieces)
-            self._reasons = np.where(decided.are(TOGETHER), np.uint8(0), self._reasons)
+            self._reasons = np.where(decided.are(TOGETHER), np.uint16(0), self._reasons)
         self.rank = ranks(policy.keep, self.cluster, unit, self._merits(unit, policy, decided), reading.dumps)
         if decided is not None:
             decided.check(self.rank)
@@ -81,7 +85,7 @@ class Clustering:
             "common": all_joined.common,
             "clusters": int(self.cluster.max(initial=0)),
             "duplicates": int(np.count_nonzero(self.rank > 1)),
-            "apart": int(np.count_nonzero(self._reasons & ~np.uint8(TOO_LARGE))),
+            "apart": int(np.count_nonzero(self._reasons & ~np.uint16(TOO_LARGE))),
             "refused": [] if decided is None else decided.refused,
             "too_large": [(self._name(record), count) for record, count in braked.too_large],
         }

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,14 +16,12 @@ from urnscan.dedup.components import Flags, Joined, Numbers, components
 from urnscan.dedup.keeping import Values, first_pieces
 from urnscan.dedup.review import APART, KEEP, REMOVE, TOGETHER, shown_digest
 from urnscan.dedup.second_reading import Dump
+from urnscan.dedup.user_tables import UserTable, read_table
 from urnscan.errors import ArgumentError, FatalError
 
 _CODES = {REMOVE: 1, KEEP: 2, TOGETHER: 3, APART: 4}
 """Words by how much they save: of two about pieces of one record the greater one counts."""
 _NEEDED = ("decision", "component", "source", "member", "record", "digest")
-_SEPARATORS = ",;\t"
-_DEFUSED = tuple(f"'{first}" for first in "=+@-\t\r\n\uff1d\uff0b\uff0d\uff20")
-_LARGEST = 1 << 30  # octets of a file
 
 
 class Decision(NamedTuple):
@@ -57,20 +51,15 @@ def read_decisions(path: str | os.PathLike[str]) -> Decisions:
 
     Raises FatalError, with the line, for a file that cannot be read or is no such table.
     """
-    name = os.fsdecode(path)
-    try:
-        with Path(name).open("rb") as file:
-            octets = file.read(_LARGEST + 1)
-    except (OSError, ValueError) as error:  # ValueError: NUL in the path
-        raise FatalError(f"{name}: the decisions cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if len(octets) > _LARGEST:
-        raise FatalError(f"{name}: has more than {_LARGEST:,} octets: too large for a table of decisions")
+    table = read_table(path, "the decisions")
     of_dump: dict[tuple[str, str], dict[int, Decision]] = defaultdict(dict)
-    for place, decision in _rows(name, octets):
+    for place, decision in _rows(table):
         before = of_dump[place].setdefault(decision.record, decision)
         if before._replace(line=decision.line) != decision:
-            raise FatalError(f"{name}: lines {before.line} and {decision.line} decide differently about one record")
-    return Decisions(name, hashlib.sha256(octets).hexdigest(), dict(of_dump))
+            raise FatalError(
+                f"{table.path}: lines {before.line} and {decision.line} decide differently about one record"
+            )
+    return Decisions(table.path, table.sha256, dict(of_dump))
 
 
 def decisions_of(given: object) -> Decisions | None:
@@ -82,38 +71,20 @@ def decisions_of(given: object) -> Decisions | None:
     raise ArgumentError(f"decisions must be a path, or what read_decisions gives, not {given!r:.60}")
 
 
-def _rows(name: str, octets: bytes) -> Iterator[tuple[tuple[str, str], Decision]]:
+def _rows(table: UserTable) -> Iterator[tuple[tuple[str, str], Decision]]:
     """Rows of the table with a decision: source and member, and the rest. Raises FatalError."""
-    try:
-        text = octets.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FatalError(f"{name}: is no CSV in UTF-8 (octet {error.start:,}): save it as that") from None
-    head = text.partition("\n")[0]
-    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(_SEPARATORS, key=head.count))
-    try:
-        if missing := [column for column in _NEEDED if column not in (rows.fieldnames or ())]:
-            raise FatalError(f"{name}: has no column {missing[0]}: urnscan dedup --review FILE.csv writes such a table")
-        for row in rows:
-            cells = {column: _as_written(row[column] or "") for column in _NEEDED}
-            word = cells["decision"].strip().lower()
-            if not word:
-                continue
-            where = f"{name}: line {rows.line_num:,}"
-            if word not in _CODES:
-                raise FatalError(
-                    f"{where}: decision cannot be {word!r}: choose from {', '.join(_CODES)}, or leave it empty"
-                )
-            if not (cells["record"].isascii() and cells["record"].isdigit()):
-                raise FatalError(f"{where}: record is {cells['record']!r}, and no number")
-            decision = Decision(rows.line_num, word, cells["component"], int(cells["record"]), cells["digest"])
-            yield (cells["source"], cells["member"]), decision
-    except csv.Error as error:
-        raise FatalError(f"{name}: line {rows.line_num:,}: is no CSV: {error}") from None
-
-
-def _as_written(cell: str) -> str:
-    """The text of a cell, without the apostrophe that keeps a spreadsheet from calculating it."""
-    return cell[1:] if cell.startswith(_DEFUSED) else cell
+    for where, line, cells in table.rows(_NEEDED, "urnscan dedup --review FILE.csv writes such a table"):
+        word = cells["decision"].strip().lower()
+        if not word:
+            continue
+        if word not in _CODES:
+            raise FatalError(
+                f"{where}: decision cannot be {word!r}: choose from {', '.join(_CODES)}, or leave it empty"
+            )
+        if not (cells["record"].isascii() and cells["record"].isdigit()):
+            raise FatalError(f"{where}: record is {cells['record']!r}, and no number")
+        decision = Decision(line, word, cells["component"], int(cells["record"]), cells["digest"])
+        yield (cells["source"], cells["member"]), decision
 
 
 class Decided:

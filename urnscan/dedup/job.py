@@ -113,13 +113,12 @@ def run(
     began = time.monotonic()
     failures = Failures(progress.on_failure, strict=options.strict)
     report = DedupReport(failures=failures.failures, notes=failures.notes)
-    read_besides = [] if policy.decisions is None else [policy.decisions.path]
-    found = found_inputs(inputs, options, [*outputs.paths, *read_besides])
+    found = found_inputs(inputs, options, [*outputs.paths, *policy.files])
     taken = [*outputs.paths]
     for dumps in outputs.copies.values():
         found, foreseen = itertools.tee(found)
         taken += dumps.foresee(foreseen, taken)
-    for path in read_besides:
+    for path in policy.files:
         if real_place(path) in map(real_place, taken):
             raise FatalError(f"{path}: is read and written: name another place to write")
     with ExitStack() as stack:

@@ -9,6 +9,7 @@ from typing import Any
 from urnscan.dedup.agreement import ASPECTS
 from urnscan.dedup.decisions import Decisions, decisions_of
 from urnscan.dedup.keeping import need_descriptions, read_rules
+from urnscan.dedup.never_join import NeverJoin, never_join_of
 from urnscan.errors import ArgumentError
 from urnscan.records.formats import FORMATS
 from urnscan.records.keys import URN, kinds
@@ -63,6 +64,11 @@ class Policy:
     `dedup.decisions.read_decisions` gave.
     """
 
+    never_join: NeverJoin | None = None
+    """Pairs of identifiers whose records are never joined: the path of a table with the columns `identifier` and `other`, or
+    what `dedup.never_join.read_never_join` gave.
+    """
+
     def __post_init__(self) -> None:
         weak = [name for name in as_strings("weak", self.weak) if name.strip()]  # "" means that none is weak
         object.__setattr__(self, "weak", read_beginnings("weak", weak, get_syntax("rfc2141")))
@@ -70,6 +76,7 @@ class Policy:
         object.__setattr__(self, "fields", as_flag("fields", self.fields))
         object.__setattr__(self, "keep", read_rules(self.keep))
         object.__setattr__(self, "decisions", decisions_of(self.decisions))
+        object.__setattr__(self, "never_join", never_join_of(self.never_join))
         if self.record is not None and self.record not in tuple(FORMATS):
             raise ArgumentError(f"no format of records is called {self.record!r}: choose from {', '.join(FORMATS)}")
         object.__setattr__(self, "max_class", as_whole_number("max_class", self.max_class))
@@ -81,9 +88,14 @@ class Policy:
             raise ArgumentError("max_cluster must be at least 2: a cluster of one record joins nothing")
 
     def metadata(self) -> dict[str, Any]:
-        """The values of the options; of decisions the SHA-256 of their file."""
+        """The values of the options; of decisions and pairs the SHA-256 of their file."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return values | {"decisions": self.decisions and self.decisions.sha256}
+        return values | {name: values[name] and values[name].sha256 for name in ("decisions", "never_join")}
+
+    @property
+    def files(self) -> list[str]:
+        """Paths of the tables that were read for these options."""
+        return [each.path for each in (self.decisions, self.never_join) if each]
 
     @property
     def needs_descriptions(self) -> bool:

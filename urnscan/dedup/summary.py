@@ -192,6 +192,7 @@ def _settings(options: Options, policy: Policy) -> Sequence[tuple[str, str]]:
         ("--keys", ",".join(policy.keys)),
         ("--keep", ",".join(policy.keep)),
         *([("--decisions", policy.decisions.path)] if policy.decisions else []),
+        *([("--never-join", policy.never_join.path)] if policy.never_join else []),
         ("--weak", ",".join(policy.weak) or "nothing"),
         ("--max-class", f"{policy.max_class:,}"),
         ("--agree", ",".join(policy.agree) or "none"),

@@ -1,0 +1,68 @@
+"""Tables that people write for a run, in a spreadsheet or by hand: CSV or TSV with a header, read row by row."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from urnscan.errors import FatalError
+
+_SEPARATORS = ",;\t"
+_DEFUSED = tuple(f"'{first}" for first in "=+@-\t\r\n\uff1d\uff0b\uff0d\uff20")
+_LARGEST = 1 << 30  # octets of a file
+
+
+@dataclass(frozen=True, slots=True)
+class UserTable:
+    """The octets of such a table."""
+
+    path: str
+    octets: bytes
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the file, in hexadecimal digits."""
+        return hashlib.sha256(self.octets).hexdigest()
+
+    def rows(self, columns: Sequence[str], hint: str) -> Iterator[tuple[str, int, Mapping[str, str]]]:
+        """The place of each row for messages (`a.csv: line 3`), its line, and its cells in these columns.
+
+        Raises FatalError, with the line, if it is no CSV in UTF-8, or has not all columns; then it gives the hint.
+        """
+        try:
+            text = self.octets.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise FatalError(f"{self.path}: is no CSV in UTF-8 (octet {error.start:,}): save it as that") from None
+        head = text.partition("\n")[0]
+        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(_SEPARATORS, key=head.count))
+        try:
+            if missing := [column for column in columns if column not in (rows.fieldnames or ())]:
+                raise FatalError(f"{self.path}: has no column {missing[0]}: {hint}")
+            for row in rows:
+                cells = {column: _as_written(row[column] or "") for column in columns}
+                yield f"{self.path}: line {rows.line_num:,}", rows.line_num, cells
+        except csv.Error as error:
+            raise FatalError(f"{self.path}: line {rows.line_num:,}: is no CSV: {error}") from None
+
+
+def read_table(path: str | os.PathLike[str], what: str) -> UserTable:
+    """Read such a file; `what` names its rows in messages ("the decisions"). Raises FatalError if it cannot be read."""
+    name = os.fsdecode(path)
+    try:
+        with Path(name).open("rb") as file:
+            octets = file.read(_LARGEST + 1)
+    except (OSError, ValueError) as error:  # ValueError: NUL in the path
+        raise FatalError(f"{name}: {what} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(octets) > _LARGEST:
+        raise FatalError(f"{name}: has more than {_LARGEST:,} octets: too large for a table that people write")
+    return UserTable(name, octets)
+
+
+def _as_written(cell: str) -> str:
+    """The text of a cell, without the apostrophe that keeps a spreadsheet from calculating it."""
+    return cell[1:] if cell.startswith(_DEFUSED) else cell
