@@ -1,12 +1,13 @@
 """Dumps without some of their records: only removals, and what is left is a dump."""
 
 import io
+import itertools
 import json
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urnscan.dedup.copies import copy_without
+from urnscan.dedup.copies import Copy, copy_without
 from urnscan.framing.buffer import Buffer
 
 blank = st.text(" \n\t\r", max_size=3)
@@ -15,7 +16,8 @@ blank = st.text(" \n\t\r", max_size=3)
 def without(dump, records, separator=b"", step=1 << 20):
     source = io.BytesIO(dump)
     written = []
-    copy_without(Buffer(lambda view: source.readinto(view[:step])), records, separator, written.append)
+    copies = itertools.starmap(Copy, records)
+    copy_without(Buffer(lambda view: source.readinto(view[:step])), copies, separator, written.append)
     return b"".join(written)
 
 

@@ -7,7 +7,7 @@ import itertools
 from tests.fuzzing.drawn import split
 from tests.support.reading import buffer_of, read_records
 from urnscan.dedup.agreement import features
-from urnscan.dedup.copies import copy_without
+from urnscan.dedup.copies import Copy, copy_without
 from urnscan.framing.lines import Damaged
 from urnscan.records.formats import FORMATS, description_of, recognise
 from urnscan.records.identifiers import as_text
@@ -69,7 +69,7 @@ def _check_copy(dump, records, separator, sizes):
     """Only removals, of nothing but records and what parts them; what is kept stands there as it did."""
     written = []
     places = [(record.offset, len(record.octets), kept) for record, kept in records]
-    copy_without(buffer_of(dump, sizes), places, separator, written.append)
+    copy_without(buffer_of(dump, sizes), itertools.starmap(Copy, places), separator, written.append)
     written = b"".join(written)
     rest, end, place = [], 0, 0
     for record, kept in records:

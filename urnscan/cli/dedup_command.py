@@ -137,6 +137,11 @@ _JOINING = {
         "pattern such as source:dnb*); a tie goes to the next rule, in the end to the first record (default: first)",
         type=Listed(_KEEP),
     ),
+    "--carry": option(
+        "TAG[,TAG...]",
+        "with --deduplicated: put fields of MARC that only a removed record has (035,852,856) into the one that is kept",
+        type=Listed(),
+    ),
     "--decisions": option(
         "FILE.csv",
         "apply what people decided: a table of --review with the column decision edited (keep, remove, apart, "
@@ -213,6 +218,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
             counted(report.clusters, "cluster"),
             counted(report.duplicates, "duplicate"),
             *([f"{report.apart:,} held apart"] if report.apart else []),
+            *([f"{counted(report.carried, 'field')} carried"] if policy.carry else []),
             *([f"{report.without:,} {without}"] if report.without else []),
             *others_left_out(report.left_out),
         ]
@@ -238,6 +244,10 @@ def _say_left_out(report: DedupReport, policy: Policy) -> None:
         say(
             f"the same holds for {counted(len(report.too_large) - _TOLD, 'more record')} and what they are connected with"
         )
+    for name, reason in report.not_carried[:_TOLD]:
+        say(f"{name}: {reason}")
+    if len(report.not_carried) > _TOLD:
+        say(f"the same holds for {counted(len(report.not_carried) - _TOLD, 'more record')}")
     if policy.decisions is not None:
         for line, reason in report.refused[:_TOLD]:
             say(f"{policy.decisions.path}: line {line:,} is not applied: {reason}")

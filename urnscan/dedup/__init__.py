@@ -13,6 +13,7 @@ brake: components cut into clusters whose records do not contradict each other.
 outputs: destinations of the results; the files for the deduplicated dumps.
 first_reading: all dumps read, into rows and edges.
 second_reading: dumps read again, to write them without duplicates.
+carry: fields of removed records, put into the ones that are kept.
 copies: dumps copied without some of their records.
 clustering: clusters of all records, and the rows about them.
 mapping: rows that lead from removed records to the ones that are kept.

@@ -87,7 +87,7 @@ class Clustering:
             "duplicates": int(np.count_nonzero(self.rank > 1)),
             "apart": int(np.count_nonzero(self._reasons & ~np.uint16(TOO_LARGE))),
             "refused": [] if decided is None else decided.refused,
-            "too_large": [(self._name(record), count) for record, count in braked.too_large],
+            "too_large": [(self.name(record), count) for record, count in braked.too_large],
         }
         """Fields of the report of a run."""
         is_cut = np.bincount(self.cluster, self.rank > 1) > 0
@@ -131,7 +131,7 @@ class Clustering:
             decided=np.ones(len(begins), np.int64) if decided is None else decided.order,
         )
 
-    def _name(self, record: int) -> str:
+    def name(self, record: int) -> str:
         """Name of a record in messages."""
         dump = next(dump for dump in reversed(self._reading.dumps) if dump.first <= record)
         return f"{dump.name}: record {record - dump.first + 1:,}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from urnscan.framing.buffer import Buffer
 
@@ -12,10 +13,19 @@ _BLOCK = 1 << 20  # most octets before and behind records that are searched for 
 Write = Callable[[bytes], object]
 
 
-def copy_without(buffer: Buffer, records: Iterable[tuple[int, int, bool]], separator: bytes, write: Write) -> None:
-    """Copy a dump without the records that are not kept.
+class Copy(NamedTuple):
+    """A record that is copied, or left out."""
 
-    `records` has, for each record, its offset, its length and whether it is kept.
+    offset: int
+    length: int
+    stays: bool
+    change: Callable[[bytes], bytes] | None = None
+    """Gives the octets that are written in place of those of the record."""
+
+
+def copy_without(buffer: Buffer, records: Iterable[Copy], separator: bytes, write: Write) -> None:
+    """Copy a dump without the records that do not stay.
+
     A record goes together with the white space and the `separator` of the format (the comma of a JSON array) before it.
     If no record before it is kept, it goes together with those behind it.
     All else stays: wrapper, comments, damaged records. Raises the errors of `write`.
@@ -23,8 +33,8 @@ def copy_without(buffer: Buffer, records: Iterable[tuple[int, int, bool]], separ
     end = 0  # end of the record before
     is_any_kept = False  # in the current array, if there are separators
     has_gone = False  # the record before is gone, and the separator behind it goes, too
-    for offset, length, kept in records:
-        if kept and not separator and not has_gone:  # copied together with what follows
+    for offset, length, kept, change in records:
+        if kept and not (change or separator or has_gone):  # copied together with what follows
             is_any_kept, end = True, offset + length
             continue
         for octets in buffer.blocks(max(end, offset - _BLOCK) - buffer.offset):
@@ -38,6 +48,8 @@ def copy_without(buffer: Buffer, records: Iterable[tuple[int, int, bool]], separ
         end = offset + length
         if kept:
             write(gap)
+            if change:
+                write(change(buffer.take(length)))
             is_any_kept = True
             continue
         last = b""

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from urnscan.dedup.candidates import candidates
+from urnscan.dedup.carry import Carry
 from urnscan.dedup.clustering import Clustering
-from urnscan.dedup.copies import copy_without
+from urnscan.dedup.copies import Copy, copy_without
 from urnscan.dedup.first_reading import FirstReading
 from urnscan.dedup.mapping import Redirects
 from urnscan.dedup.outputs import Dumps, Outputs
@@ -68,6 +69,10 @@ class DedupReport:
     """Records that shared URNs connect with too many others, so that none of them is joined: name of the first record, and
     their number; largest first.
     """
+    carried: int = 0
+    """Fields of removed records that were put into the ones that are kept."""
+    not_carried: Sequence[tuple[str, str]] = ()
+    """Records whose fields were not carried, or that got none: name, and why not."""
     common: Sequence[tuple[str, int]] = ()
     """Classes that join nothing because they stand in too many records, with the number of records; largest first."""
     failures: list[SourceError] = field(default_factory=list)
@@ -110,6 +115,8 @@ def run(
         raise FatalError(
             f"{option('fields')} is not for rfc2141bis-03, in which a DOI cannot be written: a name ends at /"
         )
+    if policy.carry and outputs.dumps is None:
+        raise FatalError(f"{option('carry')} changes what {option('deduplicated')} writes: name a file for it")
     began = time.monotonic()
     failures = Failures(progress.on_failure, strict=options.strict)
     report = DedupReport(failures=failures.failures, notes=failures.notes)
@@ -162,9 +169,15 @@ def run(
             progress.on_stage(Stage("reading examples"))
             excerpts = dict(again.excerpts(chosen.places()))
         if outputs.copies:
-            progress.on_stage(Stage("copying", report.octets * len(outputs.copies)))
+            readings = len(outputs.copies) + bool(policy.carry)
+            progress.on_stage(Stage("copying", report.octets * readings))
         for kept, dumps in outputs.copies.items():
-            _copy(again, clustering.places(kept=kept), dumps)
+            if kept and policy.carry:
+                carry = Carry(policy.carry, clustering, again)
+                _copy(again, carry.copies(), dumps)
+                report.carried, report.not_carried = carry.fields, carry.refused
+            else:
+                _copy(again, itertools.starmap(Copy, clustering.places(kept=kept)), dumps)
             for source in reading.empty:  # their files are empty, too
                 with dumps.open(source):
                     pass
@@ -174,13 +187,13 @@ def run(
     return report
 
 
-def _copy(again: SecondReading, places: Iterator[tuple[int, int, bool]], dumps: Dumps) -> None:
-    """Copy the dumps without some of their records: `places` says which stay. Raises FatalError."""
+def _copy(again: SecondReading, copies: Iterator[Copy], dumps: Dumps) -> None:
+    """Copy the dumps without some of their records: `copies` says which stay. Raises FatalError."""
     for source, of_source in itertools.groupby(again.read(), lambda each: each[0].source):
         with dumps.open(source) as write:
             for dump, buffer in of_source:
                 write.begin(dump.format.line_ends)
-                copy_without(buffer, itertools.islice(places, dump.records), dump.format.separator, write)
+                copy_without(buffer, itertools.islice(copies, dump.records), dump.format.separator, write)
 
 
 def _count(report: DedupReport, reading: FirstReading) -> None:

@@ -59,6 +59,8 @@ class Policy:
     record: str | None = None
     """The format of the dumps, such as `marc`; None: recognised in each dump."""
 
+    carry: tuple[str, ...] = ()
+    """Tags of MARC: fields with these tags that only a removed record has are put into the one that is kept in its place."""
     decisions: Decisions | None = None
     """Decisions of people about records: the path of a table that `review` wrote and people edited, or what
     `dedup.decisions.read_decisions` gave.
@@ -75,6 +77,7 @@ class Policy:
         object.__setattr__(self, "keys", _kinds(self.keys))
         object.__setattr__(self, "fields", as_flag("fields", self.fields))
         object.__setattr__(self, "keep", read_rules(self.keep))
+        object.__setattr__(self, "carry", _tags(self.carry))
         object.__setattr__(self, "decisions", decisions_of(self.decisions))
         object.__setattr__(self, "never_join", never_join_of(self.never_join))
         if self.record is not None and self.record not in tuple(FORMATS):
@@ -130,3 +133,14 @@ def _aspects(agree: str | Iterable[str]) -> tuple[str, ...]:
         if name not in ASPECTS:
             raise ArgumentError(f"agree cannot be {name!r}: choose from {', '.join(ASPECTS)}, or none alone")
     return tuple(name for name in ASPECTS if name in named)
+
+
+def _tags(carry: str | Iterable[str]) -> tuple[str, ...]:
+    """Tags of data fields of MARC. Raises ArgumentError for what is none."""
+    named = tuple(dict.fromkeys(tag for tag in as_strings("carry", carry) if tag))
+    for tag in named:
+        if len(tag) != 3 or not tag.isascii() or not tag.isalnum():
+            raise ArgumentError(f"carry cannot be {tag!r}: it takes tags of MARC, such as 035,852,856")
+        if tag.startswith("00"):
+            raise ArgumentError(f"carry cannot be {tag}: a control field is the record's own")
+    return named

@@ -191,6 +191,7 @@ def _settings(options: Options, policy: Policy) -> Sequence[tuple[str, str]]:
         ("--syntax", options.syntax),
         ("--keys", ",".join(policy.keys)),
         ("--keep", ",".join(policy.keep)),
+        *([("--carry", ",".join(policy.carry))] if policy.carry else []),
         *([("--decisions", policy.decisions.path)] if policy.decisions else []),
         *([("--never-join", policy.never_join.path)] if policy.never_join else []),
         ("--weak", ",".join(policy.weak) or "nothing"),

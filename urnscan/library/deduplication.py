@@ -106,6 +106,7 @@ def deduplicate(
     agree: str | Iterable[str] = ASPECTS,
     max_cluster: int = 50,
     keep: str | Iterable[str] = ("first",),
+    carry: str | Iterable[str] = (),
     decisions: str | os.PathLike[str] | None = None,
     never_join: str | os.PathLike[str] | None = None,
     record: str | None = None,
@@ -135,9 +136,8 @@ def deduplicate(
     `deduplicated` is a file or a folder for the dumps without duplicates, `removed` one for the duplicates. `mapping` is
     a file for the table from removed records to kept ones, `review` one for the records that are in doubt, `candidates`
     one for pairs that share no key and may be the same, in the formats of their names. With `force` they are replaced.
-    `decisions` is
-    the path of a table of `review` that people have edited, `never_join` that of a table with pairs of identifiers, whose
-    records are never joined.
+    `decisions` is the path of a table of `review` that people have edited, `never_join` that of a table with pairs of
+    identifiers whose records are never joined.
     `fields` to `record` are the fields of `Policy`; the others are options of `scan`, but `equivalence` is "namespace"
     by default, `syntax` is "rfc8141", since a component such as `#page=2` names no other thing, and `resolver_tail` is
     "cut", since parameters of a link are no part of a name. `jobs` are processes that read dumps of more than 64 MB in

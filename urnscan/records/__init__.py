@@ -6,6 +6,7 @@ description: what a record says of its thing (title, year, edition), by a table 
 formats: the registry: how each format is recognised, read, and shown to a person.
 marc_fields: fields of MARC 21 and of UNIMARC, in whatever they are written.
 marc: MARC in the exchange format (ISO 2709).
+marc_carry: fields of MARC taken from one record and put into another.
 pica: PICA+, normalised and plain.
 xml_records: records cut out of XML.
 xml_kinds: the table of XML formats, and their fields: MARCXML, MODS, Dublin Core, OAI-PMH, SRU and ONIX.
