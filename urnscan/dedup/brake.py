@@ -1,11 +1,12 @@
-"""The brake: records that share identifiers are one cluster only if their descriptions agree.
+"""The brake: it keeps records apart that share identifiers, but contradict each other in their descriptions.
 
 `split` cuts the records of one connected component into clusters. `Brake` does so for all components: the descriptions of
 records that share anything are spread over parts by their component, and parts are read one at a time.
 
-Records are joined along the identifiers that they share, those first whose descriptions have most in common. No cluster
-holds two records that contradict each other. If a record could go to either of two clusters that contradict each other,
-it goes to none. So no cluster depends on the order of the records.
+Records are joined along the identifiers that they share. The strongest links come first: most equal aspects, then most
+shared identifiers. No cluster holds two records that contradict each other. Where equally strong links connect clusters
+that contradict each other, two of these are joined only if both contradict the same others. So no cluster depends on
+the order of the records.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from urnscan.records.formats import description_of
 REASONS = (*ASPECTS, "chain", "max-cluster", "unsure", "never-join")
 """Why two records that share an identifier are not in one cluster; a set of reasons has a bit for each.
 
-An aspect (`title`, `year`): they contradict each other in it. `chain`: they do not, but one of them contradicts another
-record in the cluster of the other. `max-cluster`: their component is too large. `unsure`: they share only an unsure key,
+An aspect (`title`, `year`): they contradict each other in it. `chain`: they do not, but to join
+them would bring records that do into one cluster, or would be a choice between two such clusters. `max-cluster`: their component is too large. `unsure`: they share only an unsure key,
 and nothing says surely that they are the same. `never-join`: a user's table says that they never are.
 """
 _CHAIN, TOO_LARGE, _UNSURE, _NEVER = (
@@ -54,7 +55,7 @@ class Braked:
     other: Numbers
     """Pairs of records of one cluster."""
     reasons: Bits
-    """Of each record, why it is apart from others that share an identifier with it."""
+    """For each record, bits of REASONS; 0 if all that share an identifier with it are in its cluster."""
     too_large: Sequence[tuple[int, int]]
     """Components of which no record is joined: number of the first record, and of the records; the largest first."""
 
@@ -102,12 +103,12 @@ def split(
                 weights[pair] += 1
             elif pair not in aspects:
                 apart.add(pair)
-    levels: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    by_strength: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)  # equal aspects, shared identifiers
     for pair, weight in weights.items():
         if pair not in aspects:
-            levels[same[pair], weight].append(pair)
+            by_strength[same[pair], weight].append(pair)
     group = list(range(count))
-    for _, pairs in sorted(levels.items(), reverse=True):
+    for _, pairs in sorted(by_strength.items(), reverse=True):
         _join(group, pairs, against)
     reasons = [0] * count
     for pair in weights:
@@ -125,9 +126,8 @@ def split(
 def _join(group: list[int], pairs: Iterable[tuple[int, int]], against: Sequence[int]) -> None:
     """Join the groups that pairs of records connect, all pairs at once, so that the order of the pairs means nothing.
 
-    Two groups are joined if they contradict the same ones of the groups that are connected with them. An example: of the
-    groups A, B and C, C is connected with both others, and A contradicts B. C could go to either of them, so it stays
-    alone.
+    Two linked groups are joined if they contradict the same ones of the groups that are connected with them. An example:
+    C is linked with A and with B, and A contradicts B. C could go to either of them, so it stays alone.
     """
     links = {(group[one], group[other]) for one, other in pairs if group[one] != group[other]}
     if not links:
@@ -171,8 +171,9 @@ class Brake:
     def __init__(
         self, joined: Joined, component: Numbers, unit: Numbers, max_cluster: int, folder: Callable[[], Path]
     ) -> None:
-        """`component`: number of the component of each record. `unit`: number of the thing of which the record is a
-        piece, from 0 in the order of first pieces. Components of more than `max_cluster` things are not joined at all.
+        """`component`: number of the component of each record. `unit`: number of the thing that each record
+        describes, from 0 in the order of first records; of N-Triples, several records may describe one thing. Components
+        of more than `max_cluster` things are not joined at all.
         """
         self._begins = np.zeros(unit.max(initial=-1) + 1, np.int32)  # first record of each unit
         self._begins[unit[::-1]] = np.arange(len(unit), dtype=np.int32)[::-1]
@@ -213,9 +214,9 @@ class Brake:
         never: HeldApart | None = None,
         on_things: Callable[[int], object] = lambda _: None,
     ) -> Braked:
-        """Cut all components into clusters; without rules and records that are never joined only those that are too large.
+        """Cut all components into clusters. Without `rules` and `never`, only those that are too large are cut.
 
-        `on_things` is told of how many things descriptions are compared. Raises FatalError if the disk fails.
+        `on_things` is called with the number of things compared since its last call. Raises FatalError if the disk fails.
         """
         reasons = np.zeros(len(self._begins), np.uint16)  # by unit
         reasons[self._is_large[self._component[self._begins]]] = TOO_LARGE
@@ -275,7 +276,7 @@ class Brake:
 
 
 def _descriptions(part: Spilled) -> dict[int, Description]:
-    """Descriptions by unit; of a unit in pieces, the first piece that says something counts."""
+    """Descriptions by unit. Of several records of one unit, the first one that has a value counts, aspect by aspect."""
     found: dict[int, Description] = {}
     for rows in part.batches():
         for unit, packed in zip(numbers(rows.column("unit")).tolist(), rows.column("description"), strict=True):

@@ -29,7 +29,9 @@ MOST = (1 << 31) - 1
 _EDGES = pa.schema({"urn": pa.string(), "record": pa.int32(), "edge": pa.int32()})
 
 SURE, OTHER, UNSURE = range(3)
-"""Trust in a class: it is a URN, another key, or a key that joins only records whose descriptions agree."""
+"""Trust in a class. SURE: it is a URN. OTHER: it is another key. UNSURE: it is a key that joins only records with the
+same title and part (`agreement.is_surely_same`).
+"""
 
 Numbers = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
@@ -55,7 +57,7 @@ class Joined:
     """Classes in too many records, with the number of records; largest first."""
 
     def upto(self, level: int, records: Flags | None = None) -> Joined:
-        """Only the edges of classes up to a level, and those of other `records`, if any are marked."""
+        """Without the edges of classes above a level; if `records` are marked, others keep all of their edges."""
         held = self.level[self.class_] <= level
         if records is not None:
             held |= ~records[self.record]
@@ -69,7 +71,7 @@ class Joined:
         return first[others], self.record[others]
 
     def joins(self, cluster: Numbers, edges: int) -> Flags:
-        """Mark, of so many edges, those that join their records to others of the same cluster."""
+        """Mark those of all edges, of which there are `edges`, whose class another record of the same cluster has, too."""
         shared = np.zeros(edges, np.bool_)
         key = self.class_.astype(np.int64) << 32 | cluster[self.record]
         _, which, counts = np.unique(key, return_inverse=True, return_counts=True)

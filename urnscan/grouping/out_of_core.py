@@ -1,8 +1,8 @@
-"""Occurrences -> equivalence classes, out of core.
+"""Occurrences -> equivalence classes, with files for what does not fit in memory.
 
-Rows are brought into ranges of keys as they come. At the end one range after another is sorted and added up
-(`classes.py`), so most rows are sorted once. Rows that do not fit in memory wait in files, range by range. A range that
-is too large to be sorted at once is grouped in the same way again, with ranges of its own.
+Each batch of rows is parted by ranges of keys when it comes; it is not sorted yet. At the end one range after another
+is sorted and added up (`classes.py`), so most rows are sorted once. Rows that do not fit in memory wait in files, range
+by range. A range that is too large to be sorted at once is grouped in the same way again, with ranges of its own.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from urnscan.grouping.classes import add_up, classes_of, one_batch, one_schema, 
 from urnscan.grouping.ranges import Ranges, choose_ranges, sample
 from urnscan.urn.syntax import Syntax
 
-_CHUNK = 16 << 20  # octets of rows that are brought into ranges at once: a thread's share
+_CHUNK = 16 << 20  # octets of rows that are parted by ranges at once: the share of a thread
 _SLICE = 8 << 20  # octets of rows of neighbouring ranges that are added up at once
 _FIRST = 128 << 20  # octets of rows by which ranges are chosen
 _RANGES = 256
-_RANGE = 1 << 20  # octets of rows in a range, where they are few
+_RANGE = 1 << 20  # octets of rows in a range, where all rows are here before ranges are chosen
 _SAMPLE = 1 << 15  # keys, about, by which ranges are chosen
-_TRIED = 16  # one slice of so many tells whether adding up makes the rows fewer
+_TRIED = 16  # one slice of so many is added up first: it tells whether that saves memory
 
 _NUMBERS = itertools.count()  # of spilled files
 _Cut = tuple[int, int]
-"""Neighbouring ranges: from, and to before."""
+"""Neighbouring ranges: the first one, and the one behind the last one."""
 _Given = TypeVar("_Given")
 _Result = TypeVar("_Result")
 
@@ -56,8 +56,7 @@ class Grouping:
     """None: the first rows decide them."""
 
     def __post_init__(self) -> None:
-        # Rows that are brought into ranges need twice their octets in each thread; rows that are added up need some five
-        # times their octets. The rest is for the rows that wait.
+        # In each thread, parting takes twice the octets of its rows, and adding up five times. Rows that wait have the rest.
         share = self.memory // (16 * self.jobs)
         self._chunk_octets = min(_CHUNK, max(_CHUNK // 4, share))
         self._slice_octets = min(_SLICE, max(_SLICE // 4, share))
@@ -78,7 +77,7 @@ class Grouping:
             self._order_rows(_RANGES)
 
     def complete(self) -> int:
-        """Bring the last rows into ranges, after the last `add`; returns the number of rows that `classes` will add up."""
+        """Part the last rows, after the last `add`; returns the total that `on_rows` of `classes` will reach."""
         self._order_rows(min(_RANGES, self._octets // _RANGE + 1))
         while self._futures:
             self._take_chunk()
@@ -93,7 +92,8 @@ class Grouping:
         """All classes, sorted by `urn` in the order of octets. Call it once, after the last `add`.
 
         `finish` is called in the threads with each batch of GROUPED rows, and its results are returned. `on_rows` is
-        told how many rows have been added up and taken. Spellings are looked at by the syntax, if there is one.
+        called with the number of rows that were finished since its last call. Spellings are looked at by the syntax, if
+        there is one.
         """
         self.complete()
         chunks, self._chunks = self._chunks, []
@@ -101,6 +101,7 @@ class Grouping:
         octets = _range_octets(chunks, ranges)
 
         def is_large(cut: _Cut) -> bool:
+            # A part of which all rows came into one range would only be parted again in the same way.
             can_be_parted = not ranges.is_single(cut[0]) and not (self._is_part and len(ranges) == 1)
             return can_be_parted and int(octets[slice(*cut)].sum()) > 2 * self._large_octets
 
@@ -108,7 +109,7 @@ class Grouping:
             if large:
                 for cut in cuts:
                     part = self._part(chunks, cut)
-                    on_rows(_count(chunks, cut) - part.complete())  # rows that were added up meanwhile
+                    on_rows(_count(chunks, cut) - part.complete())  # rows that are gone, as the part was added up early
                     yield from part.classes(finish, on_rows, syntax)
             else:
                 for cut, rows in self._in_threads(
@@ -121,7 +122,7 @@ class Grouping:
                 chunk.file.unlink(missing_ok=True)
 
     def _order_rows(self, most_ranges: int) -> None:
-        """Have the waiting rows brought into ranges; choose the ranges first, if there are none."""
+        """Have the waiting rows parted by ranges; choose the ranges first, if there are none."""
         rows, self._rows, self._octets = self._rows, [], 0
         ranges = self.ranges or _choose_ranges(rows, sum(batch.num_rows for batch in rows), most_ranges)
         self.ranges = ranges
@@ -138,7 +139,7 @@ class Grouping:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Add up the rows in memory, if that makes them much fewer. Then spill the rest, if there is still too much."""
+        """Add up the rows in memory, if less than half would be left. Spill all of them, if they still take too much."""
         ranges = self.ranges or Ranges()
         spilled = [chunk for chunk in self._chunks if isinstance(chunk, _Spilled)]
         chunks = [chunk for chunk in self._chunks if isinstance(chunk, _Chunk)]
@@ -226,7 +227,7 @@ class _Spilled:
         self.octets = _range_octets(chunks, ranges)
         self.file = file
         self._rows = np.array([sum(chunk.rows((i, i + 1)) for chunk in chunks) for i in range(len(ranges))])
-        self._first = np.zeros(len(ranges) + 1, np.int64)  # of the batches of each range
+        self._first = np.zeros(len(ranges) + 1, np.int64)  # number of the first batch of each range
         schema = one_schema(rows.schema for rows in _between(chunks, (0, len(ranges))))
         try:
             with pa.ipc.new_file(file, schema) as writer:

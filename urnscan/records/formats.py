@@ -1,4 +1,8 @@
-"""The registry of the formats of dumps, and how one is told from the others; XML formats differ only in `xml_kinds`."""
+"""The registry of the formats of dumps, and how one is told from the others; XML formats differ only in `xml_kinds`.
+
+Tables say what the fields of a format mean: `fields.toml`, `keys.toml` and `descriptions.toml`. The command's help lists
+the names of formats again (`cli/dedup_command.py`), as these modules load slowly.
+"""
 
 from __future__ import annotations
 

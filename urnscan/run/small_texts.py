@@ -53,13 +53,13 @@ class SmallTexts:
 
     @property
     def is_full(self) -> bool:
-        """Whether no more texts fit."""
+        """Whether enough texts are here: scan them before others are added."""
         return self.filled > self._full or len(self.starts) >= _TEXTS
 
     def add(self, read_into: Callable[[memoryview], int], origin: Origin) -> bool:
-        """Read a text to its end; False if there is no room for it. Raises SourceError like `read_into`.
+        """Read a text to its end. False if the buffer was full before the end was seen. Raises SourceError like `read_into`.
 
-        After False and after an error, `take_open` gives its front.
+        After False and after an error, `take_open` removes the octets that were read, and returns them.
         """
         self._open = self.filled
         while self.filled < len(self.text) - 1:
@@ -71,18 +71,18 @@ class SmallTexts:
         return False
 
     def read(self, files: Listed, first: int, last: int, doubts: Doubts) -> Read:
-        """Read files from `first` up to `last`, as far as there is room, for `add_read`."""
+        """Read files from `first` up to `last` into the free space. They count when `add_read` adds them; else they are gone."""
         last = min(last, first + _TEXTS - len(self.starts))
         full = self._full + 1 - self.filled
         room = self.text[self.filled : -1]
         return read_together(files.between(first, last), room, separator=self._separator, full=full, doubts=doubts)
 
     def following(self, start: int, count: int) -> bytes:
-        """`count` octets behind the texts, from `start` on."""
+        """`count` octets that `read` has read and `add_read` has not added; `start` counts from the end of the added texts."""
         return self.text[self.filled + start : self.filled + start + count].tobytes()
 
     def add_read(self, lengths: npt.NDArray[np.int64], place: int, names: Sequence[str]) -> None:
-        """Add files that were read, at least one; the first has the number `place`."""
+        """Add files that were read, at least one; `place` is the number of the first one among the inputs."""
         ends = self.filled + np.cumsum(lengths + 1)
         self.filled = int(ends[-1])
         self.inputs.extend(range(len(self.places), len(self.places) + len(names)))
@@ -108,7 +108,7 @@ class SmallTexts:
         return self.filled - before - len(texts.names)
 
     def take_open(self) -> bytes:
-        """Remove the front of a text that was not added, and return it."""
+        """Remove the beginning of a text that `add` could not finish, and return it."""
         head = self.text[self._open : self.filled].tobytes()
         self.filled = self._open
         return head

@@ -1,4 +1,4 @@
-"""Trimming, compiled: a match without what follows its quotation, closing punctuation and unmatched brackets."""
+"""Trim, compiled: a match without what follows its quotation, closing punctuation (`endings.CLOSING`) and unmatched brackets."""
 
 from __future__ import annotations
 

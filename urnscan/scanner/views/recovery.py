@@ -203,7 +203,7 @@ class RecoveringScanner:
     def _read_on(self, state: Integers, octets: Octets, *, final: bool, failed: bool) -> int:
         """Append a window for the URN at which the hunt stands, if it goes on behind a line end.
 
-        Returns DONE; ASK if more octets decide it; OPEN if octets that cannot be read do.
+        Returns DONE; ASK if octets that are not in the block yet decide it; OPEN if octets that cannot be read do.
         """
         windows = self._windows
         at, used, count, first_end = (int(state[slot]) for slot in (AT, USED, COUNT, FIRST_END))

@@ -1,4 +1,8 @@
-"""Windows: readings of a text from the places where a hidden URN may begin, to be scanned as texts. Compiled."""
+"""Windows: decoded copies of hidden URNs, end to end, so that the scanner can read them as one text. Compiled.
+
+A hidden URN is encoded, broken over lines, or behind a label. `hunt` goes to each place where one may begin, reads on
+from there in each way that is on, and keeps the reading that reaches farthest in the text.
+"""
 
 from __future__ import annotations
 
@@ -43,18 +47,23 @@ from urnscan.scanner.views.readings import (
 _LONGEST_PREFIX = len("urn:") + 32 + len(":")
 _FIRST = 40  # octets of a reading that are looked at first: in these most candidates fail
 _SPARE = 1 << 12  # octets of a window behind its longest URN: to look ahead, also behind line ends
-_MOST_NOTHING = 16  # places in a row that stand for no octet
+_MOST_NOTHING = 16  # places in a row that are skipped, as a line end is; one more ends the reading
 
 SLOTS = 5
 AT, USED, COUNT, LITERAL, FIRST_END = range(SLOTS)
-"""Slots of the state of a hunt: places in the text, in the octets of the windows, in the windows and in the literal
-matches; and the end of the first part of the URN about which ASK is returned. If that is set, the caller has answered,
-and the hunt goes on with the other readings.
+"""Slots of the state of a hunt.
+
+AT: the place in the text. USED: the octets of the windows that are used. COUNT: the number of windows. LITERAL: the
+number of the literal match at or behind AT. FIRST_END: 0, or, when ASK is returned, the end of the URN's first part.
+If the URN goes on behind the line end, the caller appends its window, moves AT behind it and sets FIRST_END to 0. If
+not, the caller changes nothing and calls `hunt` again, which tries the other readings.
 """
 
 DONE, FULL, OPEN, ASK = range(4)
-"""Results of a hunt: it has reached the end of its text; the windows are full; more octets must decide about a place; the
-caller must decide whether a URN goes on behind a line end.
+"""Results of a hunt.
+
+DONE: it has reached the end of its text. FULL: the windows are full. OPEN: octets that are not in the block yet decide
+about AT; call again with more. ASK: the caller must decide whether a URN goes on behind a line end.
 """
 _NONE, _OPEN = -1, -2  # no URN in a reading; one that more octets decide
 
@@ -64,17 +73,17 @@ class Windows(NamedTuple):
 
     octets: Octets
     origin: Integers
-    """The place in the text of each octet …"""
+    """For each octet, where the thing that stands for it begins in the text."""
     after: Integers
-    """… and the end of what stands for it."""
+    """For each octet, where that thing ends in the text."""
     changed: Flags
-    """1 if the text has something else there."""
+    """For each octet, 1 if it was decoded, or if something before it was skipped."""
     starts: Integers
     """The beginning of each window in `octets`."""
     ends: Integers
-    """The end of each window in the text: literal matches before it are part of the window."""
+    """Where each window ends in the text. Literal matches that begin inside a window are dropped."""
     cuts: Flags
-    """1 if the URN goes on, but is cut for its length."""
+    """1 if the URN was cut at `max_length`."""
     readings: Flags
     """The READING of each window."""
 
@@ -98,7 +107,7 @@ def hunt(
         if number < len(starts) and starts[number] <= at:
             literal_end = ends[number]
             stop = _stop(octets, at, literal_end, filled, plan)
-            if starts[number] < at or not _may_help_literal(stop, plan):
+            if starts[number] < at or not _may_help_literal(stop, plan):  # a window ended in it, or it is whole
                 at = literal_end
                 continue
         else:
@@ -120,7 +129,7 @@ def hunt(
 
 @inner
 def _stop(octets: Octets, start: int, end: int, filled: int, plan: Plan) -> int:
-    """The octet that ended the literal match [start, end), or 0; "&" if entities are read and the match holds one."""
+    """The octet that ended the literal match [start, end), or 0; "&" instead if ENTITIES is on and the match has one."""
     has_ampersand = False
     if plan.readings[ENTITIES] and plan.rules.roles[AMPERSAND]:
         for i in range(start, end):  # no early exit, so it is vectorised
@@ -132,7 +141,7 @@ def _stop(octets: Octets, start: int, end: int, filled: int, plan: Plan) -> int:
 
 @inner
 def _may_help_literal(stop: int, plan: Plan) -> bool:
-    """Whether a reading may find more than a literal match with this stop: a quick look, hardly ever true."""
+    """Whether a reading may find more than a literal match with this stop. A cheap test, hardly ever true."""
     return bool(
         (plan.readings[ESCAPES] and stop == BACKSLASH)
         or (plan.readings[ENTITIES] and stop == AMPERSAND)
@@ -177,7 +186,7 @@ def _candidate(block: Block, literal_end: int, stop: int, state: Integers, plan:
     if found_reading == -1:
         state[AT] = literal_end if is_literal else at + 3
         return DONE
-    # Another reading may have written over the window.
+    # All readings write to the same place: read the best one again.
     window_end, is_cut = _read_urn(found_reading, block, state, plan, windows)
     windows.octets[window_end] = STOP
     windows.starts[count], windows.ends[count] = used, found_end
@@ -268,7 +277,7 @@ def _read(
 
 @inner
 def _is_registered(begin: int, colon: int, used: int, plan: Plan, windows: Windows) -> bool:
-    """Whether the NID in a window is registered. Its lower case is written behind the window."""
+    """Whether the NID in a window is registered. The octets behind the window hold its lower case meanwhile."""
     to = used
     for i in range(begin + 4, colon):
         windows.octets[to] = lower(windows.octets[i])
@@ -286,5 +295,5 @@ def hosts(octets: Octets, places: Integers) -> Column:
 
 @compiled
 def _find_hosts(octets: Octets, places: Integers, starts: Offsets, ends: Offsets) -> None:
-    for i in range(len(places)):  # the octet before it may be encoded, or a label
+    for i in range(len(places)):  # `may_stand_in_url` is not asked: `%3D` or a label may stand before it
         starts[i], ends[i], _ = find_host(octets, places[i])

@@ -2,6 +2,9 @@
 
 Such a file is a text in one or more members, each of which can be decoded by itself: what gzip calls a member, xz and
 bzip2 call a stream, Zstandard and LZ4 a frame.
+
+A new compression is a row of CODECS and its decoder (`decoders.py`; `frames.py` for those made of frames). The registry
+of forms (`sources/forms.py`) takes it from there. If it cannot be written, `output/octets.py` lists its suffix.
 """
 
 import re

@@ -1,4 +1,6 @@
-"""Names that nobody meant as they stand, and that are therefore not called invalid.
+"""Endings of names that are the text's and not the name's: `valid` is null for these names, and not false.
+
+The name in front must be good: one with a wrong check digit is invalid, whatever stands behind it.
 
 Text of the document may have stuck to a name: `urn:isbn:0451450523).` ends in punctuation, and behind
 `urn:isbn:0451450523&page=2` the name runs on. A template has letters in place of a name: `urn:isbn:n-nn-nnnnnn-n`.
@@ -16,23 +18,26 @@ if TYPE_CHECKING:
     from urnscan.arrays.octets import Octets
 
 CLOSING = b".,;:!?'*_"
-"""Punctuation that `--trim` cuts off the end of a match; it also cuts a ")" without its "("."""
+"""Punctuation that may end a sentence behind a name. `--trim` cuts it off, and a ")" without its "(" (`scanner.trim`).
+
+Verdicts (`judgement`, `columns`), the view `wraps` and the kernel's rule for "?" go by it, too.
+"""
 PARTING = b",;&/()'"
-"""Punctuation that may stand between a name and more text, without a blank."""
+"""Punctuation that may stand between a name and more text, without a blank. Of CLOSING it has `,` `;` and `'`."""
 
 _CLOSES, _PARTS = 1, 2
 KINDS = bytes(_CLOSES * (octet in CLOSING + b")") + _PARTS * (octet in PARTING) for octet in range(256))
-"""For each octet, whether it is such punctuation: an argument of the functions."""
+"""For each octet: 1 if it is in CLOSING or a ")", 2 if in PARTING, 3 if both, else 0. An argument of the functions."""
 
 _COMMA, _SEMICOLON, _COLON, _U, _R, _N, _A, _Z, _DIGIT_0, _DIGIT_9 = b",;:urnaz09"
 _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
 def front(octets: Octets | bytes, start: int, fits: Octets | Sequence[int], kinds: Octets | bytes) -> int:
-    """Length of the name at the front of octets to which text of the document has stuck; 0 if there is none.
+    """Length of the name at the front of octets, if other text follows it there; 0 if there is none.
 
-    `fits[n]` says whether the first `n` octets from `start` on fit the pattern of the namespace; all of them do not. The
-    name is the longest beginning that fits and ends where punctuation begins: CLOSING up to the end of the octets, or
+    `fits[n]` says whether the first `n` octets from `start` on fit the pattern of the namespace. The octets
+    as a whole do not fit. The name is the longest beginning that fits and ends where punctuation begins: CLOSING up to the end of the octets, or
     one of PARTING, perhaps with CLOSING before it.
 
     >>> text = b"0451450523).&page=2"
@@ -41,7 +46,7 @@ def front(octets: Octets | bytes, start: int, fits: Octets | Sequence[int], kind
     >>> front(b"0451450523x", 0, [length == 10 for length in range(12)], KINDS)
     0
     """
-    longest = waiting = 0
+    longest = waiting = 0  # waiting: a beginning that fits, with CLOSING alone behind it so far
     for i in range(len(fits) - 1):
         if fits[i]:
             waiting = i
@@ -54,7 +59,7 @@ def front(octets: Octets | bytes, start: int, fits: Octets | Sequence[int], kind
 
 
 def is_trimmable(octets: Octets | bytes, at: int, end: int, kinds: Octets | bytes) -> bool:
-    """Whether `--trim` cuts all that stands from `at` on: CLOSING up to the end, or up to the next URN of a list."""
+    """Whether `--trim` cuts all from `at` on: CLOSING up to the end, or up to `,urn:` or `;urn:`, where a list goes on."""
     i = at
     while i < end and kinds[octets[i]] & _CLOSES:
         i += 1
@@ -66,7 +71,7 @@ def is_trimmable(octets: Octets | bytes, at: int, end: int, kinds: Octets | byte
 
 
 def is_template(octets: Octets | bytes, start: int, end: int) -> bool:
-    """Whether no digit and at most one letter stand there, which may be repeated: `n-nn-nnnnnn-n`, `XXXX-XXXX`, `...`.
+    """Whether no digits and no two different letters stand there: `n-nn-nnnnnn-n`, `XXXX-xxxx`, `...`, or nothing.
 
     >>> [is_template(nss, 0, len(nss)) for nss in (b"n-nn-nnnnnn-n", b"XXXX-xxxx", b"...", b"abc", b"1")]
     [True, True, True, False, False]
