@@ -226,15 +226,16 @@ class TestOutputs:
             result = urnscan("in", "-o", f"in/urns{suffix}", *flags)
             assert result.summary.startswith("urnscan: 1 input, 9 octets, 1 occurrence, 1 class")
 
-    def test_a_table_of_an_earlier_run_is_told_and_not_scanned(self, urnscan):
+    @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".tsv.gz"])
+    def test_a_table_of_an_earlier_run_is_told_and_not_scanned(self, urnscan, suffix):
         """Its names would be counted once more. A column that is named is read."""
-        urnscan("a.txt", "-o", "urns.parquet")
+        urnscan("a.txt", "-o", f"urns{suffix}", "--occurrences", f"places{suffix}", "--rejects", f"rejects{suffix}")
         result = urnscan(".", "-o", "new.parquet")
-        assert result.said == [
-            "urnscan: ./urns.parquet: is a table that urnscan wrote, and is not scanned; --column names a column to scan"
-        ]
-        assert result.summary.startswith("urnscan: 2 inputs, 9 octets, 1 occurrence, 1 class")
-        assert urnscan.printed("urns.parquet", "--column", "urn") == ["urns.parquet!/0/urn:1:urn:foo:a"]
+        reason = "is a table that urnscan wrote, and is not scanned; --column names a column to scan"
+        names = [f"{name}{suffix}" for name in ("places", "rejects", "urns")]
+        assert result.said == [f"urnscan: ./{name}: {reason}" for name in names]
+        assert result.summary.startswith("urnscan: 4 inputs, 9 octets, 1 occurrence, 1 class")
+        assert urnscan.printed(f"urns{suffix}", "--column", "urn")[0].endswith(":1:urn:foo:a")
 
     @pytest.mark.parametrize("name", ["urns", "urns.xml", "urns.txt", "urns.parquet.gz", "urns.csv.xz", "folder/"])
     def test_a_name_that_tells_no_format(self, urnscan, name):

@@ -10,6 +10,7 @@ import pytest
 
 import urnscan as library
 from tests.cli.conftest import URNSCAN, Command
+from tests.cli.test_terminal import screen  # noqa: F401 (a fixture)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -27,6 +28,9 @@ COMMANDS = {
     "column": ["{samples}/titles.csv", "--column", "urn"],
     "standard input": ["-", "-o", "g.parquet"],
     "dedup": ["dedup", "{samples}/catalogue.marcxml.xml", "--deduplicated", "out.xml", "--report", "page.html"],
+    "merge": ["merge", "a.parquet", "b.parquet", "-o", "m.parquet"],
+    "diff": ["diff", "a.parquet", "a.parquet", "-o", "i.parquet", "--quiet"],
+    "report": ["report", "a.parquet", "-o", "a.html"],
     "dedup fields": ["dedup", "{samples}/catalogue.marcxml.xml", "--fields", "-o", "h.parquet", "--recover", "all"],
 }
 
@@ -58,6 +62,9 @@ def urnscan(urnscan, cache) -> Command:
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
 def test_no_later_run_compiles(urnscan, cache, words):
     """A bar that stands still at another moment, for another option, looks like a program that hangs."""
+    if words[0] in ("merge", "diff", "report"):
+        urnscan(SAMPLES / "prose.txt", "-o", "a.parquet")
+        urnscan(SAMPLES / "titles.csv", "-o", "b.parquet")
     before = kept(cache)
     if "large.txt" in words:
         urnscan.write("large.txt", b"".join(b"see urn:x-y:%d\n" % number for number in range(600_000)))
@@ -137,3 +144,15 @@ def test_warm_up_tells_what_it_compiled(urnscan, cache):
     assert second.startswith("urnscan: compiled 1 function in ")
     assert second.endswith(f" s; compiled code is kept in {cache}")
     assert kept(cache) == before
+
+
+def test_a_bar_counts_what_is_compiled(urnscan, cache, screen):  # noqa: F811 (as above)
+    """Twenty seconds behind one line look hung, and on a slow machine it is a minute or more."""
+    for pattern in ("strings._copy_strings*", "*.complete"):
+        for path in cache.rglob(pattern):
+            path.unlink()
+    urnscan(SAMPLES / "prose.txt", "-o", "a.parquet", stderr=screen.line)
+    line, *others = screen.lines
+    assert line.startswith("urnscan: compiling for this machine, once")
+    assert "compiling: 1.00 functions" in screen.text
+    assert [other.split(":")[0] for other in others] == ["urnscan"] * len(others)

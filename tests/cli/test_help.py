@@ -200,6 +200,29 @@ class TestWrongWords:
                 ["dedupe", "d", "--fields"],
                 "dedupe: no such command, and no such file or folder; type: urnscan dedup DUMP...",
             ),
+            (["dedpu", "d"], "dedpu: no such command, and no such file or folder; is it urnscan dedup?"),
+            (
+                ["ISBN", "d"],
+                "ISBN: no such file or folder; every URN is found, there is no pattern: --nid isbn chooses this namespace",
+            ),
+            (
+                ["-0"],
+                (
+                    "argument INPUT: -0 is no option; --files-from FILE reads a list with a NUL behind each name (- is "
+                    "standard input); a file of this name is ./-0 (urnscan --help tells more)"
+                ),
+            ),
+            (
+                ["-5", "d"],
+                "argument INPUT: -5 is no option; a file of this name is ./-5 (urnscan --help tells more)",
+            ),
+            (
+                ["d", "--syntax", "8141"],
+                (
+                    "argument --syntax: invalid choice: '8141' (choose from 'rfc2141', 'rfc8141', 'rfc2141bis-03'); is it rfc8141? "
+                    "(urnscan --help tells more)"
+                ),
+            ),
         ],
         ids=lambda given: given[0] if isinstance(given, list) else "",
     )

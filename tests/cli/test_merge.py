@@ -48,7 +48,10 @@ def test_errors_are_one_line_and_nothing_is_lost(scanned):
     for arguments, said in (
         (["a.parquet", "-o", "b.parquet"], "b.parquet: exists already; --force replaces it"),
         (["a.parquet", "b.parquet", "-o", "b.parquet", "--force"], "b.parquet: is an input; name another output"),
-        (["a.txt", "-o", "new.parquet"], "a.txt: is no Parquet file, or a damaged one: "),
+        (
+            ["a.txt", "-o", "new.parquet"],
+            "a.txt: is no Parquet file: name a .parquet that urnscan -o or urnscan --occurrences wrote",
+        ),
         (["a.parquet", "-o", "new.txt"], "new.txt: the end of the name tells the format of a table"),
         (["a.parquet", "-o", "-"], "-: standard output takes only what a scan finds"),
         (

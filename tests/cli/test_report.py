@@ -157,9 +157,9 @@ class TestBadInput:
         [
             (["none.parquet"], "none.parquet: No such file or directory"),
             (["."], ".: is a folder"),
-            (["empty"], "empty: is no Parquet file, or a damaged one: "),
-            (["a.txt"], "a.txt: is no Parquet file, or a damaged one: "),
-            (["half.parquet"], "half.parquet: is no Parquet file, or a damaged one: "),
+            (["empty"], "empty: is no Parquet file: name a .parquet that urnscan -o wrote"),
+            (["a.txt"], "a.txt: is no Parquet file: name a .parquet that urnscan -o wrote"),
+            (["half.parquet"], "half.parquet: is a damaged Parquet file: "),
             (
                 ["o.parquet"],
                 "o.parquet: holds occurrences (urnscan --occurrences), not classes; urnscan -o writes classes",

@@ -141,7 +141,7 @@ class TestOtherTables:
             ("folder", "folder: holds 2 tables; urnscan merge makes one of them"),
             ("none.parquet", "none.parquet: no such file or folder"),
             ("first.parquet", "first.parquet: is of edition 1 of the tables"),
-            ("half.parquet", "half.parquet: is no Parquet file, or a damaged one"),
+            ("half.parquet", "half.parquet: is a damaged Parquet file: "),
         ],
     )
     def test_refused(self, other, said):

@@ -34,6 +34,7 @@ class TestURN:
             syntax="rfc2141",
             is_urn=True,
             canonical="urn:isbn:0-395-36341-1?x",
+            equivalence="lexical",
             nid="isbn",
             nid_status="formal",
             namespace=explain("urn:isbn:1").namespace,
@@ -68,6 +69,7 @@ class TestURN:
         assert explain(text, syntax="rfc2141bis-03").canonical == "urn:ab:c"
         resolution = explain(text, syntax="rfc2141bis-03", equivalence="resolution")
         assert resolution.canonical == "urn:ab:c?c=ToC&s=I2L"
+        assert resolution.equivalence == "resolution"
 
     def test_namespace(self):
         """What is named, and where the namespace and its rule are defined."""

@@ -179,6 +179,7 @@ class _Watch(event.Listener):
         self.entries: set[object] = set()
         self.compiled = 0
         self.tell: Callable[[str], None] = tell_if_interactive
+        self.count: Callable[[int], object] | None = None
         self.is_all = False
         """Whether all that follows is told in one line."""
         self._is_told = False
@@ -205,6 +206,8 @@ class _Watch(event.Listener):
         """Called when a function is compiled."""
         if compilation.data["dispatcher"] in self.entries:
             self._ended = time.monotonic()
+            if self.count:
+                self.count(1)
 
 
 _WATCH = _Watch()
@@ -226,6 +229,11 @@ def all_in_one() -> Iterator[None]:
         yield
     finally:
         _WATCH.begin(is_all=before)
+
+
+def count_with(count: Callable[[int], object] | None) -> None:
+    """Have `count` called with 1 after each function that is compiled from now on; None: have nothing called."""
+    _WATCH.count = count
 
 
 def count() -> int:

@@ -75,8 +75,13 @@ def argsort_pairs(shared: int, firsts: Column, seconds: Column) -> Rows:
     """
     sorting = Sorting.of(len(firsts[1]) - 1)
     parts = np.empty((len(sorting.rows) // 2 + 1, 3), np.int64)
-    _sort_pairs(shared, firsts, seconds, sorting, parts)
+    _sort_pairs(shared, _read_only(firsts), _read_only(seconds), sorting, parts)
     return sorting.rows
+
+
+def _read_only(column: Column) -> Column:
+    octets, offsets = column
+    return read_only(octets), read_only(offsets)
 
 
 @compiled

@@ -59,6 +59,7 @@ COMMANDS: Mapping[str, Command] = {
     "urnscan diff": Command(diff_parser, diff),
 }
 """Commands by their first words. Any other first word is an input of a scan."""
+_FIRST_WORDS = [name.removeprefix("urnscan ") for name in COMMANDS if " " in name]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = words[1:]
     command = COMMANDS.get(name, COMMANDS["urnscan"])
     try:
-        if name not in COMMANDS and words and (meant := guesses.for_command(words[0])):
+        if name not in COMMANDS and words and (meant := guesses.for_command(words[0], _FIRST_WORDS)):
             raise FatalError(meant)
         with at_shell():
             all_well = command.run(command.parser().parse(words))

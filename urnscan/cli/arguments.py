@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ from urnscan import __version__
 from urnscan.cli import guesses
 from urnscan.cli.terminal import say
 from urnscan.display.text import octets_of
-from urnscan.errors import FatalError
+from urnscan.errors import FatalError, similar
 from urnscan.scanner.views import KINDS
 from urnscan.urn.equivalence import LEVELS
 from urnscan.urn.syntax import SYNTAXES
@@ -260,7 +261,7 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
             add_help=False,  # add_exits adds it as the last group
         )
-        self.register("type", None, lambda word: word.removeprefix(_BEHIND))  # for all arguments without a type
+        self.register("type", None, self._read_word)  # for all arguments without a type
 
     def add_group(self, title: str, options: OptionTable) -> None:
         """Add a group of options to the parser and to its help."""
@@ -347,6 +348,23 @@ class Parser(argparse.ArgumentParser):
             guess = guesses.for_option(wrong.partition("=")[0], self._option_string_actions) if wrong else ""
             self.error(f"unrecognized arguments: {said}{guess}")
         return arguments
+
+    def _read_word(self, word: str) -> str:
+        """An argument without a type. argparse takes `-0` for a number: it is an option that none of ours is."""
+        if re.match(r"-\d", word):
+            guess = guesses.for_option(word, self._option_string_actions)
+            raise argparse.ArgumentTypeError(f"{word} is no option{guess}; a file of this name is ./{word}")
+        return word.removeprefix(_BEHIND)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 (as in argparse)
+        """Raise ArgumentError for a value that is no choice, with the choice that may be meant."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            choices = list(action.choices or ())
+            near = [choice for choice in choices if str(value) in choice] or similar(str(value), choices)
+            error.message += f"; is it {near[0]}?" if near else ""
+            raise
 
     def error(self, message: str) -> NoReturn:
         """Print the error and exit."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from urnscan.cli.arguments import FAILED, MEMORY, About, Parser, flag, names_of, option, read_record
+from urnscan.cli.first_run import prepare
 from urnscan.cli.heavy import loading
 from urnscan.cli.outputs import check_files
 from urnscan.cli.terminal import say, say_counts, say_unregistered, write
@@ -78,6 +79,7 @@ def diff(arguments: argparse.Namespace) -> bool:
         from urnscan.run.options import Options
 
     outputs = check_files(arguments.output)
+    prepare(arguments)
     options = read_record(Options, arguments)
     say_unregistered(arguments, options)
     difference = Difference(arguments.old, arguments.new, outputs, options)

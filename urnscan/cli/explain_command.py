@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -78,6 +79,10 @@ def explain(arguments: argparse.Namespace) -> bool:
         else:
             write("".join(f"{line}\n" for line in [*([] if is_first else [""]), *_lines(found)]), sys.stdout)
         is_first = False
+        if not found.is_good and os.path.lexists(text):
+            say(
+                f"{text}: is a file or folder; urnscan explain - < FILE reads a name on each line, urnscan INPUT finds them"
+            )
     return all_are_good
 
 

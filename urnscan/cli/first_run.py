@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+from collections.abc import Iterator
 
 from urnscan.cli.heavy import loading
-from urnscan.cli.terminal import say
+from urnscan.cli.terminal import say, show_progress
+from urnscan.display.progress import FUNCTIONS, Stage
 from urnscan.errors import FatalError
 
 
 def prepare(arguments: argparse.Namespace) -> None:
     """Compile all functions that any run needs, if they are not compiled yet and the result can be kept.
 
-    So no later run waits for the compiler. A line says so, unless the run is quiet. Call it after `loading`.
+    So no later run waits for the compiler. A line says so, and a bar counts the functions, unless the run is quiet. Call
+    it after `loading`.
     """
     from urnscan.arrays import jit
 
@@ -20,7 +24,27 @@ def prepare(arguments: argparse.Namespace) -> None:
     if jit.IS_COMPILED and jit.kept_in() is not None and not jit.is_complete():
         from urnscan.library.compilation import warm_up
 
-        warm_up()
+        with _counted(arguments):
+            warm_up()
+
+
+@contextlib.contextmanager
+def _counted(arguments: argparse.Namespace) -> Iterator[None]:
+    """Print a line before the first function is compiled in this context, and count the functions in a bar below it."""
+    from urnscan.arrays import jit
+
+    with contextlib.ExitStack() as stack:
+
+        def tell(line: str) -> None:
+            if not arguments.quiet:
+                say(line)
+            progress = show_progress(arguments, "compiling", lambda: None, stack)
+            progress.on_stage(Stage("compiling", unit=FUNCTIONS))
+            jit.count_with(progress.on_progress)
+
+        jit.tell_with(tell)
+        stack.callback(jit.count_with, None)
+        yield
 
 
 def warm_up(arguments: argparse.Namespace) -> bool:
@@ -28,10 +52,9 @@ def warm_up(arguments: argparse.Namespace) -> bool:
     if arguments.inputs or arguments.files_from is not None:
         raise FatalError("--warm-up reads no inputs: leave them out")
     with loading():
-        from urnscan.arrays import jit
         from urnscan.library import compilation
-    jit.tell_with(lambda line: None if arguments.quiet else say(line))
-    done = compilation.warm_up()
+    with _counted(arguments):
+        done = compilation.warm_up()
     if not arguments.quiet:
         say(done)
     return done.is_kept

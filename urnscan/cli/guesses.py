@@ -36,6 +36,7 @@ OPTIONS: Mapping[str, str] = _by_word(
         ),
         "-g --glob --iglob --type -t --ext": "--include GLOB chooses the files of a folder",
         "--exclude-dir --ignore --ignore-file": "--exclude GLOB skips files and folders",
+        "-0 --null --null-data": "--files-from FILE reads a list with a NUL behind each name (- is standard input)",
         "-m --max-count --limit --head": "to stop early: | head -n N",
         "--threads --cores --cpus --workers --processes --parallel": "-j N sets their number",
         "--mem --ram --max-memory --buffer-size": "--memory SIZE bounds the memory for grouping",
@@ -63,15 +64,29 @@ _COMMANDS = _by_word(
 """First words that look like commands, and what to type."""
 
 
-def for_command(word: str) -> str | None:
-    """Message for a first word that looks like a command or a URN; None for any other, and for a file's name."""
+def for_command(word: str, commands: Iterable[str]) -> str | None:
+    """Message for a first word that is meant as a command, a URN or a pattern; None for any other, and for a file's name.
+
+    `commands` are the first words that are commands.
+    """
     if os.path.lexists(word):
         return None
     if word[:4].lower() == "urn:":
         return f"{word}: no such file or folder; to read about a URN, type: urnscan explain '{word}'"
-    if word not in _COMMANDS:
+    if word in _COMMANDS:
+        return f"{word}: no such command, and no such file or folder; type: {_COMMANDS[word]}"
+    if not word.isalnum():  # a path, a pattern or a URL
         return None
-    return f"{word}: no such command, and no such file or folder; type: {_COMMANDS[word]}"
+    if near := similar(word, commands):
+        return f"{word}: no such command, and no such file or folder; is it urnscan {near[0]}?"
+    from urnscan.urn.namespaces import registered
+
+    if word.lower() in registered():
+        return (
+            f"{word}: no such file or folder; every URN is found, there is no pattern: --nid {word.lower()} chooses this "
+            "namespace"
+        )
+    return None
 
 
 def for_option(word: str, options: Collection[str]) -> str:

@@ -8,6 +8,7 @@ import functools
 import resource
 
 from urnscan.cli.arguments import FAILED, MEMORY, THREADS, About, Parser, flag, option, read_record
+from urnscan.cli.first_run import prepare
 from urnscan.cli.heavy import loading
 from urnscan.cli.outputs import check_files, open_outputs
 from urnscan.cli.terminal import say, say_counts, show_progress
@@ -79,6 +80,7 @@ def merge(arguments: argparse.Namespace) -> bool:
     outputs = check_files(arguments.output, arguments.classes)
     if not outputs:
         raise FatalError("name a table to write: -o FILE or --classes FILE")
+    prepare(arguments)
     options = read_record(Options, arguments)
     merging = Merge(arguments.tables, outputs, memory=options.memory, jobs=options.jobs)
     named = {"output": arguments.output, "classes": arguments.classes}

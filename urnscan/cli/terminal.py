@@ -98,7 +98,10 @@ def show_progress(
     """
     on_failure = FailureLines(stack)
     shown = Progress()
-    if not (arguments.no_progress or arguments.quiet or sys.stderr is None) and sys.stderr.isatty():
+    unwanted = arguments.quiet or vars(arguments).get(
+        "no_progress"
+    )  # commands without a bar of their own lack the option
+    if not unwanted and sys.stderr is not None and sys.stderr.isatty():
         shown = open_bar(Stage(stage, total()), stack)
     return dataclasses.replace(shown, on_failure=on_failure)
 

@@ -65,7 +65,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._folder = None if is_remote(path) else Path(local_path(path))
         if self._folder is not None and not self._folder.is_dir():
             if path.endswith("/"):
-                raise FatalError(f"{path}: this folder does not exist; make it first")
+                raise FatalError(f"{path}: this folder does not exist; make it first: mkdir {path}")
             self._folder = None
         self._joined: Following | None = None
         self._outputs: list[OctetOutput] = []
@@ -125,7 +125,11 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
             self._admitted[path] = source.name, format_
             return
         first, before = self._admitted[path]
-        hint = "unpack it" if first == source.name else "name a folder that exists, and each input gets a file in it"
+        hint = (
+            "unpack it"
+            if first == source.name
+            else f"make a folder, and each input gets a file in it: mkdir {self._path}"
+        )
         if before is not format_:
             raise FatalError(f"{path}: would hold {before.title} and {format_.title} ({source.name}); {hint}")
         if format_.framed:

@@ -25,11 +25,11 @@ class Stage:
     total: int | None = None
     """None: unknown."""
     unit: str = "B"
-    """Octets, or `ROWS`."""
+    """Octets, or `ROWS` or `FUNCTIONS`."""
 
 
-ROWS = " rows"
-"""Unit of a stage."""
+ROWS, FUNCTIONS = " rows", " functions"
+"""Units of stages."""
 
 
 @dataclass(frozen=True, slots=True)

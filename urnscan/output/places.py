@@ -253,7 +253,9 @@ def as_fatal(name: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise FatalError(f"{name}: the folder {Path(name).parent} does not exist") from error
+        folder = Path(name).parent
+        reason = f"nothing can be written to {folder}" if folder.is_dir() else f"the folder {folder} does not exist"
+        raise FatalError(f"{name}: {reason}") from error
     except OSError as error:
         if isinstance(error, BrokenPipeError) and name == _STREAM:  # nobody reads on, which is no failure
             raise

@@ -27,7 +27,7 @@ from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins
 from urnscan.sources.tables.arrow import is_arrow_file, is_arrow_stream, read_arrow_file, read_arrow_stream
 from urnscan.sources.tables.fields import is_csv, is_json, read_csv, read_json
-from urnscan.sources.tables.parquet import is_parquet, read_parquet
+from urnscan.sources.tables.parquet import RESULT, is_parquet, read_parquet
 from urnscan.sources.tables.sqlite import is_sqlite, read_sqlite
 
 Recognise: TypeAlias = Callable[[bytes, Layer], bool | None]
@@ -142,6 +142,15 @@ def _as_it_is(
     return Table(recognise=recognise, open=scan, begins=begins, named=named)
 
 
+def _is_result(head: bytes, layer: Layer) -> bool | None:
+    """Whether it is a table that urnscan wrote in CSV or TSV. With `--column` it is read like any other."""
+    return False if layer.reading.columns else begins(head, *_RESULTS)
+
+
+def _pass_over(_: Reader, layer: Layer) -> Iterator[SourceNote]:
+    yield SourceNote(layer.name, RESULT)
+
+
 def _compression(
     coding: Codec, recognise: Recognise, *, begins: bytes = _ANY, named: tuple[str, ...] = ()
 ) -> Compression:
@@ -170,6 +179,13 @@ def _is_damaged_database(head: bytes, _: Layer) -> bool | None:
     return head[_SQLITE_FRACTIONS] == b"\x40\x20\x20" or (None if len(head) < _SQLITE_FRACTIONS.stop else False)
 
 
+_FIRST_COLUMNS = ("urn nid nss nid_status", "source member start line text", "cluster source member record")
+"""Names of the first columns of tables that urnscan writes: of classes, of occurrences and rejects, of clusters."""
+_RESULTS = tuple(
+    b"\xef\xbb\xbf" + separator.join(names.encode().split()) + separator
+    for names in _FIRST_COLUMNS
+    for separator in (b",", b"\t")
+)
 _AR = "an ar archive is scanned as it is; unpack it first if its members are packed themselves"
 _DEB = "a Debian package is scanned as it is, and what is packed in it is not read: unpack it first (dpkg-deb -x)"
 _MISTAKEN = "is named like {} but does not begin like one: scanned as it is, so values may be missing"
@@ -185,6 +201,7 @@ FORMS = Registry(
         Table(recognise=is_arrow_file, open=read_arrow_file, begins=b"A"),
         Table(recognise=is_sqlite, open=read_sqlite, begins=b"S"),
         Table(recognise=is_arrow_stream, open=read_arrow_stream, begins=b"\xff"),
+        Table(recognise=_is_result, open=_pass_over, begins=b"\xef"),
         _as_it_is(SourceError, _DEB, lambda head, _: begins(head, b"!<arch>\ndebian-binary"), begins=b"!"),
         _as_it_is(SourceNote, _AR, lambda head, _: begins(head, b"!<arch>\n"), begins=b"!"),
         _unread("a 7z archive", b"7z\xbc\xaf\x27\x1c"),

@@ -38,6 +38,7 @@ class Table:
     def __init__(self, path: str, *kinds: str) -> None:
         """Open the table of a file, which is of one of these kinds: keys of `_MADE_BY`."""
         self.path = path
+        self._kinds = kinds
         with self._as_fatal():
             if Path(path).is_dir():
                 raise FatalError(f"{path}: is a folder; name a file in it")
@@ -143,8 +144,17 @@ class Table:
             reason = error.strerror or str(error).splitlines()[0]
             raise FatalError(f"{self.path}: cannot be read: {reason}") from error
         except (pa.ArrowException, ValueError) as error:
+            if not _begins_as_parquet(self.path):
+                made_by = " or ".join(_MADE_BY[kind][1] for kind in self._kinds)
+                raise FatalError(f"{self.path}: is no Parquet file: name a .parquet that {made_by} wrote") from error
             reason = (str(error).splitlines() or [""])[0]
-            raise FatalError(f"{self.path}: is no Parquet file, or a damaged one: {reason}") from error
+            raise FatalError(f"{self.path}: is a damaged Parquet file: {reason}") from error
+
+
+def _begins_as_parquet(path: str) -> bool:
+    with contextlib.suppress(OSError), Path(path).open("rb") as file:
+        return file.read(4) == b"PAR1"
+    return True
 
 
 def _misfit(found: pa.Schema, kind: str) -> str:

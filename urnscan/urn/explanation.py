@@ -39,6 +39,8 @@ class Explanation:
     """
     canonical: str | None = None
     """The canonical form at the requested level."""
+    equivalence: str | None = None
+    """The name of that level."""
     nid: str | None = None
     """The namespace identifier in lower case."""
     nid_status: NidStatus | None = None
@@ -156,6 +158,7 @@ def _explained(urn: URN, level: Level) -> Explanation:
         syntax=urn.syntax,
         is_urn=True,
         canonical=canonical,
+        equivalence=level.name,
         nid=urn.nid,
         nid_status=nid_status(urn.nid),
         namespace=f"{rule.title}{reference}" if rule else None,

@@ -16,7 +16,9 @@ from urnscan.sources.tables.values import MOST_OCTETS, Failures, in_words, octet
 
 _MAGIC = b"PAR1"
 _ENCRYPTED = b"PARE"
-_RESULT = b"urnscan"  # key in the metadata of the tables that a run writes
+RESULT = "is a table that urnscan wrote, and is not scanned; --column names a column to scan"
+"""Text of the note about a table of an earlier run, whose names would be counted once more."""
+_RESULT_KEY = b"urnscan"  # in the metadata of the tables that a run writes
 _TO_DECRYPT = "is encrypted, and is not read: decrypt it first"
 
 _MOST_ROWS = 1 << 16
@@ -89,10 +91,8 @@ class _Parquet:
     def read(self) -> Iterator[Values | SourceError]:
         """Read the chosen columns."""
         schema = self._file.schema_arrow
-        if _RESULT in (self._metadata.metadata or {}) and not self._layer.reading.columns:
-            yield SourceNote(
-                self._layer.name, "is a table that urnscan wrote, and is not scanned; --column names a column to scan"
-            )
+        if _RESULT_KEY in (self._metadata.metadata or {}) and not self._layer.reading.columns:
+            yield SourceNote(self._layer.name, RESULT)
             return
         chosen, errors = choose(schema, self._layer)
         yield from errors
