@@ -541,6 +541,8 @@ class TestPolicy:
             "urn:foo:c: stands in 3 records, so it joins none of them (--max-class 2)",
         ]
         assert clustered(urnscan) == [1, 1, 2, 3, 4, 5, 6]
+        result = dedup(urnscan, "-o", "again.parquet", "--max-class", "90%", "--quiet", stdin=dump)
+        assert said(result) == ["urn:foo:g: stands in 7 records, so it joins none of them (--max-class 90%)"]
 
     def test_agree(self, urnscan):
         """Of two editions with one ISBN none is removed, and the line counts them; with `none` the second one is."""
@@ -555,7 +557,10 @@ class TestPolicy:
         dedup(urnscan, "editions.jsonl", "--fields", "--agree", "none", *outputs)
         assert (urnscan.folder / "kept.jsonl").read_bytes() == editions.splitlines(keepends=True)[0]
         result = dedup(urnscan, "editions.jsonl", "--agree", "colour", *outputs, status=2)
-        assert "agree cannot be 'colour': choose from title, year, edition, part, format, or none alone" in result.err
+        assert (
+            "agree cannot be 'colour': choose from title, year, edition, part, format, language, or none alone"
+            in result.err
+        )
 
     def test_max_cluster(self, urnscan):
         """Records that a chain of URNs connects are told in one line, and none of them is removed."""

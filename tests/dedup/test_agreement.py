@@ -9,12 +9,33 @@ from urnscan.records.description import Description, axes
 
 ARTICLE = "\x98Die \x9cUhrmacher"
 words = st.sampled_from(
-    ["Diercke", "Level 3", "Level 1", "Faust II", "Faust", "Die", "(1986)", "/ by", ":", "Я", "A", ""]
+    [
+        "Diercke",
+        "Level 3",
+        "Level 1",
+        "Faust II",
+        "Faust",
+        "Die",
+        "(1986)",
+        "/ by",
+        ":",
+        "Я",
+        "A",
+        "",
+        "Reply",
+        "Editorial",
+        "two",
+        "2nd ed.",
+        "Band 2",
+        "wine",
+    ]
 )
 descriptions = st.builds(
     Description,
     title=st.none() | st.lists(words, max_size=4).map(" ".join) | st.text(max_size=6),
     year=st.none() | st.sampled_from(["1999", "2000", "2001", "1998 2003"]),
+    language=st.none() | st.sampled_from(["eng", "English", "ger fre", "|||"]),
+    author=st.none() | st.sampled_from(["Bell, A.", "Ann Bell", "Wimpelfeld", "A."]),
     edition=st.none() | st.sampled_from(["3rd ed.", "Dritte Aufl.", "Rev. ed.", "2004 ed.", "1. Aufl."]),
     part=st.none() | st.sampled_from(["Bd. 3", "Vol. III", "4", "Part B", "Part A", "Beiheft"]),
     format=st.none() | st.lists(st.sampled_from(sorted(axes())), unique=True, max_size=3).map(" ".join),
@@ -35,7 +56,7 @@ def aspects_against(one, other, rules=RULES):
         (
             {"title": "Diercke-Handbuch. 1. Aufl. 1976"},
             {"title": "Diercke-Handbuch fuer die SI. 3. Aufl."},
-            ["title", "part"],
+            ["title", "edition"],
         ),
         ({"title": "Physics\x1fan introduction"}, {"title": "Physics"}, []),
         ({"title": "Physics: an introduction"}, {"title": "PHYSICS\x1fan Introduction /"}, []),
@@ -48,14 +69,63 @@ def aspects_against(one, other, rules=RULES):
         ({"title": "Übersetzen"}, {"title": "Ubersetzen"}, []),
         # numbers in titles
         ({"title": "Spelling and vocabulary. Level 3"}, {"title": "Spelling and vocabulary. Level 1"}, ["part"]),
-        (
-            {"title": "Faust II. Der Tragödie Teil"},
-            {"title": "Faust I. Der Tragödie Teil"},
-            [],
-        ),  # a letter I, not at the end
+        ({"title": "Faust II. Der Tragödie Teil"}, {"title": "Faust I. Der Tragödie Teil"}, ["part"]),
         ({"title": "Der Tragödie Teil I"}, {"title": "Der Tragödie Teil II"}, ["part"]),
         ({"title": "Mathematics. Part A"}, {"title": "Mathematics. Part B"}, ["part"]),
         ({"title": "Mathematics. Part A"}, {"title": "Mathematics"}, ["title"]),
+        ({"title": "Proceedings of the fifth conference"}, {"title": "Proceedings of the 6th conference"}, ["part"]),
+        ({"title": "Grade one readers"}, {"title": "Grade two readers"}, ["part"]),
+        ({"title": "Two trials in 4 schools"}, {"title": "2 trials in four schools"}, []),
+        ({"title": "Structure of inkase A in birds"}, {"title": "Structure of inkase B in birds"}, ["part"]),
+        ({"title": "10<sup>6</sup> cells in 3 days"}, {"title": "106 cells in 3 days"}, []),
+        ({"title": "History of inks. Volume 2"}, {"title": "History of inks", "part": "Bd. II"}, []),
+        ({"title": "History of inks. Volume 2"}, {"title": "History of inks", "part": "Bd. I"}, ["part"]),
+        # words
+        ({"title": "Efficacy of ink in adults, 52 weeks"}, {"title": "Safety of ink in adults, 52 weeks"}, ["title"]),
+        ({"title": "The inks of the north\x1fRed inks"}, {"title": "The inks of the north\x1fBlue inks"}, ["title"]),
+        ({"title": "Tumour colour in paediatric oedema"}, {"title": "Tumor color in pediatric edema"}, []),
+        ({"title": "Meta-analysis of handwriting"}, {"title": "Metaanalysis of hand-writing"}, []),
+        ({"title": "Die Färbung der Tinte für Schüler"}, {"title": "Die Faerbung der Tinte fuer Schueler"}, []),
+        ({"title": "Ink in the US: an overview of use"}, {"title": "Ink in the United States: an overview of use"}, []),
+        (
+            {"title": "Role of \N{GREEK SMALL LETTER ALPHA}-inkase in writing"},
+            {"title": "Role of alpha-inkase in writing"},
+            [],
+        ),
+        (
+            {"title": "Search for \N{GREEK SMALL LETTER ALPHA} decays in ink"},
+            {"title": r"Search for $\beta$ decays in ink"},
+            ["title"],
+        ),
+        # one subtitle with more words than the other; the title of a part as the title
+        ({"title": "Inks\x1fa handbook"}, {"title": "Inks\x1fa handbook for scribes and clerks"}, []),
+        ({"title": "History of inks\x1fThe red inks of Persia"}, {"title": "The red inks of Persia"}, []),
+        # what databases add
+        ({"title": "RETRACTED ARTICLE: Ink and pens"}, {"title": "Ink and pens"}, []),
+        ({"title": "Ink and pens (Retracted article. See vol. 12, pg. 100, 2012)"}, {"title": "Ink and pens"}, []),
+        ({"title": "[Ink and pens]"}, {"title": "Ink and pens [Article in German]"}, []),
+        # what is about a work, or made for it
+        ({"title": "Erratum to: Ink in practice and theory"}, {"title": "Ink in practice and theory"}, ["title"]),
+        ({"title": "Ink in practice and theory - Reply"}, {"title": "Ink in practice and theory"}, ["title"]),
+        ({"title": "Comment on Ink in practice and theory"}, {"title": "Ink in practice and theory"}, ["title"]),
+        (
+            {"title": "Ink in practice and theory (vol 12, pg 123, 2010)"},
+            {"title": "Ink in practice and theory"},
+            ["title"],
+        ),
+        ({"title": "Inks", "edition": "Teacher's ed."}, {"title": "Inks", "edition": "Student ed."}, ["title"]),
+        ({"title": "Deutsch heute\x1fArbeitsbuch"}, {"title": "Deutsch heute"}, ["title"]),
+        ({"title": "Correction of ink"}, {"title": "Correction of ink\x1fa study"}, []),
+        # authors
+        ({"title": "Editorial", "author": "Bell, A."}, {"title": "Editorial.", "author": "Wimpelfeld, B."}, ["title"]),
+        ({"title": "Editorial", "author": "Bell, A."}, {"title": "Editorial.", "author": "Ann Bell"}, []),
+        ({"title": "Inks", "author": "Bell, A."}, {"title": "Inks", "author": "Wimpelfeld, B."}, []),  # an editor
+        # languages
+        ({"title": "Hamlet", "language": "eng"}, {"title": "Hamlet", "language": "fre"}, ["language"]),
+        ({"title": "Hamlet", "language": "fra"}, {"title": "Hamlet", "language": "fre"}, []),
+        ({"title": "Hamlet", "language": "eng"}, {"title": "Hamlet", "language": "English"}, []),
+        ({"title": "Hamlet", "language": "eng"}, {"title": "Hamlet", "language": "|||"}, []),
+        ({"title": "Hamlet", "language": "eng fre"}, {"title": "Hamlet", "language": "fre"}, []),
         # years
         ({"year": "1999"}, {"year": "2000"}, []),
         ({"year": "1999"}, {"year": "2001"}, ["year"]),
@@ -65,14 +135,26 @@ def aspects_against(one, other, rules=RULES):
         ({"edition": "3rd ed."}, {"edition": "2nd ed."}, ["edition"]),
         ({"edition": "3rd ed."}, {"edition": "Rev. ed."}, []),
         ({"edition": "3rd ed."}, {"edition": "2004 ed."}, []),
+        ({"edition": "Eleventh edition"}, {"edition": "Twelfth edition"}, ["edition"]),
+        ({"edition": "2ème éd."}, {"edition": "3e éd."}, ["edition"]),
+        ({"edition": "2ème éd."}, {"edition": "2nd ed."}, []),
+        ({"edition": "2da ed."}, {"edition": "3ra ed."}, ["edition"]),
+        ({"edition": "第2版"}, {"edition": "第3版, 改訂"}, ["edition"]),
+        ({"title": "Inks (Second Edition)"}, {"title": "Inks", "edition": "2. Aufl."}, []),
+        ({"title": "Inks, third edition"}, {"title": "Inks", "edition": "2. Aufl."}, ["edition"]),
+        ({"title": "Inks, third edition"}, {"title": "Inks, second edition"}, ["edition"]),
         # parts and pages
         ({"part": "Bd. 3"}, {"part": "Vol. III"}, []),
         ({"part": "Bd. 3"}, {"part": "4"}, ["part"]),
         ({"part": "Bd. 3, 2"}, {"part": "3"}, []),
+        ({"part": "2015"}, {"part": "8"}, []),  # some journals count volumes by years
+        ({"part": "2015"}, {"part": "2014"}, ["part"]),
+        ({"part": "Volume two"}, {"part": "2"}, []),
         ({"pages": "S259"}, {"pages": "S548"}, ["part"]),
         ({"pages": "97-108"}, {"pages": "97--108"}, []),
         ({"pages": "97-108"}, {"pages": "209-224"}, ["part"]),
         ({"pages": "340"}, {"pages": "336"}, []),  # of all pages
+        ({"pages": "101234-"}, {"pages": "12-20"}, []),  # an article number
         ({"pages": "e97"}, {"pages": "12-20"}, []),  # an article number
         ({"pages": "1-12"}, {"pages": "97-108"}, []),  # before it had its place in an issue
         # formats

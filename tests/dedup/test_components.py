@@ -15,13 +15,13 @@ records = st.lists(st.lists(st.sampled_from(URNS), unique=True, max_size=4), max
 
 
 def clusters_of(named, tmp_path, weak=("issn", "schemas-*"), max_class=100, cuts=1):
-    edges = Edges(weak, max_class, lambda: tmp_path)
+    edges = Edges(weak, lambda: tmp_path)
     pairs = [(record, urn) for record, urns in enumerate(named) for urn in urns]
     size = len(pairs) // cuts + 1
     for start in range(0, len(pairs), size):
         some = pairs[start : start + size]
         edges.add(np.array([pair[0] for pair in some], np.int32), pa.array([pair[1] for pair in some], pa.string()))
-    joined = edges.join()
+    joined = edges.join(max_class)
     cluster = components(len(named), *joined.pairs())
     return cluster, joined.joins(cluster, edges.count), joined.common, pairs
 

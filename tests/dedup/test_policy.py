@@ -19,10 +19,13 @@ class TestPolicy:
             ({"keep": []}, "keep cannot be empty"),
             ({"record": "word"}, "no format of records is called 'word'"),
             ({"max_class": 1}, "max_class must be at least 2"),
+            ({"max_class": "0%"}, "max_class cannot be '0%': a percentage is more than 0% and at most 100%"),
+            ({"max_class": "101%"}, "max_class cannot be '101%'"),
+            ({"max_class": "x%"}, "max_class cannot be 'x%'"),
             ({"max_cluster": 1}, "max_cluster must be at least 2"),
             (
                 {"agree": ["title", "none"]},
-                "agree cannot be 'none': choose from title, year, edition, part, format, or none alone",
+                "agree cannot be 'none': choose from title, year, edition, part, format, language, or none alone",
             ),
             ({"weak": "a b"}, "weak: no URN begins like 'a b': ' ' may not stand in a NID"),
         ],
@@ -48,6 +51,11 @@ class TestPolicy:
 
     def test_numbers_of_numpy(self):
         assert Policy(max_class=np.int16(7)).max_class == 7
+
+    @pytest.mark.parametrize(("max_class", "most"), [(7, 7), ("1%", 10), ("0.35%", 3), ("0.1%", 2), ("100%", 1000)])
+    def test_most_in_class(self, max_class, most):
+        """A percentage is one of all records; a class of two always joins."""
+        assert Policy(max_class=max_class).most_in_class(1000) == most
 
     def test_aspects_are_in_their_order(self):
         """The metadata of two runs with the same aspects are the same; `none` and nothing are one."""

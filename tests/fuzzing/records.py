@@ -6,8 +6,8 @@ import itertools
 
 from tests.fuzzing.drawn import split
 from tests.support.reading import buffer_of, read_records
-from urnscan.dedup.agreement import features
 from urnscan.dedup.copies import Copy, copy_without
+from urnscan.dedup.features import features
 from urnscan.framing.lines import Damaged
 from urnscan.records.formats import FORMATS, description_of, recognise
 from urnscan.records.identifiers import as_text

@@ -34,7 +34,7 @@ class TestCases:
     @pytest.mark.parametrize(
         ("name", "reasons"),
         [
-            ("marc-isbn-reused-by-editions.mrc", ["title part"] * 4),
+            ("marc-isbn-reused-by-editions.mrc", ["title edition part"] * 2 + ["title part"] * 2),
             ("marc-teachers-edition-isbn.mrc", ["part"] * 2),
             ("csv-supplement-doi.csv", ["title part"] * 3),
         ],

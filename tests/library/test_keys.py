@@ -97,7 +97,7 @@ class TestUnsure:
     @pytest.mark.parametrize(
         ("one", "other"),
         [
-            ("Drying times of invented inks of the north", "Comment on drying times of invented inks of the north"),
+            ("Drying times of invented inks of the north", "Drying times of newly invented inks of the north"),
             ("Drying times of invented inks of the north", "Drying times of invented inks of the north 2"),
         ],
     )

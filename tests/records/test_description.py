@@ -14,9 +14,9 @@ ARTICLE_BEGINS, ARTICLE_ENDS, SUBTITLE = "\x98", "\x9c", "\x1f"
 TABLES = [name for name in read_data("descriptions.toml") if name not in ("axes", "types")]
 
 
-def marc(*fields, kind="a", form=" "):
+def marc(*fields, kind="a", form=" ", level="m"):
     """A record of MARC 21: tag, indicators and subfields of each field."""
-    record = pymarc.Record(force_utf8=True, leader=f"00000n{kind}m a2200000 c 4500")
+    record = pymarc.Record(force_utf8=True, leader=f"00000n{kind}{level} a2200000 c 4500")
     record.add_field(pymarc.Field("008", data=f"260101s1998    gw ||||{form:>2}    |||| 00||||ger  "))
     for tag, indicators, *subfields in fields:
         held = [pymarc.Subfield(each[0], each[1:]) for each in subfields]
@@ -44,7 +44,7 @@ OF_BOOK = Description(
     year="2020 2021",
     edition="3. Aufl.",
     part="Bd. 2",
-    format="print text",
+    format="print text book",
     level="1",
 )
 
@@ -58,10 +58,21 @@ class TestMarc:
     @pytest.mark.parametrize(
         ("record", "format_"),
         [
-            (marc(form="o"), "online text"),
-            (marc(("338", "  ", "bcr"), form=" "), "online text"),  # what RDA says comes before 008
-            (marc(("300", "  ", "a1 Online-Ressource")), "online text"),
-            (marc(("245", "00", "aX", "h[electronic resource]"), form="|"), "online disc text"),
+            (marc(form="o"), "online text book"),
+            (marc(("338", "  ", "bcr"), form=" "), "online text book"),  # what RDA says comes before 008
+            (marc(("338", "  ", "aonline resource")), "online text book"),
+            (marc(("300", "  ", "a1 Online-Ressource")), "online text book"),
+            (marc(("245", "00", "aX", "h[electronic resource]"), form="|"), "online disc text book"),
+            (marc(("245", "00", "aX", "h[ressource électronique]")), "online disc text book"),
+            (
+                marc(("533", "  ", "aElectronic reproduction."), ("300", "  ", "a230 p.")),
+                "online disc text book volume",
+            ),
+            (marc(("300", "  ", "a3 v. ;")), "print text book set"),
+            (marc(("300", "  ", "a2 v. (930 p.)")), "print text book set volume"),
+            (marc(("300", "  ", "a2 v. in 1 ;")), "print text book"),
+            (marc(level="a"), "print text contribution"),
+            (marc(level="s"), "print text periodical"),
             (marc(kind="e"), "map"),
             (marc(kind="c"), "print score"),
             (marc(kind="j"), "audio"),
@@ -89,7 +100,7 @@ class TestMarc:
             held = [pymarc.Subfield(each[0], each[1:]) for each in subfields]
             record.add_field(pymarc.Field(tag, pymarc.Indicators(" ", " "), held))
         title = f"{ARTICLE_BEGINS}La {ARTICLE_ENDS}condition humaine{SUBTITLE}roman"
-        expected = Description(title, "1972", "2e éd.", "T. 2", "print text", level="1")
+        expected = Description(title, "1972", "2e éd.", "T. 2", "print text book", level="1")
         assert described("marc", record.as_marc()) == expected
         assert described("marcxml", pymarc.record_to_xml(record, namespace=True)) == expected
         record.remove_fields("214")

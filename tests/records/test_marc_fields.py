@@ -140,7 +140,9 @@ def test_the_same_description(written):
         made["245"]["a"] = "Die 5$ Uhr :"
     found = read(written, made, described=True)
     title = f"\x98Die \x9c5{'' if written == 'marc-lines' else ' '}$ Uhr :\x1fRoman /"
-    assert description_of(found.description) == Description(title, "2021", "3. Aufl.", format="print text", level="1")
+    assert description_of(found.description) == Description(
+        title, "2021", "3. Aufl.", format="print text book", level="1", language="ger"
+    )
     assert list(found.own) == [Own("9783999990521", "isbn")]
 
 
@@ -155,7 +157,7 @@ def test_keys_of_unimarc(written):
     found = read(written, made, own=False, keys=True)
     assert found.identifier == "FRBNF1"
     assert KeyReader([kind for kind in kinds() if kind != "octets"], 1).of_record(found) == [
-        *["ark:12148/cb1", "nbn-number:01234567", "url:www.sudoc.fr/0123", "oclc:123"],
+        *["ark:12148/cb1", "nbn-number:01234567", "url:sudoc.fr/0123", "oclc:123"],
         *["agency:bnf/FRBNF1", "local:1:FRBNF1"],
     ]
 

@@ -37,11 +37,16 @@ _FORMATS = (
     "ciw bibtex csv line"
 ).split()
 _KEYS = "urn oclc lccn nbn-number id pmid accession arxiv handle ark url octets".split()
-_AGREE = ("title", "year", "edition", "part", "format")
+_AGREE = ("title", "year", "edition", "part", "format", "language")
 _KEEP = ("first", "last", "longest", "most-identifiers", "newest", "fullest")
 
 _FIELDS = "--fields counts ISBN, DOI and their like"
 _TOLD = 5  # most URNs that are too common, and most dumps without URNs, that are printed
+
+
+def _most(text: str) -> int | str:
+    """A number of records, or a percentage, which `Policy` checks."""
+    return text if text.endswith("%") else whole_number(2)(text)
 
 
 _ABOUT = About(
@@ -116,8 +121,9 @@ _JOINING = {
     ),
     "--max-class": option(
         "N",
-        "a URN or another key in more records than this joins none of them, and is reported (default: 100)",
-        type=whole_number(2),
+        "a URN or another key in more records than this joins none of them, and is reported; "
+        "`N%%`: in more of all records (default: 100)",
+        type=_most,
     ),
     "--agree": option(
         "ASPECTS",
@@ -230,9 +236,9 @@ def dedup(arguments: argparse.Namespace) -> bool:
 
 def _say_left_out(report: DedupReport, policy: Policy) -> None:
     """Print the URNs that are too common to join records, up to a few, and the number of those that are too long."""
-    most = policy.max_class
+    most = policy.most_in_class(report.records)
     for urn, records in report.common[:_TOLD]:
-        say(f"{urn}: stands in {records:,} records, so it joins none of them (--max-class {most})")
+        say(f"{urn}: stands in {records:,} records, so it joins none of them (--max-class {policy.max_class})")
     if len(report.common) > _TOLD:
         say(f"{len(report.common) - _TOLD:,} more URNs stand in more than {most:,} records; --report lists them")
     for name, records in report.too_large[:_TOLD]:

@@ -8,6 +8,7 @@ policy: options that say which keys join records, and which record of a cluster 
 batches: records read and scanned many at a time, into rows and URNs.
 workers: the thread, and for large dumps the processes, that read batches.
 components: records that share classes of URNs, joined into clusters out of core.
+features: titles, numbers and kinds of records, made ready to be compared.
 agreement: what contradicts in the descriptions of two records, as a table of rules.
 brake: components cut into clusters whose records do not contradict each other.
 outputs: destinations of the results; the files for the deduplicated dumps.

@@ -7,184 +7,51 @@ cannot be compared, contradicts nothing.
 
 from __future__ import annotations
 
-import functools
-import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import regex
-from rapidfuzz import fuzz
+from urnscan.dedup.features import Closest, Features, Title, alone, closest, features, known_words
+from urnscan.records.description import Description
 
-from urnscan.records.description import ARTICLE_BEGINS, ARTICLE_ENDS, SUBTITLE, Description, axes
-
-_TAG = regex.compile(r"</?\w{1,10}+(?:\s[^<>]{0,80}+)?>")  # <i>, <sub>
-_ARTICLE = regex.compile(rf"{ARTICLE_BEGINS}[^{ARTICLE_ENDS}]*+{ARTICLE_ENDS}")
-_RESPONSIBILITY = regex.compile(r"\s/(?:\s.*+)?\Z")  # ISBD: Title / by its author
-_SUBTITLE = regex.compile(rf"{SUBTITLE}|\s?[:=]\s|\s[-\u2013\u2014]\s")
-_NO_WORD = regex.compile(r"[^\p{L}\p{N}]++")
-_NUMBER = regex.compile(r"([0-9]{1,9})(?:st|nd|rd|th|te|er|re|e|o|a|ª|º)?\Z")
-_ROMAN = regex.compile(r"x{0,3}(?:ix|iv|v?i{0,3})\Z")
-_VALUES = {"i": 1, "v": 5, "x": 10}
-_PARTS = frozenset(
-    "band bd bind book buch część deel del fasc heft issue level livre no nr number osa part partie stufe svazek teil "
-    "tom tome tomo unit vol volume volumen част том часть книга".split()
-)
-"""Words before the number of a part."""
-_ORDINALS = {
-    word: number
-    for number, words in enumerate(
-        (
-            "first erste ersten premiere primera prima",
-            "second zweite zweiten deuxieme seconde segunda seconda",
-            "third dritte dritten troisieme tercera terza",
-            "fourth vierte vierten quatrieme cuarta quarta",
-            "fifth funfte funften cinquieme quinta",
-            "sixth sechste sechsten sixieme sexta sesta",
-            "seventh siebte siebten septieme septima settima",
-            "eighth achte achten huitieme octava ottava",
-            "ninth neunte neunten neuvieme novena nona",
-            "tenth zehnte zehnten dixieme decima",
-        ),
-        1,
-    )
-    for word in words.split()
-}
-_PAGE = regex.compile(
-    r"\s*+(?:(?:pp?|s|seiten?)[.\s]++)?([a-z]{0,3})([0-9]{1,9})(\s*+[-\u2013\u2014])?", regex.IGNORECASE
-)
 _SLIP = 0.03  # of 1: two letters in a title of seventy
-_ONE_SCRIPT = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")  # of East Asia; one title may mix them
-
-
-class _Title(NamedTuple):
-    """A title to compare, in small letters without accents and punctuation."""
-
-    proper: tuple[str, ...]
-    """Without the subtitle: with its leading article, and without it where the record marks one."""
-    full: tuple[str, ...]
-    """With the subtitle, if there is one; likewise."""
-    has_subtitle: bool
-    script: str
-
-
-class Features(NamedTuple):
-    """A description made ready to be compared; empty or None where it says nothing."""
-
-    title: _Title | None
-    years: frozenset[int]
-    edition: int | None
-    numbers: frozenset[str]
-    """Of the part: numbers, and letters as in `Part B`."""
-    in_title: tuple[frozenset[str], frozenset[str]]
-    """Numbers and letters in the title proper, and in the whole title."""
-    kinds: Mapping[str, frozenset[str]]
-    """Words of the format by their axis."""
-    page: tuple[str, int] | None
-    """First page in a host."""
-
-
-@functools.lru_cache(maxsize=1 << 12)
-def features(description: Description) -> Features:
-    """Make a description ready to be compared."""
-    title = _title(description.title) if description.title else None
-    kinds: dict[str, set[str]] = {}
-    for word in (description.format or "").split():
-        kinds.setdefault(axes()[word], set()).add(word)
-    return Features(
-        title=title,
-        years=frozenset(map(int, (description.year or "").split())),
-        edition=_edition(description.edition) if description.edition else None,
-        numbers=_designations(words(description.part), ends=True) if description.part else frozenset(),
-        in_title=(_designations(title.proper[0]), _designations(title.full[0])) if title else (frozenset(),) * 2,
-        kinds={axis: frozenset(words) for axis, words in kinds.items()},
-        page=_first_page(description.pages) if description.pages else None,
-    )
-
-
-def words(text: str) -> str:
-    """Words in small letters, without accents, punctuation and tags of HTML."""
-    text = _TAG.sub(" ", text)
-    if not text.isascii():
-        text = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-    return _NO_WORD.sub(" ", text.casefold()).strip()
-
-
-def _title(text: str) -> _Title | None:
-    text = _RESPONSIBILITY.sub("", text)
-    cut = _SUBTITLE.split(text, maxsplit=1)
-    forms = []
-    for each in (cut[0], text):
-        whole = words(each.replace(ARTICLE_BEGINS, "").replace(ARTICLE_ENDS, ""))
-        without = words(_ARTICLE.sub("", each)) if ARTICLE_BEGINS in each else ""
-        forms.append((whole, without) if without else (whole,))
-    proper, full = forms
-    if not full[0]:
-        return None
-    if not proper[0]:
-        proper = full
-    letter = next(filter(str.isalpha, full[0]), "")
-    script = unicodedata.name(letter, "").split(" ")[0] if letter else ""
-    script = _ONE_SCRIPT[0] if script in _ONE_SCRIPT else script
-    return _Title(proper, full, len(full[0]) > len(proper[0]), script)
-
-
-def _designations(words: str, *, ends: bool = False) -> frozenset[str]:
-    """Numbers among words, also Roman ones, and a letter that is the last word: `Level 3`, `Faust II`, `Part B`.
-
-    `ends`: a Roman number of one letter counts at any place.
-    """
-    found = set()
-    held = words.split(" ")
-    for at, word in enumerate(held):
-        is_marked = ends or at == len(held) - 1 or (at > 0 and held[at - 1] in _PARTS)
-        if number := _NUMBER.match(word):
-            found.add(str(int(number[1])))
-        elif word and _ROMAN.match(word) and (len(word) > 1 or is_marked):
-            found.add(str(_roman(word)))
-        elif len(word) == 1 and word.isalpha() and is_marked and len(held) > 1:
-            found.add(word)
-    return frozenset(found)
-
-
-def _roman(word: str) -> int:
-    values = [_VALUES[letter] for letter in word]
-    return sum(-value if value < max(values[at:]) else value for at, value in enumerate(values))
-
-
-def _edition(text: str) -> int | None:
-    """The first number of an edition: `3rd ed.`, `Dritte, überarb. Aufl.`; None for `Rev. ed.`."""
-    for word in words(text).split(" "):
-        if word in _ORDINALS:
-            return _ORDINALS[word]
-        if number := _NUMBER.match(word):
-            return int(number[1])
-    return None
-
-
-def _first_page(text: str) -> tuple[str, int] | None:
-    """The first page of a range, or one with letters before it (`S259`). A number alone may be that of all pages, and an
-    article begins on page 1 before it has its place in an issue.
-    """
-    page = _PAGE.match(text)
-    if page is None or not (page[1] or page[3]) or int(page[2]) == 1:
-        return None
-    return page[1].lower(), int(page[2])
-
+_DIGITS = re.compile("[0-9]+")
+_YEARS = range(1400, 2101)  # a volume may have the number of its year, or its own
 
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
-def _of_titles(one: Features, other: Features) -> float | None:
-    """1 without anything in common, 0 for the same. Where one title has no subtitle, titles proper are compared."""
+def _closest(one: Features, other: Features) -> Closest | None:
+    """The forms of the titles that are compared; None if there is none, or in two scripts."""
     if not one.title or not other.title or one.title.script != other.title.script:
         return None
-    both = one.title.has_subtitle and other.title.has_subtitle
-    mine, others = (each.full if both else each.proper for each in (one.title, other.title))
-    most = max(fuzz.ratio(a, b) for a in mine for b in others)
-    if not both and most < 100:  # one may have the subtitle as a part of its title
-        most = max(most, *(fuzz.ratio(a, b) for a in one.title.full for b in other.title.full))
-    return 1 - most / 100
+    return closest(one.title, other.title, are_parts=bool(one.numbers and other.numbers))
+
+
+def _of_titles(one: Features, other: Features) -> float | None:
+    """1 without anything in common, 0 for the same."""
+    found = _closest(one, other)
+    return None if found is None else 1 - found.similarity / 100
+
+
+def _of_words(one: Features, other: Features) -> float | None:
+    found = _closest(one, other)
+    return None if found is None else min(alone(found.one, found.other), alone(found.other, found.one))
+
+
+def _of_kinds(one: Features, other: Features) -> float | None:
+    return float(one.about != other.about) if one.title and other.title else None
+
+
+def _of_authors(one: Features, other: Features) -> float | None:
+    """1 if a title of many texts has authors without a word in common."""
+    found = _closest(one, other)
+    if found is None or not (one.author and other.author and known_words().general.fullmatch(found.one)):
+        return None
+    return float(
+        not any(mine.startswith(others) or others.startswith(mine) for mine in one.author for others in other.author)
+    )
 
 
 def _of_years(one: Features, other: Features) -> float | None:
@@ -198,14 +65,30 @@ def _of_editions(one: Features, other: Features) -> float | None:
 
 
 def _of_parts(one: Features, other: Features) -> float | None:
-    return _unlike(one.numbers, other.numbers)
+    mine, others = one.numbers, other.numbers
+    if bool(_years(mine)) != bool(_years(others)):
+        mine, others = mine - _years(mine), others - _years(others)
+    return _unlike(mine, others)
+
+
+def _years(numbers: frozenset[str]) -> frozenset[str]:
+    return frozenset(each for each in numbers if each.isdigit() and int(each) in _YEARS)
 
 
 def _of_numbers_in_titles(one: Features, other: Features) -> float | None:
     if not one.title or not other.title:
         return None
-    both = one.title.has_subtitle and other.title.has_subtitle
-    return _unlike(one.in_title[both], other.in_title[both])
+    both = bool(one.title.subtitle and other.title.subtitle)
+    mine, others = one.in_title[both], other.in_title[both]
+    numbers, other_numbers = (_arabic(each.title, both=both) for each in (one, other))
+    if "".join(numbers) == "".join(other_numbers):  # 10(6) cells, 106 cells
+        mine, others = mine.difference(numbers), others.difference(other_numbers)
+    return _unlike(mine, others)
+
+
+def _arabic(title: Title | None, *, both: bool) -> list[str]:
+    """Numbers in a title that are written in digits."""
+    return _DIGITS.findall((title.full if both else title.proper)[0]) if title else []
 
 
 def _of_pages(one: Features, other: Features) -> float | None:
@@ -217,6 +100,10 @@ def _of_pages(one: Features, other: Features) -> float | None:
 def _of_formats(one: Features, other: Features) -> float | None:
     shared = one.kinds.keys() & other.kinds.keys()
     return float(any(not one.kinds[axis] & other.kinds[axis] for axis in shared)) if shared else None
+
+
+def _of_languages(one: Features, other: Features) -> float | None:
+    return float(not one.languages & other.languages) if one.languages and other.languages else None
 
 
 def _unlike(one: frozenset[str], other: frozenset[str]) -> float | None:
@@ -239,12 +126,16 @@ class Rule:
 
 RULES = (
     Rule("title", "1 minus the similarity of the titles, 0 to 1", 0.2, _of_titles),
+    Rule("title", "words that only the one and only the other title has: the smaller number", 0, _of_words),
+    Rule("title", "only one is a reply, a correction, a workbook or the like", 0, _of_kinds),
+    Rule("title", "other first authors of an editorial or the like", 0, _of_authors),
     Rule("year", "years between the nearest two", 1, _of_years),
     Rule("edition", "other numbers of the edition", 0, _of_editions),
     Rule("part", "other numbers of the part or volume", 0, _of_parts),
     Rule("part", "other numbers in the title", 0, _of_numbers_in_titles),
     Rule("part", "other first pages in a host", 0, _of_pages),
     Rule("format", "other contents, carriers or extents", 0, _of_formats),
+    Rule("language", "other languages", 0, _of_languages),
 )
 """The rules, in the order of their aspects."""
 ASPECTS = tuple(dict.fromkeys(rule.aspect for rule in RULES))
@@ -279,7 +170,7 @@ def is_surely_same(one: Description, other: Description) -> bool:
     distance = _of_titles(mine, others)
     if distance is None or distance > _SLIP:
         return False
-    return mine.numbers | mine.in_title[1] == others.numbers | others.in_title[1]
+    return mine.numbers | mine.in_title[1] == others.numbers | others.in_title[1] and mine.about == others.about
 
 
 def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comparison:

@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.dedup.agreement import RULES, compare, features, similarity, words
+from urnscan.dedup.agreement import RULES, compare, similarity
 from urnscan.dedup.batches import digest_of
 from urnscan.dedup.clustering import Clustering
+from urnscan.dedup.features import features, words
 from urnscan.records.description import Description, shown_title
 from urnscan.records.formats import description_of
 from urnscan.tables.schemas import CANDIDATES

@@ -53,11 +53,11 @@ class Clustering:
         )
         self._reading = reading
         check_sources(policy.keep, reading.dumps)
-        all_joined = reading.edges.join(progress.on_progress)
+        all_joined = reading.edges.join(policy.most_in_class(reading.records), progress.on_progress)
         unit = np.arange(reading.records, dtype=np.int32)
         pieces = np.empty((2, 0), np.int32)
         if reading.pieces is not None:
-            pieces = np.stack(reading.pieces.join(progress.on_progress).pairs())
+            pieces = np.stack(reading.pieces.join(reading.records, progress.on_progress).pairs())
             unit = components(reading.records, *pieces) - np.int32(1)
         joined, self._component = _connected(all_joined, pieces, unit, policy)
         self._is_shared = np.bincount(self._component, minlength=1) > 1

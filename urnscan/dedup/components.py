@@ -85,19 +85,17 @@ class Edges:
     def __init__(
         self,
         weak: Sequence[str],
-        max_class: int,
         folder: Callable[[], Path],
         unsure: Sequence[str] = (),
         *,
         by_urn: bool = True,
     ) -> None:
-        """Classes that are weak (see `is_weak`) join nothing, nor do those in more than `max_class` records.
+        """Classes that are weak (see `is_weak`) join nothing.
 
         `folder` gives the folder for spilled edges. `unsure`: beginnings of keys that are UNSURE. `by_urn`:
         URNs join records.
         """
         self._weak = weak
-        self._max_class = max_class
         self._unsure = unsure
         self._by_urn = by_urn
         self._parts = [Spilled(_EDGES, folder) for _ in range(_PARTS)]
@@ -128,8 +126,11 @@ class Edges:
             for spilled in self._parts:
                 spilled.spill()
 
-    def join(self, on_edges: Callable[[int], object] = lambda _: None) -> Joined:
-        """Join the edges; none can be added afterwards. `on_edges` is told how many are joined. Raises FatalError."""
+    def join(self, max_class: int, on_edges: Callable[[int], object] = lambda _: None) -> Joined:
+        """Join the edges; none can be added afterwards. Classes in more than `max_class` records join nothing.
+
+        `on_edges` is told how many are joined. Raises FatalError.
+        """
         common: list[tuple[str, int]] = []
         shared = [np.empty((3, 0), np.int32)]
         levels = [np.empty(0, np.int32)]
@@ -147,10 +148,10 @@ class Edges:
             strong = level != SURE
             if self._by_urn:
                 strong |= ~is_weak(urn.dictionary, self._weak)
-            too_common = np.flatnonzero(strong & (sizes > self._max_class))
+            too_common = np.flatnonzero(strong & (sizes > max_class))
             names = urn.dictionary.take(number_array(too_common)).to_pylist()
             common += zip(names, sizes[too_common].tolist(), strict=True)
-            joining = (strong & (sizes > 1) & (sizes <= self._max_class))[codes]
+            joining = (strong & (sizes > 1) & (sizes <= max_class))[codes]
             found, numbered = np.unique(codes[joining], return_inverse=True)
             by_class = np.argsort(numbered, kind="stable")
             held = np.stack([edge[joining], record[joining], (numbered + classes).astype(np.int32)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
@@ -82,7 +81,7 @@ class FirstReading:
 
     def __post_init__(self) -> None:
         weak = (*self.policy.weak, *PLACEHOLDERS)
-        self.edges = Edges(weak, self.policy.max_class, self.folder, unsure(), by_urn=URN in self.policy.keys)
+        self.edges = Edges(weak, self.folder, unsure(), by_urn=URN in self.policy.keys)
         """Edges between records and their URNs and keys."""
         self.rows = Spilled(ROWS, self.folder)
         """ROWS of all records; no batch has rows of two dumps."""
@@ -279,7 +278,7 @@ class FirstReading:
         dump.records += len(rows)
         self.records += len(rows)
         if dump.format.keyed:
-            self.pieces = self.pieces or Edges((), sys.maxsize, self.folder)
+            self.pieces = self.pieces or Edges((), self.folder)
             named = [
                 (at, name) for at, name in enumerate(rows.column("record_id").to_pylist(), first) if name is not None
             ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
@@ -16,6 +17,8 @@ from urnscan.records.keys import URN, kinds
 from urnscan.run.options import as_flag, as_whole_number
 from urnscan.urn.beginnings import read_beginnings
 from urnscan.urn.syntax import as_strings, get_syntax
+
+_PERCENT = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?%")
 
 WEAK = ("issn", "schemas-*", "ietf:params:xml", "oasis")
 """Weak by default: URNs that many records share, such as that of a serial or of an XML vocabulary."""
@@ -48,8 +51,8 @@ class Policy:
     """Kinds of keys that join records, of `records.keys.kinds`; "all" alone: all of them."""
     weak: tuple[str, ...] = WEAK
     """Namespaces, or beginnings of names in them, whose URNs join nothing, such as `issn`."""
-    max_class: int = 100
-    """A URN or another key that stands in more records than this joins none of them."""
+    max_class: int | str = 100
+    """A URN or another key that stands in more records than this joins none of them; "1%": in more of all records."""
     agree: tuple[str, ...] = ASPECTS
     """Aspects in which joined records must not contradict each other, of ASPECTS; "none" or empty: no aspect."""
     max_cluster: int = 50
@@ -82,9 +85,7 @@ class Policy:
         object.__setattr__(self, "never_join", never_join_of(self.never_join))
         if self.record is not None and self.record not in tuple(FORMATS):
             raise ArgumentError(f"no format of records is called {self.record!r}: choose from {', '.join(FORMATS)}")
-        object.__setattr__(self, "max_class", as_whole_number("max_class", self.max_class))
-        if self.max_class < 2:
-            raise ArgumentError("max_class must be at least 2: a class of one record joins nothing")
+        object.__setattr__(self, "max_class", _most(self.max_class))
         object.__setattr__(self, "agree", _aspects(self.agree))
         object.__setattr__(self, "max_cluster", as_whole_number("max_cluster", self.max_cluster))
         if self.max_cluster < 2:
@@ -94,6 +95,12 @@ class Policy:
         """The values of the options; of decisions and pairs the SHA-256 of their file."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return values | {name: values[name] and values[name].sha256 for name in ("decisions", "never_join")}
+
+    def most_in_class(self, records: int) -> int:
+        """Most records that a URN or another key may join, of so many records; at least 2."""
+        if isinstance(self.max_class, int):
+            return self.max_class
+        return max(2, int(records * float(self.max_class.removesuffix("%")) / 100))
 
     @property
     def files(self) -> list[str]:
@@ -109,6 +116,18 @@ class Policy:
     def has_keys(self) -> bool:
         """Whether anything but URNs joins records."""
         return self.keys != (URN,)
+
+
+def _most(max_class: int | str) -> int | str:
+    """A number of records, or a percentage as it stands. Raises ArgumentError for what is neither."""
+    if isinstance(max_class, str) and max_class.endswith("%"):
+        if _PERCENT.fullmatch(max_class) and 0 < float(max_class[:-1]) <= 100:
+            return max_class
+        raise ArgumentError(f"max_class cannot be {max_class!r}: a percentage is more than 0% and at most 100%")
+    most = as_whole_number("max_class", max_class)
+    if most < 2:
+        raise ArgumentError("max_class must be at least 2: a class of one record joins nothing")
+    return most
 
 
 def _kinds(keys: str | Iterable[str]) -> tuple[str, ...]:

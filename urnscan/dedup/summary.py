@@ -195,7 +195,7 @@ def _settings(options: Options, policy: Policy) -> Sequence[tuple[str, str]]:
         *([("--decisions", policy.decisions.path)] if policy.decisions else []),
         *([("--never-join", policy.never_join.path)] if policy.never_join else []),
         ("--weak", ",".join(policy.weak) or "nothing"),
-        ("--max-class", f"{policy.max_class:,}"),
+        ("--max-class", f"{policy.max_class:,}" if isinstance(policy.max_class, int) else policy.max_class),
         ("--agree", ",".join(policy.agree) or "none"),
         ("--max-cluster", f"{policy.max_cluster:,}"),
         ("--fields", "yes" if policy.fields else "no"),

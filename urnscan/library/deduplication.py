@@ -102,7 +102,7 @@ def deduplicate(
     fields: bool = False,
     keys: str | Iterable[str] = KEYS,
     weak: str | Iterable[str] = WEAK,
-    max_class: int = 100,
+    max_class: int | str = 100,
     agree: str | Iterable[str] = ASPECTS,
     max_cluster: int = 50,
     keep: str | Iterable[str] = ("first",),

@@ -25,7 +25,7 @@ SUBTITLE = "\x1f"
 
 _FILE = "descriptions.toml"
 _LONGEST = 500  # characters of a value that count: no title needs more
-_SEVERAL = ("year", "changed")  # aspects of which a record may say several
+_SEVERAL = ("year", "changed", "language")  # aspects of which a record may say several
 _LONGEST_PACKED = 2_000  # characters of a field, with the white space in it
 _YEAR = re.compile(r"(?<![0-9])(?:1[4-9]|20)[0-9]{2}(?=(?:[0-9]{2}){0,2}(?![0-9]))")
 _RANGE = re.compile("[0-9]\\s*[-\u2013]")
@@ -51,6 +51,8 @@ class Description(NamedTuple):
     """Fullness of the record: a digit, 1 for the fullest."""
     author: str | None = None
     """The first author as the record writes the name; without one, the first editor."""
+    language: str | None = None
+    """Languages of the text, as codes or in words, with spaces between them."""
 
 
 NOTHING = Description()
@@ -79,7 +81,7 @@ class Row:
             return self.codes.get(text, "")
         if self.words:
             lower = text.lower()
-            return " ".join(meaning for word, meaning in self.words.items() if word in lower)
+            return " ".join(meaning for pattern, meaning in self.words.items() if re.search(pattern, lower))
         return _type(text)
 
 
@@ -190,6 +192,8 @@ def describe(statements: Iterable[Statement]) -> Description:
         said = " ".join(text[:_LONGEST_PACKED].split())[:_LONGEST]  # XML is indented also within titles
         if aspect == "level":
             said = row.codes.get(text, "")
+        if aspect == "language":
+            said = said.strip("|")  # a code that nobody filled in
         if aspect == "year":
             said = " ".join(dict.fromkeys(_YEAR.findall(said)))
         if aspect in _SEVERAL and said and row.order == order:  # a field that is repeated says several
@@ -217,4 +221,5 @@ def describe(statements: Iterable[Statement]) -> Description:
         changed=values.get("changed"),
         level=values.get("level"),
         author=values.get("author"),
+        language=values.get("language"),
     )

@@ -222,7 +222,7 @@ def _tracking() -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def _url(address: str) -> str | None:
-    """An address without its scheme, default port, fragment, slash at the end and tracking; None if it names a site."""
+    """An address without its scheme, `www.`, default port, fragment, slash at the end and tracking; None if it names a site."""
     try:
         parts = urlsplit(address)
         port = parts.port
@@ -237,7 +237,7 @@ def _url(address: str) -> str | None:
     path = parts.path.rstrip("/")
     if not parts.hostname or not (path or query):
         return None
-    host = parts.hostname if port in (None, 80, 443) else f"{parts.hostname}:{port}"
+    host = parts.hostname.removeprefix("www.") + (f":{port}" if port not in (None, 80, 443) else "")
     return host + path + ("?" + "&".join(query) if query else "")
 
 

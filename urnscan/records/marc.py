@@ -158,7 +158,7 @@ def unpack_marc(packed: bytes) -> Description | None:
     _, name, leader, *fields = packed.split(b"\x1e")
     table = description.described_fields(name.decode())
     kind = decoded(leader)[6:7]
-    statements = [*description.of_text(decoded(leader), table["leader"])]
+    statements = [*description.of_text(decoded(leader), table["leader"], kind)]
     for tag, field in zip(fields[::2], fields[1::2], strict=True):
         rows = table[tag.decode()]
         indicators, subfields = _parted(field)

@@ -58,12 +58,13 @@ class MarcFields:
 
     def statements(self, table: description.Table) -> Iterator[description.Statement]:
         """The statements of the record, by a table of the family."""
-        yield from description.of_text(self.leader, table.get("leader", ()))
+        kind = self.leader[6:7]
+        yield from description.of_text(self.leader, table.get("leader", ()), kind)
         for tag, field in self.fields:
             if rows := table.get(tag):
                 indicators, subfields = self.parted(field)
                 if tag.startswith("00"):
-                    yield from description.of_text(indicators, rows, self.leader[6:7])
+                    yield from description.of_text(indicators, rows, kind)
                 else:
                     yield from description.of_subfields(subfields, rows, f"{indicators:2}"[1])
 

@@ -1,0 +1,348 @@
+"""Features of descriptions: titles, numbers, kinds and pages of a record, made ready to be compared.
+
+`words.toml` has the words by which a title or an edition tells what it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import string
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import regex
+from rapidfuzz import fuzz
+
+from urnscan.records.description import ARTICLE_BEGINS, ARTICLE_ENDS, SUBTITLE, Description, axes
+from urnscan.records.fields import read_data
+
+_TAG = regex.compile(r"</?\w{1,10}+(?:\s[^<>]{0,80}+)?>")  # <i>, <sub>
+_ARTICLE = re.compile(rf"{ARTICLE_BEGINS}[^{ARTICLE_ENDS}]*+{ARTICLE_ENDS}")
+_RESPONSIBILITY = re.compile(r"\s/(?:\s.*+)?\Z")  # ISBD: Title / by its author
+_SUBTITLE = re.compile(rf"{SUBTITLE}|\s?[:=]\s|\s[-\u2013\u2014]\s")
+_LONE_GREEK = regex.compile(r"(?<!\p{Greek})[α-ζθ-ξπ-ω](?!\p{Greek})")  # noqa: RUF001 (not eta and omicron, which are articles)
+_NO_WORD = regex.compile(r"[^\p{L}\p{N}]++")
+_ASCII_WORDS = {ord(char): " " for char in map(chr, range(128)) if char not in string.ascii_lowercase + string.digits}
+_LITERAL = re.compile("[a-z]{3,}")  # in a pattern
+_SUFFIX = "(?:st|nd|rd|th|te[rn]?|er|re|i?e(?:me)?|[oaº]|ra|n?da|ta|ma|na|va)"
+_NUMBER = re.compile(rf"([0-9]{{1,9}}){_SUFFIX}?\Z")
+_EDITION_NUMBER = re.compile(rf"(?:\A|第)([0-9]{{1,9}})(?:{_SUFFIX}|ed|aufl)?(?:\Z|版)")
+_ROMAN = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})\Z")
+_VALUES = {"i": 1, "v": 5, "x": 10}
+_ELIDED = frozenset("sld")  # letters that an apostrophe leaves: ink's, l'encre, d'ink
+_PAGE = re.compile(r"\s*+(?:(?:pp?|s|seiten?)[.\s]++)?([a-z]{0,3})([0-9]{1,9})(\s*+[-\u2013\u2014])?", re.IGNORECASE)
+_LAST_PAGE = 99_999  # a greater number is that of an article
+_ONE_SCRIPT = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")  # of East Asia; one title may mix them
+_SLIP = 97  # similarity, to 100, of titles that differ by a slip of the pen
+_NESTED = 90  # similarity of titles of which one contains all words of the other
+_LEAST_WORDS = 3  # of the title of a part that may stand as the title
+_SHORT = 2  # letters of a word that is too short to tell anything
+_ALIKE = 65  # similarity, to 100, of two spellings of a word
+
+
+class Title(NamedTuple):
+    """A title to compare, in small letters without accents and punctuation."""
+
+    proper: tuple[str, ...]
+    """Without the subtitle: with its leading article, and without it where the record marks one."""
+    full: tuple[str, ...]
+    """With the subtitle, if there is one; likewise."""
+    subtitle: str
+    without_part: str
+    """The title proper without the number of a part at its end; empty if there is none."""
+    script: str
+
+
+class Features(NamedTuple):
+    """A description made ready to be compared; empty or None where it says nothing."""
+
+    title: Title | None
+    years: frozenset[int]
+    edition: int | None
+    numbers: frozenset[str]
+    """Of the part: numbers, and letters as in `Part B`."""
+    in_title: tuple[frozenset[str], frozenset[str]]
+    """Numbers and letters in the title proper, and in the whole title."""
+    about: frozenset[str]
+    """Kinds of works that are about another one, or made for it: `reply`, `workbook`."""
+    kinds: Mapping[str, frozenset[str]]
+    """Words of the format by their axis."""
+    page: tuple[str, int] | None
+    """First page in a host."""
+    languages: frozenset[str]
+    author: frozenset[str]
+    """Words of the name of the first author."""
+
+
+class _Words(NamedTuple):
+    """The content of `words.toml`. Patterns are slow, so each has words of which one is in all texts that it finds."""
+
+    parts: frozenset[str]
+    numbers: Mapping[str, int]
+    """Numbers by their words, but for the cardinal ones of 1."""
+    ones: frozenset[str]
+    uncounted: frozenset[str]
+    """Small words, and numbers."""
+    editions: frozenset[str]
+    edition: re.Pattern[str]
+    """An edition with its number in a title; `editions` are its words."""
+    additions: frozenset[str]
+    addition: re.Pattern[str]
+    general: re.Pattern[str]
+    kinds: Mapping[str, re.Pattern[str]]
+    hints: tuple[str, ...]
+    """Beginnings of words of `kinds`."""
+    languages: Mapping[str, str]
+
+
+@functools.cache
+def known_words() -> _Words:
+    """Read `words.toml`."""
+    data: Mapping[str, Any] = read_data("words.toml")
+    ones = frozenset(data["cardinals"][0].split())
+    numbers = {
+        word: at
+        for name in ("cardinals", "ordinals")
+        for at, held in enumerate(data[name], 1)
+        for word in held.split()
+        if word not in ones
+    }
+    editions = data["editions"].split()
+    additions, kinds = "|".join(data["added"]), data["kinds"]
+    return _Words(
+        parts=frozenset(data["parts"].split()),
+        numbers=numbers,
+        ones=ones,
+        uncounted=frozenset([*data["small"].split(), *numbers, *ones]),
+        editions=frozenset(editions),
+        edition=re.compile(
+            rf"\b([0-9]{{1,3}}{_SUFFIX}?|{'|'.join(numbers)})(?: [^\W\d]+){{0,2}}? (?:{'|'.join(editions)})\b"
+        ),
+        additions=frozenset(_LITERAL.findall(additions)),
+        addition=re.compile(additions),
+        general=re.compile("".join(data["general"].split("\n"))),
+        kinds={name: re.compile(pattern) for name, pattern in kinds.items()},
+        hints=tuple({word for pattern in kinds.values() for word in _LITERAL.findall(pattern)}),
+        languages={word: name for name, held in data["languages"].items() for word in held.split()},
+    )
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def features(description: Description) -> Features:
+    """Make a description ready to be compared."""
+    title, edition = _title(description.title) if description.title else (None, None)
+    if description.edition:
+        edition = _edition(description.edition) or edition
+    kinds: dict[str, set[str]] = {}
+    for word in (description.format or "").split():
+        kinds.setdefault(axes()[word], set()).add(word)
+    numbers = _designations(words(description.part), ends=True) if description.part else frozenset()
+    if title and title.without_part and not numbers:
+        numbers = _designations(title.proper[0].removeprefix(title.without_part).strip(), ends=True)
+    said = [words(description.edition)] if description.edition else []
+    return Features(
+        title=title,
+        years=frozenset(map(int, (description.year or "").split())),
+        edition=edition,
+        numbers=numbers,
+        in_title=(_designations(title.proper[0]), _designations(title.full[0])) if title else (frozenset(),) * 2,
+        about=_kinds_in([*said, title.proper[0], title.full[0]] if title else said),
+        kinds={axis: frozenset(words) for axis, words in kinds.items()},
+        page=_first_page(description.pages) if description.pages else None,
+        languages=_languages(description.language) if description.language else frozenset(),
+        author=frozenset(word for word in words(description.author or "").split(" ") if len(word) > 2),
+    )
+
+
+def words(text: str) -> str:
+    """Words in small letters, without accents, punctuation and tags of HTML; a Greek letter alone by its name."""
+    if "<" in text:
+        text = _TAG.sub(" ", text)
+    if text.isascii():
+        return " ".join(text.lower().translate(_ASCII_WORDS).split())
+    text = _LONE_GREEK.sub(lambda letter: f" {unicodedata.name(letter[0]).split(' ')[-1]} ", text)
+    text = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
+    return _NO_WORD.sub(" ", text.casefold()).strip()
+
+
+def _title(text: str) -> tuple[Title | None, int | None]:
+    """A title, and the number of an edition in it."""
+    text = _RESPONSIBILITY.sub("", text)
+    cut = _SUBTITLE.split(text, maxsplit=1)
+    edition = None
+    forms: list[tuple[str, ...]] = []
+    for each in dict.fromkeys((cut[0], text)):
+        whole = words(each.replace(ARTICLE_BEGINS, "").replace(ARTICLE_ENDS, ""))
+        edition = edition or _edition_in(whole)
+        without = words(_ARTICLE.sub("", each)) if ARTICLE_BEGINS in each else ""
+        forms.append(tuple(_without_additions(form) for form in (whole, without) if form) or ("",))
+    proper, full = forms[0], forms[-1]
+    if not full[0]:
+        return None, None
+    subtitle = words(cut[1]) if len(cut) > 1 and proper[0] else ""
+    if not proper[0]:
+        proper = full
+    letter = next(filter(str.isalpha, full[0]), "")
+    script = unicodedata.name(letter, "").split(" ")[0] if letter else ""
+    script = _ONE_SCRIPT[0] if script in _ONE_SCRIPT else script
+    held = proper[0].split(" ")
+    has_part = len(held) > 2 and held[-2] in known_words().parts and bool(_designations(f"{held[-2]} {held[-1]}"))
+    return Title(proper, full, subtitle, " ".join(held[:-2]) if has_part else "", script), edition
+
+
+def _edition_in(title: str) -> int | None:
+    """The number of an edition that stands in a title."""
+    known = known_words()
+    if known.editions.isdisjoint(title.split(" ")):
+        return None
+    found = known.edition.search(title)
+    return _edition(found[1]) if found else None
+
+
+def _without_additions(title: str) -> str:
+    """A title without its edition and without what databases add; the title itself if nothing else is in it."""
+    known = known_words()
+    for hints, pattern in ((known.additions, known.addition), (known.editions, known.edition)):
+        if not hints.isdisjoint(title.split(" ")):
+            title = " ".join(pattern.sub(" ", title).split()) or title
+    return title
+
+
+def _kinds_in(texts: Sequence[str]) -> frozenset[str]:
+    """Kinds of works that a title or an edition names."""
+    hinting = [text for text in dict.fromkeys(texts) if any(map(_is_hint, text.split(" ")))]
+    return frozenset(name for name, kind in known_words().kinds.items() if any(map(kind.search, hinting)))
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _is_hint(word: str) -> bool:
+    return word.startswith(known_words().hints)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _number(word: str) -> str | None:
+    """The number that a word is, in digits: `3rd`, `third`, `three`, `iii`."""
+    if number := _NUMBER.match(word):
+        return str(int(number[1]))
+    if word in known_words().numbers:
+        return str(known_words().numbers[word])
+    return str(_roman(word)) if word and _ROMAN.match(word) else None
+
+
+def _designations(words: str, *, ends: bool = False) -> frozenset[str]:
+    """Numbers among words, also Roman ones and those in letters, and single letters: `Level 3`, `Faust II`, `Part B`.
+
+    `ends`: a letter, and `one`, count at any place.
+    """
+    found = set()
+    known = known_words()
+    held = words.split(" ")
+    for at, word in enumerate(held):
+        is_short = len(word) == 1 and word.isalpha()
+        if not is_short and (number := _number(word)):
+            found.add(number)
+        elif is_short or word in known.ones:
+            is_marked = ends or at == len(held) - 1 or (at > 0 and held[at - 1] in known.parts)
+            if (len(held) > 1 or ends) and (
+                is_marked or (is_short and at > 0 and word.isascii() and word not in _ELIDED)
+            ):
+                found.add(_number(word) or ("1" if word in known.ones else word))
+    return frozenset(found)
+
+
+def _roman(word: str) -> int:
+    values = [_VALUES[letter] for letter in word]
+    return sum(-value if value < max(values[at:]) else value for at, value in enumerate(values))
+
+
+def _edition(text: str) -> int | None:
+    """The first number of an edition: `3rd ed.`, `Dritte, überarb. Aufl.`, `第3版`; None for `Rev. ed.`."""
+    known = known_words()
+    for word in words(text).split(" "):
+        if word in known.numbers:
+            return known.numbers[word]
+        if number := _EDITION_NUMBER.search(word):
+            return int(number[1])
+    return None
+
+
+def _first_page(text: str) -> tuple[str, int] | None:
+    """The first page of a range, or one with letters before it (`S259`). A number alone may be that of all pages, and an
+    article begins on page 1 before it has its place in an issue.
+    """
+    page = _PAGE.match(text)
+    if page is None or not (page[1] or page[3]) or not 1 < int(page[2]) <= _LAST_PAGE:
+        return None
+    return page[1].lower(), int(page[2])
+
+
+def _languages(text: str) -> frozenset[str]:
+    known = known_words().languages
+    return frozenset(known[word] for word in words(text).split(" ") if word in known)
+
+
+class Closest(NamedTuple):
+    """The forms of two titles that are most alike."""
+
+    similarity: float
+    """To 100 for the same."""
+    one: str
+    other: str
+    """The two forms, in the order of the alphabet."""
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def closest(one: Title, other: Title, *, are_parts: bool) -> Closest:
+    """Find the forms of two titles that are most alike. Where one title has no subtitle, titles proper are compared.
+
+    `are_parts`: both records say the number of a part, so it does not belong to the title.
+    """
+    if one.subtitle and other.subtitle:
+        found = _most_alike(one.full, other.full)
+        is_same = _most_alike(one.proper, other.proper).similarity >= _SLIP
+        if is_same and found.similarity < _NESTED and _are_nested(found.one, found.other):
+            found = found._replace(similarity=_NESTED)
+    else:
+        found = _most_alike(one.proper, other.proper)
+        if found.similarity < 100:  # one may have the subtitle as a part of its title
+            found = max(found, _most_alike(one.full, other.full))
+    if are_parts and (one.without_part or other.without_part):
+        without = ([each.without_part or each.proper[0]] for each in (one, other))
+        found = max(found, _most_alike(*without))
+    for whole, part in ((one, other), (other, one)):  # the title of a part may stand as the title
+        if whole.subtitle.count(" ") >= _LEAST_WORDS - 1:
+            alike = _most_alike([whole.subtitle], part.proper)
+            found = max(found, alike) if alike.similarity >= _SLIP else found
+    return found
+
+
+def _most_alike(mine: Sequence[str], others: Sequence[str]) -> Closest:
+    return max(Closest(fuzz.ratio(a, b), *sorted((a, b))) for a in mine for b in others)
+
+
+def _are_nested(one: str, other: str) -> bool:
+    """Whether one title has all words of the other one."""
+    mine, others = set(one.split()), set(other.split())
+    return mine <= others or others <= mine
+
+
+def alone(one: str, other: str) -> int:
+    """Number of words in a title of which the other title has nothing like; small words and numbers do not count."""
+    known = known_words()
+    others, joined = other.split(), other.replace(" ", "")
+    return sum(
+        len(word) > _SHORT
+        and not word.isdigit()
+        and word not in known.uncounted
+        and word not in joined
+        and not any(_are_alike(word, each) for each in others)
+        for word in set(one.split()).difference(others)
+    )
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Whether two words may be two spellings of one, or one its abbreviation."""
+    shorter, longer = sorted((one, other), key=len)
+    return (len(shorter) > _SHORT and longer.startswith(shorter)) or fuzz.ratio(one, other) >= _ALIKE
