@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from urnscan.framing.buffer import BETWEEN, MARK, Buffer
@@ -42,6 +42,8 @@ _PRINTABLE_LEADER = re.compile(rb"[0-9]{5}[ -~]{7}[0-9]{5}[ -~]{7}")
 _HEAD = re.compile(_LEADER.pattern + rb"(?:[0-9A-Za-z ]{3}[0-9]{9}){1,8331}\x1e")  # leader and directory
 _NEXT_HEAD = re.compile(rb"\x1d[\r\n]*+" + _HEAD.pattern)
 _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za-z]{3}[0-9]{9}")
+_ENTRY = re.compile(rb"(...)....(.....)", re.DOTALL)  # of the directory: tag and place of a field
+_REPEATED = 1 << 10  # fields that are kept in mind, as those of the library that made the record
 _LONGEST_FIELD = 9_999  # octets; the entry of a longer field cannot give its length
 _FILLER = b"\x1e \0\r\n"  # may stand behind the last field
 _PACKED = b"ISO 2709"  # begins what is packed; no table of descriptions.toml is called so
@@ -78,6 +80,7 @@ class MarcRecords(RecordReader):
         self._owned = {name: {tag.encode(): rows for tag, rows in self.own_fields(name).items()} for name in FAMILIES}
         self._describing = {name: {tag.encode() for tag in self.described_fields(name)} for name in FAMILIES}
         self._is_plain = not (own or keys or described)
+        self._own_in = functools.lru_cache(_REPEATED)(self._read_own)
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Find the records, each with the octet at which its fields begin."""
@@ -103,38 +106,40 @@ class MarcRecords(RecordReader):
     def record(self, cut: Cut) -> Record:
         """Read a record."""
         offset, octets, base = cut
-        entry = 24
-        while entry < base - 1 and octets[entry : entry + 3] != b"001":
-            entry += 12
+        entries = _ENTRY.findall(octets, 24, base - 1)
+        tags = [tag for tag, _ in entries]
+        fields = _fields(octets, base, entries)
         identifier = None
-        if entry < base - 1:
-            identifier = _field(octets, base, entry).decode("utf-8", "replace").strip() or None
+        if b"001" in tags:
+            identifier = fields[tags.index(b"001")].decode("utf-8", "replace").strip() or None
         texts = (octets,) if self.has_texts else ()
         if self._is_plain:
             return Record(offset, octets, identifier, texts)
-        tags = [octets[entry : entry + 3] for entry in range(24, base - 1, 12)]
-        name = family(b"200" in tags, b"245" in tags, lambda: _general(octets, base, tags))
-        fields, describing = self._owned[name], self._describing[name]
+        name = family(b"200" in tags, b"245" in tags, lambda: _general(fields, tags))
+        owned, describing = self._owned[name], self._describing[name]
         own: list[Own] = []
         described = [_PACKED, name.encode(), octets[:24]] if describing else []
         left = len(octets)  # fewer are left if the directory leads to the same field again and again
-        for at, tag in enumerate(tags):
-            rows, is_described = fields.get(tag), tag in describing
+        for tag, field in zip(tags, fields, strict=True):
+            rows, is_described = owned.get(tag), tag in describing
             if not (rows or is_described):
                 continue
-            field = _field(octets, base, 24 + 12 * at)
             left -= len(field)
             if left < 0:
                 break
             if is_described:
                 described += tag, field[:_LONGEST_PACKED].replace(b"\x1e", b" ")  # a wrong entry leads over several
             if rows:
-                indicators, subfields = _parted(field)
-                if tag.startswith(b"00"):  # a control field
-                    own += of_value(indicators.strip(), rows)
-                else:
-                    own += of_subfields(subfields, rows, indicators[0], indicators[1])
+                own += self._own_in(name, tag, field)
         return Record(offset, octets, identifier, texts, own, b"\x1e".join(described))
+
+    def _read_own(self, family: str, tag: bytes, field: bytes) -> tuple[Own, ...]:
+        """Own identifiers in a field."""
+        rows = self._owned[family][tag]
+        indicators, subfields = _parted(field)
+        if tag.startswith(b"00"):  # a control field
+            return tuple(of_value(indicators.strip(), rows))
+        return tuple(of_subfields(subfields, rows, indicators[0], indicators[1]))
 
 
 def _parted(field: bytes) -> tuple[str, list[tuple[str, str]]]:
@@ -143,11 +148,11 @@ def _parted(field: bytes) -> tuple[str, list[tuple[str, str]]]:
     return f"{indicators:2}", [(each[:1], each[1:]) for each in subfields]
 
 
-def _general(octets: bytes, base: int, tags: list[bytes]) -> str:
+def _general(fields: Sequence[bytes], tags: Sequence[bytes]) -> str:
     """The first 100 $a; empty if there is none."""
     if b"100" not in tags:
         return ""
-    _, subfields = _parted(_field(octets, base, 24 + 12 * tags.index(b"100")))
+    _, subfields = _parted(fields[tags.index(b"100")])
     return next((value for code, value in subfields if code == "a"), "")
 
 
@@ -196,20 +201,17 @@ def _places(octets: bytes, base: int) -> list[tuple[int, int]]:
     return places
 
 
-def _field(octets: bytes, base: int, entry: int) -> bytes:
-    """The field whose entry begins at octet `entry`."""
-    start = base + int(octets[entry + 7 : entry + 12])
-    end = start + int(octets[entry + 3 : entry + 7]) - 1
-    if end < len(octets) and octets[end] == octets[start - 1] == 0x1E:
-        return octets[start:end]
-    in_turn = _in_turn(octets, base)
-    return in_turn[(entry - 24) // 12] if in_turn else octets[start:end]
-
-
-@functools.lru_cache(maxsize=1)  # one record has many fields
-def _in_turn(octets: bytes, base: int) -> list[bytes]:
-    """Fields in their order, if there are as many as entries."""
-    return octets.split(b"\x1e")[1:] if _fields_match(octets, base) else []
+def _fields(octets: bytes, base: int, entries: Sequence[tuple[bytes, bytes]]) -> Sequence[bytes]:
+    """The fields of the entries of a directory, each a tag and a place."""
+    in_turn = octets[base:-1].split(b"\x1e")[:-1] if _fields_match(octets, base) else []
+    places = [place for _, place in entries]
+    if in_turn and places == sorted(places):
+        return in_turn
+    fields = []
+    for number, (start, end) in enumerate(_places(octets, base)):
+        is_there = end < len(octets) and octets[end] == octets[start - 1] == 0x1E
+        fields.append(in_turn[number] if in_turn and not is_there else octets[start:end])
+    return fields
 
 
 def show_marc(octets: bytes) -> str:
@@ -218,8 +220,9 @@ def show_marc(octets: bytes) -> str:
         return decoded(octets)
     lines = [f"LDR    {in_line(octets[:24])}"]
     base = octets.find(b"\x1e") + 1
-    for entry in range(24, base - 1, 12):
-        tag, value = in_line(octets[entry : entry + 3]), _field(octets, base, entry)
+    entries = _ENTRY.findall(octets, 24, base - 1)
+    for (found, _), value in zip(entries, _fields(octets, base, entries), strict=True):
+        tag = in_line(found)
         indicators, *subfields = value.split(b"\x1f")
         if subfields:
             shown = (f"${in_line(each[:1])} {in_line(each[1:])}" for each in subfields)
