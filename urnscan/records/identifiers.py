@@ -123,6 +123,8 @@ _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 # The nil and the max UUID (RFC 9562, sections 5.9 and 5.10).
 _NOBODYS = frozenset(f"urn:uuid:{digit * 8}-{f'{digit * 4}-' * 3}{digit * 12}" for digit in "0f")
 
+_EAN_LENGTH = 13  # digits
+_BOOKS = ("978", "979")
 _BRACKETS = regex.compile(r"\([^()]*+\)|\[[^\[\]]*+\]")
 _PART = regex.compile(r"[^;,|\n]++")
 _PUNCTUATION = " \t\r\n.:;,/|="
@@ -170,6 +172,8 @@ def as_text(own: Own) -> str | None:
         if telling is None:
             return None
         kind = str(telling.lastgroup)
+    if kind == "isbn" and len(plain) == _EAN_LENGTH and plain.isdigit() and plain.startswith(_BOOKS) and plain.isascii():
+        return _urn_of_isbn(plain)  # nothing around it, as mostly
     if kind == "doi":
         plain = text.strip()  # a DOI keeps its hyphens
     return "\n".join(dict.fromkeys(_READ[kind](plain))) or None
