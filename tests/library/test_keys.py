@@ -244,3 +244,15 @@ def test_metadata_names_the_keys(tmp_path):
 def test_no_such_key(tmp_path, keys):
     with pytest.raises(urnscan.ArgumentError, match="keys"):
         urnscan.deduplicate(csv(tmp_path, "a", "b"), keys=keys)
+
+
+def test_pica_of_k10plus(tmp_path):
+    """003O has the number in WorldCat with its code, 007G that of the catalogue that had the record first."""
+    dump = tmp_path / "a.pica"
+    dump.write_bytes(
+        b"003@ \x1f01\x1e003O \x1faOCoLC\x1f00844984463\x1e006A \x1f02012345678\x1e007G \x1fiDNB\x1f0970000001\x1e021A \x1faInks\x1e\n"
+        b"003@ \x1f02\x1e003O \x1faOCoLC\x1f0844984463\x1e006G \x1f0970000001\x1e021A \x1faInks\x1e\n"
+    )
+    assert [row["cluster"] for row in rows(dump)] == [1, 1]
+    assert rows(dump)[0]["joined_by"] == ["oclc:844984463", "id:dnb/970000001"]
+    assert "lccn:2012345678" in rows(dump)[0]["other_keys"]

@@ -20,7 +20,14 @@ def keys_of(text, scheme=""):
 
 
 SAME = {
-    ("oclc:12345", "control"): ["(OCoLC)12345", "(OCoLC)ocm00012345", "(ocolc) 0012345", "ocm00012345 ", "ocn12345"],
+    ("oclc:12345", "control"): [
+        "(OCoLC)12345",
+        "(OCoLC)ocm00012345",
+        "(ocolc) 0012345",
+        "ocm00012345 ",
+        "ocn12345",
+        "(OCLC)12345",
+    ],
     ("oclc:12345", "oclc"): ["12345", "ocm00012345", "OCLC:12345", "https://www.worldcat.org/oclc/12345"],
     ("oclc:12345", ""): ["http://worldcat.org/oclc/12345", "https://www.worldcat.org/title/12345", "(OCoLC)12345"],
     # https://www.loc.gov/marc/lccn-namespace.html
@@ -40,7 +47,12 @@ SAME = {
     ("agency:sirsi/i978", "control"): ["(Sirsi) i978", "(SIRSI)i978"],
     ("pmid:123456", "pmid"): ["123456", "PMID: 123456", "0123456"],
     ("pmid:123456", ""): ["https://pubmed.ncbi.nlm.nih.gov/123456/", "http://www.ncbi.nlm.nih.gov/pubmed/123456"],
-    ("pmid:123456", "accession"): ["(NLM)123456", "PMID:123456", "(PubMed)123456"],
+    ("pmid:123456", "accession"): [
+        "(NLM)123456",
+        "PMID:123456",
+        "(PubMed)123456",
+        "(Ovid MEDLINE(R) <1946 to June 2026>)123456",
+    ],
     ("pmcid:pmc1234567", "pmc"): ["PMC1234567", "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC1234567/"],
     ("accession:wos:000123456700001", "accession"): [
         *("WOS:000123456700001", "ISI:000123456700001", "(WoS)WOS:000123456700001"),
@@ -49,6 +61,18 @@ SAME = {
         "https://www.scopus.com/inward/record.uri?eid=2-s2.0-85012345678&doi=10.1%2fa&partnerID=40",
         "2-s2.0-85012345678",
     ],
+    ("accession:embase/601234567", "accession"): [
+        "(Embase)L601234567",
+        "(EMBASE) 601234567",
+        "(Embase Classic)601234567",
+    ],
+    ("accession:psyc/2010-12345-001", "accession"): ["(PsycINFO)2010-12345-001", "(APA PsycInfo) 2010-12345-001"],
+    ("accession:cn-01234567", "accession"): ["CN-01234567", "(Cochrane)CN-01234567"],
+    ("url:example.org/ink", "note"): [
+        r"Available at https://www.example.org/ink, last seen in 2026",
+        "https://example.org/ink.",
+    ],
+    ("arxiv:2312.00752", "note"): ["arXiv:2312.00752 [cs.LG]"],
     ("accession:a9h/12345678", "accession"): ["(a9h)12345678", "(A9H) 12345678"],
     ("arxiv:2312.00752", ""): [
         *("arXiv:2312.00752", "arXiv:2312.00752v2 [cs.LG]", "https://arxiv.org/abs/2312.00752v2"),
@@ -69,7 +93,7 @@ SAME = {
         *("ark:/12148/btv1b8449691v", "ark:12148/btv1b-8449691-v", "https://gallica.bnf.fr/ark:/12148/btv1b8449691v/"),
     ],
     ("url:example.org/a/B?id=1", ""): [
-        *("http://example.org/a/B?id=1", "HTTPS://Example.ORG:443/a/B/?id=1&utm_source=x#top"),
+        *("http://example.org/a/B?id=1", "HTTPS://www.Example.ORG:443/a/B/?id=1&utm_source=x#top"),
         "https://example.org/a/B?fbclid=z&id=1",
     ],
     ("id:oai:example.org:Ab1", ""): ["oai:example.org:Ab1"],

@@ -172,7 +172,13 @@ def as_text(own: Own) -> str | None:
         if telling is None:
             return None
         kind = str(telling.lastgroup)
-    if kind == "isbn" and len(plain) == _EAN_LENGTH and plain.isdigit() and plain.startswith(_BOOKS) and plain.isascii():
+    if (
+        kind == "isbn"
+        and len(plain) == _EAN_LENGTH
+        and plain.isdigit()
+        and plain.startswith(_BOOKS)
+        and plain.isascii()
+    ):
         return _urn_of_isbn(plain)  # nothing around it, as mostly
     if kind == "doi":
         plain = text.strip()  # a DOI keeps its hyphens
