@@ -17,7 +17,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     "framing": ("errors", ""),
     "sources": ("errors arrays framing", "numpy pyarrow isal zstandard lz4 brotli fsspec lxml msgspec"),
     "scanner": ("display errors arrays urn", "numpy regex"),
-    "records": ("errors urn framing", "lxml regex"),
+    "records": ("errors urn framing", "lxml pymarc regex"),
     "tables": ("errors arrays urn scanner", "numpy pyarrow"),
     "grouping": ("errors arrays urn tables", "numpy pyarrow"),
     "output": ("display errors arrays sources tables", "numpy pyarrow"),

@@ -59,6 +59,70 @@ def test_marc_says_what_pymarc_reads(subfields):
     assert line == " ".join(("245 1 ", *(f"${code} {value}" for code, value in subfields)))
 
 
+FIELDS = [*shown("marc", BOOK).rstrip().split("\n")]
+XML = (
+    '<{0}record{1}><{0}leader>00129nam a2200073   4500</{0}leader><{0}controlfield tag="001">31</{0}controlfield>'
+    '<{0}datafield tag="245" ind1="1" ind2="0"><{0}subfield code="a">The lamp</{0}subfield><{0}subfield code="b">2</{0}subfield>'
+    '</{0}datafield><{0}datafield tag="020" ind1=" " ind2=" "><{0}subfield code="a">978300123</{0}subfield>'
+    '<{0}subfield code="q">(pbk.)</{0}subfield></{0}datafield><{0}datafield tag="856" ind1="4" ind2="0">'
+    '<{0}subfield code="u">urn:x:é</{0}subfield></{0}datafield></{0}record>'
+)
+SLIM = ' xmlns="http://www.loc.gov/MARC21/slim"'
+OTHERS = [
+    ("marcxml", XML.format("", "")),
+    ("marcxml", XML.format("", SLIM)),
+    ("marcxml", XML.format("marc:", "")),  # the wrapper declares the prefix
+    ("oai", f"<o:record><o:header/><o:metadata>{XML.format('', SLIM)}</o:metadata></o:record>"),
+    ("sru", f"<record><recordSchema>x</recordSchema><recordData>{XML.format('m:', '')}</recordData></record>"),
+    (
+        "mrk",
+        "=LDR  00129nam a2200073   4500\n=001  31\n=245  10$aThe lamp$b2\n=020  \\\\$a978300123$q(pbk.)\n=856  40$uurn:x:é\n",
+    ),
+    (
+        "marc-lines",
+        "00129nam a2200073   4500\n001 31\n245 10 $a The lamp $b 2\n020    $a 978300123 $q (pbk.)\n856 40 $u urn:x:é\n",
+    ),
+    (
+        "aleph",
+        (
+            "000000031 LDR   L 00129nam^a2200073^^^4500\n000000031 001   L 31\n000000031 24510 L $$aThe lamp$$b2\n"
+            "000000031 020   L $$a978300123$$q(pbk.)\n000000031 85640 L $$uurn:x:é\n"
+        ),
+    ),
+    (
+        "jsonl",
+        (
+            '{"leader": "00129nam a2200073   4500", "fields": [{"001": "31"}, {"245": {"ind1": "1", "ind2": "0", "subfields": '
+            '[{"a": "The lamp"}, {"b": "2"}]}}, {"020": {"ind1": " ", "ind2": " ", "subfields": [{"a": "978300123"}, '
+            '{"q": "(pbk.)"}]}}, {"856": {"ind1": "4", "ind2": "0", "subfields": [{"u": "urn:x:é"}]}}]}'
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("format_name", "text"), OTHERS)
+def test_all_forms_of_marc_look_alike(format_name, text):
+    """Two records side by side differ where they say something else, and not where one is in another format."""
+    assert shown(format_name, text.encode()).split("\n") == FIELDS
+
+
+@pytest.mark.parametrize(
+    ("octets", "text"),
+    [
+        (b"caf\xe2e au lait", "café au lait"),  # ANSEL: the accent before its letter
+        (b"\x1bgb\x1bs-rays", "β-rays"),  # a Greek letter, all in ASCII
+        (b"\x1b(NkNIGA\x1b(B x", "\u041a\u043d\u0438\u0433\u0430 x"),  # Cyrillic
+        ("café".encode(), "café"),  # UTF-8, though the leader does not say so
+    ],
+)
+def test_marc_8_is_shown_in_its_letters(octets, text):
+    """MARC 21 Specifications, Character Sets, Part 2: a record whose leader does not say UTF-8."""
+    field = b"10\x1fa" + octets + b"\x1e"
+    entry = b"245%04d00000" % len(field)
+    record = b"%05dnam  2200037   4500" % (24 + 13 + len(field) + 1) + entry + b"\x1e" + field + b"\x1d"
+    assert shown("marc", record).split("\n")[1] == f"245 10 $a {text}"
+
+
 @given(
     st.lists(st.tuples(st.sampled_from("0au"), values), min_size=1, max_size=4), st.sampled_from([b"\n", b"\x1d", b""])
 )
@@ -74,7 +138,7 @@ def test_pica_is_shown_in_its_plain_form(subfields, end):
 
 
 @pytest.mark.parametrize("format_name", sorted({*FORMATS} - {"marc", "pica"}))
-def test_other_formats_are_text(format_name):
+def test_other_texts_are_shown_as_they_stand(format_name):
     assert shown(format_name, "<a>ü</a>\n".encode() + b"\xff") == "<a>ü</a>\n\ufffd"
 
 

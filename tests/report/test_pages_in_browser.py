@@ -5,14 +5,13 @@ It needs Chromium (Debian: `apt-get install chromium`) and Playwright, which onl
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 
+from tests.report.conftest import in_browser
 from tests.report.test_dedup_page import FULL as DUPLICATES
 from tests.support.classes import HOSTILE, HOSTILE_SOURCE, classes, made, occurrences, write
 from urnscan.report import dedup
@@ -20,12 +19,7 @@ from urnscan.report.dedup import Input
 from urnscan.report.figures import EMBEDDED, summarise
 from urnscan.report.scan import render
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium"),
-]
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install '.[test]'")
+pytestmark = [pytest.mark.slow, in_browser]
 
 SIZE = EMBEDDED + 5_000
 BOUND = 2.0  # seconds; it takes a tenth of that where the machine is not busy
@@ -54,15 +48,6 @@ def embedded(rows):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        options = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=options)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
 def detailed(tmp_path_factory):
     """The page of a few classes, with what makes a page wide, and with their occurrences."""
     folder = tmp_path_factory.mktemp("detailed")
@@ -81,27 +66,9 @@ def detailed(tmp_path_factory):
 
 
 @pytest.fixture
-def opened(browser, address):
-    """Opens the page; whatever it complains of, or asks the network for, fails the test."""
-    contexts, said = [], []
-
-    def open_it(width=1200, scheme="light", address=address, **options):
-        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("dialog", lambda dialog: said.append(dialog.message))
-        page.on("request", lambda request: said.append(request.url) if request.url != address else None)
-        page.goto(address)
-        if options.get("java_script_enabled", True) and page.locator("script").count():
-            page.wait_for_selector("#controls:not([hidden])")
-        return page
-
-    yield open_it
-    for context in contexts:
-        context.close()
-    assert said == []
+def opened(visit, address):
+    """Opens the page, or another one."""
+    return lambda width=1200, scheme="light", address=address, **options: visit(address, width, scheme, **options)
 
 
 @pytest.fixture(scope="module")

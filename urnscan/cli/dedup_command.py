@@ -93,7 +93,8 @@ _OUTPUT = {
     "--review": option(
         "FILE",
         "write the records of the clusters that are in doubt (held apart, or too many), side by side, with what is "
-        "proposed for each and why, in a format as -o",
+        "proposed for each and why, in a format as -o; a name that ends in .html: as a page, which saves what is "
+        "decided there for --decisions",
     ),
     "--candidates": option(
         "FILE",
@@ -181,7 +182,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
     """Deduplicate as the arguments say; returns whether nothing failed. Raises UrnscanError."""
     with loading():
         from urnscan.dedup.job import run
-        from urnscan.dedup.outputs import FILES, Outputs
+        from urnscan.dedup.outputs import FILES, Outputs, review_sinks
         from urnscan.dedup.policy import Policy
         from urnscan.run.options import Options
         from urnscan.run.tasks import plan_size
@@ -200,10 +201,12 @@ def dedup(arguments: argparse.Namespace) -> bool:
     with contextlib.ExitStack() as stack:
         files = open_outputs(arguments, FILES, stack)
         progress = show_progress(arguments, "reading", lambda: plan_size(inputs, options, paths), stack)
+        review, review_page = review_sinks(files.files.get("review"))
         wanted = Outputs(
             clusters=files.sink("clusters"),
             mapping=files.sink("mapping"),
-            review=files.sink("review"),
+            review=review,
+            review_page=review_page,
             candidates=files.sink("candidates"),
             dumps=files.files.get("deduplicated"),
             removed=files.files.get("removed"),

@@ -20,6 +20,8 @@ clustering: clusters of all records, and the rows about them.
 mapping: rows that lead from removed records to the ones that are kept.
 candidates: pairs of records that share no key and may be the same, for people who decide.
 review: rows of the records that are in doubt, for people who decide.
+shown: the beginnings of records as pages show them.
+review_page: the page of these rows and records.
 summary: the HTML report.
 job: one run, from inputs to outputs.
 

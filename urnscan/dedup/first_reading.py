@@ -170,7 +170,7 @@ class FirstReading:
             self.policy.fields,
             self.policy.keys if self.policy.has_keys else (),
             self.policy.needs_descriptions or self.outputs.candidates is not None,
-            self.outputs.review is not None or self.policy.decisions is not None,
+            self.outputs.has_review or self.policy.decisions is not None,
         )
         in_turn = _InTurn(dump, place, wanted)
         try:

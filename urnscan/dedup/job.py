@@ -142,7 +142,7 @@ def run(
         report.left_out = reading.found.left_out if options.leaves_out else None
         chosen = None if outputs.page is None else _chosen(clustering, reading)
         redirects = None if outputs.mapping is None else Redirects(clustering)
-        review = None if outputs.review is None else Review(clustering.is_doubtful)
+        review = Review(clustering.is_doubtful) if outputs.has_review else None
         if any(each is not None for each in (outputs.clusters, redirects, review, chosen)):
             progress.on_stage(Stage("writing", report.records, ROWS))
             for dump, rows in clustering.rows():
@@ -152,7 +152,7 @@ def run(
                     for mapped in redirects.rows(rows):
                         outputs.mapping(mapped)
                 if review is not None:
-                    review.take(rows)
+                    review.take(dump, rows)
                 if chosen is not None:
                     chosen.take(dump, rows)
                 progress.on_progress(len(rows))
@@ -181,6 +181,10 @@ def run(
             for source in reading.empty:  # their files are empty, too
                 with dumps.open(source):
                     pass
+        if outputs.review_page is not None and review is not None:
+            progress.on_stage(Stage("reading what is in doubt"))
+            for octets in _review_page(review, again, options, policy, folder):
+                outputs.review_page(octets)
         if outputs.page is not None and chosen is not None:
             outputs.page(chosen.page(options, policy, report, excerpts))
     report.seconds = time.monotonic() - began
@@ -206,6 +210,15 @@ def _count(report: DedupReport, reading: FirstReading) -> None:
     report.silent = [(dump.name, dump.records) for dump in dumps if 0 < dump.records == dump.without]
     report.cut, report.trimmable = reading.cut, reading.found.trimmable
     report.components_in_names = reading.found.components_in_names
+
+
+def _review_page(
+    review: Review, again: SecondReading, options: Options, policy: Policy, folder: SpillFolder
+) -> Iterator[bytes]:
+    from urnscan.dedup.review_page import page_of  # noqa: PLC0415 (templates are slow to load)
+    from urnscan.dedup.shown import Excerpts  # noqa: PLC0415
+
+    return page_of(review, again, Excerpts(options, policy), folder.get)
 
 
 def _chosen(clustering: Clustering, reading: FirstReading) -> Chosen:

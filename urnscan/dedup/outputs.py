@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,8 @@ import pyarrow as pa
 
 from urnscan.errors import FatalError, SourceError
 from urnscan.framing.buffer import MARK
-from urnscan.output.octets import NOT_WRITTEN, OctetOutput, PageOutput
-from urnscan.output.places import as_fatal, check_output, work_folder
+from urnscan.output.octets import NOT_WRITTEN, PAGES, OctetOutput, PageOutput, form_of
+from urnscan.output.places import Output, as_fatal, check_output, work_folder
 from urnscan.output.tables import open_table
 from urnscan.records.formats import Format
 from urnscan.sources.inputs import Input
@@ -168,16 +169,30 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         return str(self._folder / (name.removesuffix("".join(suffixes)) + "".join(written)))
 
 
+def open_review(path: str | os.PathLike[str], *, force: bool = False) -> Output:
+    """Open the output of `--review`: a page if its name ends in .html, else a table. Raises FatalError."""
+    if isinstance(path, str | os.PathLike) and form_of(os.fspath(path))[0] in PAGES:
+        return PageOutput(path, force=force)
+    return open_table(path, REVIEW, force=force)
+
+
 FILES: Mapping[str, Callable[..., Any]] = {
     "clusters": functools.partial(open_table, schema=CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS),
     "mapping": functools.partial(open_table, schema=MAPPING),
-    "review": functools.partial(open_table, schema=REVIEW),
+    "review": open_review,
     "candidates": functools.partial(open_table, schema=CANDIDATES),
     "deduplicated": Dumps,
     "removed": Dumps,
     "report": PageOutput,
 }
 """The functions that open the outputs of a run, by the names of their options: path and `force` -> context manager."""
+
+
+def review_sinks(file: Any) -> tuple[Callable[[Any], None] | None, Callable[[Any], None] | None]:  # noqa: ANN401
+    """The functions that append to the output of `--review`: rows to a table, octets to a page; None if it is none."""
+    if isinstance(file, PageOutput):
+        return None, file.write
+    return file and file.write, None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +205,8 @@ class Outputs:
     """Takes batches of MAPPING rows, in order."""
     review: Callable[[pa.RecordBatch], None] | None = None
     """Takes batches of REVIEW rows, in order."""
+    review_page: Callable[[bytes], object] | None = None
+    """Takes the octets of the page of review, in pieces."""
     candidates: Callable[[pa.RecordBatch], None] | None = None
     """Takes batches of CANDIDATES rows, in order."""
     dumps: Dumps | None = None
@@ -211,4 +228,9 @@ class Outputs:
     @property
     def need_second_reading(self) -> bool:
         """Whether the dumps have to be read twice."""
-        return bool(self.copies) or self.page is not None
+        return bool(self.copies) or self.page is not None or self.review_page is not None
+
+    @property
+    def has_review(self) -> bool:
+        """Whether the records that are in doubt are wanted, in a table or a page."""
+        return self.review is not None or self.review_page is not None

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from urnscan.arrays.arrow import flag_array, number_array, numbers
 from urnscan.dedup.components import Flags
+from urnscan.dedup.second_reading import Dump
 from urnscan.tables.schemas import REVIEW
 
 KEEP, REMOVE, APART, TOGETHER = "keep", "remove", "apart", "together"
@@ -22,6 +23,11 @@ def shown_digest(digest: int) -> str:
     return f"d{digest % (1 << 64):016x}"
 
 
+def review_rows(table: pa.RecordBatch) -> pa.RecordBatch:
+    """REVIEW rows of a table that has more columns."""
+    return pa.RecordBatch.from_arrays([table.column(name) for name in REVIEW.names], schema=REVIEW)
+
+
 class Review:
     """Collects the records of doubtful components, in memory, to give them by component and cluster."""
 
@@ -29,24 +35,38 @@ class Review:
         """`is_doubtful`: whether a component is, by its number."""
         self._is_doubtful = is_doubtful
         self._held: list[pa.RecordBatch] = []
+        self.dumps: list[Dump] = []
+        """Dumps with such records, by the numbers in the column `dump` of `table`."""
 
-    def take(self, rows: pa.RecordBatch) -> None:
-        """Collect what is in doubt of the rows of `Clustering.rows`."""
+    def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
+        """Collect what is in doubt of the rows of `Clustering.rows`, all of this dump."""
         some = rows.filter(flag_array(self._is_doubtful[numbers(rows.column("component"))]))
         if not len(some):
             return
         proposed = [_PROPOSED[decision] for decision in some.column("decision").to_pylist()]
-        columns = {name: some.column(name) for name in (*REVIEW.names, "cluster_rank")}
+        if not self.dumps or self.dumps[-1] is not dump:
+            self.dumps.append(dump)
+        columns = {name: some.column(name) for name in (*REVIEW.names, "cluster_rank", "length")}
+        columns["dump"] = number_array(np.full(len(some), len(self.dumps) - 1, np.int32))
         columns["decision"] = pa.array(proposed, pa.string())
         columns["digest"] = pa.array(map(shown_digest, numbers(some.column("digest")).tolist()), pa.string())
         self._held.append(pa.RecordBatch.from_pydict(columns))
 
-    def rows(self) -> Iterator[pa.RecordBatch]:
-        """REVIEW rows: by component, then by cluster, each with its best record first."""
+    def table(self) -> pa.RecordBatch | None:
+        """All of them: by component, then by cluster, each with its best record first; None if there are none.
+
+        The columns are those of REVIEW, and behind them `dump` and `length`: the number of the dump, and of octets.
+        """
         if not self._held:
-            return
+            return None
         table = pa.Table.from_batches(self._held).unify_dictionaries().combine_chunks()
+        self._held.clear()
         keys = [numbers(table.column(name).chunk(0)) for name in ("cluster_rank", "cluster", "component")]
-        table = table.take(number_array(np.lexsort(keys))).select(REVIEW.names).combine_chunks()
-        for rows in table.to_batches():
-            yield pa.RecordBatch.from_arrays(rows.columns, schema=REVIEW)
+        (rows,) = table.take(number_array(np.lexsort(keys))).combine_chunks().to_batches()
+        return rows
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """The same as REVIEW rows."""
+        table = self.table()
+        if table is not None:
+            yield review_rows(table)

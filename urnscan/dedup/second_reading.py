@@ -9,7 +9,6 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from pathlib import Path
 from typing import IO
 
@@ -135,16 +134,16 @@ class SecondReading:
         for dump, reader in self._open(self.dumps):
             yield dump, Buffer(past_damage(reader.read_into))
             if (reader.octets, reader.checksum) != (dump.octets, dump.checksum):
-                raise _changed(dump)
+                raise changed(dump)
 
-    def excerpts(self, places: Mapping[Place, int]) -> Iterator[tuple[Place, bytes]]:
-        """Give the first octets of some records: place -> number of octets. Raises FatalError."""
-        for dump, reader in self._open([dump for dump in self.dumps if any(place[0] is dump for place in places)]):
+    def excerpts(self, places: Mapping[Dump, Sequence[tuple[int, int]]]) -> Iterator[tuple[Place, bytes]]:
+        """Give the first octets of some records, by dump: offset and number of octets, in their order. Raises FatalError."""
+        for dump, reader in self._open([dump for dump in self.dumps if dump in places]):
             buffer = Buffer(past_damage(reader.read_into))
-            for place in sorted((place for place in places if place[0] is dump), key=itemgetter(1)):
-                for _ in buffer.blocks(place[1] - buffer.offset):
+            for start, length in places[dump]:
+                for _ in buffer.blocks(start - buffer.offset):
                     pass
-                yield place, buffer.take(places[place])
+                yield (dump, start), buffer.take(length)
 
     def _open(self, dumps: Sequence[Dump]) -> Iterator[tuple[Dump, SummedReader]]:
         """Open some of the dumps, in their order. Raises FatalError if one is missing."""
@@ -166,8 +165,9 @@ class SecondReading:
                 if waiting:
                     raise FatalError(f"{error}: it could be read when it was read first") from error
             if waiting:
-                raise _changed(waiting[0])
+                raise changed(waiting[0])
 
 
-def _changed(dump: Dump) -> FatalError:
+def changed(dump: Dump) -> FatalError:
+    """The error for a dump whose second reading gives other octets."""
     return FatalError(f"{dump.name}: has changed since it was read first: run it again when nobody writes it")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,22 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan import __version__
-from urnscan.arrays.arrow import number_array, number_scalar, string_array
+from urnscan.arrays.arrow import number_array, number_scalar
 from urnscan.dedup.components import Numbers
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.second_reading import Dump, Place
+from urnscan.dedup.shown import READ, Excerpt, Excerpts
 from urnscan.errors import SourceError, count_of
-from urnscan.framing.buffer import Buffer
-from urnscan.records.identifiers import as_text
-from urnscan.records.keys import KeyReader
-from urnscan.records.record import Record
 from urnscan.report.dedup import Common, Example, ExampleRecord, Input, Large, Summary, render
 from urnscan.run.options import Options
-from urnscan.scanner.views import make_scanner
-from urnscan.tables.rows import canonical_column
 
-_READ = 1 << 16  # octets read of a record that is shown
-_EXCERPT = 3_000  # characters shown of it
 _LARGEST = 10  # clusters in the list of the largest
 _NAMED = 5  # records and URNs of each of these
 _ACROSS = 4  # examples: clusters with records of several dumps
@@ -79,10 +71,13 @@ class Chosen:
         for row in rows.filter(wanted).to_pylist():
             self._rows[row["cluster"]].append((dump, row))
 
-    def places(self) -> Mapping[Place, int]:
-        """Places of the records that are shown, with the number of octets to read of each."""
-        rows = (each for cluster in self._shown for each in self._beside(cluster))
-        return {(dump, row["start"]): min(row["length"], _READ) for dump, row in rows}
+    def places(self) -> Mapping[Dump, Sequence[tuple[int, int]]]:
+        """Offsets of the records that are shown, with the number of octets to read of each, by dump."""
+        places: dict[Dump, set[tuple[int, int]]] = defaultdict(set)
+        for cluster in self._shown:
+            for dump, row in self._beside(cluster):
+                places[dump].add((row["start"], min(row["length"], READ)))
+        return {dump: sorted(of_dump) for dump, of_dump in places.items()}
 
     def _beside(self, cluster: int) -> Sequence[tuple[Dump, _Row]]:
         """Records of a cluster that are shown side by side, in the order of their ranks."""
@@ -97,7 +92,7 @@ class Chosen:
     ) -> bytes:
         """Make the report; `counted` has what the run counted, `excerpts` has the octets for which `places` asked."""
         sizes = Counter(self._sizes[1:].tolist())
-        spellings = _Spellings(options, policy)
+        made = Excerpts(options, policy)
         inputs = [
             Input(each.name, each.format.title, each.records, each.damaged, each.without, self._removed[each])
             for each in self._dumps
@@ -119,7 +114,7 @@ class Chosen:
                     cluster,
                     int(self._sizes[cluster]),
                     [
-                        _example(row, dump, excerpts[dump, row["start"]], spellings)
+                        _example(row, dump, made.of(dump, excerpts[dump, row["start"]], row["length"]))
                         for dump, row in self._beside(cluster)
                     ],
                 )
@@ -138,49 +133,19 @@ class Chosen:
         return Large(cluster, int(self._sizes[cluster]), urns[:_NAMED], names, max(0, len(urns) - _NAMED))
 
 
-def _example(row: _Row, dump: Dump, octets: bytes, spellings: _Spellings) -> ExampleRecord:
-    text = dump.format.show(octets)
+def _example(row: _Row, dump: Dump, excerpt: Excerpt) -> ExampleRecord:
     return ExampleRecord(
         source=dump.name,
         number=row["record"],
         start=row["start"],
         identifier=row["record_id"],
-        excerpt=text[:_EXCERPT],
-        rest=row["length"] - len(octets) + len(text[_EXCERPT:].encode("utf-8", "replace")),
+        excerpt=excerpt.text,
+        rest=excerpt.rest,
         urns=row["urns"],
         joined_by=row["joined_by"],
-        spellings=list(dict.fromkeys(text for text, urn in spellings.of(dump, octets) if urn in row["joined_by"])),
+        spellings=list(dict.fromkeys(text for text, urn in excerpt.spellings if urn in row["joined_by"])),
         kept=row["kept"],
     )
-
-
-class _Spellings:
-    """Finds the spellings of URNs in a record."""
-
-    def __init__(self, options: Options, policy: Policy) -> None:
-        self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
-        self._level = options.level
-        self._fields = policy.fields
-        self._keys = policy.keys if policy.has_keys else None
-
-    def of(self, dump: Dump, octets: bytes) -> Iterator[tuple[str, str]]:
-        """Find the spellings in the octets of a record, each with its canonical form."""
-        yield from self._literal(octets)
-        if not (self._fields or self._keys):
-            return
-        # Native identifiers are not marked in a record that cannot be read without its wrapper.
-        reader = dump.format.open(own=True, keys=bool(self._keys))
-        key_reader = KeyReader(self._keys or (), 0)
-        for record in reader.read(Buffer(io.BytesIO(octets).readinto)):
-            for own in record.own if isinstance(record, Record) else ():
-                for _, urn in self._literal((as_text(own) or "").encode() if self._fields else b""):
-                    yield own.text.strip(), urn
-                yield from ((own.text.strip(), key) for key in key_reader.of_own(own))
-
-    def _literal(self, octets: bytes) -> Iterator[tuple[str, str]]:
-        for matches in self._scanner.scan_octets(np.frombuffer(octets, np.uint8)):
-            forms = canonical_column(matches, self._level).to_pylist()
-            yield from zip(string_array(matches.text, matches.text_offsets).to_pylist(), forms, strict=True)
 
 
 def _settings(options: Options, policy: Policy) -> Sequence[tuple[str, str]]:

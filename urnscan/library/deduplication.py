@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from urnscan.dedup.agreement import ASPECTS
 from urnscan.dedup.job import DedupReport, run
-from urnscan.dedup.outputs import FILES, Outputs
+from urnscan.dedup.outputs import FILES, Outputs, review_sinks
 from urnscan.dedup.policy import KEYS, WEAK, Policy
 from urnscan.display.text import counted, html_counts, html_failures, html_hints, html_table
 from urnscan.errors import checks_options
@@ -134,8 +134,8 @@ def deduplicate(
     """Find the records of bibliographic dumps that name the same thing by their URNs.
 
     `deduplicated` is a file or a folder for the dumps without duplicates, `removed` one for the duplicates. `mapping` is
-    a file for the table from removed records to kept ones, `review` one for the records that are in doubt, `candidates`
-    one for pairs that share no key and may be the same, in the formats of their names. With `force` they are replaced.
+    a file for the table from removed records to kept ones, `review` one for the records that are in doubt (a page, if its
+    name ends in .html), `candidates` one for pairs that share no key and may be the same, in the formats of their names. With `force` they are replaced.
     `decisions` is the path of a table of `review` that people have edited, `never_join` that of a table with pairs of
     identifiers whose records are never joined.
     `fields` to `record` are the fields of `Policy`; the others are options of `scan`, but `equivalence` is "namespace"
@@ -162,10 +162,12 @@ def deduplicate(
         names = {kind: local_name(place) for kind, place in places.items() if place is not None}
         paths = check_outputs(*names.values())
         files = {kind: stack.enter_context(FILES[kind](name, force=force)) for kind, name in names.items()}
+        review_table, review_page = review_sinks(files.get("review"))
         wanted = Outputs(
             clusters=rows.append,
             mapping=files["mapping"].write if "mapping" in files else None,
-            review=files["review"].write if "review" in files else None,
+            review=review_table,
+            review_page=review_page,
             candidates=files["candidates"].write if "candidates" in files else None,
             dumps=files.get("deduplicated"),
             removed=files.get("removed"),

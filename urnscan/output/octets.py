@@ -19,8 +19,8 @@ CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 NOT_WRITTEN = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".tbz2", ".tbz", ".txz", ".tzst")
 """Suffixes of forms that are read, but not written."""
 
-_HTML = ("", ".html", ".htm", ".xhtml")
-"""Suffixes of the name of a page."""
+PAGES = (".html", ".htm", ".xhtml")
+"""Suffixes of the name of a page; it may have none."""
 GENERATOR = b'<meta name="generator" content="urnscan">'
 """Octets at the beginning of each page that urnscan writes."""
 
@@ -70,6 +70,6 @@ class PageOutput(OctetOutput):
         """See OctetOutput. Raises FatalError for a suffix that is not of HTML; a name may have no suffix."""
         name = without_secrets(os.fspath(path))
         suffix, _ = form_of(name)
-        if suffix not in _HTML:
+        if suffix and suffix not in PAGES:
             raise FatalError(f"{name}: the page is HTML, not {suffix}: let its name end in .html")
         super().__init__(path, force=force)

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from urnscan.framing.buffer import HEAD, Buffer
 from urnscan.records.bibtex import BibtexRecords, is_bibtex
 from urnscan.records.description import NOTHING, Description, unpack
-from urnscan.records.json_records import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines
+from urnscan.records.json_records import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines, show_json
 from urnscan.records.lines import LineRecords
 from urnscan.records.marc import MarcRecords, is_marc, show_marc, unpack_marc
 from urnscan.records.marc_lines import AlephRecords, MarcEditRecords, YazRecords, is_aleph, is_marc_edit, is_yaz
@@ -33,7 +33,7 @@ from urnscan.records.tagged import (
     is_web_of_science,
 )
 from urnscan.records.triples import TripleRecords, is_triples
-from urnscan.records.xml_records import XmlRecords, is_kind
+from urnscan.records.xml_records import XmlRecords, is_kind, show_xml
 
 _TELLING = 1 << 12  # octets that tell the format of most dumps
 
@@ -66,20 +66,20 @@ class Format:
 
 _FORMATS = (
     Format("marc", "MARC (ISO 2709)", MarcRecords, is_marc, line_ends=0, show=show_marc),
-    Format("marcxml", "MARCXML", XmlRecords, partial(is_kind, "marcxml"), framed=True),
-    Format("mrk", "MARC in lines (MarcEdit)", MarcEditRecords, is_marc_edit, line_ends=2),
-    Format("marc-lines", "MARC in lines (yaz-marcdump)", YazRecords, is_yaz, line_ends=2),
+    Format("marcxml", "MARCXML", XmlRecords, partial(is_kind, "marcxml"), framed=True, show=show_xml),
+    Format("mrk", "MARC in lines (MarcEdit)", MarcEditRecords, is_marc_edit, line_ends=2, show=MarcEditRecords.show),
+    Format("marc-lines", "MARC in lines (yaz-marcdump)", YazRecords, is_yaz, line_ends=2, show=YazRecords.show),
     # The last record of one dump and the first of another may have the same number.
-    Format("aleph", "Aleph Sequential", AlephRecords, is_aleph, framed=True),
+    Format("aleph", "Aleph Sequential", AlephRecords, is_aleph, framed=True, show=AlephRecords.show),
     Format("mods", "MODS", XmlRecords, partial(is_kind, "mods"), framed=True),
     Format("dc", "Dublin Core", XmlRecords, partial(is_kind, "dc"), framed=True, numbered=False),
-    Format("oai", "OAI-PMH", XmlRecords, partial(is_kind, "oai"), framed=True),
-    Format("sru", "SRU", XmlRecords, partial(is_kind, "sru"), framed=True),
+    Format("oai", "OAI-PMH", XmlRecords, partial(is_kind, "oai"), framed=True, show=show_xml),
+    Format("sru", "SRU", XmlRecords, partial(is_kind, "sru"), framed=True, show=show_xml),
     Format("onix", "ONIX", XmlRecords, partial(is_kind, "onix"), framed=True),
     Format("pubmed", "PubMed (XML)", XmlRecords, partial(is_kind, "pubmed"), framed=True),
     Format("endnote", "EndNote (XML)", XmlRecords, partial(is_kind, "endnote"), framed=True),
-    Format("json", "JSON array", JsonArrayRecords, is_json_array, separator=b",", framed=True),
-    Format("jsonl", "JSON Lines", JsonLineRecords, is_json_lines),
+    Format("json", "JSON array", JsonArrayRecords, is_json_array, separator=b",", framed=True, show=show_json),
+    Format("jsonl", "JSON Lines", JsonLineRecords, is_json_lines, show=show_json),
     Format("pica", "PICA+ (normalised)", PicaRecords, is_pica_normalised, show=show_pica),
     Format("pica-plain", "PICA+ (plain)", PicaRecords, is_pica_plain, line_ends=2),
     # A blank node has a meaning in one dump only, so two dumps do not make one.

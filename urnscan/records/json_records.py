@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import re
 from collections.abc import Iterator
 from typing import ClassVar
@@ -14,7 +15,7 @@ from urnscan.framing.lines import Damaged
 from urnscan.records.description import pack
 from urnscan.records.marc_fields import MarcFields, Parted
 from urnscan.records.named_values import RANKS, Pairs, identifier, own_identifiers, statements
-from urnscan.records.record import Cut, Record, RecordReader, whole
+from urnscan.records.record import Cut, Record, RecordReader, decoded, whole
 
 # Names of arrays of records: JSON-LD, Crossref, DataCite, OpenAlex, Solr, Elasticsearch, OData, GeoJSON.
 _RECORDS = frozenset(
@@ -98,6 +99,15 @@ def _marc(pairs: Pairs) -> MarcFields | None:
     held = [(tag, value) for field in fields if isinstance(field, tuple) for tag, value in field]
     is_marc = bool(held) and all(len(tag) == 3 and isinstance(value, (str, tuple)) for tag, value in held)
     return MarcFields(whole(leader), held, _parted) if is_marc else None
+
+
+def show_json(octets: bytes) -> str:
+    """Show a record to a person: one of MARC-in-JSON as other forms of MARC, any other as it stands."""
+    for found in ValueLines().read(Buffer(io.BytesIO(octets).readinto)):
+        value = None if isinstance(found, Damaged) else found[2]
+        if marc := _marc(value if isinstance(value, tuple) else ()):
+            return marc.lines()
+    return decoded(octets)
 
 
 def _parted(value: object) -> Parted:

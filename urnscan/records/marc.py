@@ -34,8 +34,8 @@ from urnscan.framing.lines import Damaged, parts
 from urnscan.records import description
 from urnscan.records.description import Description
 from urnscan.records.fields import Own, of_subfields, of_value
-from urnscan.records.marc_fields import FAMILIES, family
-from urnscan.records.record import Cut, Record, RecordReader, decoded, in_line
+from urnscan.records.marc_fields import FAMILIES, MarcFields, Parted, family
+from urnscan.records.record import Cut, Record, RecordReader, decoded
 
 _LEADER = re.compile(rb"[0-9]{5}[^\x1d\x1e]{7}[0-9]{5}[^\x1d\x1e]{7}")
 _PRINTABLE_LEADER = re.compile(rb"[0-9]{5}[ -~]{7}[0-9]{5}[ -~]{7}")
@@ -215,21 +215,46 @@ def _fields(octets: bytes, base: int, entries: Sequence[tuple[bytes, bytes]]) ->
 
 
 def show_marc(octets: bytes) -> str:
-    """Show a record as editors of MARC do: a line for each field, `$` before codes; a damaged record as it is."""
+    """Show a record as editors of MARC do: a line for each field, `$` before codes; a damaged record as it is.
+
+    A record of MARC 21 that is not in UTF-8 is in MARC-8.
+    """
     if _fault(octets):
         return decoded(octets)
-    lines = [f"LDR    {in_line(octets[:24])}"]
     base = octets.find(b"\x1e") + 1
     entries = _ENTRY.findall(octets, 24, base - 1)
-    for (found, _), value in zip(entries, _fields(octets, base, entries), strict=True):
-        tag = in_line(found)
-        indicators, *subfields = value.split(b"\x1f")
-        if subfields:
-            shown = (f"${in_line(each[:1])} {in_line(each[1:])}" for each in subfields)
-            lines.append(" ".join((f"{tag} {in_line(indicators):2}", *shown)))
-        else:
-            lines.append(f"{tag}    {in_line(value)}")
-    return "\n".join(lines)
+    tags = [tag for tag, _ in entries]
+    values = _fields(octets, base, entries)
+    is_unimarc = family(b"200" in tags, b"245" in tags, lambda: _general(values, tags)) != FAMILIES[0]
+    read = decoded if is_unimarc or _is_utf8(octets) else of_marc8
+
+    def parted(field: bytes) -> Parted:
+        first, *subfields = field.split(b"\x1f")
+        return read(first), [(decoded(each[:1]), read(each[1:])) for each in subfields]
+
+    fields = [(decoded(tag), value) for tag, value in zip(tags, values, strict=True)]
+    return MarcFields(decoded(octets[:24]), fields, parted).lines()
+
+
+def _is_utf8(octets: bytes) -> bool:
+    """Whether a record is in UTF-8: MARC-8 in ASCII alone changes its character set with ESC."""
+    try:
+        octets.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\x1b" not in octets or octets[9:10] == b"a"
+
+
+def of_marc8(octets: bytes) -> str:
+    """Decode MARC-8 (MARC 21 Specifications, Character Sets); UTF-8 if it is none."""
+    if octets.isascii() and b"\x1b" not in octets:
+        return octets.decode()
+    from pymarc.marc8 import marc8_to_unicode  # noqa: PLC0415 (large tables, which few runs need)
+
+    try:
+        return marc8_to_unicode(octets, hide_utf8_warnings=True)
+    except UnicodeDecodeError:
+        return decoded(octets)
 
 
 def _fault(octets: bytes) -> str | None:

@@ -16,9 +16,13 @@ from typing import Any
 
 from urnscan.records import description
 from urnscan.records.fields import Own, Table, of_subfields, of_value
+from urnscan.records.record import in_line
 
 FAMILIES = ("marc", "unimarc")
 """Names of the tables of MARC 21 and of UNIMARC."""
+
+LEADERS = ("LDR", "000")
+"""Tags of the leader, where it is written as a field."""
 
 Parted = tuple[str, Sequence[tuple[str, str]]]
 """Indicators, and codes with values; of a control field its data, and nothing."""
@@ -67,6 +71,20 @@ class MarcFields:
                     yield from description.of_text(indicators, rows, kind)
                 else:
                     yield from description.of_subfields(subfields, rows, f"{indicators:2}"[1])
+
+    def lines(self) -> str:
+        """The record as editors of MARC show it: a line for each field, `$` before codes, however it is written."""
+        lines = [f"LDR    {in_line(self.leader)}"]
+        for tag, field in self.fields:
+            if tag in LEADERS:
+                continue
+            first, subfields = self.parted(field)
+            if subfields:
+                shown = (f"${in_line(code)} {in_line(value)}" for code, value in subfields)
+                lines.append(" ".join((f"{in_line(tag)} {in_line(first):2}", *shown)))
+            else:
+                lines.append(f"{in_line(tag)}    {in_line(first)}")
+        return "\n".join(lines)
 
     def _value(self, tag: str, code: str) -> str:
         """Value of the first such subfield, or of the first such control field; empty if there is none."""

@@ -18,11 +18,11 @@ from typing import ClassVar
 from urnscan.framing.buffer import Buffer
 from urnscan.records.description import pack
 from urnscan.records.fields import Own
-from urnscan.records.marc_fields import MarcFields, Parted
+from urnscan.records.marc_fields import LEADERS, MarcFields, Parted
+from urnscan.records.record import decoded
 from urnscan.records.tagged import Layout, TaggedRecords, begins_with
 
 _TAG = rb"[0-9A-Z]{3}"
-_LEADERS = ("LDR", "000")
 
 
 class MarcLineRecords(TaggedRecords):
@@ -40,11 +40,20 @@ class MarcLineRecords(TaggedRecords):
     leader: ClassVar[int] = 0
     """Octets of a leader without a tag, at the beginning of a record."""
 
-    def _said(self, octets: bytes) -> tuple[Sequence[Own], bytes]:
+    @classmethod
+    def show(cls, octets: bytes) -> str:
+        """Show a record to a person: its fields as those of other forms of MARC."""
+        marc = cls(own=False).fields_of(octets)
+        return marc.lines() if marc.fields else decoded(octets)
+
+    def fields_of(self, octets: bytes) -> MarcFields:
+        """The fields of a record."""
         fields = [(tag.decode(), value) for tag, value in self.layout.field.findall(octets)]
-        leaders = [value for tag, value in fields if tag in _LEADERS] or [octets[: self.leader]]
-        leader = self._parted(leaders[0])[0]
-        marc = MarcFields(leader, fields, self._parted)
+        leaders = [value for tag, value in fields if tag in LEADERS] or [octets[: self.leader]]
+        return MarcFields(self._parted(leaders[0])[0], fields, self._parted)
+
+    def _said(self, octets: bytes) -> tuple[Sequence[Own], bytes]:
+        marc = self.fields_of(octets)
         own = [*marc.own(self.own_fields(marc.family))]
         return own, pack(marc.family, marc.statements(self.described_fields(marc.family)))
 

@@ -21,7 +21,7 @@ from urnscan.framing.lines import Damaged, parts
 from urnscan.records import description
 from urnscan.records.description import Statement
 from urnscan.records.fields import Own, of_subfields
-from urnscan.records.record import Cut, Record, RecordReader, in_line
+from urnscan.records.record import Cut, Record, RecordReader, decoded, in_line
 
 _TAG = rb"[012][0-9]{2}[A-Z@](?:/[0-9]{2,3})? "
 _SIGN = "ƒ".encode()
@@ -129,4 +129,4 @@ def show_pica(octets: bytes) -> str:
     021A $aDie Uhrmacher$hA. Wimpelfeld
     """
     fields = octets.strip(b"\r\n\x1d").replace(b"$", b"$$").split(b"\x1e")
-    return "\n".join("$".join(map(in_line, field.split(b"\x1f"))) for field in fields if field)
+    return "\n".join("$".join(in_line(decoded(part)) for part in field.split(b"\x1f")) for field in fields if field)

@@ -55,9 +55,9 @@ def decoded(octets: bytes) -> str:
     return octets.decode("utf-8", "replace")
 
 
-def in_line(octets: bytes) -> str:
-    """Decode a part of a record to show it in a line, without control characters."""
-    return _CONTROL.sub(" ", decoded(octets))
+def in_line(text: str) -> str:
+    """A part of a record as it is shown in a line, without control characters."""
+    return _CONTROL.sub(" ", text)
 
 
 class RecordReader:

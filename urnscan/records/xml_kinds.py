@@ -193,23 +193,23 @@ def identifier(kind: Kind, record: etree._Element) -> str | None:
         name = next((text.strip() for text in found if text and not text.isspace()), None)
         if name:
             return name
-    inner = _inner(record) if kind.holds else None
+    inner = inner_record(record) if kind.holds else None
     return identifier(*inner) if inner else None
 
 
 def own(kind: Kind, record: etree._Element, *, keys: bool = False) -> tuple[Own, ...]:
     """Own identifiers of a record, each once; with `keys` also those in fields of keys."""
     if kind.name == "marcxml":
-        fields = _marc(record)
+        fields = marc_fields_of(record)
         found = [*fields.own(own_fields(fields.family, keys=keys))]
     else:
         found = [*_of_elements(own_fields(kind.name, keys=keys), record)]
-    inner = _inner(record) if kind.holds else None
+    inner = inner_record(record) if kind.holds else None
     return tuple(dict.fromkeys([*found, *own(*inner, keys=keys)] if inner else found))
 
 
 @functools.lru_cache(maxsize=1)  # identifiers and description of a record stand in the same fields
-def _marc(record: etree._Element) -> MarcFields:
+def marc_fields_of(record: etree._Element) -> MarcFields:
     """The fields of a record of MARCXML."""
     fields = [(element.get("tag", ""), element) for element in record.iterchildren("{*}controlfield", "{*}datafield")]
     if fields or local(str(record.tag)) != "oai_marc":
@@ -244,7 +244,7 @@ def _parted(element: etree._Element) -> Parted:
 def described(kind: Kind, record: etree._Element) -> bytes:
     """Packed fields that describe the thing of a record."""
     if kind.holds:
-        inner = _inner(record)
+        inner = inner_record(record)
         return _packed(*inner, around=record) if inner else b""
     return _packed(kind, record)
 
@@ -252,7 +252,7 @@ def described(kind: Kind, record: etree._Element) -> bytes:
 def _packed(kind: Kind, record: etree._Element, around: etree._Element | None = None) -> bytes:
     """Packed fields of a record that holds no other; `around` is the one that holds it."""
     if kind.name == "marcxml":
-        fields = _marc(record)
+        fields = marc_fields_of(record)
         name = fields.family
         statements = [*fields.statements(description.described_fields(name))]
     else:
@@ -303,7 +303,7 @@ def _beside(element: etree._Element, name: str) -> str:
     return ((element.get(name[1:]) if name.startswith("@") else element.findtext(f"../{{*}}{name}")) or "").strip()
 
 
-def _inner(record: etree._Element) -> tuple[Kind, etree._Element] | None:
+def inner_record(record: etree._Element) -> tuple[Kind, etree._Element] | None:
     """The record that a record holds; None if it holds none, or several: METS has many MODS, and says elsewhere which
     is that of the whole.
     """

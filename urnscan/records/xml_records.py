@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
 from urnscan.framing.lines import Damaged, too_long
-from urnscan.records.record import Cut, Record, RecordReader
+from urnscan.records.record import Cut, Record, RecordReader, decoded
 from urnscan.records.xml_kinds import (
     KINDS,
     TOLD_BY_BEGINNING,
@@ -24,9 +24,11 @@ from urnscan.records.xml_kinds import (
     described,
     empty_kind,
     identifier,
+    inner_record,
     is_deleted,
     kind_of,
     local,
+    marc_fields_of,
     own,
     parse,
     texts,
@@ -354,3 +356,20 @@ def is_kind(kind: str, head: bytes, _name: str) -> bool | None:
     """Whether the first record of a dump that begins like this is of a kind."""
     first = _first_kind(head)
     return None if first is None else first == kind
+
+
+def show_xml(octets: bytes) -> str:
+    """Show a record to a person: one of MARC as other forms of MARC, also within OAI-PMH and SRU; any other as it stands.
+
+    The namespaces around the record are not known here: local names tell what it is.
+    """
+    prefixes = dict.fromkeys(_PREFIX.findall(octets))
+    try:
+        record, _ = parse(octets, b"".join(b' xmlns:%b="%b"' % (each, each) for each in prefixes), "utf-8")
+    except (ValueError, IndexError):  # not well-formed; no element
+        return decoded(octets)
+    first = next(record.iterchildren("*"), None)
+    kind = kind_of(str(record.tag), "" if first is None else str(first.tag))
+    if kind and kind.holds and (inner := inner_record(record)):
+        kind, record = inner
+    return marc_fields_of(record).lines() if kind and kind.name == "marcxml" else decoded(octets)

@@ -74,7 +74,7 @@ def embed(
     shortened = sum(len(urn) > _LONGEST for urn in urns)
     columns = {**columns, "source": [name.removeprefix(folder) for name in columns["source"]]}
     columns = {name: [_short(name, value) for value in values] for name, values in columns.items()}
-    packed: dict[str, Any] = {**columns, **about}
+    values: dict[str, Any] = {**columns, **about}
     indices: dict[str, dict[str | None, int]] = {name: {} for name in _REPEATING}
 
     def index(name: str, value: str | None) -> int:
@@ -86,27 +86,32 @@ def embed(
         return index("source", source), index("member", member), place.line, place.start, text
 
     for name in _REPEATING:
-        packed[name] = {"at": [index(name, value) for value in columns[name]]}
-    packed["spellings"] = [
+        values[name] = {"at": [index(name, value) for value in columns[name]]}
+    values["spellings"] = [
         [part for text, count in of_it for part in (None if text == urn else cut(text), count)]
         for urn, of_it in zip(urns, spellings, strict=True)
     ]
-    packed["places"] = places and [
+    values["places"] = places and [
         [number for place in of_it for number in numbers(place, [text for text, _ in texts])]
         for of_it, texts in zip(places, spellings, strict=True)
     ]
     for name in _REPEATING:
-        packed[name]["values"] = list(indices[name])
-    octets = json.dumps(packed, ensure_ascii=False, separators=(",", ":")).encode()
-    codes = {code for problem in packed["problem"]["values"] if problem for code in problem.split("; ")}
+        values[name]["values"] = list(indices[name])
+    octets = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
+    codes = {code for problem in values["problem"]["values"] if problem for code in problem.split("; ")}
     return Embedded(
-        octets=base64.b64encode(zlib.compress(octets, 6)).decode(),
+        octets=packed(octets),
         rows=len(urns),
         cut=shortened,
         columns=columns,
         namespaces=sorted(nid for nid, _ in Counter(columns["nid"]).most_common(_CHOICES)),
         problems=sorted(codes)[:_CHOICES],
     )
+
+
+def packed(octets: bytes) -> str:
+    """Octets as a page holds them: deflated, in base64."""
+    return base64.b64encode(zlib.compress(octets, 6)).decode()
 
 
 def _short(column: str, value: Any) -> Any:  # noqa: ANN401 (any value of a column)

@@ -14,7 +14,7 @@ from itertools import chain, groupby, pairwise
 from typing import NamedTuple
 
 _LINE = re.compile(r"[^\n\r\x1d\x1e]*+(?:[\x1d\x1e]+(?:\r?\n)?|\r\n?|\n)|[^\n\r\x1d\x1e]+")
-_PIECE = re.compile(r"(?<=[,;|\t])(?=[^\t\n])|(?=\x1f)|(?<=>)(?=<)")
+_PIECE = re.compile(r"(?<=[,;|\t])(?=[^\t\n])|(?=\x1f)|(?<=>)(?=<)|(?= \$[0-9a-z] )")
 _Asked = Callable[[str], bool]
 _PARTING = " \t\r\n\x1d\x1e,;|"
 """Characters between pieces, which are not compared."""

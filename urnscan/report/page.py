@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
 from typing import Any
@@ -154,3 +154,8 @@ def digest(text: str) -> str:
 def page(template: str, **values: object) -> str:
     """The page of a template of this package, filled with the values."""
     return _environment().get_template(template).render(values)
+
+
+def stream(template: str, **values: object) -> Iterator[str]:
+    """The same page in pieces, each made when it is taken."""
+    return _environment().get_template(template).generate(values)

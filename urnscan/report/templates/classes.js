@@ -1,24 +1,15 @@
 // The table of classes: search, sort, page through, open one. Of all the rows only those of one page are ever in the document.
 "use strict";
 (async () => {
-  const element = (id) => document.getElementById(id);
-  const told = element("told");
-  if (typeof DecompressionStream === "undefined") {
+  {% include "parts.js" %}
+  if (!canUnpack) {
     told.textContent += "; this browser is too old to show the others";
     return;
   }
-  const packed = Uint8Array.from(atob(element("data").textContent), (octet) => octet.charCodeAt(0));
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const data = JSON.parse(await new Response(unpacked).text());
+  const data = JSON.parse(await unpacked(element("data")));
   element("data").remove();
   const size = data.urn.length;
 
-  // What cannot be seen, or commands, becomes a sign that is seen, as in the rest of the page.
-  const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
-  const visible = (text) =>
-    text.replace(unseen, (one) => `[U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
-  const format = new Intl.NumberFormat("en");
-  const number = (value) => format.format(value);
   const verdictOf = (row) => (data.valid[row] === null ? "unknown" : data.valid[row] ? "valid" : "invalid");
   const repeated = (name, row) => data[name].values[data[name].at[row]];
   const problemsOf = (row) => repeated("problem", row)?.split("; ") ?? [];
@@ -69,13 +60,6 @@
       && terms.every((term) => texts[row].includes(term)));
   };
 
-  const inside = (parent, kind, text = "", name = "") => {
-    const made = document.createElement(kind);
-    made.textContent = visible(text);
-    made.className = name;
-    parent.append(made);
-    return made;
-  };
   const nameSource = (made, source) => {
     made.textContent = visible(source);
     made.title = visible(data.folder + source);
@@ -192,9 +176,7 @@
   });
 
   const draw = () => {
-    const pages = Math.max(1, Math.ceil(shown.length / state.length));
-    state.page = Math.min(Math.max(0, state.page), pages - 1);
-    const start = state.page * state.length;
+    const start = turn(shown.length);
     const rows = Array.from(shown.subarray(start, start + state.length), line);
     element("rows").replaceChildren(...rows);
     const of = shown.length === size ? number(size) : `${number(shown.length)} (of ${number(size)})`;
@@ -202,11 +184,6 @@
     told.textContent = rows.length
       ? `${number(start + 1)} to ${number(start + rows.length)} of ${of}`
       : `Nothing fits what you look for${others ? `; ${number(others)} classes are not in this page` : ""}`;
-    element("page").value = state.page + 1;
-    element("page").max = pages;
-    element("pages").textContent = `of ${number(pages)}`;
-    element("previous").disabled = state.page === 0;
-    element("next").disabled = state.page === pages - 1;
     for (const head of document.querySelectorAll("#classes th[data-column]")) {
       if (head.dataset.column === state.column) head.setAttribute("aria-sort", state.descending ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
@@ -230,21 +207,6 @@
       change({ column, descending: column === state.column ? !state.descending : first });
     });
   }
-  let waiting;
-  element("search").addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => {
-      change({ terms: element("search").value.toLowerCase().split(/\s+/u).filter(Boolean) });
-    }, 80);
-  });
-  for (const id of ["nid", "verdict"]) element(id).addEventListener("change", () => change({ [id]: element(id).value }));
-  element("length").addEventListener("change", () => change({ length: Number(element("length").value) }));
-  element("page").addEventListener("change", () => change({ page: Math.trunc(Number(element("page").value)) - 1 || 0 }));
-  element("previous").addEventListener("click", () => change({ page: state.page - 1 }));
-  element("next").addEventListener("click", () => change({ page: state.page + 1 }));
-  for (const id of ["controls", "pager"]) {
-    element(id).addEventListener("submit", (event) => event.preventDefault());
-    element(id).hidden = false;
-  }
+  const turn = listens(state, change, ["nid", "verdict"]);
   draw();
 })();

@@ -1,0 +1,223 @@
+"""The page of records in doubt in a browser: decide by key and by mouse, save, and apply what was saved."""
+
+import csv
+import time
+
+import pytest
+
+import urnscan
+from tests.report.conftest import in_browser
+from tests.support.reviews import HOSTILE, shelf
+from urnscan.report.excerpts import Kind, Line, Run
+from urnscan.report.review import Block, ShownRecord, render
+from urnscan.tables.schemas import REVIEW
+
+pytestmark = [pytest.mark.slow, in_browser]
+
+MANY = 20_000
+BOUND = 20.0  # seconds; it takes a tenth of that where the machine is not busy
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A dump, and what is in doubt in it as a page and as a table."""
+    folder = tmp_path_factory.mktemp("review")
+    (folder / "shelf.csv").write_text(shelf())
+    for name in ("page.html", "table.csv"):
+        urnscan.deduplicate(folder / "shelf.csv", fields=True, review=folder / name)
+    return folder
+
+
+@pytest.fixture
+def page(visit, folder):
+    page = visit((folder / "page.html").as_uri())
+    page.wait_for_selector("#records > .record")
+    return page
+
+
+def saved(page, path, press=None):
+    """The file that the page saves, by its button or by a key."""
+    with page.expect_download() as download:
+        page.click("#save") if press is None else page.keyboard.press(press)
+    download.value.save_as(path)
+    return path
+
+
+def rows_of(path):
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def opened(page, title):
+    """Open a group by its title."""
+    page.locator("#rows button", has_text=title).click()
+    page.wait_for_function("title => document.getElementById('group-title').textContent === title", arg=title)
+    page.wait_for_selector("#records > .record:focus")
+
+
+class TestDecisions:
+    def test_by_key_saved_and_applied(self, page, folder, tmp_path):
+        """What somebody decides with the keyboard alone reaches the next run: apart, and the other two the same."""
+        opened(page, HOSTILE[2])
+        page.keyboard.press("a")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("t")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("t")
+        decisions = saved(page, tmp_path / "decisions.csv", press="s")
+        assert [row["decision"] for row in rows_of(decisions)] == ["apart", "together", "together"]
+        found = urnscan.deduplicate(folder / "shelf.csv", fields=True, decisions=decisions)
+        assert not found.report.refused
+        rows = [row for row in found.clusters.to_pylist() if row["title"] == HOSTILE[2]]
+        assert [(row["record_id"][-1], row["decision"]) for row in rows] == [
+            ("1", "apart"),
+            ("2", "kept"),
+            ("3", "removed"),
+        ]
+
+    def test_by_mouse(self, page, tmp_path):
+        opened(page, HOSTILE[2])
+        page.locator(".record").nth(2).get_by_label("remove").check()
+        page.click("#after")
+        page.get_by_role("button", name="All stay apart").click()
+        words = [row["decision"] for row in rows_of(saved(page, tmp_path / "decisions.csv"))]
+        assert sorted(words) == sorted(["keep", "remove", "remove", *["apart"] * 3])
+
+    def test_as_proposed_is_the_table(self, page, folder, tmp_path):
+        """Columns, digests, order and cells that no spreadsheet calculates: octet for octet."""
+        for _ in HOSTILE:
+            page.locator("#records > .record").first.focus()
+            page.keyboard.press("y")
+            page.keyboard.press("n")
+            page.wait_for_selector("#records > .record:focus")
+        assert page.inner_text("#done") == "5 of 5 groups decided"
+        assert saved(page, tmp_path / "decisions.csv").read_bytes() == (folder / "table.csv").read_bytes()
+
+    def test_goes_on_another_day(self, page, visit, folder, tmp_path):
+        """Saved decisions are opened again, also as a spreadsheet writes them: with semicolons."""
+        opened(page, HOSTILE[1])
+        page.keyboard.press("Shift+T")
+        decisions = rows_of(saved(page, tmp_path / "decisions.csv"))
+        with (tmp_path / "again.csv").open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, [*decisions[0]], delimiter=";")
+            writer.writeheader()
+            writer.writerows([*decisions, {**decisions[0], "digest": "d0"}])
+        later = visit((folder / "page.html").as_uri())
+        later.set_input_files("#file", tmp_path / "again.csv")
+        later.wait_for_function("() => document.getElementById('said').textContent !== ''")
+        assert later.inner_text("#said") == "3 of 4 saved decisions are about records of this page"
+        assert later.inner_text("#done") == "1 of 5 groups decided"
+        assert [row["decision"] for row in rows_of(saved(later, tmp_path / "later.csv"))] == ["together"] * 3
+
+    def test_forgotten(self, page):
+        """A group whose decisions are taken back is not saved, and has what is proposed."""
+        page.locator("#records > .record").first.focus()
+        before = page.locator("input:checked").evaluate_all("each => each.map(one => one.value)")
+        page.keyboard.press("Shift+A")
+        page.keyboard.press("u")
+        assert page.locator("input:checked").evaluate_all("each => each.map(one => one.value)") == before
+        assert page.is_disabled("#save")
+
+    def test_one_alone_is_together_with_nothing(self, page):
+        page.locator("#records > .record").first.focus()
+        page.keyboard.press("t")
+        assert "mark the other" in page.inner_text("#trouble")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("t")
+        assert page.inner_text("#trouble") == ""
+
+    def test_keys_count_in_the_open_group_only(self, page):
+        """Who types into the search decides nothing."""
+        page.fill("#search", "")
+        page.locator("#search").press_sequentially("karts")
+        page.keyboard.press("Shift+T")
+        assert page.inner_text("#done").startswith("0 of")
+
+
+class TestText:
+    def test_hostile_titles_are_text(self, page):
+        """Nothing of a dump runs, none changes the direction of the page."""
+        page.select_option("#order", "number")
+        signs = [title.replace("\u202e", "[U+202E]").replace("\u2028", " ") for title in HOSTILE]
+        assert page.locator("#rows bdi").all_inner_texts() == signs
+        for title in signs:
+            opened(page, title)
+            assert title in page.locator(".record dd").first.inner_text()
+        assert page.locator("img").count() == 0
+
+    def test_what_differs_is_marked(self, page):
+        opened(page, HOSTILE[2])
+        own = page.locator(".record").nth(2).locator("dd u").all_inner_texts()
+        assert own == ["2001", "2. ed."]
+        assert page.locator(".record dd mark").all_inner_texts() == ["urn:isbn:9780198526636"] * 3
+
+
+def test_search_and_order(page):
+    """Words are looked for in all records of a group, and all of them must be there."""
+    page.fill("#search", "9780395363416-2 WIMPELFELD 2001")
+    page.wait_for_function("() => document.getElementById('told').textContent === '1 to 1 of 1 (of 5)'")
+    assert page.locator("#rows bdi").all_inner_texts() == [HOSTILE[1]]
+    page.fill("#search", "9780395363416-2 9780306406157-2")
+    page.wait_for_function("() => document.getElementById('told').textContent === 'Nothing fits what you look for'")
+    page.fill("#search", "")
+    page.wait_for_function("() => document.getElementById('told').textContent === '1 to 5 of 5'")
+    assert page.locator("#reason option").all_inner_texts() == ["all", "other edition"]
+    page.select_option("#which", "decided")
+    assert page.inner_text("#told") == "Nothing fits what you look for"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1600])
+def test_fits_the_window(visit, folder, width, scheme):
+    page = visit((folder / "page.html").as_uri(), width=width, scheme=scheme)
+    page.wait_for_selector("#records > .record")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert light == (scheme == "light")
+
+
+def test_for_screen_readers(page):
+    """Records, decisions and what happens have names and roles."""
+    first = page.locator(".record").first
+    assert first.get_attribute("role") == "group"
+    opened(page, HOSTILE[2])
+    record = page.get_by_role("group", name="Record 1 of 3: 9780198526636-1")
+    assert record.get_by_role("radio").count() == 5
+    assert record.get_by_role("group", name="Decision about 9780198526636-1").count() == 1
+    record.get_by_role("radio", name="apart").check()
+    assert page.get_by_role("status").filter(has_text="9780198526636-1: apart").count() == 1
+
+
+def test_thousands_of_groups_do_not_freeze_it(visit, tmp_path):
+    """Twenty thousand groups: open, search, sort, turn to the last page, decide."""
+    lines = [Line([Run(f"field {at} of the record", Kind.PLAIN)], common=True) for at in range(20)]
+
+    def block(first):
+        rows = "".join(
+            f'{group},{2 * group + at},"apart","year","Book {group}","A. Wimpelfeld",{2000 + at},,,"[""urn:isbn:{group}""]","[]",'
+            f'"a.mrc",,{2 * group + at},"r{group}-{at}",{group},"d{group}"\n'
+            for group in range(first, first + 100)
+            for at in (0, 1)
+        )
+        head = "\ufeff" + ",".join(REVIEW.names) + "\n" if first == 1 else ""
+        return Block((head + rows).encode(), [ShownRecord(0, lines)] * 200)
+
+    file = tmp_path / "many.html"
+    file.write_text("".join(render(MANY, 2 * MANY, "0.9", map(block, range(1, MANY, 100)))))
+    began = time.monotonic()
+    page = visit(file.as_uri())
+    page.wait_for_selector("#records > .record")
+    assert page.inner_text("#told") == "1 to 25 of 20,000"
+    page.fill("#search", "book 19999")
+    page.wait_for_function("() => document.getElementById('told').textContent.startsWith('1 to 1 of 1')")
+    page.fill("#search", "")
+    page.wait_for_function("() => document.getElementById('told').textContent === '1 to 25 of 20,000'")
+    page.select_option("#order", "size")
+    page.fill("#page", "800")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.getElementById('told').textContent.startsWith('19,976 to 20,000')")
+    opened(page, "Book 20000")
+    page.keyboard.press("a")
+    assert page.inner_text("#done") == "1 of 20,000 groups decided"
+    assert page.locator("#rows li").count() == 25
+    assert time.monotonic() - began < BOUND

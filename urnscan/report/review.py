@@ -1,0 +1,68 @@
+"""The page of `urnscan dedup --review`: groups of records that are in doubt, for people who decide.
+
+The page holds the table of `--review FILE.csv` and the records, in blocks; its script unpacks the records of a group
+when it is opened, and writes the table again with the decisions, for `--decisions`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from urnscan.report.embedded import packed
+from urnscan.report.excerpts import Kind, Line
+from urnscan.report.page import digest, script, stream
+
+_KINDS = {kind: number for number, kind in enumerate(Kind)}
+
+
+class ShownRecord(NamedTuple):
+    """A record as it is shown."""
+
+    rest: int
+    """Octets that are left out."""
+    lines: Sequence[Line]
+
+
+class Block(NamedTuple):
+    """A part of the page with some groups, whole."""
+
+    rows: bytes
+    """Rows of the table, as CSV; all blocks together are the table."""
+    records: Sequence[ShownRecord]
+    """The records of these rows."""
+
+
+def render(groups: int, records: int, version: str, blocks: Iterator[Block]) -> Iterator[str]:
+    """The page as HTML, in pieces, to be written in UTF-8; a block is taken when the piece with it is."""
+    program = script("review.js")
+    return stream(
+        "review.html",
+        groups=groups,
+        records=records,
+        version=version,
+        program=program,
+        digest=digest(program),
+        blocks=(tuple(map(_embedded, (block.rows, _as_json(block.records)))) for block in blocks),
+    )
+
+
+def _embedded(octets: bytes) -> Markup:
+    return Markup(packed(octets))  # noqa: S704 (base64)
+
+
+def _as_json(records: Sequence[ShownRecord]) -> bytes:
+    """An array for each record: the octets that are left out, and an array for each line: 1 if it is common, then each
+    part with the number of its mark.
+    """
+    values = [
+        [
+            rest,
+            *([int(common), *(part for text, kind in runs for part in (text, _KINDS[kind]))] for runs, common in lines),
+        ]
+        for rest, lines in records
+    ]
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -1,0 +1,352 @@
+// Groups of records in doubt: search, page through, open one, decide, save. The page holds the table of --review in CSV, in blocks,
+// and the records of each block beside it. A block of records is unpacked when a group of it is opened.
+"use strict";
+(async () => {
+  {% include "parts.js" %}
+  if (!canUnpack) {
+    told.textContent = "This browser is too old: --review FILE.csv writes the same groups as a table";
+    return;
+  }
+
+  // Rows of CSV: their cells, and `rest`, what stands behind the third cell.
+  const parsed = (text, separator = ",") => {
+    const rows = [];
+    const plain = new RegExp(`[^${separator}\\r\\n]*`, "y");
+    for (let at = 0; at < text.length;) {
+      const cells = [];
+      let rest = 0;
+      for (;;) {
+        if (text[at] === '"') {
+          let end = text.indexOf('"', at + 1);
+          while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2);
+          if (end < 0) end = text.length;
+          cells.push(text.slice(at + 1, end).replaceAll('""', '"'));
+          at = end + 1;
+        } else {
+          plain.lastIndex = at;
+          cells.push(plain.exec(text)[0]);
+          at = plain.lastIndex;
+        }
+        if (cells.length === 3) rest = at;
+        if (text[at] !== separator) break;
+        at += 1;
+      }
+      const end = at;
+      at += text.startsWith("\r\n", at) ? 2 : 1;
+      if (cells.length > 1) rows.push({ cells, rest: text.slice(rest, end) });
+    }
+    return rows;
+  };
+  // A text that would be a formula has an apostrophe before it.
+  const defused = /^'(?=[=+@\-\t\r\n\uff1d\uff0b\uff0d\uff20])/u;
+  const named = (names, cells) =>
+    Object.fromEntries(names.map((name, at) => [name, (cells[at] ?? "").replace(defused, "")]));
+
+  const packedRecords = [...document.querySelectorAll("script.records")];
+  const rows = [];
+  const groups = [];
+  let names, head;
+  for (const [block, packed] of [...document.querySelectorAll("script.rows")].entries()) {
+    const text = await unpacked(packed);  // eslint-disable-line no-await-in-loop
+    packed.remove();
+    const read = parsed(text);
+    if (!names) {
+      head = `\ufeff${text.slice(0, text.indexOf("\n") + 1)}`; // decoding has dropped the mark of UTF-8
+      names = read.shift().cells;
+    }
+    for (const [at, { cells, rest }] of read.entries()) {
+      const last = groups.at(-1);
+      if (last?.component !== cells[0]) groups.push({ component: cells[0], first: rows.length, end: rows.length, number: groups.length });
+      rows.push({ cells, rest, block, at, group: groups.length - 1, word: cells[2] });
+      groups.at(-1).end = rows.length;
+    }
+  }
+  const column = Object.fromEntries(names.map((name, at) => [name, at]));
+  const value = (row, name) => row.cells[column[name]].replace(defused, "");
+  const listOf = (row, name) => JSON.parse(row.cells[column[name]] || "[]");
+  const rowsOf = (group) => rows.slice(group.first, group.end);
+  const nameOf = (row) => value(row, "record_id") || `Record ${value(row, "record")}`;
+  const meanings = {
+    "chain": "fits several that contradict each other", "max-cluster": "too many are connected",
+    "unsure": "the key alone is not enough", "never-join": "a pair that is never joined",
+  };
+  for (const group of groups) {
+    const own = rowsOf(group);
+    group.title = own.map((row) => value(row, "title")).find(Boolean) || nameOf(own[0]);
+    group.reasons = [...new Set(own.flatMap((row) => value(row, "reason").split(" ").filter(Boolean)))];
+    group.isDecided = false;
+  }
+  for (const reason of [...new Set(groups.flatMap((group) => group.reasons))].sort()) {
+    const option = inside(element("reason"), "option", meanings[reason] ?? `other ${reason}`);
+    option.value = reason;
+  }
+
+  // The list of groups.
+  const collator = new Intl.Collator("en", { numeric: true });
+  const orders = {
+    title: (one, other) => collator.compare(one.title, other.title) || one.number - other.number,
+    number: (one, other) => one.number - other.number,
+    size: (one, other) => other.end - other.first - (one.end - one.first) || one.number - other.number,
+  };
+  const state = { order: "title", page: 0, length: 25, terms: [], which: "", reason: "" };
+  let shown = groups, open = null, unsaved = false;
+  const say = (text) => { element("said").textContent = visible(text); };
+  const searched = (group) => {
+    group.text ??= rowsOf(group)
+      .map((row) => ["title", "author", "publication_year", "edition", "urns", "other_keys", "record_id", "source"].map((name) => value(row, name)).join("\n"))
+      .join("\n").toLowerCase();
+    return group.text;
+  };
+  const select = () => {
+    const { terms, which, reason } = state;
+    shown = groups.filter((group) =>
+      (!which || group.isDecided === (which === "decided"))
+      && (!reason || group.reasons.includes(reason))
+      && terms.every((term) => searched(group).includes(term)));
+    shown.sort(orders[state.order]);
+  };
+  const why = (group) => group.reasons.map((reason) => meanings[reason] ?? `other ${reason}`).join(", ");
+  const about = (group) => `${number(group.end - group.first)} records: ${why(group)}`;
+  const mark = (button) => {
+    const group = groups[button.dataset.group];
+    if (group === open) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+    button.lastElementChild.textContent = group.isDecided ? "decided" : "";
+  };
+  const draw = () => {
+    const start = turn(shown.length);
+    const end = Math.min(start + state.length, shown.length);
+    element("rows").replaceChildren();
+    element("rows").start = start + 1;
+    for (const group of shown.slice(start, end)) {
+      const button = inside(inside(element("rows"), "li"), "button");
+      button.type = "button";
+      button.dataset.group = group.number;
+      inside(button, "bdi", group.title);
+      inside(button, "small", about(group), "quiet");
+      inside(button, "small", "", "good");
+      mark(button);
+    }
+    const of = shown.length === groups.length ? number(shown.length) : `${number(shown.length)} (of ${number(groups.length)})`;
+    told.textContent = shown.length ? `${number(start + 1)} to ${number(end)} of ${of}` : "Nothing fits what you look for";
+  };
+  const change = (changes) => {
+    Object.assign(state, { page: 0 }, changes);
+    select();
+    draw();
+  };
+  const turn = listens(state, change, ["which", "reason", "order"]);
+  element("rows").addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (button) show(groups[button.dataset.group]);
+  });
+
+  // The open group.
+  const words = { keep: "k", remove: "r", apart: "a", together: "t", "": "l" };
+  const most = 12; // records that are shown at once
+  const unpackedBlocks = new Map();
+  const recordsOf = async (block) => {
+    if (!unpackedBlocks.has(block)) {
+      if (unpackedBlocks.size > 3) unpackedBlocks.delete(unpackedBlocks.keys().next().value);
+      unpackedBlocks.set(block, JSON.parse(await unpacked(packedRecords[block])));
+    }
+    return unpackedBlocks.get(block);
+  };
+  const differs = (group, read) => new Set(rowsOf(group).map(read)).size > 1;
+  const card = (row, place, [rest, ...lines]) => {
+    const group = groups[row.group];
+    const made = inside(element("records"), "div", "", "record");
+    made.setAttribute("role", "group");
+    made.tabIndex = 0;
+    made.dataset.row = rows.indexOf(row);
+    const title = inside(made, "h3", "");
+    title.id = `name-${made.dataset.row}`;
+    made.setAttribute("aria-labelledby", title.id);
+    inside(title, "span", `Record ${number(place + 1)} of ${number(group.end - group.first)}: `, "hidden");
+    inside(title, "bdi", nameOf(row));
+    const where = inside(made, "p", "", "quiet");
+    const member = value(row, "member");
+    inside(where, "bdi", member ? `${value(row, "source")}!/${member}` : value(row, "source"));
+    where.append(`, record ${number(Number(value(row, "record")))}; cluster ${value(row, "cluster")}`);
+    const choices = inside(made, "fieldset");
+    inside(choices, "legend", `Decision about ${nameOf(row)}`, "hidden");
+    for (const [word, key] of Object.entries(words)) {
+      const label = inside(choices, "label");
+      const radio = inside(label, "input");
+      Object.assign(radio, { type: "radio", name: `decision-${made.dataset.row}`, value: word, checked: row.word === word });
+      label.append(word || "rules");
+      inside(label, "kbd", key).setAttribute("aria-hidden", "true");
+    }
+    const facts = inside(made, "dl");
+    const labels = { title: "Title", author: "Author", publication_year: "Year", edition: "Edition", format: "Format" };
+    for (const [name, label] of Object.entries(labels)) {
+      if (!rowsOf(group).some((each) => value(each, name))) continue;
+      inside(facts, "dt", label);
+      const isOwn = value(row, name) && differs(group, (each) => value(each, name));
+      inside(inside(facts, "dd"), isOwn ? "u" : "bdi", value(row, name) || "\u2014");
+    }
+    inside(facts, "dt", "Identifiers");
+    const identifiers = inside(inside(facts, "dd"), "ul");
+    const others = new Set(rowsOf(group).filter((each) => each !== row).flatMap((each) => [...listOf(each, "urns"), ...listOf(each, "other_keys")]));
+    for (const name of [...listOf(row, "urns"), ...listOf(row, "other_keys")])
+      inside(inside(inside(identifiers, "li"), others.has(name) ? "mark" : "bdi"), "code", name);
+    if (value(row, "reason")) {
+      inside(facts, "dt", "In doubt");
+      inside(facts, "dd", value(row, "reason").split(" ").map((reason) => meanings[reason] ?? `other ${reason}`).join(", "));
+    }
+    const text = inside(made, "pre");
+    text.dir = "ltr";
+    for (const [isCommon, ...parts] of lines) {
+      const line = inside(text, "span", "", isCommon ? "row common" : "row");
+      for (let at = 0; at < parts.length; at += 2) inside(line, ["span", isCommon ? "span" : "u", "mark"][parts[at + 1]], parts[at]);
+      line.append("\n");
+    }
+    if (rest) inside(made, "p", `\u2026 and ${number(rest)} more octets`, "quiet");
+  };
+  const cards = () => [...element("records").children];
+  const addCards = async (group) => {
+    const start = element("records").childElementCount;
+    const records = await recordsOf(rows[group.first].block);
+    if (group !== open) return;
+    const own = rowsOf(group);
+    own.slice(start, start + most).forEach((row, at) => card(row, start + at, records[row.at]));
+    const left = own.length - cards().length;
+    element("more").hidden = !left;
+    element("more").textContent = `Show ${number(Math.min(left, most))} of ${number(left)} more records`;
+  };
+  const show = async (group, focus = true) => {
+    open = group;
+    element("records").replaceChildren();
+    const place = shown.indexOf(group);
+    if (place >= 0 && Math.floor(place / state.length) !== state.page) {
+      state.page = Math.floor(place / state.length);
+      draw();
+    }
+    for (const button of element("rows").querySelectorAll("button")) mark(button);
+    element("group-title").textContent = visible(group.title);
+    element("about").textContent = `${about(group)}. ${place < 0 ? "" : `Group ${number(place + 1)} of ${number(shown.length)}.`}`;
+    element("group").hidden = false;
+    element("before").disabled = place <= 0;
+    element("after").disabled = place < 0 || place === shown.length - 1;
+    await addCards(group);
+    warn();
+    if (!focus) return;
+    element("group").scrollIntoView();
+    cards()[0]?.focus({ preventScroll: true });
+  };
+  const move = (step) => {
+    const next = shown[shown.indexOf(open) + step];
+    if (next) show(next);
+    else say(step > 0 ? "This is the last group" : "This is the first group");
+  };
+  element("more").addEventListener("click", async () => {
+    const before = cards().length;
+    await addCards(open);
+    cards()[before]?.focus();
+  });
+  element("before").addEventListener("click", () => move(-1));
+  element("after").addEventListener("click", () => move(1));
+
+  // Decisions.
+  const warn = () => {
+    element("state").textContent = open.isDecided ? "Decided." : "Not decided: the marks are what is proposed.";
+    const alone = rowsOf(open).filter((row) => row.word === "together").length === 1;
+    element("trouble").textContent = alone ? "One record alone is \u201ctogether\u201d: mark the other that is the same, too." : "";
+  };
+  const count = () => {
+    const decided = groups.filter((group) => group.isDecided).length;
+    element("done").textContent = `${number(decided)} of ${number(groups.length)} ${groups.length === 1 ? "group" : "groups"} decided`;
+    element("save").disabled = !decided;
+  };
+  const decided = (group, isDecided = true) => {
+    group.isDecided = isDecided;
+    unsaved = true;
+    count();
+    for (const button of element("rows").querySelectorAll("button")) mark(button);
+    if (group !== open) return;
+    for (const made of cards()) {
+      for (const radio of made.querySelectorAll("input")) radio.checked = radio.value === rows[made.dataset.row].word;
+    }
+    warn();
+  };
+  const decide = (row, word) => {
+    row.word = word;
+    decided(groups[row.group]);
+    say(`${nameOf(row)}: ${word || "the rules decide"}`);
+  };
+  const decideAll = (what) => {
+    for (const row of rowsOf(open)) row.word = what === "together" || what === "apart" ? what : row.cells[2];
+    decided(open, what !== "forget");
+    say({ together: "All are the same", apart: "All stay apart", proposed: "As proposed", forget: "Not decided" }[what]);
+  };
+  element("records").addEventListener("change", (event) => {
+    decide(rows[event.target.closest(".record").dataset.row], event.target.value);
+  });
+  for (const button of document.querySelectorAll("[data-all]")) button.addEventListener("click", () => decideAll(button.dataset.all));
+
+  const save = () => {
+    const lines = groups.filter((group) => group.isDecided).flatMap(rowsOf)
+      .map(({ cells, rest, word }) => `${cells[0]},${cells[1]},${word && `"${word}"`}${rest}\n`);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([head, ...lines], { type: "text/csv" }));
+    link.download = "decisions.csv";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    unsaved = false;
+    say("Saved as decisions.csv");
+  };
+  element("save").addEventListener("click", save);
+  addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
+
+  const keyOf = (cells) => ["source", "member", "record", "digest"].map((name) => cells[name]).join("\n");
+  const read = (text) => {
+    const head = text.slice(0, text.indexOf("\n"));
+    const separator = [",", ";", "\t"].reduce((one, other) => (head.split(other).length > head.split(one).length ? other : one));
+    const [first, ...others] = parsed(text, separator);
+    const given = first?.cells.map((name) => name.replace("\ufeff", "")) ?? [];
+    if (["decision", "source", "member", "record", "digest"].some((name) => !given.includes(name))) {
+      say("This file is no table of decisions");
+      return;
+    }
+    const known = new Map(rows.map((row) => [keyOf(named(names, row.cells)), row]));
+    let fit = 0;
+    for (const { cells } of others) {
+      const saved = named(given, cells);
+      const row = known.get(keyOf(saved));
+      const word = saved.decision.trim().toLowerCase();
+      if (!row || !(word in words)) continue;
+      row.word = word;
+      decided(groups[row.group]);
+      fit += 1;
+    }
+    unsaved = false;
+    say(`${number(fit)} of ${number(others.length)} saved decisions are about records of this page`);
+  };
+  element("open").addEventListener("click", () => element("file").click());
+  element("file").addEventListener("change", async () => {
+    const [file] = element("file").files;
+    if (file) read(await file.text());
+    element("file").value = "";
+  });
+
+  // Keys count only within the open group, so that none is typed by chance.
+  element("group").addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const made = event.target.closest(".record");
+    const word = Object.keys(words).find((each) => words[each] === event.key);
+    const whole = { T: "together", A: "apart", y: "proposed", u: "forget" }[event.key];
+    const step = made === event.target ? { ArrowLeft: -1, ArrowRight: 1 }[event.key] : undefined;
+    if (word !== undefined && made) decide(rows[made.dataset.row], word);
+    else if (whole) decideAll(whole);
+    else if (event.key === "n" || event.key === "p") move(event.key === "n" ? 1 : -1);
+    else if (event.key === "s") save();
+    else if (step) cards()[cards().indexOf(made) + step]?.focus();
+    else return;
+    event.preventDefault();
+  });
+
+  element("bar").hidden = false;
+  count();
+  change({});
+  if (shown.length) show(shown[0], false);
+})();
