@@ -66,7 +66,7 @@ class Review:
         return rows
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """The same as REVIEW rows."""
+        """Give all of them as REVIEW rows."""
         table = self.table()
         if table is not None:
             yield review_rows(table)

@@ -157,5 +157,5 @@ def page(template: str, **values: object) -> str:
 
 
 def stream(template: str, **values: object) -> Iterator[str]:
-    """The same page in pieces, each made when it is taken."""
+    """The page of a template of this package in pieces, each made when it is taken."""
     return _environment().get_template(template).generate(values)
