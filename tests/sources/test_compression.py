@@ -379,6 +379,39 @@ def test_the_optional_fields_of_a_gzip_header(most):
         assert (read.text, len(read.errors)) == (b"", 1), "nobody knows what follows the header"
 
 
+@FEW
+@given(data=st.data(), damage=st.sampled_from(["flip", "cut", "garbage", "nothing"]), size=st.integers(100, 300_000))
+def test_many_gzip_members_are_read_as_one_by_one(data, damage, size):
+    """Decoded by one call where a second file allows to go back, they give the text, errors and checksums that each gives
+    by itself, wherever the damage is.
+    """
+    texts = [text_of(seed, size) for seed, size in enumerate([20_000, 9_000, 300_000] * 4)]
+    members = [gzip.compress(text, 1) for text in texts]
+    octets = bytearray(b"".join(members))
+    at = data.draw(st.integers(0, len(octets) - 1))
+    flags = {sum(map(len, members[:number])) + 3 for number in range(len(members))}
+    match damage:
+        case "flip":  # a bit of the flags that is reserved is known one by one only
+            octets[at] ^= 1 << data.draw(st.integers(0, 4 if at in flags else 7))
+        case "cut":
+            del octets[at:]
+        case "garbage":
+            octets[at:at] = GARBAGE
+    many, each = (Read("gzip", bytes(octets), size, seekable=seekable) for seekable in (True, False))
+    assert (many.text, many.errors, many.wrong) == (each.text, each.errors, each.wrong)
+
+
+def test_members_that_are_decoded_twice_count_once():
+    """The limits count what is given, and damage at the end does not make a bomb of a file that is none."""
+    text = bytes(1 << 21)
+    octets = gzip.compress(b"") + gzip.compress(text) + gzip.compress(text)[:-9]
+    layer = layer_of(limits=Limits(size=3 << 21))
+    with Unpacked(CODING["gzip"], Octets(octets), layer) as reader:
+        view = memoryview(bytearray(1 << 20))
+        with pytest.raises(DamageError, match="cut off"):
+            assert sum(iter(lambda: reader.read_into(view), 0)) == 0
+
+
 def test_gzip_without_isal(monkeypatch):
     """zlib from the standard library does the same."""
     monkeypatch.setitem(sys.modules, "isal", None)

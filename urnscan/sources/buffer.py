@@ -151,6 +151,11 @@ class Buffer(Reader):
         if self._second is None:
             self._kept += self._storage[self._start : self._end]
 
+    @property
+    def has_second(self) -> bool:
+        """Whether octets are read again from a second file, from wherever `hold` was called."""
+        return self._second is not None
+
     def forget(self) -> None:
         """Give up the way back to what lies before the position."""
         if self._kept:

@@ -21,6 +21,7 @@ from urnscan.sources.reader import Reader, begins
 _MOST_FAILURES = 1_000  # members: each costs a second look, and there can be very many in a file made to harm
 _PROOF = 1 << 10  # octets of text that a member must have, or a good end, that was found behind damaged octets
 _LONGEST_MAGIC = 6
+_SHORT = 1 << 20  # octets; behind a longer member each is decoded by itself, as going back would take long
 _WINDOW = 16  # octets; no less than what any header is searched by
 _BLOCK = 1 << 18  # octets read at a time
 
@@ -52,6 +53,8 @@ class Codec:
     """The magics that tell the form whatever the name is."""
     header: bytes
     """Pattern of the beginning of a member, searched for behind damaged octets."""
+    decode_whole: Decode | None = None
+    """Decodes all members that follow, faster than one by one, if nothing is wrong with them; BrokenError if there is."""
 
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
         """Whether octets that begin so are compressed in this form; None where there are too few of them to tell."""
@@ -60,7 +63,10 @@ class Codec:
 
 
 CODECS = (
-    Codec("gzip", "member", (".gz", ".tgz"), decoders.gzip, 1 << 18, (_GZIP,), (_GZIP,), _GZIP + rb"[\x00-\x1f]"),
+    Codec(
+        *("gzip", "member", (".gz", ".tgz"), decoders.gzip, 1 << 18, (_GZIP,), (_GZIP,), _GZIP + rb"[\x00-\x1f]"),
+        decode_whole=decoders.whole_gzip,
+    ),
     Codec("bzip2", "stream", (".bz2", ".tbz2", ".tbz"), decoders.bzip2, 1 << 21, (b"BZh",), _BZIP2, _BZIP2_HEADER),
     Codec("xz", "stream", (".xz", ".txz"), decoders.xz, 1 << 18, (_XZ,), (_XZ,), _XZ + rb"\x00[\x00-\x0f]"),
     Codec("LZ4", "frame", (".lz4",), frames.lz4, 5 << 20, (_LZ4, *_SKIPPABLE), (_LZ4,), _LZ4_HEADER),
@@ -84,6 +90,8 @@ class Unpacked(Reader):
         self._buffer = Buffer.of(reader)
         self._buffer.hold(_BLOCK)
         self._searching = False
+        self._may_be_whole = codec.decode_whole is not None and self._buffer.has_second
+        self._known = 0  # octets of text from the position on that were given already
         self._failures = 0  # members that could not be decoded, and what only looked like one
         self._passed: int | None = None  # where octets begin that are no member, if that is still to be said
         self._parts = self._read()
@@ -125,7 +133,11 @@ class Unpacked(Reader):
         while True:
             buffer.forget()
             if buffer.find(self._header, _WINDOW) if self._searching else self._is_at_member():
+                start = buffer.position
                 yield from self._member()
+                if self._may_be_whole and not self._searching:
+                    self._may_be_whole = buffer.position - start < _SHORT
+                    yield from self._whole()
                 if self._failures > _MOST_FAILURES:
                     reason = f"is damaged in more than {_MOST_FAILURES:,} places: read no further"
                     yield SourceError(self._layer.name, reason)
@@ -142,6 +154,21 @@ class Unpacked(Reader):
                 buffer.resume()
                 self._searching = True
 
+    def _whole(self) -> Iterator[bytes]:
+        """Text of all members that follow, unless something is wrong with one: then those before it are decoded again."""
+        decode, start = self._codec.decode_whole, self._buffer.position
+        if not self._may_be_whole or decode is None or not self._is_at_member():
+            return
+        self._may_be_whole = False
+        try:
+            for text in decode(self._buffer):
+                self._layer.budget.count_unfolded(len(text))
+                self._known += len(text)
+                yield text
+            self._known = 0
+        except BrokenError:
+            self._buffer.back(start)
+
     def _member(self) -> Iterator[bytes | SourceError]:
         """Text of the member at the position. A member that was searched for is first held back: it may prove to be none."""
         buffer = self._buffer
@@ -151,8 +178,10 @@ class Unpacked(Reader):
         failure: Exception | None = None
         try:
             for text in self._codec.decode(buffer):
-                self._layer.budget.count_unfolded(len(text))
-                held.append(text)
+                known = min(self._known, len(text))
+                self._known -= known
+                self._layer.budget.count_unfolded(len(text) - known)
+                held.append(text[known:])
                 is_proven = is_proven or sum(map(len, held)) >= _PROOF
                 if is_proven:
                     yield from self._report_passed(start)
@@ -160,6 +189,7 @@ class Unpacked(Reader):
                     held.clear()
         except (CutError, BrokenError, ChecksumError) as error:
             failure = error
+            self._known = 0
             self._failures += not isinstance(error, ChecksumError)  # which needs no second look
         if failure is not None and not is_proven:
             buffer.back(start + 1)
