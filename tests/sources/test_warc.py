@@ -16,6 +16,7 @@ from tests.support.packed import Given, contents, one_by_one
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives import warc
 from urnscan.sources.archives.warc import is_warc, open_warc
+from urnscan.sources.documents import Texts
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Budget, Layer, Limits, Reading
 from urnscan.sources.reader import Reader
@@ -433,6 +434,79 @@ def test_plain_records_are_taken_together():
     assert [bytes(texts.octets[start:end]) for start, end in zip(texts.starts, texts.ends, strict=True)] == [
         b"urn:b:2"
     ] * 9
+
+
+HEADER_LINES = [
+    "Content-Type: application/http;msgtype=response",
+    "content-type : text/plain",
+    "CONTENT-TYPE:",
+    "WARC-Date:  2024-05-06T10:00:00Z \t",
+    "WARC-Type: revisit",
+    "WARC-Target-URI: <https://example.org/\xe9\x07>",
+    "WARC-Target-URI: a",
+    " folded",
+    "no field",
+    "WARC/1.0",
+    "WARC-Record-ID-Of: x",
+    "Content-Length: 3",
+]
+MESSAGE_LINES = [
+    "HTTP/1.1 200 OK",
+    "HTTP/1.1 100 Continue",
+    "http/1.1 200",
+    "GET / HTTP/1.1",
+    "GET HTTP/1.1",
+    "ICY 200",
+    "Server: x",
+    "Content-Type : text/html",
+    "Content-Encodings: no",
+    "content-encoding: gzip",
+    "Transfer-Encoding : chunked",
+    " folded",
+    "a stray line",
+    "urn:a:1",
+    "",
+    "",
+]
+NEWLINES = st.sampled_from(["\r\n", "\r\n", "\r\n", "\n", "\r\r\n"])
+
+
+@st.composite
+def odd_records(draw):
+    """A record whose headers, and those of a message in it, are usual in most lines."""
+    lines = draw(st.lists(st.tuples(st.sampled_from(MESSAGE_LINES), NEWLINES), max_size=6))
+    block = "".join(line + newline for line, newline in lines).encode() + b"urn:b:2"
+    lines = draw(st.lists(st.tuples(st.sampled_from(HEADER_LINES), NEWLINES), max_size=4))
+    known = [("WARC-Record-ID: <urn:uuid:1>", "\r\n"), (f"Content-Length: {len(block)}", "\r\n")]
+    lines = draw(st.permutations([*lines, *known[draw(st.integers(0, 9)) == 0 :]]))
+    head = "".join(line + newline for line, newline in [("WARC/1.0", draw(NEWLINES)), *lines, ("", draw(NEWLINES))])
+    return head.encode("latin-1") + block + b"\r\n\r\n"
+
+
+@given(st.lists(odd_records(), min_size=1, max_size=6), st.integers(0, 60))
+def test_compiled_code_finds_the_records_that_patterns_find(tmp_path_factory, records, cut):
+    """Names, captures, texts and errors are those of the patterns, whatever is odd in a header."""
+    octets = record(b"first", 9, kind="warcinfo") + b"".join(records)
+    path = tmp_path_factory.getbasetemp() / "odd.warc"
+    path.write_bytes(octets[: len(octets) - cut])
+
+    def text_of(reader):
+        view = memoryview(bytearray(1 << 12))
+        try:
+            return bytes(view[: reader.read_into(view)])
+        except SourceError as error:
+            return str(error)
+
+    def all_of_it():
+        return [
+            str(found) if isinstance(found, SourceError) else (found.member, found.capture, text_of(found.reader))
+            for found in open_documents(Input(str(path), str(path), len(octets)), Reading())
+        ]
+
+    compiled = all_of_it()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warc.UsualRecords, "find", lambda _, octets: (Texts.of(octets, []), 0))
+        assert all_of_it() == compiled
 
 
 # Lengths that are wrong

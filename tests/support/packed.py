@@ -15,7 +15,7 @@ from urnscan.sources.texts import open_documents
 def one_by_one(opened):
     """What an opened archive gives: names and readers of members, none together with others, and errors."""
     for found in opened:
-        members = found.members() if isinstance(found, Texts) else [found]
+        members = map(Member.of, found.documents()) if isinstance(found, Texts) else [found]
         for member in members:
             yield member[:2] if isinstance(member, Member) else member
 

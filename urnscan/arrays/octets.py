@@ -146,6 +146,16 @@ def count_lf(octets: Octets, start: int, end: int) -> int:
     return count
 
 
+@compiled
+def join(octets: Octets, starts: Integers, ends: Integers, separator: int, into: Octets) -> None:
+    """Copy each `octets[starts[i]:ends[i]]` to `into`, one behind the other with the separator behind each."""
+    at = 0
+    for i in range(len(starts)):
+        at = copy(octets, starts[i], ends[i], into, at)
+        into[at] = separator
+        at += 1
+
+
 @inlined
 def copy(octets: Octets, start: int, end: int, into: Octets, at: int) -> int:
     """Copy `octets[start:end]` to `into[at:]` and return where the copy ends; there must be room for it."""

@@ -17,6 +17,10 @@ _TEXTS = {
     "a.txt": b"see urn:isbn:0451450523, (URN:ISBN:0451450523) and https://r.example/urn:nbn:de:101-1?x\n",
     "b.txt": b"urn:isbn:0-395-36341-1 urn%3Aissn%3A0317-8471 urn:x urn:x-a:b%2C?+c\n",
 }
+_WARC = (
+    b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:0>\r\nContent-Type: application/http\r\n"
+    b"Content-Length: 39\r\n\r\nHTTP/1.1 200 OK\r\nServer: x\r\n\r\nurn:x:y 8\r\n\r\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ def _use_all() -> None:
             (Path(folder) / name).write_bytes(text)
         with tarfile.open(Path(folder) / "c.tar", "w") as archive:
             archive.add(Path(folder) / "a.txt", "a.txt")
+        (Path(folder) / "d.warc").write_bytes(_WARC)
         scan(folder, Path(folder) / "a.txt", rejects=True, progress=False)
         scan(folder, syntax="rfc8141", equivalence="namespace", recover="all", not_nid="example", progress=False)
         deduplicate(Path(folder) / "a.txt", record="line", progress=False)

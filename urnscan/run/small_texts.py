@@ -8,13 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from urnscan.arrays.jit import read_only
+from urnscan.arrays.octets import join
 from urnscan.run.tasks import Sizes
 from urnscan.sources.captures import Capture
-from urnscan.sources.documents import Texts
+from urnscan.sources.documents import Label, Texts
 from urnscan.sources.inputs import Listed
 from urnscan.sources.small_files import Doubts, Read, read_together
 
 _TEXTS = 1 << 14  # texts that are scanned as one, at most
+_OF_FILES = (Label(None),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +47,10 @@ class SmallTexts:
         self.ends: list[int] = []
         self.inputs: list[int] = []
         """The input of each text, as an index in `places` and `names`."""
-        self.members: list[str | None] = []
         self.has_members = False
-        self.captures: list[Capture | None] = []
         self.has_captures = False
+        self._labels: list[Sequence[Label]] = []  # for each text, among which its label is, and its number there
+        self._numbers: list[int] = []
         self.places: list[int] = []
         self.names: list[str] = []
 
@@ -90,22 +93,33 @@ class SmallTexts:
         self.names.extend(names)
         self.ends.extend((ends - 1).tolist())
         self.starts.extend((ends - 1 - lengths).tolist())
-        self.members.extend([None] * len(names))
-        self.captures.extend([None] * len(names))
+        self._labels.extend([_OF_FILES] * len(names))
+        self._numbers.extend([0] * len(names))
 
     def has_room(self, texts: Texts) -> bool:
         """Whether there is room for texts of an archive."""
-        return self.filled + len(texts.octets) + len(texts.names) < len(self.text)
+        return self.filled + len(texts.octets) + len(texts) < len(self.text)
 
     def add_texts(self, texts: Texts, origin: Origin) -> int:
         """Add texts of an archive, for which there is room; returns how many octets they have. `origin` is the archive's."""
-        before = self.filled
-        for member, start, end, capture in zip(texts.names, texts.starts, texts.ends, texts.captures, strict=True):
-            self._open = self.filled
-            self.filled += end - start
-            self._view[self._open : self.filled] = texts.octets[start:end]
-            self._close(Origin(origin.place, origin.name, member, capture))
-        return self.filled - before - len(texts.names)
+        octets, count = read_only(np.frombuffer(texts.octets, np.uint8)), len(texts)
+        join(octets, texts.starts, texts.ends, self._separator, self.text[self.filled :])
+        lengths = texts.ends - texts.starts
+        ends = self.filled + np.cumsum(lengths + 1)
+        self.filled = int(ends[-1])
+        self._add_input(origin)
+        self.starts.extend((ends - 1 - lengths).tolist())
+        self.ends.extend((ends - 1).tolist())
+        self.inputs.extend([len(self.places) - 1] * count)
+        self._labels.extend([texts.labels] * count)
+        self._numbers.extend(range(count))
+        self.has_members = True
+        self.has_captures |= texts.has_captures
+        return int(lengths.sum())
+
+    def label(self, number: int) -> Label:
+        """The label of a text."""
+        return self._labels[number][self._numbers[number]]
 
     def take_open(self) -> bytes:
         """Remove the beginning of a text that `add` could not finish, and return it."""
@@ -113,16 +127,20 @@ class SmallTexts:
         self.filled = self._open
         return head
 
-    def _close(self, origin: Origin) -> None:
+    def _add_input(self, origin: Origin) -> None:
+        """Add an input to `places` and `names`, unless it is the last of them."""
         if not self.places or self.places[-1] != origin.place:
             self.places.append(origin.place)
             self.names.append(origin.name)
+
+    def _close(self, origin: Origin) -> None:
+        self._add_input(origin)
         self.starts.append(self._open)
         self.ends.append(self.filled)
         self.inputs.append(len(self.places) - 1)
-        self.members.append(origin.member)
+        self._labels.append((Label(origin.member, origin.capture),))
+        self._numbers.append(0)
         self.has_members |= origin.member is not None
-        self.captures.append(origin.capture)
         self.has_captures |= origin.capture is not None
         self.text[self.filled] = self._separator
         self.filled += 1

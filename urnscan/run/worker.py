@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
 
@@ -20,7 +21,7 @@ from urnscan.scanner.blocks import Matches, Rejects, components_in_names
 from urnscan.scanner.kernel import END
 from urnscan.scanner.views import make_scanner, separators
 from urnscan.sources.captures import Capture
-from urnscan.sources.documents import Document, Texts, Values
+from urnscan.sources.documents import Document, Label, Texts, Values
 from urnscan.sources.files import open_range
 from urnscan.sources.inputs import Input, Listed
 from urnscan.sources.small_files import HEAD, Read
@@ -29,6 +30,7 @@ from urnscan.tables.rows import OF_CAPTURES, Found, Places, canonical_column, re
 from urnscan.tables.values import count_octets, scan_values
 
 _LF = 10
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _ReadInto = Callable[[memoryview], int]
 
 
@@ -156,8 +158,10 @@ class Worker:
         if self._small.has_room(texts):
             self._octets += self._small.add_texts(texts, origin)
         else:
-            for member, reader, capture in texts.members():
-                yield from self._text(reader.read_into, Origin(origin.place, origin.name, member, capture))
+            for each in texts.documents():
+                yield from self._text(
+                    each.reader.read_into, Origin(origin.place, origin.name, each.member, each.capture)
+                )
 
     def _text(self, read_into: _ReadInto, origin: Origin) -> Iterator[Piece]:
         """Scan a text; together with others if it is small. Raises LimitError."""
@@ -213,8 +217,7 @@ class Worker:
                         found.line - lines_before[which],
                         np.array(small.inputs, np.int32)[which],
                         small.names,
-                        _members(small.members, which) if small.has_members else None,
-                        _captures(small.captures, which) if small.has_captures else None,
+                        *(self._labelled(small.label, which, small.has_captures) if small.has_members else ()),
                     )
                     yield self._rows(found, places, small.places)
         small.clear()
@@ -272,10 +275,26 @@ class Worker:
     ) -> Rows:
         """The rows of what was found in one input; `members` has the member of each, if `origin` does not say it."""
         first = np.zeros(len(found), np.int32)
-        if origin.member is not None:
-            members = _members([origin.member], first)
-        captures = None if origin.capture is None else _captures([origin.capture], first)
+        captures: Sequence[pa.Array] | None = None
+        if origin.member is not None or origin.capture is not None:
+            label = Label(origin.member, origin.capture)
+            own, captures = self._labelled(lambda _: label, first, has_captures=label.capture is not None)
+            members = members or own
         return self._rows(found, Places(start, line, first, [origin.name], members, captures), [origin.place])
+
+    def _labelled(
+        self, label: Callable[[int], Label], which: npt.NDArray[np.int32], has_captures: bool
+    ) -> tuple[pa.StringArray, list[pa.Array] | None]:
+        """The column of members: for each match the one of the label in `which`; and those of captures, if they are wanted."""
+        some, index = np.unique(which, return_inverse=True)
+        rows = number_array(index.astype(np.int32))
+        labels = [label(i) for i in some.tolist()]
+        members = text_array([each.member for each in labels]).take(rows)
+        if not has_captures or "occurrences" not in self._tables:
+            return members, None
+        wanted = [each.capture or Capture() for each in labels]
+        columns = zip(*((_milliseconds(each.captured), each.status, each.mime) for each in wanted), strict=True)
+        return members, [pa.array(values, kind).take(rows) for kind, values in zip(OF_CAPTURES, columns, strict=True)]
 
     def _rows(self, found: Matches | Rejects, places: Places, inputs: Sequence[int]) -> Rows:
         """The rows of matches or rejects in the wanted tables; `inputs` has the number of each of `places.names`."""
@@ -349,16 +368,6 @@ def _found_in(matches: Matches) -> Iterator[Matches | Rejects]:
         yield matches.rejects
 
 
-def _members(members: Sequence[str | None], which: npt.NDArray[np.int32]) -> pa.StringArray:
-    """A column of members: for each match the one with the index in `which`."""
-    some, index = np.unique(which, return_inverse=True)
-    return text_array([members[i] for i in some.tolist()]).take(number_array(index.astype(np.int32)))
-
-
-def _captures(captures: Sequence[Capture | None], which: npt.NDArray[np.int32]) -> list[pa.Array]:
-    """The columns captured, status and mime: for each match those of the capture with the index in `which`."""
-    some, index = np.unique(which, return_inverse=True)
-    rows = number_array(index.astype(np.int32))
-    wanted = [captures[i] or Capture() for i in some.tolist()]
-    columns = zip(*((each.captured, each.status, each.mime) for each in wanted), strict=True)
-    return [pa.array(values, kind).take(rows) for kind, values in zip(OF_CAPTURES, columns, strict=True)]
+def _milliseconds(moment: dt.datetime | None) -> int | None:
+    """Milliseconds since 1970; pyarrow would import pandas to make a column of datetimes."""
+    return None if moment is None else (moment - _EPOCH) // dt.timedelta(milliseconds=1)

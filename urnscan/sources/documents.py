@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, overload
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from urnscan.sources.captures import Capture
@@ -46,6 +48,41 @@ class Member(NamedTuple):
     capture: Capture | None = None
     """The record, if the archive is a web archive."""
 
+    @classmethod
+    def of(cls, document: Document) -> Member:
+        """The member that a document is."""
+        return cls(str(document.member), document.reader, document.capture)
+
+
+class Label(NamedTuple):
+    """What is said of a text beside its octets."""
+
+    member: str | None
+    """The name of a member, or the way to it inside the input; None where the text is the input itself."""
+    capture: Capture | None = None
+    """The record of a web archive in which it stands, if it stands in one."""
+
+
+class Labels(Sequence[Label]):
+    """Labels that are made when somebody asks for one: most texts hold nothing."""
+
+    def __init__(self, make: Callable[[int], Label], numbers: range) -> None:
+        """`make` makes the label of a number."""
+        self._make = make
+        self._numbers = numbers
+
+    @overload
+    def __getitem__(self, which: int) -> Label: ...
+    @overload
+    def __getitem__(self, which: slice) -> Labels: ...
+    def __getitem__(self, which: int | slice) -> Label | Labels:
+        return (
+            Labels(self._make, self._numbers[which]) if isinstance(which, slice) else self._make(self._numbers[which])
+        )
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
 
 @dataclass(slots=True)
 class Texts:
@@ -53,38 +90,44 @@ class Texts:
 
     octets: memoryview
     """Good until the next document is asked for."""
-    names: list[str] = field(default_factory=list)
-    """The name of each member, or the way to it inside the input."""
-    starts: list[int] = field(default_factory=list)
+    labels: Sequence[Label]
+    """The name of each member and its record; good for ever."""
+    starts: npt.NDArray[np.int64]
     """The first octet of each."""
-    ends: list[int] = field(default_factory=list)
+    ends: npt.NDArray[np.int64]
     """The octet behind each."""
-    captures: list[Capture | None] = field(default_factory=list)
-    """The record of each, if the archive is a web archive."""
+    has_captures: bool = False
+    """Whether a label may have a capture."""
+    has_suffixes: bool = True
+    """Whether a name may end with the suffix of a form."""
 
-    def add(self, name: str, start: int, end: int, capture: Capture | None = None) -> None:
-        """Add a text."""
-        self.names.append(name)
-        self.starts.append(start)
-        self.ends.append(end)
-        self.captures.append(capture)
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @classmethod
+    def of(cls, octets: memoryview, found: Sequence[tuple[Label, int, int]]) -> Texts:
+        """Texts with their labels, first octets and ends."""
+        labels, starts, ends = zip(*found, strict=True) if found else ((), (), ())
+        has_captures = any(label.capture is not None for label in labels)
+        return cls(octets, labels, np.array(starts, np.int64), np.array(ends, np.int64), has_captures)
 
     def between(self, first: int, last: int) -> Texts:
         """The texts from one number up to another."""
         some = slice(first, last)
-        return Texts(self.octets, self.names[some], self.starts[some], self.ends[some], self.captures[some])
+        return replace(self, labels=self.labels[some], starts=self.starts[some], ends=self.ends[some])
 
     def chosen(self, are_chosen: Sequence[bool]) -> Texts:
         """The texts that are chosen."""
-        lists = (self.names, self.starts, self.ends, self.captures)
-        return Texts(self.octets, *(list(itertools.compress(each, are_chosen)) for each in lists))  # type: ignore[arg-type]
+        labels = list(itertools.compress(self.labels, are_chosen))
+        rows = np.array(are_chosen, np.bool_)
+        return replace(self, labels=labels, starts=self.starts[rows], ends=self.ends[rows])
 
-    def members(self) -> Iterator[Member]:
-        """The texts one by one."""
-        for name, start, end, capture in zip(self.names, self.starts, self.ends, self.captures, strict=True):
-            yield Member(name, PieceReader(iter([self.octets[start:end]])), capture)
+    def document(self, number: int) -> Document:
+        """One of the texts as a document of its own."""
+        member, capture = self.labels[number]
+        reader = PieceReader(iter([self.octets[self.starts[number] : self.ends[number]]]))
+        return Document(member, reader, capture=capture)
 
     def documents(self) -> Iterator[Document]:
-        """The texts as documents of their own."""
-        for name, reader, capture in self.members():
-            yield Document(name, reader, capture=capture)
+        """All of the texts as documents of their own."""
+        return map(self.document, range(len(self)))

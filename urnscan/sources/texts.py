@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from urnscan.arrays.jit import read_only
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.buffer import Buffer
-from urnscan.sources.documents import Document, Member, Texts, Values
+from urnscan.sources.documents import Document, Label, Labels, Member, Texts, Values
 from urnscan.sources.encodings import MARKS_BEGIN, Transcoder, find_codec
 from urnscan.sources.files import open_file
 from urnscan.sources.filters import ANY, Filter
@@ -142,35 +143,41 @@ def _filtered(chosen: Filter, reader: Buffer, layer: Layer) -> Iterator[Document
 
 def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts of members: those that are plain text stay together, each other one is unfolded."""
-    texts.captures = [capture or layer.capture for capture in texts.captures]
     reading = layer.reading
     if reading.where is not None:
-        texts = texts.chosen([reading.where.fits(capture) for capture in texts.captures])
+        texts = texts.chosen([reading.where.fits(label.capture or layer.capture) for label in texts.labels])
         reading = replace(reading, where=None)
+    octets = read_only(np.frombuffer(texts.octets, np.uint8))
+    may_be_more = doubts(reading).of_texts(octets, texts.starts, texts.ends)
     if reading.filters:
-        for member in texts.members():
-            yield from _member(member, layer)
-        return
-    starts, ends = np.array(texts.starts, np.int64), np.array(texts.ends, np.int64)
-    may_be_more = doubts(reading).of_texts(np.frombuffer(texts.octets, np.uint8), starts, ends).tolist()
-    suffixes = tuple(FORMS.suffixes)
+        may_be_more[:] = True
+    elif texts.has_suffixes:
+        suffixes = tuple(FORMS.suffixes)
+        may_be_more |= [str(label.member).lower().endswith(suffixes) for label in texts.labels]
     first = 0
-    for number, member in enumerate(texts.members()):
-        if may_be_more[number] or member.name.lower().endswith(suffixes):
-            yield from _plain_members(texts.between(first, number), layer)
-            yield from _member(member, layer)
-            first = number + 1
-    yield from _plain_members(texts.between(first, len(starts)), layer)
+    for number in np.flatnonzero(may_be_more).tolist():
+        yield from _plain_members(texts.between(first, number), layer)
+        yield from _member(Member.of(texts.document(number)), layer)
+        first = number + 1
+    yield from _plain_members(texts.between(first, len(texts)), layer)
 
 
 def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts of members that are surely plain text."""
-    if layer.budget.count_members(len(texts.names)):
-        texts.names = [layer.of_value(name) for name in texts.names]
-        yield texts
+    labels = texts.labels
+
+    def inside(number: int) -> Label:
+        member, capture = labels[number]
+        return Label(layer.of_value(str(member)), capture or layer.capture)
+
+    if not len(texts):
+        return
+    if layer.budget.count_members(len(texts)):
+        has_captures = texts.has_captures or layer.capture is not None
+        yield replace(texts, labels=Labels(inside, range(len(texts))), has_captures=has_captures)
     else:
-        for member in texts.members():
-            yield from _member(member, layer)
+        for document in texts.documents():
+            yield from _member(Member.of(document), layer)
 
 
 def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:

@@ -4,5 +4,5 @@ tar: tar archives.
 zip, zip_entries: zip archives; headers of members, and how members are decoded.
 mail, messages: messages and mboxes; what is in a message.
 arc: web archives before WARC.
-warc, http: web archives; bodies of archived HTTP messages.
+warc, warc_heads, http: web archives; records that are as usual, many at once; bodies of archived HTTP messages.
 """

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from urnscan.errors import SourceError
 from urnscan.sources.buffer import Buffer
-from urnscan.sources.documents import Member, Texts
+from urnscan.sources.documents import Label, Member, Texts
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import PieceReader, Reader
 
@@ -144,9 +144,9 @@ def _members(octets: bytes, before: str, layer: Layer, *, is_whole: bool) -> tup
 
 def _together(texts: _Texts) -> Texts:
     """Texts of messages, end to end."""
-    together = Texts(memoryview(b"".join(text for _, text in texts)))
+    found = []
     end = 0
     for name, text in texts:
-        together.add(name, end, end + len(text))
+        found.append((Label(name), end, end + len(text)))
         end += len(text)
-    return together
+    return Texts.of(memoryview(b"".join(text for _, text in texts)), found)

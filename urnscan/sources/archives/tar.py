@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.buffer import Buffer
-from urnscan.sources.documents import Member, Texts
+from urnscan.sources.documents import Label, Member, Texts
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import LengthReader, Reader, read_up_to, skip
 
@@ -101,7 +101,7 @@ class _Archive:
         if self._searching or self._source.damage or self._global or self._extended or self._layer.is_deepest:
             return None
         octets = self._source.buffer.peek(_RUN)
-        texts = Texts(octets)
+        texts = []
         end = 0
         while (start := end + _BLOCK) < len(octets):
             header = _parse(bytes(octets[end:start]))
@@ -110,10 +110,10 @@ class _Archive:
             after = start + header.size + -header.size % _BLOCK
             if after > len(octets):
                 break
-            texts.add(header.name, start, start + header.size)
+            texts.append((Label(header.name), start, start + header.size))
             end = after
         self._source.buffer.advance(end)
-        return texts if end else None
+        return Texts.of(octets, texts) if end else None
 
     def _next(self) -> Iterator[Member | SourceError]:
         """The member or the errors of the next header, if it has any."""

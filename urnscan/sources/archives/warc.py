@@ -12,9 +12,10 @@ from collections.abc import Generator, Iterator
 
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.http import Body, plain_body
+from urnscan.sources.archives.warc_heads import HEADER, UsualRecords
 from urnscan.sources.buffer import Buffer
 from urnscan.sources.captures import Capture
-from urnscan.sources.documents import Member, Texts
+from urnscan.sources.documents import Label, Member, Texts
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import LengthReader, Reader, begins, skip
 
@@ -22,8 +23,8 @@ _Fields = dict[bytes, bytes]
 """The fields of a header that are looked at, by their names in lower case."""
 
 _MAGICS = (b"WARC/0.", b"WARC/1.")
-_HEADER = 1 << 16  # octets that the header of a record may have
 _RUN = 1 << 18  # octets in which whole records are taken together
+_FEW = 16  # records that are not as usual and are taken together; behind them, one may be
 
 _BLANK = re.compile(rb"[\r\n]+")
 _RECORD = re.compile(rb"WARC/[0-9]")
@@ -63,6 +64,7 @@ class _Archive:
     def __init__(self, buffer: Buffer, layer: Layer) -> None:
         self._buffer = buffer
         self._layer = layer
+        self._usual = UsualRecords(_name)
         self._before: str | None = None  # name of the record before
 
     def members(self) -> Iterator[Member | Texts | SourceError]:
@@ -102,13 +104,26 @@ class _Archive:
 
     def _run(self) -> Texts | None:
         """Take the next records that are whole in the buffer, and whose text is their octets; None if the next is none."""
+        if self._layer.is_deepest:
+            return None
         octets = self._buffer.peek(_RUN)
-        texts = Texts(octets)
+        texts, end = self._usual.find(octets)
+        if not end:
+            texts, end = self._unusual(octets)
+        self._buffer.advance(end)
+        if not end:
+            return None
+        self._before = texts.labels[-1].member
+        return texts
+
+    def _unusual(self, octets: memoryview) -> tuple[Texts, int]:
+        """The texts of a few records in front, and where the last of them ends."""
+        texts: list[tuple[Label, int, int]] = []
         end = 0
-        while not self._layer.is_deepest:
+        while len(texts) < _FEW:
             blank = _BLANK.match(octets, end)
             at = blank.end() if blank else end
-            found = _HEADER_END.search(octets, at, at + _HEADER) if _RECORD.match(octets, at) else None
+            found = _HEADER_END.search(octets, at, at + HEADER) if _RECORD.match(octets, at) else None
             fields = _fields(found, octets[at : found.end()]) if found else ""
             if not found or isinstance(fields, str):
                 break
@@ -120,13 +135,10 @@ class _Archive:
             if message is None:
                 break
             head, body = message
-            texts.add(_name(fields) or f"octet {self._buffer.position + at}", body, after, _capture(fields, head))
+            name = _name(fields) or f"octet {self._buffer.position + at}"
+            texts.append((Label(name, _capture(fields, head)), body, after))
             end = after
-        self._buffer.advance(end)
-        if not texts.names:
-            return None
-        self._before = texts.names[-1]
-        return texts
+        return Texts.of(octets, texts), end
 
     def _header(self) -> _Fields | str | None:
         """Take the header at the next octet. If there is none, the reason, and nothing is taken; None at the end."""
@@ -138,13 +150,13 @@ class _Archive:
             if not _RECORD.match(octets):
                 behind = f", where {self._before} ends by the length in its header" if self._before else ""
                 return f"no record begins here{behind}"
-            if end := buffer.find_within(_HEADER_END, _HEADER):
+            if end := buffer.find_within(_HEADER_END, HEADER):
                 fields = _fields(end, buffer.peek()[: end.end()])
                 buffer.advance(0 if isinstance(fields, str) else end.end())
                 return fields
             octets = buffer.peek(0)
-            if len(octets) >= _HEADER:
-                return f"a header has more than {_HEADER:,} octets"
+            if len(octets) >= HEADER:
+                return f"a header has more than {HEADER:,} octets"
         if buffer.error is None:
             return "a header is cut off"
         buffer.advance(len(octets))
