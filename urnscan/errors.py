@@ -9,6 +9,7 @@ Exception
 │   │   │   └── UnknownFormatError  it is in no format that is known: all of these are told in one line
 │   │   ├── RecordError  a record of a dump is damaged: of very many a deduplication names only the first
 │   │   └── SourceNote   no failure: scanned in another form than its own, or a result of an earlier run
+│   │       └── PdfNote  what reads PDFs is not installed: all of these are told in one line
 │   ├── FatalError       the run ends: wrong usage, or an output that cannot be written
 │   └── ArgumentError    (also a ValueError and a TypeError) a function was given a wrong argument
 └── ValueError
@@ -190,6 +191,12 @@ class SourceNote(SourceError):  # noqa: N818 (it is no failure)
 
     most_told = 20
     others = "more notes: of these inputs, too, nothing was lost"
+
+
+class PdfNote(SourceNote):
+    """A PDF was scanned as it is, because what reads PDFs is not installed: all of these are told in one line."""
+
+    together = ("PDFs are scanned as they are, and their text is not read", "pip install 'urnscan[pdf]'")
 
 
 class FatalError(UrnscanError):

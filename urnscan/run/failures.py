@@ -12,6 +12,15 @@ NO_PLACE = -1
 _MOST_FAILURES = 20  # of one kind in one input that are told one by one
 
 
+def add_note(notes: list[SourceNote], note: SourceNote) -> None:
+    """Add a note to those of a run; of a type that is told together only the first, which counts the others."""
+    for first in notes if note.together else ():
+        if type(first) is type(note):
+            first.count += note.count
+            return
+    notes.append(note)
+
+
 class Failures:
     """Tells failures and notes as they happen; of an input with very many, only their number in the end."""
 
@@ -38,6 +47,9 @@ class Failures:
         elif is_part and str(error) == self._last:
             return
         self._last = str(error)
+        if isinstance(error, SourceNote) and error.together:
+            self._report(error)
+            return
         kind = SourceError if error.most_told is None else type(error)
         self._met[kind] += 1
         if self._met[kind] <= _MOST_FAILURES:
@@ -56,7 +68,7 @@ class Failures:
     def _report(self, error: SourceError) -> None:
         self._on_failure(error)
         if isinstance(error, SourceNote):
-            self.notes.append(error)
+            add_note(self.notes, error)
             return
         self.failures.append(error)
         if self._strict:

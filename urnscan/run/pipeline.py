@@ -142,13 +142,8 @@ def run(
             return functools.partial(_pieces, worker, outputs.shards)
 
         pieces = in_order(tasks(inputs, options, outputs.paths, _SIZES), new_worker, options.jobs)
-        ends = [pieces.close]
-        if options.filters:
-            from urnscan.sources.commands import end_all  # noqa: PLC0415 (few runs have filters)
-
-            # No thread waits for a command when it is to end; then those end that were started meanwhile.
-            end_commands = functools.partial(end_all, options.reading)
-            ends = [end_commands, pieces.close, end_commands]
+        # No thread waits for a process when it is to end; then those end that were started meanwhile.
+        ends = [options.reading.processes.end, pieces.close, options.reading.processes.end]
         for end in ends:
             stack.callback(end)
         results = _Results(outputs, failures, grouping)

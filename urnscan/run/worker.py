@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +19,7 @@ from urnscan.run.options import Options
 from urnscan.run.pieces import Counts, Done, Failed, Piece, Rows
 from urnscan.run.small_texts import Origin, SmallTexts
 from urnscan.run.tasks import Files, Part, Sizes, Task
-from urnscan.scanner.blocks import Matches, Rejects, components_in_names
+from urnscan.scanner.blocks import Matches, Rejects, Scanner, components_in_names
 from urnscan.scanner.kernel import END
 from urnscan.scanner.views import make_scanner, separators
 from urnscan.sources.captures import Capture
@@ -29,9 +31,13 @@ from urnscan.sources.texts import doubts, is_plain, open_together
 from urnscan.tables.rows import OF_CAPTURES, Found, Places, canonical_column, reject_rows
 from urnscan.tables.values import count_octets, scan_values
 
+if TYPE_CHECKING:
+    from urnscan.scanner.views.recovery import RecoveringScanner
+
 _LF = 10
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _ReadInto = Callable[[memoryview], int]
+_Scanner: TypeAlias = "Scanner | RecoveringScanner"
 
 
 class Worker:
@@ -53,6 +59,7 @@ class Worker:
         self._separators = bytes(octet for octet in grammar.separators if of_views is None or octet in of_views)
         self._scanner = make_scanner(grammar, options.recover)
         self._small = SmallTexts(sizes, self._separators[0])
+        self._of_small = self._scanner  # scans the small texts
         self._doubts = doubts(options.reading)
         self._octets = 0  # of the task at hand
         self._names: list[str] = []  # of its inputs that count
@@ -61,7 +68,7 @@ class Worker:
         """Do a task; yields its pieces, the last of which is Done."""
         self._octets = 0
         self._names = []
-        lines, left_out = 0, self._scanner.left_out
+        lines, left_out = 0, self._left_out()
         match task:
             case Files():
                 yield from self._files(task)
@@ -70,7 +77,7 @@ class Worker:
                 lines = yield from self._part(task)
             case SourceError():
                 yield _failure(Origin(NO_PLACE, task.source), task)
-        counts = Counts(inputs=len(self._names), octets=self._octets, left_out=self._scanner.left_out - left_out)
+        counts = Counts(inputs=len(self._names), octets=self._octets, left_out=self._left_out() - left_out)
         yield Done(counts, lines, self._names)
 
     def _files(self, task: Files) -> Iterator[Piece]:
@@ -89,8 +96,7 @@ class Worker:
         small, names = self._small, files.names
         at, most = 0, len(files)
         while at < len(files):
-            if small.is_full:
-                yield from self._scan_small()
+            yield from self._make_room(self._scanner)
             read = small.read(files, at, min(at + most, len(files)), self._doubts)
             count = self._count_plain(files, at, read)
             octets = int(read.lengths[:count].sum())
@@ -147,27 +153,27 @@ class Worker:
             case Texts():
                 yield from self._texts(document, origin)
             case Document(None, reader) if source.size is None:  # a pipe: matches are given as they come
-                yield from self._stream(_Rest(reader.read_into, is_pipe=True), origin)
+                yield from self._stream(_Rest(reader.read_into, is_pipe=True), origin, self._scanner)
             case Document(member, reader, _, capture):
-                yield from self._text(reader.read_into, Origin(place, source.name, member, capture))
+                scanner = self._of_lines if document.is_set_in_lines else self._scanner
+                yield from self._text(reader.read_into, Origin(place, source.name, member, capture), scanner)
 
     def _texts(self, texts: Texts, origin: Origin) -> Iterator[Piece]:
         """Scan small texts of an archive together with others. Raises LimitError."""
-        if self._small.is_full or not self._small.has_room(texts):
+        if not self._small.has_room(texts):
             yield from self._scan_small()
+        yield from self._make_room(self._scanner)
         if self._small.has_room(texts):
             self._octets += self._small.add_texts(texts, origin)
         else:
             for each in texts.documents():
-                yield from self._text(
-                    each.reader.read_into, Origin(origin.place, origin.name, each.member, each.capture)
-                )
+                where = Origin(origin.place, origin.name, each.member, each.capture)
+                yield from self._text(each.reader.read_into, where, self._scanner)
 
-    def _text(self, read_into: _ReadInto, origin: Origin) -> Iterator[Piece]:
+    def _text(self, read_into: _ReadInto, origin: Origin, scanner: _Scanner) -> Iterator[Piece]:
         """Scan a text; together with others if it is small. Raises LimitError."""
         small = self._small
-        if small.is_full:
-            yield from self._scan_small()
+        yield from self._make_room(scanner)
         try:
             if small.add(read_into, origin):
                 self._octets += small.ends[-1] - small.starts[-1]
@@ -178,11 +184,20 @@ class Worker:
         # The text is large, or damaged: scan the texts before it, then this one alone.
         text = _Rest(read_into, small.take_open(), error)
         yield from self._scan_small()
-        yield from self._stream(text, origin)
+        yield from self._stream(text, origin, scanner)
 
-    def _stream(self, text: _Rest, origin: Origin) -> Iterator[Piece]:
+    @functools.cached_property
+    def _of_lines(self) -> _Scanner:
+        """The scanner of texts that a program set in lines: it joins names that are broken at line ends."""
+        recover = {*self._options.recover, "wraps"}
+        return self._scanner if recover == {*self._options.recover} else make_scanner(self._scanner.grammar, recover)
+
+    def _left_out(self) -> int:
+        """Matches that were left out so far."""
+        return sum(scanner.left_out for scanner in {self._scanner, vars(self).get("_of_lines", self._scanner)})
+
+    def _stream(self, text: _Rest, origin: Origin, scanner: _Scanner) -> Iterator[Piece]:
         """Scan a text alone, block by block. Raises LimitError."""
-        scanner = self._scanner
         base = lines = 0
         is_whole = False
         while not is_whole:
@@ -201,6 +216,12 @@ class Worker:
             base += scanner.octets
             lines += scanner.lines
 
+    def _make_room(self, scanner: _Scanner) -> Iterator[Piece]:
+        """Scan the small texts if there is no room for one more, or if they are for another scanner than the next."""
+        if self._small.is_full or self._of_small is not scanner:
+            yield from self._scan_small()
+            self._of_small = scanner
+
     def _scan_small(self) -> Iterator[Piece]:
         """Scan the small texts as one, and find the text of each match."""
         small = self._small
@@ -209,7 +230,7 @@ class Worker:
             text = small.text[: small.filled]
             line_ends = np.flatnonzero(text == _LF) if self._scanner.grammar.count_lines else starts[:0]
             lines_before = np.searchsorted(line_ends, starts)
-            for matches in self._scanner.scan_octets(text):
+            for matches in self._of_small.scan_octets(text):
                 for found in _found_in(matches):
                     which = found.locate(starts, ends)
                     places = Places(

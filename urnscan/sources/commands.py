@@ -7,24 +7,19 @@ import os
 import select
 import signal
 import subprocess
-import tempfile
 import threading
 import time
-from pathlib import Path
 
 from urnscan.errors import SourceError, option
 from urnscan.sources.filters import PATH, Filter, takes_path
-from urnscan.sources.layers import Layer, Reading
+from urnscan.sources.layers import Layer
+from urnscan.sources.on_disk import on_disk
 from urnscan.sources.reader import Reader
 
 _PATIENCE = 0.1  # seconds after which a reader looks whether it was closed
 _BLOCK = 1 << 16
 _SAID = 1 << 12  # octets of standard error that are kept
 _LONGEST = 200  # characters of it that are told
-_LONGEST_SUFFIX = 20  # characters that a copy of a file keeps of its name
-
-_RUNNING: dict[int, set[Filtered]] = {}
-"""Commands that run, by the identity of the options of reading: each run has its own."""
 
 
 class Filtered(Reader):
@@ -44,7 +39,7 @@ class Filtered(Reader):
         self._lock = threading.Lock()  # `close` may come from the thread that ends the run
         self._stack = contextlib.ExitStack()
         self._deadline = time.monotonic() + filter_.timeout
-        _RUNNING.setdefault(id(layer.reading), set()).add(self)
+        layer.reading.processes.add(self)
         try:
             with contextlib.ExitStack() as theirs:
                 self._out, out = self._pipe(theirs)
@@ -78,10 +73,14 @@ class Filtered(Reader):
 
     def close(self) -> None:
         """End the command, if it still runs, and remove its files."""
-        _RUNNING.get(id(self._layer.reading), set()).discard(self)
+        self._layer.reading.processes.remove(self)
         with self._lock:
             self._is_open = False
             self._stack.close()
+
+    def end(self) -> None:
+        """The same, from the thread that ends the run."""
+        self.close()
 
     def _pipe(self, started: contextlib.ExitStack) -> tuple[int, int]:
         """A pipe, whose end for reading is closed with the reader, and the other when the command is started."""
@@ -92,7 +91,7 @@ class Filtered(Reader):
 
     def _start(self, reader: Reader, out: int, err: int) -> subprocess.Popen[bytes]:
         """Start the command on the file of a reader, or on a copy if only the reader has its octets."""
-        path = self._path_of(reader) or self._copy_of(reader)
+        path = self._stack.enter_context(on_disk(reader, self._layer))
         words = [path.join(word.rsplit(PATH, 1)) if takes_path(word) else word for word in self._filter.command]
         try:
             with open(path if words == [*self._filter.command] else os.devnull, "rb") as stdin:  # noqa: PTH123 (names may be odd)
@@ -107,30 +106,6 @@ class Filtered(Reader):
             raise self._error(f"could not be started: {error.strerror or error}") from error
         self._stack.callback(_end, process)
         return process
-
-    def _path_of(self, reader: Reader) -> str | None:
-        """The path of the file that has just these octets, if there is one on this machine."""
-        file = reader.reopen()
-        if file is None:
-            return None
-        with file:
-            path = os.path.abspath(str(getattr(file, "name", "")))  # noqa: PTH100 (a name may begin with "-")
-            if not Path(path).is_file():  # of a store
-                return None
-            self._layer.budget.count_read(Path(path).stat().st_size)
-            return path
-
-    def _copy_of(self, reader: Reader) -> str:
-        """The path of a copy, which is removed in the end. Raises SourceError."""
-        suffix = Path(self._layer.file_name).suffix
-        is_plain = suffix.isascii() and suffix[1:].isalnum() and len(suffix) < _LONGEST_SUFFIX
-        file = tempfile.NamedTemporaryFile(prefix="urnscan-", suffix=suffix if is_plain else "")  # noqa: SIM115 (as above)
-        self._stack.enter_context(file)
-        view = memoryview(bytearray(_BLOCK))
-        while got := reader.read_into(view):
-            file.write(view[:got])
-        file.flush()
-        return file.name
 
     def _listen(self, seconds: float) -> set[int]:
         """Wait for octets, and keep what comes on standard error; the descriptors that have some."""
@@ -159,12 +134,6 @@ class Filtered(Reader):
 
     def _error(self, what: str) -> SourceError:
         return SourceError(self._layer.name, f"{self._filter.name} {what}")
-
-
-def end_all(reading: Reading) -> None:
-    """End all commands of a run, from any thread."""
-    for each in list(_RUNNING.pop(id(reading), ())):
-        each.close()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -14,6 +14,8 @@ import pyarrow as pa
 from urnscan.sources.captures import Capture
 from urnscan.sources.reader import PieceReader, Reader
 
+_LONGEST_NAME = 200  # characters of the name of an attached file
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -26,6 +28,8 @@ class Document:
     """Encoding from which it was decoded; None if the octets are given as they are."""
     capture: Capture | None = None
     """The record of a web archive in which it stands, if it stands in one."""
+    is_set_in_lines: bool = False
+    """Whether a program set it in lines, as on a page: a name in it may be broken at a line end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +51,18 @@ class Member(NamedTuple):
     reader: Reader
     capture: Capture | None = None
     """The record, if the archive is a web archive."""
+    is_set_in_lines: bool = False
+    """Whether it is text that a program set in lines, as on a page: a name in it may be broken at a line end."""
 
     @classmethod
     def of(cls, document: Document) -> Member:
         """The member that a document is."""
-        return cls(str(document.member), document.reader, document.capture)
+        return cls(str(document.member), document.reader, document.capture, document.is_set_in_lines)
+
+
+def plain_name(name: str) -> str:
+    """The name of an attached file, as one that can be shown, and leads into no folder."""
+    return "".join(char if char.isprintable() and char not in "/\\" else "_" for char in name[-_LONGEST_NAME:])
 
 
 class Label(NamedTuple):

@@ -16,6 +16,7 @@ from typing import Any, Generic, NoReturn, TypeAlias, TypeVar
 from urnscan.errors import SourceError, SourceNote
 from urnscan.sources.archives.arc import is_arc, open_arc
 from urnscan.sources.archives.mail import is_mbox, is_message, open_mbox, open_message
+from urnscan.sources.archives.pdf import is_pdf, is_pdf_within, open_pdf
 from urnscan.sources.archives.tar import is_tar, open_tar
 from urnscan.sources.archives.warc import is_warc, open_warc
 from urnscan.sources.archives.zip import is_zip, open_zip
@@ -71,8 +72,11 @@ class Compression(Form[Reader]):
     """Suffixes of the names of such files, lower case."""
 
 
-class Archive(Form[Iterator[Member | Texts | SourceError]]):
-    """A form that holds members with names, each to be read before the next is asked for, or many together."""
+class Archive(Form[Iterator[Document | Member | Texts | SourceError]]):
+    """A form that holds members with names, each to be read before the next is asked for, or many together.
+
+    Gives a document if the octets are scanned as they are.
+    """
 
 
 class Table(Form[Iterator[Document | Values | SourceError]]):
@@ -195,6 +199,7 @@ FORMS = Registry(
         *(_compression(each, each.recognise, begins=bytes(magic[0] for magic in each.magics)) for each in CODECS),
         Archive(recognise=is_warc, open=open_warc, begins=b"W"),
         Archive(recognise=is_zip, open=open_zip, begins=b"P"),
+        Archive(recognise=is_pdf, open=open_pdf, begins=b"%"),
         Archive(recognise=is_mbox, open=open_mbox, begins=b"F"),
         Archive(recognise=is_message, open=open_message, begins=b"DFRX"),
         Table(recognise=is_parquet, open=read_parquet, begins=b"P"),
@@ -218,6 +223,7 @@ FORMS = Registry(
         Archive(recognise=_is_binary, open=open_zip, named=_ZIPS),
         Archive(recognise=_is_damaged_tar, open=open_tar, named=(".tar",)),
         Archive(recognise=_is_damaged_warc, open=open_warc, named=(".warc", ".wet", ".wat")),
+        Archive(recognise=is_pdf_within, open=open_pdf, named=(".pdf",)),
         _as_it_is(SourceError, _MISTAKEN.format("a Parquet file"), _is_binary, named=(".parquet",)),
         _as_it_is(SourceError, _MISTAKEN.format("an Arrow file"), _is_binary, named=(".arrow", ".feather")),
         _as_it_is(SourceError, _MISTAKEN.format("an SQLite database"), _is_binary, named=(".sqlite", ".sqlite3")),

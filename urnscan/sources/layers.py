@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from urnscan.errors import LimitError, SourceError
 from urnscan.sources.captures import Capture, Where
 from urnscan.sources.filters import Filter
+from urnscan.sources.processes import Processes
 
 INSIDE = "!/"
 """Stands between an input and its member, and between that and a member of its own."""
@@ -41,6 +42,8 @@ class Reading:
     """Conditions on the captures of web archives; only texts in such are read. None: all texts."""
     filters: tuple[Filter, ...] = ()
     """Commands that make text of files; the first that fits is used."""
+    processes: Processes = field(default_factory=Processes, compare=False, repr=False)
+    """Those that were started to read."""
 
 
 class Budget:

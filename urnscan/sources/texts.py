@@ -121,6 +121,8 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
                 match found:
                     case SourceError():
                         yield found
+                    case Document() if layer.is_wanted:
+                        yield replace(found, capture=layer.capture)
                     case Texts():
                         yield from _members(found, layer)
                     case Member():
@@ -184,8 +186,13 @@ def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values 
     """Texts and values in a member of an archive; errors of the member alone are given, not raised."""
     layer.budget.count_member()
     try:
+        inner = layer.inside(member.name, member.capture)
+        if member.is_set_in_lines:
+            if inner.is_wanted:
+                yield Document(inner.member, member.reader, None, inner.capture, is_set_in_lines=True)
+            return
         with Buffer(member.reader) as buffer:
-            yield from _unfold(buffer, layer.inside(member.name, member.capture))
+            yield from _unfold(buffer, inner)
             yield from _drain(buffer)  # a reader of tables may not have come to the checksum
     except LimitError:
         raise

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from urnscan.errors import ArgumentError, FatalError, SourceError, SourceNote, checks_options
 from urnscan.grouping.ranges import choose_ranges
+from urnscan.run.failures import add_note
 from urnscan.run.options import OF_INPUTS, Options, named_inputs, read_options
 from urnscan.run.pieces import Counts
 from urnscan.run.pipeline import Report
@@ -120,11 +121,10 @@ class Scan:
                 if told.part_of is None or (told.part_of, str(each)) not in met:
                     failures.append(each)
                     met.add((told.part_of, str(each)))
-        report = Report(
-            **asdict(counts),
-            failures=[each for each in failures if not isinstance(each, SourceNote)],
-            notes=[each for each in failures if isinstance(each, SourceNote)],
-        )
+        report = Report(**asdict(counts), failures=[each for each in failures if not isinstance(each, SourceNote)])
+        for each in failures:
+            if isinstance(each, SourceNote):
+                add_note(report.notes, each)
         if not self.options.leaves_out:
             report.left_out = None
         return report

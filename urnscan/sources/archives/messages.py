@@ -11,12 +11,12 @@ from email.quoprimime import header_decode
 from typing import Any, TypeAlias
 
 from urnscan.sources.archives.mail import HEAD_END
+from urnscan.sources.documents import plain_name
 
 Parts: TypeAlias = list[tuple[str, bytes]]
 """Names and octets."""
 
 _MOST_BOUNDARIES = 50  # in a message: each line is compared with all of them
-_LONGEST_NAME = 200  # characters
 _FOLD = re.compile(r"\r?\n(?=[ \t])")
 _WORD = re.compile(r"=\?([!-)+->@-~]+?)(?:\*[!-)+->@-~]*)?\?([bqBQ])\?([!->@-~]*)\?=(?:[ \t\r\n]+(?==\?))?")
 _AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
@@ -69,19 +69,13 @@ def _parts(message: Message, before: str) -> tuple[Parts, Parts]:
         octets = part.get_payload(decode=True) or b""
         if any(isinstance(defect, InvalidBase64CharactersDefect) for defect in part.defects):
             texts.append((f"{before}text", content.encode("ascii", "surrogateescape")))
-        name = _file_name(part)
+        name = plain_name(_decoded(part.get_filename() or ""))
         if name or part.get_content_maintype() != "text":
             attached.append((before + (name or f"attachment.{part.get_content_subtype()}"), octets))
         else:
             body = "html" if kind == "text/html" else "text"
             texts.append((before + body, _in_utf_8(octets, part.get_content_charset() or "")))
     return texts, attached
-
-
-def _file_name(part: Message) -> str:
-    """The name of an attached file, as one that can be shown; empty: it has none."""
-    name = _decoded(part.get_filename() or "")
-    return "".join(char if char.isprintable() and char not in "/\\" else "_" for char in name[-_LONGEST_NAME:])
 
 
 def _in_utf_8(octets: bytes, charset: str) -> bytes:

@@ -1,0 +1,206 @@
+"""The script of a process in which pdfium reads PDFs; it imports nothing of this package.
+
+It reads paths of PDFs from standard input, a line of hexadecimal digits for each, and writes what is in them to standard
+output as frames: the kind (an octet), the lengths of name and content (4 and 8 octets), name and content.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+import os
+import re
+import struct
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfAttachment, PdfDocument, PdfPage
+
+_Frame: TypeAlias = tuple[bytes, str, bytes]
+
+FRAME = struct.Struct(">cLQ")
+TEXT, FILE, WRONG, END = b"T", b"F", b"E", b"Z"
+"""Kinds of frames: a text; an attached file; why something cannot be read, without a name: all of it; the end."""
+
+_MEMORY = 2 << 30  # octets of memory that pdfium may take
+_WATCH = 0.5  # seconds
+_LONGEST_NAME = 200  # characters
+_BETWEEN = b"\n\n"  # no name goes on behind an empty line
+_XMP = (b"<?xpacket begin", b"<?xpacket end")
+_ENCRYPTED = {4: "it is encrypted, and needs a password", 5: "it is encrypted in a way that is not known"}
+"""Errors of pdfium (`FPDF_ERR_`) that say more than that a PDF is damaged."""
+_NO_CHARACTER = "\ufffe"
+_HYPHEN = "\x02"  # in the place of a hyphen and the line end behind it, which pdfium both leaves out
+_EVERYWHERE = (-1e6, -1e6, 1e6, 1e6)  # left, bottom, right, top
+_DRAWN_HYPHEN = re.compile("\u2010(?=\r\n)")
+
+
+def contents(path: str) -> Iterator[_Frame]:
+    """Frames of a PDF: pages with their links, outline, metadata, attached files. What cannot be read is told."""
+    import pypdfium2  # noqa: PLC0415 (who starts the script needs only the names above)
+
+    try:
+        pdf = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        yield WRONG, "", _ENCRYPTED.get(getattr(error, "err_code", 0) or 0, "it is damaged").encode()
+        return
+    with pdf:
+        yield from _pages(pdf)
+        yield from _text("outline", _outline(pdf))
+        yield from _text("metadata", (value.encode(errors="replace") for value in pdf.get_metadata_dict().values()))
+        for number in range(pdf.count_attachments()):
+            yield from _attached(pdf.get_attachment(number), f"attachment {number + 1}")
+    yield from _text("xmp", _xmp(path))
+
+
+def _text(name: str, texts: Iterator[bytes]) -> Iterator[_Frame]:
+    """The frame of several texts, which never join, if there are any."""
+    together = _BETWEEN.join(texts)
+    if together:
+        yield TEXT, name, together
+
+
+def _pages(pdf: PdfDocument) -> Iterator[_Frame]:
+    """Frames of all pages; pages that cannot be read are told together."""
+    from pypdfium2 import PdfiumError  # noqa: PLC0415 (as above)
+
+    wrong = []
+    for number in range(len(pdf)):
+        try:
+            with contextlib.closing(pdf[number]) as page:
+                yield from _page(pdf, page, f"page {number + 1}")
+        except (PdfiumError, RecursionError):  # pypdfium2 calls itself for each character that is none
+            wrong.append(number)
+    if wrong:
+        more = f", and {len(wrong) - 1:,} other pages are, too" if len(wrong) > 1 else ""
+        yield WRONG, f"page {wrong[0] + 1}", f"it is damaged, and not read{more}".encode()
+
+
+def _page(pdf: PdfDocument, page: PdfPage, name: str) -> Iterator[_Frame]:
+    """Frames of a page."""
+    with contextlib.closing(page.get_textpage()) as text:
+        said = text.get_text_range()
+        if _NO_CHARACTER in said:  # a hyphen at a line end, or a glyph that is no character; this tells which:
+            said = text.get_text_bounded(*_EVERYWHERE).replace(_HYPHEN, "-\n")
+    if said:
+        # A hyphen that is none of ASCII was drawn where a word was divided: it becomes what it was, a soft hyphen.
+        yield TEXT, name, _DRAWN_HYPHEN.sub("\xad", said).encode(errors="replace")
+    yield from _text(f"{name}/links", _links(pdf, page))
+    yield from _notes(page, name)
+
+
+def _links(pdf: PdfDocument, page: PdfPage) -> Iterator[bytes]:
+    """The addresses to which links on a page lead."""
+    from pypdfium2 import raw  # noqa: PLC0415 (as above)
+
+    place, link = ctypes.c_int(0), raw.FPDF_LINK()
+    while raw.FPDFLink_Enumerate(page, place, link):
+        yield from _address(pdf, raw.FPDFLink_GetAction(link))
+
+
+def _address(pdf: PdfDocument, action: object) -> Iterator[bytes]:
+    """The address of an action that opens one."""
+    from pypdfium2 import raw  # noqa: PLC0415 (as above)
+
+    if action and raw.FPDFAction_GetType(action) == raw.PDFACTION_URI:
+        length = raw.FPDFAction_GetURIPath(pdf, action, None, 0)
+        address = ctypes.create_string_buffer(length)
+        raw.FPDFAction_GetURIPath(pdf, action, address, length)
+        yield address.value
+
+
+def _notes(page: PdfPage, name: str) -> Iterator[_Frame]:
+    """Frames of files that are attached to a place of a page."""
+    from pypdfium2 import PdfAttachment, raw  # noqa: PLC0415 (as above)
+
+    for number in range(raw.FPDFPage_GetAnnotCount(page)):
+        note = raw.FPDFPage_GetAnnot(page, number)
+        if not note:
+            continue
+        try:
+            if raw.FPDFAnnot_GetSubtype(note) == raw.FPDF_ANNOT_FILEATTACHMENT:
+                attached = raw.FPDFAnnot_GetFileAttachment(note)
+                if attached:
+                    yield from _attached(PdfAttachment(attached, page.pdf), f"{name}/attachment {number + 1}")
+        finally:
+            raw.FPDFPage_CloseAnnot(note)
+
+
+def _attached(attached: PdfAttachment, name: str) -> Iterator[_Frame]:
+    """The frame of an attached file; `name` is for one without a name."""
+    from pypdfium2 import PdfiumError, raw  # noqa: PLC0415 (as above)
+
+    length = ctypes.c_ulong()
+    has_data = raw.FPDFAttachment_GetFile(attached, None, 0, length)
+    try:
+        name = attached.get_name() or name
+        content = bytes(attached.get_data()) if length else b""
+    except PdfiumError:
+        has_data = False
+    if not has_data:
+        yield WRONG, name, b"it is damaged, and not read"
+    elif content:
+        yield FILE, name, content
+
+
+def _outline(pdf: PdfDocument) -> Iterator[bytes]:
+    """Titles and addresses of the outline."""
+    from pypdfium2 import raw  # noqa: PLC0415 (as above)
+
+    for entry in pdf.get_toc():
+        yield entry.get_title().encode(errors="replace")
+        yield from _address(pdf, raw.FPDFBookmark_GetAction(entry))
+
+
+def _xmp(path: str) -> Iterator[bytes]:
+    """Packets of XMP in the octets of a PDF, where these are not compressed: pdfium does not give them."""
+    begin, end = _XMP
+    with open(path, "rb") as file:  # noqa: PTH123 (names may be odd)
+        octets = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        behind = 0
+        while (start := octets.find(begin, behind)) >= 0 and (behind := octets.find(end, start)) >= 0:
+            yield octets[start:behind]
+
+
+def _end_with(parent: int) -> None:
+    """End this process when the one that started it is gone, even if pdfium never comes to an end."""
+    while os.getppid() == parent:
+        time.sleep(_WATCH)
+    os._exit(1)
+
+
+def _write(out: BinaryIO, kind: bytes, name: str, content: bytes) -> None:
+    """Write a frame."""
+    named = name.encode(errors="replace")
+    out.write(FRAME.pack(kind, len(named), len(content)) + named)
+    out.write(content)
+    out.flush()
+
+
+def main() -> None:
+    """Read PDFs until standard input ends."""
+    with contextlib.suppress(ImportError, OSError, ValueError):  # where the system has such limits
+        import resource  # noqa: PLC0415 (as above)
+
+        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
+    out = sys.stdout.buffer
+    for line in sys.stdin.buffer:
+        try:
+            for frame in contents(os.fsdecode(bytes.fromhex(line.decode()))):
+                _write(out, *frame)
+        except ImportError as error:
+            _write(out, WRONG, "", f"pypdfium2 cannot be loaded ({error})".encode(errors="replace"))
+        except (OSError, MemoryError) as error:
+            _write(out, WRONG, "rest", (str(error) or "pdfium has no memory left").encode(errors="replace"))
+        _write(out, END, "", b"")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Octets of a reader as a file of this machine, for programs that read files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from urnscan.errors import SourceError
+from urnscan.sources.layers import Layer
+from urnscan.sources.reader import Reader
+
+_BLOCK = 1 << 16
+_LONGEST_SUFFIX = 20  # characters that a copy of a file keeps of its name
+
+
+@contextlib.contextmanager
+def on_disk(reader: Reader, layer: Layer) -> Iterator[str]:
+    """The path of a file with just the octets of a reader: the file that is read, or a copy, removed in the end.
+
+    Raises SourceError where the octets cannot be read, or not be copied.
+    """
+    path = _path_of(reader, layer)
+    if path is not None:
+        yield path
+        return
+    suffix = Path(layer.file_name).suffix
+    is_plain = suffix.isascii() and suffix[1:].isalnum() and len(suffix) < _LONGEST_SUFFIX
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context(
+                tempfile.NamedTemporaryFile(prefix="urnscan-", suffix=suffix if is_plain else "")
+            )
+            view = memoryview(bytearray(_BLOCK))
+            while got := reader.read_into(view):
+                file.write(view[:got])
+            file.flush()
+        except OSError as error:
+            reason = f"could not be copied to a temporary file: {error.strerror or error}"
+            raise SourceError(layer.name, reason) from error
+        yield file.name
+
+
+def _path_of(reader: Reader, layer: Layer) -> str | None:
+    """The path of the file that is read, if it is on this machine."""
+    file = reader.reopen()
+    if file is None:
+        return None
+    with file:
+        path = os.path.abspath(str(getattr(file, "name", "")))  # noqa: PTH100 (a name may begin with "-")
+        if not Path(path).is_file():  # of a store
+            return None
+        layer.budget.count_read(Path(path).stat().st_size)
+        return path

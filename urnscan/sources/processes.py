@@ -1,0 +1,67 @@
+"""Processes that a run has started, and their end."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from typing import Protocol
+
+
+class Process(Protocol):
+    """A process that a run has started."""
+
+    def end(self) -> None:
+        """End it; any thread may call this, also a second time."""
+        ...
+
+    def close(self) -> None:
+        """End it, and give back what it held; only while no thread uses it."""
+        ...
+
+
+class Processes:
+    """The processes of a run: commands of filters, readers of PDFs. They end with it, or when nothing refers to it."""
+
+    def __init__(self) -> None:
+        self._running: set[Process] = set()
+        self._idle: deque[Process] = deque()
+        weakref.finalize(self, _end, self._running, self._idle)  # also where the interpreter ends
+
+    def __reduce__(self) -> tuple[type[Processes], tuple[()]]:
+        return Processes, ()  # options that go to another process start their own
+
+    def add(self, process: Process) -> None:
+        """Take note of a process that runs."""
+        self._running.add(process)
+
+    def remove(self, process: Process) -> None:
+        """Forget a process that has ended."""
+        self._running.discard(process)
+
+    def take(self) -> Process | None:
+        """A process that waits for work, which runs from now on; None: there is none."""
+        try:
+            process = self._idle.pop()
+        except IndexError:
+            return None
+        self.add(process)
+        return process
+
+    def give_back(self, process: Process) -> None:
+        """Keep a process that has done its work for the next who takes one."""
+        self._idle.append(process)
+        self.remove(process)
+
+    def end(self) -> None:
+        """End all of them, from any thread. Others may be started later."""
+        _end(self._running, self._idle)
+
+
+def _end(running: set[Process], idle: deque[Process]) -> None:
+    while idle:
+        try:
+            idle.pop().close()
+        except IndexError:  # another thread has taken it
+            break
+    for process in list(running):
+        process.end()
