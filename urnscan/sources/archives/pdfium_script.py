@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfAttachment, PdfDocument, PdfPage
+    from pypdfium2 import PdfAttachment, PdfDocument, PdfPage, PdfTextPage
 
 _Frame: TypeAlias = tuple[bytes, str, bytes]
 
@@ -34,9 +34,7 @@ _BETWEEN = b"\n\n"  # no name goes on behind an empty line
 _XMP = (b"<?xpacket begin", b"<?xpacket end")
 _ENCRYPTED = {4: "it is encrypted, and needs a password", 5: "it is encrypted in a way that is not known"}
 """Errors of pdfium (`FPDF_ERR_`) that say more than that a PDF is damaged."""
-_NO_CHARACTER = "\ufffe"
-_HYPHEN = "\x02"  # in the place of a hyphen and the line end behind it, which pdfium both leaves out
-_EVERYWHERE = (-1e6, -1e6, 1e6, 1e6)  # left, bottom, right, top
+_HYPHEN = "\ufffe"
 _DRAWN_HYPHEN = re.compile("\u2010(?=\r\n)")
 
 
@@ -60,7 +58,7 @@ def contents(path: str) -> Iterator[_Frame]:
 
 def _text(name: str, texts: Iterator[bytes]) -> Iterator[_Frame]:
     """The frame of several texts, which never join, if there are any."""
-    together = _BETWEEN.join(texts)
+    together = _BETWEEN.join(filter(None, texts))
     if together:
         yield TEXT, name, together
 
@@ -85,13 +83,27 @@ def _page(pdf: PdfDocument, page: PdfPage, name: str) -> Iterator[_Frame]:
     """Frames of a page."""
     with contextlib.closing(page.get_textpage()) as text:
         said = text.get_text_range()
-        if _NO_CHARACTER in said:  # a hyphen at a line end, or a glyph that is no character; this tells which:
-            said = text.get_text_bounded(*_EVERYWHERE).replace(_HYPHEN, "-\n")
+        if _HYPHEN in said:
+            said = _with_hyphens(said, text)
     if said:
         # A hyphen that is none of ASCII was drawn where a word was divided: it becomes what it was, a soft hyphen.
         yield TEXT, name, _DRAWN_HYPHEN.sub("\xad", said).encode(errors="replace")
     yield from _text(f"{name}/links", _links(pdf, page))
     yield from _notes(page, name)
+
+
+def _with_hyphens(said: str, text: PdfTextPage) -> str:
+    """The text of a page with `-` and a line end where pdfium has one sign for both, U+FFFE.
+
+    The same sign stands for a glyph that is no character; pdfium knows which is which.
+    """
+    from pypdfium2 import raw  # noqa: PLC0415 (as above)
+
+    def shown(sign: re.Match[str]) -> str:
+        place = raw.FPDFText_GetCharIndexFromTextIndex(text, sign.start())
+        return "-\n" if raw.FPDFText_IsHyphen(text, place) == 1 else sign[0]
+
+    return re.sub(_HYPHEN, shown, said)
 
 
 def _links(pdf: PdfDocument, page: PdfPage) -> Iterator[bytes]:
