@@ -295,7 +295,7 @@ def odd_pdfium(tmp_path, monkeypatch):
         "script.contents = odd\n"
         "script.main()\n"
     )
-    monkeypatch.setattr(pdfium, "_PATIENCE", 4)
+    monkeypatch.setattr(pdfium, "_PATIENCE", 9)
     monkeypatch.setattr(pdfium.pdfium_script, "__file__", str(script))
 
 
@@ -303,7 +303,7 @@ def odd_pdfium(tmp_path, monkeypatch):
     ("name", "says"),
     [
         ("crash.pdf", "pdfium was ended by signal 11"),
-        pytest.param("hang.pdf", "pdfium took more than 4 s for a page", marks=pytest.mark.slow),
+        pytest.param("hang.pdf", "pdfium took more than 9 s for a page", marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.usefixtures("odd_pdfium")

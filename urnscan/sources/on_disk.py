@@ -28,19 +28,45 @@ def on_disk(reader: Reader, layer: Layer) -> Iterator[str]:
         return
     suffix = Path(layer.file_name).suffix
     is_plain = suffix.isascii() and suffix[1:].isalnum() and len(suffix) < _LONGEST_SUFFIX
-    with contextlib.ExitStack() as stack:
+    try:
+        copy = _Copy(suffix if is_plain else "")
+        layer.reading.processes.add(copy)
+    except OSError as error:
+        raise _uncopied(layer, error) from error
+    try:
         try:
-            file = stack.enter_context(
-                tempfile.NamedTemporaryFile(prefix="urnscan-", suffix=suffix if is_plain else "")
-            )
-            view = memoryview(bytearray(_BLOCK))
+            copy.fill(reader)
+        except OSError as error:
+            raise _uncopied(layer, error) from error
+        yield copy.path
+    finally:
+        copy.end()
+        layer.reading.processes.remove(copy)
+
+
+class _Copy:
+    """A copy of a file in the folder of temporary files; it is removed with the processes of the run at the latest."""
+
+    def __init__(self, suffix: str) -> None:
+        """Raises OSError."""
+        self._file = tempfile.NamedTemporaryFile(prefix="urnscan-", suffix=suffix, delete=False)  # noqa: SIM115 (`fill`)
+        self.path = self._file.name
+
+    def fill(self, reader: Reader) -> None:
+        """Copy what a reader gives. Raises OSError, and what the reader raises."""
+        view = memoryview(bytearray(_BLOCK))
+        with self._file as file:
             while got := reader.read_into(view):
                 file.write(view[:got])
-            file.flush()
-        except OSError as error:
-            reason = f"could not be copied to a temporary file: {error.strerror or error}"
-            raise SourceError(layer.name, reason) from error
-        yield file.name
+
+    def end(self) -> None:
+        """Remove it."""
+        with contextlib.suppress(OSError):
+            os.unlink(self.path)  # noqa: PTH108 (as above)
+
+
+def _uncopied(layer: Layer, error: OSError) -> SourceError:
+    return SourceError(layer.name, f"could not be copied to a temporary file: {error.strerror or error}")
 
 
 def _path_of(reader: Reader, layer: Layer) -> str | None:

@@ -1,4 +1,4 @@
-"""Processes that a run has started, and their end."""
+"""Processes that a run has started, copies of files that it made for them, and their end."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from collections import deque
 from typing import Protocol
 
 
-class Process(Protocol):
-    """A process that a run has started."""
+class Started(Protocol):
+    """A process that a run has started, or a copy of a file."""
 
     def end(self) -> None:
-        """End it; any thread may call this, also a second time."""
+        """End or remove it; any thread may call this, also a second time."""
         ...
+
+
+class Process(Started, Protocol):
+    """A process that can be used again."""
 
     def close(self) -> None:
         """End it, and give back what it held; only while no thread uses it."""
@@ -20,21 +24,21 @@ class Process(Protocol):
 
 
 class Processes:
-    """The processes of a run: commands of filters, readers of PDFs. They end with it, or when nothing refers to it."""
+    """The processes of a run: commands of filters, readers of PDFs. They end with it, or when nothing refers to this."""
 
     def __init__(self) -> None:
-        self._running: set[Process] = set()
+        self._running: set[Started] = set()
         self._idle: deque[Process] = deque()
         weakref.finalize(self, _end, self._running, self._idle)  # also where the interpreter ends
 
     def __reduce__(self) -> tuple[type[Processes], tuple[()]]:
         return Processes, ()  # options that go to another process start their own
 
-    def add(self, process: Process) -> None:
+    def add(self, process: Started) -> None:
         """Take note of a process that runs."""
         self._running.add(process)
 
-    def remove(self, process: Process) -> None:
+    def remove(self, process: Started) -> None:
         """Forget a process that has ended."""
         self._running.discard(process)
 
@@ -57,7 +61,7 @@ class Processes:
         _end(self._running, self._idle)
 
 
-def _end(running: set[Process], idle: deque[Process]) -> None:
+def _end(running: set[Started], idle: deque[Process]) -> None:
     while idle:
         try:
             idle.pop().close()
