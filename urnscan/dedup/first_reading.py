@@ -129,6 +129,10 @@ class FirstReading:
                 if not inside:  # the table is the whole input
                     raise FormatError(source.name, reason)
                 self._fail(place, source.name, FormatError(source.name + INSIDE + member, reason), is_part=True)
+            case Document(member, is_set_in_lines=True):  # one of many in a PDF, which is told once
+                around, _, _ = f"{INSIDE}{member}".rpartition(INSIDE)
+                error = UnknownFormatError(source.name + around, "is a PDF, and no dump of records")
+                self._fail(place, source.name, error, is_part=True)
             case Document():
                 self._dump(place, source, number, document)
 
