@@ -27,6 +27,7 @@ from urnscan.sources.documents import Document, Values
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Limits, Reading
 from urnscan.sources.lists import PathList
+from urnscan.sources.processes import Processes
 from urnscan.sources.remote.urls import is_remote, is_url, local_path, parse_url, without_secrets
 from urnscan.sources.texts import open_documents
 
@@ -51,13 +52,19 @@ def _folder() -> Path:
     return Path(folder)
 
 
+@functools.cache
+def _processes() -> Processes:
+    """Those that read PDFs, for all inputs: they take long to start."""
+    return Processes()
+
+
 def form(name: str, octets: bytes, *, columns: tuple[str, ...] = (), encoded: bool = False) -> None:
     """No octets make a reader raise anything but a SourceError; how much is read at once changes nothing, nor, of a file
     that is whole, an archive around it, in which nobody can jump about.
     """
     head, content = split(octets, HEAD)
     encoding = _ENCODINGS[head[1] % len(_ENCODINGS)] if encoded else None
-    reading = Reading(encoding, columns[: 1 + head[2] // 4 % 2], _LIMITS)
+    reading = Reading(encoding, columns[: 1 + head[2] // 4 % 2], _LIMITS, processes=_processes())
     path = _folder() / name
     path.write_bytes(content)
     at_once = _read(path, reading, 1 << 17)

@@ -26,6 +26,7 @@ from tests.fuzzing.targets import CORPUS
 from tests.property.test_forms import Archive, Table, Text
 from tests.records.test_readers import PIECES
 from tests.support.packed import tar, zipped
+from tests.support.pdfs import Pdf
 from tests.support.registrations import EXAMPLES
 from tests.urn.namespaces.test_rules import NIDS
 
@@ -127,6 +128,10 @@ def _forms() -> Iterator[tuple[str, bytes]]:
     yield "read-message", b"Content-Type: message/rfc822\n\n" + mail
     yield "read-mbox", (b"From a Tue Nov 24 10:00:00 2026\n%b\n" % mail) * 2
     yield "read-mbox", b"From a Tue Nov 24 10:00:00 2026\nContent-Length: 9\n\nurn:a:b c\nFrom b\n"
+    yield "read-pdf", Pdf([["urn:a:b-", "c"], []], {1: ["urn:a:link"]}, attached=[("a.zip", zipped(members))]).build()
+    yield "read-pdf", Pdf([["urn:a:b"]], outline=[("urn:a:title", "")], xmp=_TEXT, info={"Title": "urn:a:c"}).build()
+    yield "read-pdf", Pdf([["urn:a:b~", "c"]], characters={0x7E: "2010"}, pinned=[("b", _TEXT)]).build()
+    yield "read-pdf", Pdf([["urn:a:b"]], is_encrypted=True).build()
     for kind in ("parquet", "arrow", "sqlite"):
         yield f"read-{kind}", Table(kind, (_TEXT, b"", b"urn:c:d")).build()
     yield "read-csv", b'urn,"id"\r\n"urn:a:""b",1\n\nurn:c:d;,2'

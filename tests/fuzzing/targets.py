@@ -75,6 +75,8 @@ _FIELDS = (
 _MAIL = (b"Content-Type: multipart/mixed; boundary=b\n", b"\n--b\n", b"\n--b--\n", b"Content-Type: message/rfc822\n\n",
     b"Content-Type: text/plain; charset=utf-16\n", b"Content-Transfer-Encoding: base64\n\n", b"=?utf-8?q?urn=3Aa?=",
     b"Content-Disposition: attachment; filename=a.zip\n", b": ", b"\n ", b"\n\n")  # fmt: skip
+_PDF = (b"%PDF-1.7\n", b"1 0 obj\n", b"2 0 R", b"endobj\n", b"stream\n", b"\nendstream", b"trailer\n", b"startxref\n0\n%%EOF",
+    b"<<", b">>", b"/Type/Page", b"/Kids[", b"/Count 9", b"/Filter/FlateDecode", b"/Length 9", b"(urn:a:b)' ", b"/URI(urn:a:b)")  # fmt: skip
 # Name of the target, of the file, what it is made of.
 _FORMS: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
     ("gzip", "in.gz", (b"\x1f\x8b\x08",)),
@@ -89,6 +91,7 @@ _FORMS: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
     ("arc", "in.arc", (b"filedesc://a 0.0.0.0 19980305102030 text/plain 3\n", b"http://a 1.1.1.1 19980305102030 a/b 9\n", b"HTTP/1.0 200\r\n\r\n")),
     ("message", "in.eml", _MAIL),
     ("mbox", "in.mbox", (*_MAIL, b"\n\nFrom a Tue 10:00:00 2026\n", b"Content-Length: 9\n")),
+    ("pdf", "in.pdf", _PDF),
     ("parquet", "in.parquet", (b"PAR1",)),
     ("arrow", "in.arrow", (b"ARROW1\0\0", b"\xff\xff\xff\xff")),
     ("sqlite", "in.sqlite", (b"SQLite format 3\0",)),
