@@ -309,3 +309,26 @@ def test_tables_that_lie(urnscan):
     assert result.out.endswith(b"d/z.txt:1:urn:foo:z\n")
     assert {line.split(": ")[1] for line in result.said} >= {f"d/{name}" for name in CRAFTED if name != "c.parquet"}
     assert peak < 400 * MIB
+
+
+class TestPdf:
+    """pdfium is C++, and reads in a process of its own."""
+
+    def test_forms_in_forms(self, urnscan):
+        """A page of a kilobyte that shows a text a million million times takes its process, and nothing else."""
+        pytest.importorskip("pypdfium2")
+        objects = [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Count 1/Kids[3 0 R]>>"]
+        shows = b"/Resources<</XObject<</X %d 0 R>>>>/Length %d"
+        objects.append(b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R%b>>" % (shows % (5, 0)))
+        objects.append(b"<</Length 5>>stream\n/X Do\nendstream")
+        form = b"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]%b>>stream\n%b\nendstream"
+        objects += [form % (shows % (number, 60), b"/X Do " * 10) for number in range(6, 18)]
+        objects.append(form % (b"/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Courier>>>>>>/Length 27",
+                               b"BT /F 9 Tf (urn:foo:a) Tj ET"))  # fmt: skip
+        body = b"".join(b"%d 0 obj\n%b\nendobj\n" % each for each in enumerate(objects, 1))
+        urnscan.write("d/a.pdf", b"%%PDF-1.7\n%btrailer<</Root 1 0 R>>\n%%%%EOF" % body)
+        urnscan.write("d/z.txt", b"urn:foo:z")
+        result = urnscan("d", "--quiet", status=1)
+        (line,) = result.said
+        assert line.startswith("urnscan: d/a.pdf: pdfium was ended by signal")
+        assert result.out.endswith(b"d/z.txt:1:urn:foo:z\n")
