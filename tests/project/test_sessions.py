@@ -51,8 +51,8 @@ def test_pages_have_sessions():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A fresh folder with the samples in `data/samples`, from which the session starts."""
-    shutil.copytree(ROOT / "data" / "samples", tmp_path / "data" / "samples")
+    """A fresh folder with `data`, in which the samples are, from which the session starts."""
+    shutil.copytree(ROOT / "data", tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     monkeypatch.setenv("LC_ALL", "C.UTF-8")

@@ -215,6 +215,7 @@ def test_passages(tmp_path):
     (tmp_path / "a.pdf").write_bytes(Pdf([["before urn:ietf:params:rtp-", "hdrext:sdes:mid behind"]]).build())
     scan = urnscan.scan(tmp_path / "a.pdf", progress=False)
     (line,) = scan.context("urn:ietf:params:rtp-hdrext:sdes:mid", width=8).lines
+    assert not processes()
     assert (line.before, line.text, line.after) == (" before "[1:], "urn:ietf:params:rtp-\nhdrext:sdes:mid", " behind")
 
 
@@ -302,7 +303,7 @@ def odd_pdfium(tmp_path, monkeypatch):
         pdfium._PATIENCE = 60
         for frame in contents(self, path):
             yield frame
-            pdfium._PATIENCE = 1
+            pdfium._PATIENCE = 1 if "hang" in path else 60
 
     monkeypatch.setattr(pdfium, "_PATIENCE", 60)
     monkeypatch.setattr(pdfium.Pdfium, "contents", impatient)

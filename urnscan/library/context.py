@@ -145,7 +145,10 @@ def read_context(
     again = _SecondReading(options, width)
     for number, row in enumerate(first.select(list(Wanted._fields)).to_pylist()):
         again.waiting[row["source"]][row["member"]].append((number, Wanted(**row)))
-    again.read(inputs)
+    try:
+        again.read(inputs)
+    finally:
+        options.reading.processes.end()
     lines = tuple(line for _, line in sorted(again.lines.items()))
     return Context(name, lines, rows.num_rows - first.num_rows, again.failures())
 
