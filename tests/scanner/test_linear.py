@@ -86,6 +86,16 @@ SHAPES = {
     "numbers that go on": b"isbn 978-",
     "DOIs": b"doi:10.1000/a",
     "DOIs that go on": b"doi.org/10.1000/(SICI)",
+    "names in tags": b"urn:a:b<b>",
+    "letters in tags": b"u<b>r",
+    "names in names in tags": b"urn:a:u<b>rn:a:",
+    "tags that never end": b"u<b ",
+    "attributes that never end": b"urn:a:b<b '",
+    "comments that never end": b"u<!--",
+    "runs": b"urn:a:9</w:t><w:t>\n",
+    "punctuation in tags": b"urn:a:b<b>.<b>.",
+    "closed elements": b"<b>urn:a:b</b>-1</b>-2",
+    "spans": b"<span>urn:a:b</span><span>",
     "addresses of NBNs": b"https://nbn-resolving.org/nbn:",
 }
 HEADS = {"brackets": b"urn:a:", "closed brackets": b"urn:a:", "percents": b"urn:a:", "a NID that never ends": b""}

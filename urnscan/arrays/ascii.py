@@ -11,7 +11,7 @@ from urnscan.arrays.jit import inlined
 
 TAB, LF, CR, UNIT_SEPARATOR, SPACE = b"\t\n\r\x1f "
 HASH, PERCENT, AMPERSAND, APOSTROPHE, PLUS, COMMA, HYPHEN, SLASH = b"#%&'+,-/"
-COLON, SEMICOLON, EQUALS, QUESTION_MARK, BACKSLASH = b":;=?\\"
+COLON, SEMICOLON, LESS, EQUALS, GREATER, QUESTION_MARK, BACKSLASH = b":;<=>?\\"
 CASE = 32
 """The bit in which upper and lower case of a letter differ."""
 

@@ -186,7 +186,7 @@ def scan(
     names and meanings of the command's options: `max_length` is in octets, and so are `max_size` and `memory`, also as
     text such as "500MB"; `jobs` are threads, None: as many as there are cores. `syntax` is rfc2141, rfc8141 or
     rfc2141bis-03; `equivalence` is lexical, resolution or namespace; `recover` is one or several of percent, entities,
-    escapes, wraps, labels and bare, or all; `resolver_tail` is keep or cut.
+    escapes, wraps, labels, bare and markup, or all; `resolver_tail` is keep or cut.
     Returns the tables and the counts; inputs that fail are in `report.failures`, and those that were scanned as they
     are, though they have a form of their own, in `report.notes`.
     Raises FatalError if no input could be read, ArgumentError (a ValueError and a TypeError) for invalid options.

@@ -2,6 +2,8 @@
 
 Grammar and kernel are those of the literal scan. Matches have their places in the document.
 
+references: character references of XML and HTML.
+markup: tags and characters that nobody sees in the middle of a URN.
 readings: ways to read a text: places where a hidden URN may begin, and the octets that stand there.
 windows: how far each reading goes from there.
 wraps: whether a URN goes on behind a line end.
@@ -19,17 +21,17 @@ if TYPE_CHECKING:
     from urnscan.scanner.grammar import Grammar
     from urnscan.scanner.views.recovery import RecoveringScanner
 
-KINDS = ("percent", "entities", "escapes", "wraps", "labels", "bare")
+KINDS = ("percent", "entities", "escapes", "wraps", "labels", "bare", "markup")
 """The views; `Matches.via` numbers them in this order, from 1."""
 
 
 def separators(recover: Collection[str]) -> bytes | None:
     """Octets at which a text can be cut for these views; None: the text must not be cut.
 
-    A URN that is broken over lines may go on behind the mark of a quoted mail or a comment, and a label may stand before
-    any mark, so no octet ends them.
+    A URN that is broken over lines may go on behind the mark of a quoted mail or a comment, a label may stand before any
+    mark, and a tag in the middle of a URN may hold any octet, so none ends them.
     """
-    if "wraps" in recover or "bare" in recover:
+    if not {"wraps", "bare", "markup"}.isdisjoint(recover):
         return None
     return b'\0"<>' if "escapes" in recover else b'\0\n"<>'
 

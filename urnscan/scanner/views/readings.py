@@ -6,7 +6,6 @@ depends on octets that are not there yet. STOP is an octet that no URN holds.
 
 from __future__ import annotations
 
-from html.entities import html5
 from typing import NamedTuple
 
 import numpy as np
@@ -19,11 +18,9 @@ from urnscan.arrays.ascii import (
     COLON,
     CR,
     EQUALS,
-    HASH,
     HYPHEN,
     LF,
     PERCENT,
-    SEMICOLON,
     SLASH,
     SPACE,
     TAB,
@@ -32,14 +29,24 @@ from urnscan.arrays.ascii import (
     is_letter,
 )
 from urnscan.arrays.jit import inner
-from urnscan.arrays.octets import Octets, is_scheme, is_urn
-from urnscan.arrays.strings import Vocabulary, index_words, word_number
+from urnscan.arrays.octets import Integers, Octets, is_scheme, is_urn
+from urnscan.arrays.strings import Vocabulary
 from urnscan.scanner.grammar import Rules
+from urnscan.scanner.kernel import Block
+from urnscan.scanner.views.markup import Elements, Part, begins_gap, is_parted, step_over_markup
+from urnscan.scanner.views.references import (
+    MORE,
+    NOTHING,
+    STOP,
+    References,
+    is_invisible,
+    read_number,
+    read_reference,
+)
 
-READINGS = 6
-PERCENT_ONCE, PERCENT_TWICE, ENTITIES, ESCAPES, WRAPS, LABELS = range(READINGS)
+READINGS = 7
+PERCENT_ONCE, PERCENT_TWICE, ENTITIES, ESCAPES, WRAPS, LABELS, MARKUP = range(READINGS)
 """Ways to read a text."""
-NOTHING, MORE, STOP = -1, -2, 0
 
 _HUNT = 64  # octets that are searched at once
 _CASE = np.uint8(CASE)
@@ -47,20 +54,13 @@ _U, _R, _N = np.frombuffer(b"urn", np.uint8)
 _OPENING = tuple(b"<\"'`([{")
 _CLOSING = tuple(b">)]}")
 _DELIMITERS = (HYPHEN, COLON, SLASH, EQUALS)
+_LESS, _AMPERSAND, _GAP_1, _GAP_2, _GAP_3 = np.frombuffer(b"<&\xc2\xe2\xef", np.uint8)  # where `begins_gap` is true
 _MARKS = np.frombuffer(b"%%&\\::", np.uint8)  # octets that begin an encoded octet in each reading
 _ENDS_OF_WORDS = tuple(b"tbhpo")  # turn, burn, churn, spurn, mourn
 _URL_DELIMITERS = tuple(b"&#?;,+=$@")  # of the URL around a value: in the value they would be encoded
 _DIGIT_0, _DIGIT_2, _DIGIT_3, _DIGIT_5, _DELETE = b"0235\x7f"
 _LETTER_N, _LETTER_R, _LETTER_T, _LETTER_U, _LETTER_X, _CAPITAL_U = b"nrtuxU"
 _NO_BREAK_SPACE = 0xC2, 0xA0  # in UTF-8
-
-_LONGEST_ENTITY = 34  # octets of "&CounterClockwiseContourIntegral;"
-_NAMES = sorted(name.removesuffix(";") for name in html5 if name.endswith(";"))
-ENTITY_NAMES: Vocabulary = index_words([name.encode() for name in _NAMES])
-"""The named character references of HTML 5."""
-ENTITY_OCTETS = bytes(ord(text) if len(text := html5[f"{name};"]) == 1 and text.isascii() else STOP for name in _NAMES)
-"""The octet of each name; STOP for characters beyond ASCII."""
-
 
 Flags = npt.NDArray[np.uint8]
 
@@ -72,24 +72,30 @@ class Plan(NamedTuple):
     """1 for each of the READINGS that is on."""
     rules: Rules
     """The grammar."""
-    names: Vocabulary
-    values: Octets
-    """The named character references, and the octets that they stand for."""
+    references: References
+    elements: Elements
     nids: Vocabulary
     """The registered NIDs. Labels stand in prose, where any word may follow, so only these count."""
 
 
 @inner
-def next_candidate(octets: Octets, at: int, until: int, filled: int) -> int:
-    """First place in `octets[at:until]` of `urn` and then `:`, "%", "&" or a backslash; `until` if there is none."""
+def next_candidate(octets: Octets, at: int, until: int, filled: int, in_markup: bool) -> int:
+    """First place in `octets[at:until]` of `urn` and then `:`, "%", "&" or a backslash; `until` if there is none.
+
+    If `in_markup`, there may also be a gap between or behind the letters.
+    """
     while at < until and at + 4 <= filled:
-        at = _pass_over(octets, at, until)
+        at = _pass_over_gaps(octets, at, until) if in_markup else _pass_over(octets, at, until)
         block_end = min(at + _HUNT, until, filled - 3)
         while at < block_end:
             if is_urn(octets, at):
                 behind = octets[at + 3]
                 if behind == COLON or behind == PERCENT or behind == AMPERSAND or behind == BACKSLASH:
                     return at
+                if in_markup and begins_gap(behind):
+                    return at
+            elif in_markup and is_parted(octets, at):
+                return at
             at += 1
     return until
 
@@ -110,11 +116,31 @@ def _pass_over(octets: Octets, at: int, end: int) -> int:
 
 
 @inner
+def _pass_over_gaps(octets: Octets, at: int, end: int) -> int:
+    """As `_pass_over`, but a gap may stand behind the first or second letter."""
+    while at + _HUNT + 3 <= end:
+        block = octets[at : at + _HUNT + 3]
+        least = np.uint8(255)
+        for i in range(_HUNT):
+            second, third = block[i + 1], block[i + 2]
+            gap = min(second ^ _LESS, second ^ _AMPERSAND, second ^ _GAP_1, second ^ _GAP_2, second ^ _GAP_3)
+            behind = min(third ^ _LESS, third ^ _AMPERSAND, third ^ _GAP_1, third ^ _GAP_2, third ^ _GAP_3)
+            differs = ((second | _CASE) ^ _R) | min((third | _CASE) ^ _N, behind)
+            least = min(least, np.uint8(((block[i] | _CASE) ^ _U) | min(differs, gap)))
+        if not least:
+            break
+        at += _HUNT
+    return at
+
+
+@inner
 def may_help(reading: int, behind: int, is_literal: bool, stop: int) -> bool:
     """Whether a reading can find more at a candidate than stands there literally.
 
     `behind` is the octet behind `urn`. `stop` is the octet that ended a literal match, or "&" if the match holds one.
     """
+    if reading == MARKUP:
+        return begins_gap(stop) if is_literal else behind == COLON or begins_gap(behind)
     mark = _MARKS[reading]
     if is_literal:
         return bool(stop == mark and (reading == ENTITIES or reading == ESCAPES))
@@ -166,7 +192,7 @@ def may_be_broken(octets: Octets, start: int, end: int, filled: int) -> bool:
     if octet == BACKSLASH:
         return True
     if octet >= 0x80:
-        return end + 2 >= filled or _is_invisible(octet, octets[end + 1], octets[end + 2])
+        return end + 2 >= filled or is_invisible(octets, end)
     at = end
     while at < filled and (octets[at] == SPACE or octets[at] == TAB) and at < end + 5:
         at += 1
@@ -188,28 +214,20 @@ def may_be_broken(octets: Octets, start: int, end: int, filled: int) -> bool:
 
 
 @inner
-def _is_invisible(first: int, second: int, third: int) -> bool:
-    """Whether the octets begin with U+00AD, U+200B to U+200D, U+2060 or U+FEFF in UTF-8."""
-    return (
-        (first == 0xC2 and second == 0xAD)
-        or (first == 0xE2 and second == 0x80 and 0x8B <= third <= 0x8D)
-        or (first == 0xE2 and second == 0x81 and third == 0xA0)
-        or (first == 0xEF and second == 0xBB and third == 0xBF)
-    )
-
-
-@inner
-def step(reading: int, octets: Octets, at: int, filled: int, is_prefix: bool, plan: Plan) -> tuple[int, int]:
-    """One step of a reading: the octet and the end of what stands for it."""
+def step(reading: int, block: Block, at: int, part: Part, plan: Plan, state: Integers) -> tuple[int, int]:
+    """One step of a reading: the octet and the end of what stands for it. `state` is that of `step_over_markup`."""
+    octets, filled, _ = block
     if reading == PERCENT_ONCE:
         return _percent(octets, at, filled, 1)
     if reading == PERCENT_TWICE:
         return _percent(octets, at, filled, 2)
     if reading == ENTITIES:
-        return _entity(octets, at, filled, plan.names, plan.values)
+        return _entity(octets, at, filled, plan.references)
     if reading == ESCAPES:
         return _escape(octets, at, filled)
-    return _label(octets, at, filled, is_prefix)
+    if reading == MARKUP:
+        return step_over_markup(block, at, part, state, (plan.elements, plan.references))
+    return _label(octets, at, filled, part.last == COLON and part.colons <= 2)
 
 
 @inner
@@ -233,27 +251,12 @@ def _percent(octets: Octets, at: int, filled: int, times: int) -> tuple[int, int
 
 
 @inner
-def _entity(octets: Octets, at: int, filled: int, names: Vocabulary, values: Octets) -> tuple[int, int]:
+def _entity(octets: Octets, at: int, filled: int, references: References) -> tuple[int, int]:
     """A step over a character reference of XML or HTML (`&#58;`, `&#x3a;`, `&colon;`); other octets are themselves."""
-    octet = int(octets[at])
-    if octet != AMPERSAND:
-        return octet, at + 1
-    end = at + 1
-    last = min(filled, at + _LONGEST_ENTITY)
-    if end < last and octets[end] == HASH:
-        end += 1
-    while end < last and is_alnum(octets[end]):
-        end += 1
-    if end == filled and end < at + _LONGEST_ENTITY:
-        return octet, MORE
-    if end == last or octets[end] != SEMICOLON:
-        return octet, at + 1
-    if octets[at + 1] != HASH:
-        number = word_number(octets, at + 1, end, names)
-        return (octet, at + 1) if number == -1 else (int(values[number]), end + 1)
-    is_hex = octets[at + 2] | CASE == _LETTER_X
-    value = _ascii(octets, at + 2 + is_hex, end, 16 if is_hex else 10)
-    return (octet, at + 1) if value == -1 else (value, end + 1)
+    if octets[at] != AMPERSAND:
+        return int(octets[at]), at + 1
+    octet, after = read_reference(octets, at, filled, references)
+    return STOP if octet == NOTHING else octet, after
 
 
 @inner
@@ -283,23 +286,11 @@ def _escape(octets: Octets, at: int, filled: int) -> tuple[int, int]:
     if digits:
         if first + digits > filled:
             return octet, MORE
-        value = _ascii(octets, first, first + digits, base)
-        return (STOP, at + 1) if value == -1 else (value, first + digits)
+        number = read_number(octets, first, first + digits, base)
+        if number == -1:
+            return STOP, at + 1
+        return number if number <= _DELETE else STOP, first + digits
     return (STOP, at + 1) if is_alnum(kind) or kind >= _DELETE or kind <= SPACE else (kind, at + 2)
-
-
-@inner
-def _ascii(octets: Octets, start: int, end: int, base: int) -> int:
-    """The ASCII character with that number, in digits; STOP for another character, -1 if they are no digits."""
-    value = 0
-    for i in range(start, end):
-        digit = hex_digit(octets[i])
-        if digit == -1 or digit >= base:
-            return -1
-        value = min(value * base + digit, 128)
-    if start == end:
-        return -1
-    return value if value < 128 else STOP
 
 
 @inner

@@ -23,10 +23,14 @@ from urnscan.scanner.grammar import Grammar
 from urnscan.scanner.kernel import CUT, END, Block, mark_wanted
 from urnscan.scanner.views import KINDS
 from urnscan.scanner.views.bare import LOOK_BACK, find_references
-from urnscan.scanner.views.readings import ENTITY_NAMES, ENTITY_OCTETS, STOP, WRAPS, Plan
+from urnscan.scanner.views.markup import ELEMENTS
+from urnscan.scanner.views.markup import SLOTS as SLOTS_OF_MARKUP
+from urnscan.scanner.views.readings import WRAPS, Plan
+from urnscan.scanner.views.references import REFERENCES, STOP
 from urnscan.scanner.views.windows import (
     ASK,
     AT,
+    BROKEN,
     COUNT,
     DONE,
     FIRST_END,
@@ -42,7 +46,7 @@ from urnscan.scanner.views.wraps import AHEAD, BEHIND, is_enough, read_on
 from urnscan.urn.namespaces.columns import registered_nids
 
 _LF = 10
-_VIA = np.array([1, 1, 2, 3, 4, 5], np.uint8)
+_VIA = np.array([1, 1, 2, 3, 4, 5, 7], np.uint8)
 """The view of each of the READINGS: its number in KINDS, from 1. "percent" is read once and twice."""
 _WINDOWS = 1 << 12  # windows that are scanned as one text
 _NO_PLACES = np.empty(0, np.int64)
@@ -68,12 +72,14 @@ class RecoveringScanner:
         self._rules = grammar.rules
         self._reads_bare = "bare" in recover
         on = np.isin(_VIA, [1 + KINDS.index(kind) for kind in recover]).astype(np.uint8)
-        values = np.frombuffer(ENTITY_OCTETS, np.uint8)
-        self._plan = Plan(on, self._hidden.rules, ENTITY_NAMES, values, registered_nids())
+        self._plan = Plan(on, self._hidden.rules, REFERENCES, ELEMENTS, registered_nids())
         room = (1 << 18) + 8 * grammar.max_length
         self._windows = Windows(
             *(np.empty(room, kind) for kind in ("u1", "i8", "i8", "u1")),
-            *(np.empty(_WINDOWS, kind) for kind in ("i8", "i8", "u1", "u1")),
+            *(
+                np.empty(size, kind)
+                for size, kind in zip(4 * [_WINDOWS] + [SLOTS_OF_MARKUP], ("i8", "i8", "u1", "u1", "i8"), strict=True)
+            ),
         )
 
     def scan_octets(self, octets: Octets) -> Iterator[Matches]:
@@ -113,7 +119,7 @@ class RecoveringScanner:
                     yield replace(_rows(matches, _NO_PLACES), rejects=matches.rejects)
                 pending.add(matches)
                 yield from self._hunt(pending, literal.sight, final=in_memory)
-                literal.kept = min(pending.hunted - BEHIND, pending.referred - LOOK_BACK)
+                literal.kept = min(pending.hunted, pending.referred) - LOOK_BACK
         except Exception:
             # A hidden URN before the failure counts, if it is whole.
             yield from self._hunt(pending, self._all_in_sight(), failed=True)
@@ -201,7 +207,7 @@ class RecoveringScanner:
             )
 
     def _read_on(self, state: Integers, octets: Octets, *, final: bool, failed: bool) -> int:
-        """Append a window for the URN at which the hunt stands, if it goes on behind a line end.
+        """Put a window for the URN at which the hunt stands next, if it goes on behind a line end.
 
         Returns DONE; ASK if octets that are not in the block yet decide it; OPEN if octets that cannot be read do.
         """
@@ -222,10 +228,9 @@ class RecoveringScanner:
         windows.origin[used:end] = broken.places + behind
         windows.after[used:end] = windows.origin[used:end] + 1
         windows.changed[used:end] = np.diff(broken.places, prepend=broken.places[0] - 1) != 1
-        text_end = int(windows.after[end - 1])
-        windows.starts[count], windows.ends[count] = used, text_end
+        windows.starts[count], windows.ends[count] = used, windows.after[end - 1]
         windows.cuts[count], windows.readings[count] = broken.is_cut, WRAPS
-        state[AT], state[USED], state[COUNT], state[FIRST_END] = text_end, end + 1, count + 1, 0
+        state[BROKEN] = end + 1
         return DONE
 
     def _scan_windows(self, state: Integers, pending: _Pending, sight: Sight) -> Iterator[Matches]:

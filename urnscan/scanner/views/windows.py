@@ -15,25 +15,27 @@ from urnscan.arrays.ascii import (
     BACKSLASH,
     COLON,
     HASH,
+    LESS,
     PERCENT,
     QUESTION_MARK,
     SPACE,
+    is_alnum,
     lower,
 )
-from urnscan.arrays.jit import compiled, inner
-from urnscan.arrays.octets import Integers, Octets
+from urnscan.arrays.jit import compiled, inlined, inner
+from urnscan.arrays.octets import Integers, Octets, is_scheme, is_urn
 from urnscan.arrays.strings import Column, Offsets, cut, word_number
-from urnscan.scanner.grammar import match
+from urnscan.scanner.grammar import Rules, match
 from urnscan.scanner.kernel import Block, is_in_word
+from urnscan.scanner.trim import is_closing
 from urnscan.scanner.url_context import find_host, find_mark, may_stand_in_url
+from urnscan.scanner.views.markup import DEPTH, DOUBT, WRAPPER, Part, begins_gap, wrapper
 from urnscan.scanner.views.readings import (
     ENTITIES,
     ESCAPES,
     LABELS,
-    MORE,
-    NOTHING,
+    MARKUP,
     READINGS,
-    STOP,
     WRAPS,
     Flags,
     Plan,
@@ -43,20 +45,22 @@ from urnscan.scanner.views.readings import (
     next_candidate,
     step,
 )
+from urnscan.scanner.views.references import MORE, NOTHING, STOP
 
 _LONGEST_PREFIX = len("urn:") + 32 + len(":")
 _FIRST = 40  # octets of a reading that are looked at first: in these most candidates fail
+_LONGEST_FRONT = 3  # octets of a "%HH" or a component that is not whole
 _SPARE = 1 << 12  # octets of a window behind its longest URN: to look ahead, also behind line ends
 _MOST_NOTHING = 16  # places in a row that are skipped, as a line end is; one more ends the reading
 
-SLOTS = 5
-AT, USED, COUNT, LITERAL, FIRST_END = range(SLOTS)
+SLOTS = 6
+AT, USED, COUNT, LITERAL, FIRST_END, BROKEN = range(SLOTS)
 """Slots of the state of a hunt.
 
 AT: the place in the text. USED: the octets of the windows that are used. COUNT: the number of windows. LITERAL: the
 number of the literal match at or behind AT. FIRST_END: 0, or, when ASK is returned, the end of the URN's first part.
-If the URN goes on behind the line end, the caller appends its window, moves AT behind it and sets FIRST_END to 0. If
-not, the caller changes nothing and calls `hunt` again, which tries the other readings.
+If the URN goes on behind the line end, the caller writes its window next in the windows, and the place behind its octets
+to BROKEN. Then it calls `hunt` again, which tries the other readings and appends the window that shows most.
 """
 
 DONE, FULL, OPEN, ASK = range(4)
@@ -86,6 +90,8 @@ class Windows(NamedTuple):
     """1 if the URN was cut at `max_length`."""
     readings: Flags
     """The READING of each window."""
+    markup: Integers
+    """The state of `step_over_markup`."""
 
 
 @compiled
@@ -103,16 +109,16 @@ def hunt(
     while at < end and result == DONE:
         while number < len(starts) and ends[number] <= at:
             number += 1
-        literal_end, stop = -1, 0
+        literal_end, stop, first_end = -1, 0, -1
         if number < len(starts) and starts[number] <= at:
             literal_end = ends[number]
-            stop = _stop(octets, at, literal_end, filled, plan)
+            stop, first_end = _stop(octets, at, literal_end, filled, plan)
             if starts[number] < at or not _may_help_literal(stop, plan):  # a window ended in it, or it is whole
                 at = literal_end
                 continue
         else:
             until = min(starts[number], end) if number < len(starts) else end
-            found = next_candidate(octets, at, until, filled)
+            found = next_candidate(octets, at, until, filled, plan.readings[MARKUP] != 0)
             if found == until and until + 3 > filled and not final:
                 at = max(at, min(until, filled - 3))
                 result = OPEN  # the text may end in `urn`; then the next octet decides
@@ -121,22 +127,31 @@ def hunt(
             if found == until:
                 continue
         state[AT] = at
-        result = _candidate(block, literal_end, stop, state, plan, windows)
+        result = _candidate(block, (literal_end, first_end, stop), state, plan, windows)
         at = state[AT]
     state[AT], state[LITERAL] = at, number
     return result
 
 
 @inner
-def _stop(octets: Octets, start: int, end: int, filled: int, plan: Plan) -> int:
-    """The octet that ended the literal match [start, end), or 0; "&" instead if ENTITIES is on and the match has one."""
+def _stop(octets: Octets, start: int, end: int, filled: int, plan: Plan) -> tuple[int, int]:
+    """The octet that ended the literal match [start, end), or 0, and its place. The octet is "&" instead if references are
+    read and the match has one.
+
+    What was trimmed is passed over, and what may be the front of something that goes on: "%" in `urn:a:b%<b>41`.
+    """
     has_ampersand = False
-    if plan.readings[ENTITIES] and plan.rules.roles[AMPERSAND]:
+    if (plan.readings[ENTITIES] or plan.readings[MARKUP]) and plan.rules.roles[AMPERSAND]:
         for i in range(start, end):  # no early exit, so it is vectorised
             has_ampersand |= octets[i] == AMPERSAND
+    while plan.rules.trim and end < filled and is_closing(octets[end]):
+        end += 1
+    last = min(filled, end + _LONGEST_FRONT)
+    while end < last and _may_stand(octets[end], plan.rules):
+        end += 1
     if has_ampersand:
-        return AMPERSAND
-    return int(octets[end]) if end < filled else 0
+        return AMPERSAND, end
+    return int(octets[end]) if end < filled else 0, end
 
 
 @inner
@@ -145,70 +160,90 @@ def _may_help_literal(stop: int, plan: Plan) -> bool:
     return bool(
         (plan.readings[ESCAPES] and stop == BACKSLASH)
         or (plan.readings[ENTITIES] and stop == AMPERSAND)
+        or (plan.readings[MARKUP] and begins_gap(stop))
         or (plan.readings[WRAPS] and (stop <= SPACE or stop >= 0x80 or stop == BACKSLASH))
     )
 
 
 @inner
-def _candidate(block: Block, literal_end: int, stop: int, state: Integers, plan: Plan, windows: Windows) -> int:
-    """Read a candidate in every way that is on; `literal_end` is the end of a literal match, or -1."""
+def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, plan: Plan, windows: Windows) -> int:
+    """Read a candidate in every way that is on. `literal` are the end of a literal match, or -1; its end before it was
+    trimmed; and the octet there.
+    """
+    literal_end, first_end, stop = literal
     octets, filled, _ = block
     at, used, count = state[AT], state[USED], state[COUNT]
-    if used + 2 * plan.rules.max_length + _SPARE > len(windows.octets) or count == len(windows.starts):
+    if used + 3 * plan.rules.max_length + _SPARE > len(windows.octets) or count == len(windows.starts):
         return FULL
     is_literal, is_glued = literal_end != -1, is_in_word(octets, at)
-    if plan.readings[WRAPS] and not state[FIRST_END] and not is_glued and octets[at + 3] == COLON:
-        first_end = literal_end
+    behind = int(octets[at + 3]) if is_urn(octets, at) else LESS
+    if plan.readings[WRAPS] and not state[FIRST_END] and not is_glued and behind == COLON:
         if not is_literal:  # it may begin with `urn:`, a NID and a colon
             first_end, _, _, _ = match(octets, at, min(filled, at + _LONGEST_PREFIX), plan.rules)
             first_end += first_end < filled and octets[first_end] == COLON
         if may_be_broken(octets, at, first_end, filled):
             state[FIRST_END] = first_end
             return ASK
-    state[FIRST_END] = 0
-    found_end, found_reading = -1, -1
+    found_end, found_reading, begin = -1, -1, used
+    if state[BROKEN]:
+        found_end, found_reading, begin = windows.ends[count], WRAPS, state[BROKEN]
+    state[FIRST_END] = state[BROKEN] = 0
     for reading in range(READINGS):
         if not plan.readings[reading] or reading == WRAPS:
             continue
-        if not may_help(reading, int(octets[at + 3]), is_literal, stop):
+        if not may_help(reading, behind, is_literal, stop):
             continue
         if is_glued and not begins_hidden(reading, octets, at):
             continue
-        window_end, _ = _read_urn(reading, block, state, plan, windows)
+        window_end, _ = _read_urn(reading, block, (at, begin), plan, windows)
         if window_end == _OPEN:
             return OPEN
         if window_end == _NONE:
             continue
         text_end = windows.after[window_end - 1]
-        is_hidden = is_glued or text_end < literal_end or windows.changed[used:window_end].any()
+        is_hidden = is_glued or _is_other(octets, begin, window_end, literal_end, windows)
         if is_hidden and text_end > found_end:
             found_end, found_reading = text_end, reading
     if found_reading == -1:
-        state[AT] = literal_end if is_literal else at + 3
+        state[AT] = literal_end if is_literal else at + 1
         return DONE
-    # All readings write to the same place: read the best one again.
-    window_end, is_cut = _read_urn(found_reading, block, state, plan, windows)
-    windows.octets[window_end] = STOP
-    windows.starts[count], windows.ends[count] = used, found_end
-    windows.cuts[count], windows.readings[count] = is_cut, found_reading
-    state[AT], state[USED], state[COUNT] = found_end, window_end + 1, count + 1
+    if found_reading != WRAPS:  # all readings write to the same place: read the best one again
+        window_end, is_cut = _read_urn(found_reading, block, (at, used), plan, windows)
+        windows.octets[window_end] = STOP
+        windows.starts[count], windows.ends[count] = used, found_end
+        windows.cuts[count], windows.readings[count] = is_cut, found_reading
+        begin = window_end + 1
+    state[AT], state[USED], state[COUNT] = found_end, begin, count + 1
     return DONE
 
 
 @inner
-def _read_urn(reading: int, block: Block, state: Integers, plan: Plan, windows: Windows) -> tuple[int, bool]:
-    """Read a candidate: the end of its URN in the window, _NONE or _OPEN; and whether it is cut for its length."""
+def _is_other(octets: Octets, begin: int, end: int, literal_end: int, windows: Windows) -> bool:
+    """Whether a window shows another URN than a literal match. If it only shows less, a reference ends it."""
+    text_end = windows.after[end - 1]
+    return bool(windows.changed[begin:end].any() or (text_end < literal_end and octets[text_end] == AMPERSAND))
+
+
+@inner
+def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, windows: Windows) -> tuple[int, bool]:
+    """Read a candidate from a place of the text into the windows, from a place of these on: the end of its URN there,
+    _NONE or _OPEN; and whether it is cut for its length.
+    """
     octets, _, final = block
-    rules, start, begin = plan.rules, state[AT], state[USED]
+    start, begin = places
+    rules = plan.rules
     at, used, room = start, begin, _FIRST
     most = 2 * rules.max_length + 8
+    if reading == MARKUP:
+        windows.markup[WRAPPER] = wrapper(octets, start, plan.elements)
+        windows.markup[DEPTH] = windows.markup[DOUBT] = 0
     while True:
-        at, used, ended = _read(reading, block, at, (begin, used, min(room, most)), plan, windows)
+        at, used, ended = _read(reading, block, (start, at), (begin, used, min(room, most)), plan, windows)
         if ended == OPEN and final:
             ended = DONE
         if used - begin < 4:
             return (_OPEN if ended == OPEN else _NONE), False
-        if windows.octets[begin + 3] != COLON:
+        if not is_scheme(windows.octets, begin):
             return _NONE, False
         colon, _, end, undecided = match(windows.octets, begin, used, rules)
         if reading == LABELS and colon >= used:
@@ -220,6 +255,11 @@ def _read_urn(reading: int, block: Block, state: Integers, plan: Plan, windows: 
         if ended == OPEN:
             return _OPEN, False
         room *= 4
+    if reading == MARKUP and windows.markup[DOUBT]:
+        return _NONE, False
+    if reading == MARKUP and end != -1:
+        end = _without_punctuation(begin, end, windows)
+        _, _, end, _ = match(windows.octets, begin, end, rules)
     is_cut = end - begin > rules.max_length
     if is_cut:
         _, _, end, _ = match(windows.octets, begin, begin + rules.max_length, rules)
@@ -233,26 +273,38 @@ def _read_urn(reading: int, block: Block, state: Integers, plan: Plan, windows: 
 
 
 @inner
+def _without_punctuation(begin: int, end: int, windows: Windows) -> int:
+    """The end of a URN in a window without punctuation that stands alone behind the last gap."""
+    for i in range(end - 1, begin, -1):
+        if is_alnum(windows.octets[i]):
+            break
+        if windows.origin[i] > windows.after[i - 1]:
+            end = i
+    return end
+
+
+@inner
 def _read(
-    reading: int, block: Block, at: int, window: tuple[int, int, int], plan: Plan, windows: Windows
+    reading: int, block: Block, places: tuple[int, int], window: tuple[int, int, int], plan: Plan, windows: Windows
 ) -> tuple[int, int, int]:
-    """Read on from `at` into a window: its beginning, the end of what it holds, and how many octets it may hold.
+    """Read on into a window: its beginning, the end of what it holds, and how many octets it may hold. The places are
+    those where the URN begins and where it is read on.
 
     Returns the places reached in the text and in the window, and DONE if the reading ended, OPEN if the octets did,
     FULL if neither did.
     """
-    octets, filled, _ = block
+    start, at = places
     begin, used, room = window
-    roles = plan.rules.roles
+    rules = plan.rules
     changed = np.uint8(0)
     nothing = colons = 0
     for i in range(begin, used):
         colons += windows.octets[i] == COLON
     while used - begin < room:
-        if at >= filled:
+        if at >= block.filled:
             return at, used, OPEN
-        is_prefix = used > begin and windows.octets[used - 1] == COLON and colons <= 2
-        octet, after = step(reading, octets, at, filled, is_prefix, plan)
+        part = Part(start, int(windows.octets[used - 1]) if used > begin else 0, colons)
+        octet, after = step(reading, block, at, part, plan, windows.markup)
         if after == MORE:
             return at, used, OPEN
         if octet == NOTHING:
@@ -262,7 +314,7 @@ def _read(
             changed = np.uint8(1)
         else:
             nothing = 0
-            if octet == STOP or (roles[octet] == 0 and octet != PERCENT and octet != QUESTION_MARK and octet != HASH):
+            if octet == STOP or not _may_stand(octet, rules):
                 return at, used, DONE
             windows.octets[used] = octet
             windows.origin[used] = at
@@ -273,6 +325,12 @@ def _read(
             used += 1
         at = after
     return at, used, FULL
+
+
+@inlined
+def _may_stand(octet: int, rules: Rules) -> bool:
+    """Whether an octet may stand in a URN."""
+    return rules.roles[octet] != 0 or octet == PERCENT or octet == QUESTION_MARK or octet == HASH
 
 
 @inner

@@ -1,0 +1,96 @@
+"""Character references of XML and HTML 5, such as `&#58;`, `&#x3a;`, `&colon;` and `&shy;`. Compiled."""
+
+from __future__ import annotations
+
+from html.entities import html5
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.arrays.ascii import CASE, HASH, SEMICOLON, hex_digit, is_alnum
+from urnscan.arrays.jit import inner
+from urnscan.arrays.octets import Octets
+from urnscan.arrays.strings import Vocabulary, index_words, word_number
+
+STOP, NOTHING, MORE = 0, -1, -2
+"""What a step through a text may give in place of an octet or its end: an octet that no URN holds; something to be
+skipped; more octets must decide.
+"""
+INVISIBLES = (0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF)
+"""The soft hyphen, and spaces and joiners without a width."""
+
+_LONGEST = 34  # octets of "&CounterClockwiseContourIntegral;"
+_MOST = 0x110000  # no character has this number
+_LETTER_X = ord("x")
+
+
+class References(NamedTuple):
+    """The named references; and for each its octet in ASCII, NOTHING for a character that nobody sees, or STOP."""
+
+    names: Vocabulary
+    values: npt.NDArray[np.int16]
+
+
+def _value(text: str) -> int:
+    if len(text) == 1 and ord(text) in INVISIBLES:
+        return NOTHING
+    return ord(text) if len(text) == 1 and text.isascii() else STOP
+
+
+_NAMES = sorted(name.removesuffix(";") for name in html5 if name.endswith(";"))
+REFERENCES = References(
+    index_words([name.encode() for name in _NAMES]),
+    np.array([_value(html5[f"{name};"]) for name in _NAMES], np.int16),
+)
+"""The named character references of HTML 5."""
+
+
+@inner
+def read_reference(octets: Octets, at: int, filled: int, references: References) -> tuple[int, int]:
+    """A step over the reference at `at`, where a "&" stands; over the "&" alone if it begins none."""
+    octet = int(octets[at])
+    end = at + 1
+    last = min(filled, at + _LONGEST)
+    if end < last and octets[end] == HASH:
+        end += 1
+    while end < last and is_alnum(octets[end]):
+        end += 1
+    if end == filled and end < at + _LONGEST:
+        return octet, MORE
+    if end == last or octets[end] != SEMICOLON:
+        return octet, at + 1
+    if octets[at + 1] != HASH:
+        name = word_number(octets, at + 1, end, references.names)
+        return (octet, at + 1) if name == -1 else (int(references.values[name]), end + 1)
+    is_hex = octets[at + 2] | CASE == _LETTER_X
+    number = read_number(octets, at + 2 + is_hex, end, 16 if is_hex else 10)
+    if number == -1:
+        return octet, at + 1
+    if number in INVISIBLES:
+        return NOTHING, end + 1
+    return number if number < 128 else STOP, end + 1
+
+
+@inner
+def read_number(octets: Octets, start: int, end: int, base: int) -> int:
+    """The number in `octets[start:end]`, or some number that no character has; -1 if there are no digits."""
+    number = 0
+    for i in range(start, end):
+        digit = hex_digit(octets[i])
+        if digit == -1 or digit >= base:
+            return -1
+        number = min(number * base + digit, _MOST)
+    return -1 if start == end else number
+
+
+@inner
+def is_invisible(octets: Octets, at: int) -> bool:
+    """Whether one of INVISIBLES stands at `at` in UTF-8; two octets behind its first one are there."""
+    first, second, third = octets[at], octets[at + 1], octets[at + 2]
+    return bool(
+        (first == 0xC2 and second == 0xAD)
+        or (first == 0xE2 and second == 0x80 and 0x8B <= third <= 0x8D)
+        or (first == 0xE2 and second == 0x81 and third == 0xA0)
+        or (first == 0xEF and second == 0xBB and third == 0xBF)
+    )
