@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
 import pytest
@@ -13,13 +12,14 @@ from tests.grouping.test_out_of_core import Occurrence, partial_rows
 from urnscan.grouping import out_of_core
 from urnscan.grouping.by_count import by_count
 from urnscan.grouping.out_of_core import Grouping
+from urnscan.pool import Pool
 from urnscan.tables.schemas import FREQUENCIES
 
 
 def counted(urns, folder, memory):
     """The (urn, occurrence_count) pairs that `by_count` gives for these occurrences."""
-    with ThreadPoolExecutor(2) as executor:
-        first, second = (Grouping(memory, 2, executor, lambda: folder) for _ in range(2))
+    with Pool(2) as pool:
+        first, second = (Grouping(memory, pool, lambda: folder) for _ in range(2))
         for start in range(0, len(urns), 100):
             rows = [Occurrence(urn, urn, start) for urn in urns[start : start + 100]]
             first.add(partial_rows(rows))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from urnscan.grouping import classes as adding
 from urnscan.grouping import out_of_core as grouping
 from urnscan.grouping.classes import MOST_SPELLINGS, add_up, classes_of
 from urnscan.grouping.out_of_core import Grouping
+from urnscan.pool import Pool
 from urnscan.tables.schemas import GROUPED, PARTIAL, SINGLE
 from urnscan.urn.problems import OF_SPELLINGS
 from urnscan.urn.syntax import get_syntax
@@ -107,8 +107,8 @@ def grouped(batches, folder, *, memory=10**9, jobs=1, syntax=None):
         asked.append(folder)
         return Path(folder)
 
-    with ThreadPoolExecutor(jobs) as executor:
-        groups = Grouping(memory, jobs, executor, spill_folder)
+    with Pool(jobs) as pool:
+        groups = Grouping(memory, pool, spill_folder)
         for batch in batches:
             groups.add(batch)
         spilled = bool(asked)
@@ -272,8 +272,8 @@ class TestOutOfCore:
         octets = partial_rows(occurrences).nbytes
         for memory, spills in ((20 * octets, False), (octets // 20, True)):
             asked = []
-            with ThreadPoolExecutor(1) as executor:
-                groups = Grouping(memory, 1, executor, lambda asked=asked: asked.append(1) or tmp_path)
+            with Pool(1) as pool:
+                groups = Grouping(memory, pool, lambda asked=asked: asked.append(1) or tmp_path)
                 for batch in batches_of(occurrences, [50]):
                     groups.add(batch)
                 assert bool(asked) is bool(list(tmp_path.iterdir())) is spills
@@ -339,8 +339,8 @@ class TestOutOfCore:
         """`finish` is called with each batch, and its results come in the order of the keys."""
         small(chunk=500, cut=300, first=9_000)
         occurrences = many(500, 200)
-        with ThreadPoolExecutor(4) as executor:
-            groups = Grouping(10**9, 4, executor, lambda: tmp_path)
+        with Pool(4) as pool:
+            groups = Grouping(10**9, pool, lambda: tmp_path)
             for batch in batches_of(occurrences, [7]):
                 groups.add(batch)
             results = list(groups.classes(lambda rows: rows.column("urn").to_pylist()))
@@ -351,8 +351,8 @@ class TestOutOfCore:
         def fail(_rows):
             raise ZeroDivisionError
 
-        with ThreadPoolExecutor(1) as executor:
-            groups = Grouping(10**9, 1, executor, lambda: tmp_path)
+        with Pool(1) as pool:
+            groups = Grouping(10**9, pool, lambda: tmp_path)
             groups.add(partial_rows([Occurrence("urn:a:b", "urn:a:b", 0)]))
             with pytest.raises(ZeroDivisionError):
                 list(groups.classes(fail))
@@ -361,8 +361,8 @@ class TestOutOfCore:
         """Only so many slices are worked at ahead as there are threads."""
         small(chunk=10_000, cut=1, first=1 << 30)
         finished = []
-        with ThreadPoolExecutor(2) as executor:
-            groups = Grouping(10**9, 2, executor, lambda: tmp_path)
+        with Pool(2) as pool:
+            groups = Grouping(10**9, pool, lambda: tmp_path)
             groups.add(partial_rows([Occurrence(f"urn:a:{number}", f"urn:a:{number}", 0) for number in range(3_000)]))
             results = groups.classes(lambda rows: finished.append(rows) or rows)
             for taken, _ in enumerate(results, 1):

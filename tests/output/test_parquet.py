@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import threading
 from pathlib import Path
 from unittest import mock
 
@@ -18,6 +19,7 @@ from tests.support.examples import FEW
 from tests.support.outputs import METADATA, SCHEMA, rows_of, write
 from urnscan.output import parquet
 from urnscan.output.parquet import ParquetOutput
+from urnscan.pool import Pool
 
 
 class TestSameOctets:
@@ -35,7 +37,9 @@ class TestSameOctets:
             written = []
             for number, batches in enumerate([[whole], slices, made]):
                 path = Path(folder) / f"{number}.parquet"
-                write(path, batches, dictionaries=dictionaries)
+                jobs = data.draw(st.sampled_from([None, 1, 3]))
+                with Pool(jobs or 1) as pool:
+                    write(path, batches, dictionaries=dictionaries, pool=pool if jobs else None)
                 written.append(path.read_bytes())
                 assert pq.read_table(path).to_pylist() == whole.to_pylist()
             assert written[0] == written[1] == written[2]
@@ -88,6 +92,38 @@ class TestSameOctets:
         metadata = pq.read_metadata(path)
         sizes = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
         assert sizes == [131_072, 131_072, total - 262_144]
+
+
+class TestThreads:
+    """Row groups are encoded by the threads of a pool: no stage of a run is left to one thread."""
+
+    def test_several_at_once(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(parquet, "_ROW_GROUP", 4)
+        both, encode = threading.Barrier(2), ParquetOutput._row_group
+
+        def row_group(*given):
+            both.wait(timeout=10)  # raises if no other thread comes
+            return encode(*given)
+
+        monkeypatch.setattr(ParquetOutput, "_row_group", row_group)
+        with Pool(2) as pool:
+            write(tmp_path / "out.parquet", [rows_of(range(16))], pool=pool)
+        assert pq.read_table(tmp_path / "out.parquet").num_rows == 16
+
+    def test_no_more_wait_than_there_are_threads(self, tmp_path, monkeypatch):
+        """Contract: memory does not grow with the table, also where encoding is slower than what comes before it."""
+        monkeypatch.setattr(parquet, "_ROW_GROUP", 4)
+        with Pool(2) as pool, ParquetOutput(tmp_path / "out.parquet", SCHEMA, pool=pool) as output:
+            for start in range(0, 80, 4):
+                output.write(rows_of(range(start, start + 4)))
+                assert len(output._encoding) <= 2
+
+    def test_an_error_of_one_ends_the_output(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(parquet, "_ROW_GROUP", 4)
+        monkeypatch.setattr(ParquetOutput, "_row_group", mock.Mock(side_effect=MemoryError))
+        with Pool(2) as pool, pytest.raises(MemoryError):
+            write(tmp_path / "out.parquet", [rows_of(range(40))], pool=pool)
+        assert not list(tmp_path.iterdir())
 
 
 class TestMetadata:

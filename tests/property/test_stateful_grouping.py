@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest import mock
 
@@ -18,6 +17,7 @@ from urnscan.grouping import out_of_core as grouping
 from urnscan.grouping import ranges
 from urnscan.grouping.classes import add_up
 from urnscan.grouping.out_of_core import Grouping
+from urnscan.pool import Pool
 from urnscan.sources.seen_inputs import Seen
 from urnscan.tables.schemas import PARTIAL
 
@@ -33,12 +33,12 @@ class Grouped(RuleBasedStateMachine):
         for patch in self.patches:
             patch.start()
         self.folder = Path(tempfile.mkdtemp())
-        self.executor = ThreadPoolExecutor(jobs)
-        self.memory, self.jobs = memory, jobs
+        self.pool = Pool(jobs)
+        self.memory = memory
         self.begin_grouping()
 
     def begin_grouping(self):
-        self.grouping = Grouping(self.memory, self.jobs, self.executor, lambda: self.folder)
+        self.grouping = Grouping(self.memory, self.pool, lambda: self.folder)
         self.known: list[Occurrence] = []
 
     def later(self, found):
@@ -82,8 +82,8 @@ class Grouped(RuleBasedStateMachine):
         self.begin_grouping()
 
     def teardown(self):
-        if hasattr(self, "executor"):
-            self.executor.shutdown()
+        if hasattr(self, "pool"):
+            self.pool.__exit__()
             shutil.rmtree(self.folder)
             for patch in self.patches:
                 patch.stop()

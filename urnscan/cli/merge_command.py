@@ -68,6 +68,7 @@ def merge(arguments: argparse.Namespace) -> bool:
     """Merge the tables; returns True, as nothing can fail in part. Raises UrnscanError."""
     with loading():
         from urnscan.output.tables import open_table
+        from urnscan.pool import Pool
         from urnscan.results.merge import Merge
         from urnscan.run.options import Options
         from urnscan.run.pipeline import Outputs
@@ -86,7 +87,8 @@ def merge(arguments: argparse.Namespace) -> bool:
     named = {"output": arguments.output, "classes": arguments.classes}
     written = merging.kinds_of({name: path for name, path in named.items() if path is not None})
     with contextlib.ExitStack() as stack:
-        kinds = {name: functools.partial(open_table, **WRITTEN[name]) for name in written}
+        pool = stack.enter_context(Pool(options.jobs))
+        kinds = {name: functools.partial(open_table, **WRITTEN[name], pool=pool) for name in written}
         files = open_outputs(argparse.Namespace(force=arguments.force, **written), kinds, stack)
         progress = show_progress(arguments, "merging", lambda: None, stack)
         progress.on_stage(Stage("merging", merging.rows, ROWS))
@@ -95,6 +97,7 @@ def merge(arguments: argparse.Namespace) -> bool:
                 classes=files.sink("classes"),
                 occurrences=files.sink("occurrences"),
                 spill_folder=files.folder("classes"),
+                pool=pool,
             ),
             progress,
         )

@@ -142,6 +142,7 @@ def scan(arguments: argparse.Namespace) -> bool:
         return _scan_on_spark(arguments, inputs)
     with loading():
         from urnscan.output.tables import open_table
+        from urnscan.pool import Pool
         from urnscan.run.options import Options
         from urnscan.run.pipeline import Outputs, run
         from urnscan.run.tasks import plan_size
@@ -160,17 +161,18 @@ def scan(arguments: argparse.Namespace) -> bool:
         write(lines, sys.stdout)
 
     printed = printers(arguments, passages, print_lines)
-    kinds = {name: functools.partial(open_table, **given) for name, given in WRITTEN.items() if name not in printed}
     with contextlib.ExitStack() as stack:
+        pool = stack.enter_context(Pool(options.jobs))
+        opening = functools.partial(open_table, pool=pool)
+        kinds = {name: functools.partial(opening, **given) for name, given in WRITTEN.items() if name not in printed}
         files = open_outputs(arguments, kinds, stack)
         is_file_alone = not printed and STANDARD_OUTPUT not in places
         shards = _open_shards(arguments, options, files, stack) if is_file_alone else None
         progress = show_progress(arguments, "scanning", lambda: plan_size(inputs, options, paths), stack)
         sinks = {name: files.sink(name) for name in files.files}
         folder = files.folder("classes")
-        report = run(
-            inputs, options, Outputs(**sinks, **printed, paths=paths, spill_folder=folder, shards=shards), progress
-        )
+        outputs = Outputs(**sinks, **printed, paths=paths, spill_folder=folder, shards=shards, pool=pool)
+        report = run(inputs, options, outputs, progress)
         files.commit(report.metadata(options))
         if shards is not None:
             if shards.unused and not arguments.quiet:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +22,7 @@ from urnscan.arrays.octets import Integers
 from urnscan.errors import FatalError
 from urnscan.grouping.classes import add_up, classes_of, one_batch, one_schema, taken
 from urnscan.grouping.ranges import Ranges, choose_ranges, sample
+from urnscan.pool import Pool
 from urnscan.urn.syntax import Syntax
 
 _CHUNK = 16 << 20  # octets of rows that are parted by ranges at once: the share of a thread
@@ -36,8 +36,6 @@ _TRIED = 16  # one slice of so many is added up first: it tells whether that sav
 _NUMBERS = itertools.count()  # of spilled files
 _Cut = tuple[int, int]
 """Neighbouring ranges: the first one, and the one behind the last one."""
-_Given = TypeVar("_Given")
-_Result = TypeVar("_Result")
 
 
 @dataclass(eq=False)
@@ -45,19 +43,18 @@ class Grouping:
     """Takes occurrences in the order of the inputs, and gives classes in the order of their keys.
 
     About `memory` octets of rows stay in memory; more are spilled to files in the folder that `spill_folder` returns.
-    `executor`, with `jobs` threads, does the work.
+    The threads of `pool` do the work.
     """
 
     memory: int
-    jobs: int
-    executor: Executor
+    pool: Pool
     spill_folder: Callable[[], Path]
     ranges: Ranges | None = None
     """None: the first rows decide them."""
 
     def __post_init__(self) -> None:
         # In each thread, parting takes twice the octets of its rows, and adding up five times. Rows that wait have the rest.
-        share = self.memory // (16 * self.jobs)
+        share = self.memory // (16 * self.pool.jobs)
         self._chunk_octets = min(_CHUNK, max(_CHUNK // 4, share))
         self._slice_octets = min(_SLICE, max(_SLICE // 4, share))
         self._large_octets = max(_SLICE, share)
@@ -112,7 +109,7 @@ class Grouping:
                     on_rows(_count(chunks, cut) - part.complete())  # rows that are gone, as the part was added up early
                     yield from part.classes(finish, on_rows, syntax)
             else:
-                for cut, rows in self._in_threads(
+                for cut, rows in self.pool.results(
                     lambda cut: (cut, finish(classes_of(self._added(chunks, ranges, cut), syntax))), cuts
                 ):
                     yield rows
@@ -127,9 +124,9 @@ class Grouping:
         ranges = self.ranges or _choose_ranges(rows, sum(batch.num_rows for batch in rows), most_ranges)
         self.ranges = ranges
         for batches in _packed(rows, self._chunk_octets):
-            while len(self._futures) >= self.jobs:
+            while len(self._futures) >= self.pool.jobs:
                 self._take_chunk()
-            self._futures.append(self.executor.submit(lambda some: _Chunk(one_batch(some), ranges), batches))
+            self._futures.append(self.pool.submit(lambda some: _Chunk(one_batch(some), ranges), batches))
 
     def _take_chunk(self) -> None:
         chunk = self._futures.popleft().result()
@@ -148,9 +145,11 @@ class Grouping:
         some = cuts[_TRIED // 2 :: _TRIED] or cuts[:1]
         tried = [next(_packed(_between(chunks, cut), self._slice_octets), []) for cut in some]
         before = sum(rows.nbytes for batches in tried for rows in batches)
-        after = sum(rows.nbytes for rows in self._in_threads(add_up, tried))
+        after = sum(rows.nbytes for rows in self.pool.results(add_up, tried))
         if 2 * after < before:
-            added = self._in_threads(lambda cut: _Chunk(self._added(chunks, ranges, cut), ranges, is_sorted=True), cuts)
+            added = self.pool.results(
+                lambda cut: _Chunk(self._added(chunks, ranges, cut), ranges, is_sorted=True), cuts
+            )
             chunks = list(added)
             self._in_memory = sum(int(chunk.octets.sum()) for chunk in chunks)
         if self._in_memory > self.memory // 4 * 3:
@@ -163,7 +162,7 @@ class Grouping:
     def _part(self, chunks: Sequence[_Chunk | _Spilled], cut: _Cut) -> Grouping:
         """A grouping of the rows in a range, with ranges of its own."""
         ranges = _choose_ranges(_between(chunks, cut), _count(chunks, cut), _RANGES)
-        part = Grouping(self.memory // 4, self.jobs, self.executor, self.spill_folder, ranges)
+        part = Grouping(self.memory // 4, self.pool, self.spill_folder, ranges)
         for rows in _between(chunks, cut):
             part.add(rows)
         return part
@@ -181,16 +180,6 @@ class Grouping:
                 octets = batches[0].nbytes
                 most = max(most, 2 * octets)
         return add_up(batches, shared)
-
-    def _in_threads(self, work: Callable[[_Given], _Result], given: Iterable[_Given]) -> Iterator[_Result]:
-        """Results of `work` for each of `given`, in that order; the threads do the work."""
-        working: deque[Future[_Result]] = deque()
-        for each in given:
-            working.append(self.executor.submit(work, each))
-            if len(working) > self.jobs:
-                yield working.popleft().result()
-        while working:
-            yield working.popleft().result()
 
 
 class _Chunk:

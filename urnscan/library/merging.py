@@ -9,6 +9,7 @@ from typing import Any
 from urnscan.errors import ArgumentError, checks_options
 from urnscan.output.places import check_outputs, commit_all
 from urnscan.output.tables import open_table
+from urnscan.pool import Pool
 from urnscan.results.merge import Merge, MergeReport
 from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
 from urnscan.run.pipeline import Outputs
@@ -55,10 +56,12 @@ def merge(
     merging = Merge(named_inputs([tables]), outputs, memory=options.memory, jobs=options.jobs)
     written = merging.kinds_of(paths)
     with contextlib.ExitStack() as stack:
+        pool = stack.enter_context(Pool(options.jobs))
         files: dict[str, Any] = {
-            name: stack.enter_context(open_table(path, **WRITTEN[name], force=force)) for name, path in written.items()
+            name: stack.enter_context(open_table(path, **WRITTEN[name], force=force, pool=pool))
+            for name, path in written.items()
         }
         folder = files["classes"].folder if "classes" in files else None
-        merging.run(Outputs(**{name: file.write for name, file in files.items()}, spill_folder=folder))
+        merging.run(Outputs(**{name: file.write for name, file in files.items()}, spill_folder=folder, pool=pool))
         commit_all(files.values(), merging.metadata)
     return merging.report

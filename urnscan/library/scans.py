@@ -20,6 +20,7 @@ from urnscan.library.shared import as_frame, as_table, watched
 from urnscan.output.octets import PageOutput
 from urnscan.output.parquet import ParquetOutput
 from urnscan.output.places import check_outputs, commit_all
+from urnscan.pool import Pool
 from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
 from urnscan.run.pipeline import Outputs, Report, run
 from urnscan.run.tasks import plan_size
@@ -86,8 +87,10 @@ class Scan:
         check_outputs(*paths.values())
         metadata = self.report.metadata(self.options)
         with contextlib.ExitStack() as stack:
+            pool = stack.enter_context(Pool(self.options.jobs))
             files = [
-                stack.enter_context(ParquetOutput(path, **WRITTEN[name], force=force)) for name, path in paths.items()
+                stack.enter_context(ParquetOutput(path, **WRITTEN[name], force=force, pool=pool))
+                for name, path in paths.items()
             ]
             for name, file in zip(paths, files, strict=True):
                 for batch in tables[name].to_batches():

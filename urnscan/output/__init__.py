@@ -2,6 +2,7 @@
 
 spill: rows that may be more than memory holds, kept in a file without a name.
 places: local paths and URLs where an output appears when it is complete.
+footer: footers of Parquet files, whose row groups are written apart.
 parquet: the Parquet writer.
 lines: rows as lines of text and of JSON.
 octets: plain octets, compressed as the name says.

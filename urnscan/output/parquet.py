@@ -1,11 +1,17 @@
-"""Parquet writer: the same octets for the same rows, however they arrive."""
+"""Parquet writer: the same octets for the same rows, however they arrive, and however many threads encode them.
+
+Row groups are independent. Each is encoded as a file of its own, in memory, by a thread; what they are is put into the
+file in their order. The octets are those that one writer of pyarrow would write.
+"""
 
 from __future__ import annotations
 
 import base64
 import contextlib
 import os
+from collections import deque
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,8 +22,10 @@ import pyarrow.parquet as pq
 
 from urnscan.arrays.arrow import numbers, octet_strings
 from urnscan.errors import FatalError
+from urnscan.output.footer import MAGIC, RowGroup, end_of_file
 from urnscan.output.octets import CODECS, NOT_WRITTEN
 from urnscan.output.places import Output, as_fatal, name_of
+from urnscan.pool import Pool
 from urnscan.tables.metadata import described
 
 # A row group is full with so many rows, or so many octets in their texts.
@@ -39,11 +47,12 @@ class ParquetOutput(Output):
         dictionaries: Sequence[str] | bool = True,
         statistics: Sequence[str] | bool = True,
         force: bool = False,
+        pool: Pool | None = None,
     ) -> None:
         """Leaf columns with dictionaries are those whose values repeat; with statistics, those that readers filter by.
 
-        True stands for all columns. Raises FatalError like Output, for the suffix of another form, and later when the
-        disk is full.
+        True stands for all columns. Threads of the pool encode; None: the thread that writes does. Raises FatalError
+        like Output, for the suffix of another form, and later when the disk is full.
         """
         name = name_of(path)
         suffix = Path(name).suffix.lower()
@@ -51,19 +60,23 @@ class ParquetOutput(Output):
             raise FatalError(f"{name}: tables are written in Parquet, not as {suffix}: let its name end in .parquet")
         super().__init__(path, force=force)
         self.schema = schema
+        self._properties = {
+            "compression": "snappy",  # zstd saves a third of the file and takes half as long again
+            "use_dictionary": dictionaries,
+            "write_statistics": statistics,
+            "write_batch_size": 1 << 16,  # rows handed to an encoder at once: fewer, longer calls
+        }
+        self._pool = pool
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._octets = 0  # that wait
+        self._encoding: deque[Future[RowGroup]] = deque()
+        self._groups: list[bytes] = []  # of the footer
+        self._all_rows = 0  # of these
         with as_fatal(self._place.name), contextlib.ExitStack() as stack:
             stack.push(self)
-            self._writer = pq.ParquetWriter(
-                self._written,
-                schema,
-                compression="snappy",  # zstd saves a third of the file and takes half as long again
-                use_dictionary=dictionaries,
-                write_statistics=statistics,
-                write_batch_size=1 << 16,  # rows handed to an encoder at once: fewer, longer calls
-            )
+            self._file = self._written.open("wb")
             self._clean_up.callback(self._close)
+            self._file.write(MAGIC)
             stack.pop_all()
 
     def write(self, rows: pa.RecordBatch) -> None:
@@ -84,22 +97,49 @@ class ParquetOutput(Output):
     def _write_end(self, metadata: Mapping[str, Any]) -> None:
         if self._rows:
             self._write_group()
+        while self._encoding:
+            self._append(self._encoding.popleft().result())
         # The schema of Arrow in the footer is replaced by the same with metadata, which are known only at the end.
         schema = described(self.schema, metadata)
         arrow = base64.b64encode(schema.serialize())
-        self._writer.add_key_value_metadata({"ARROW:schema": arrow, **schema.metadata})
-        self._writer.close()
+        empty = self._encoded(None, {"ARROW:schema": arrow, **schema.metadata})
+        self._file.write(end_of_file(empty, self._groups, self._all_rows))
+        self._file.close()
 
     def _write_group(self) -> None:
-        group = pa.Table.from_batches(self._waiting, self.schema)
-        with as_fatal(self._place.name):
-            self._writer.write_table(_same_dictionaries(group))
-        self._waiting = []
+        """Have the rows that wait encoded, and write the row groups before them that are ready, or should be."""
+        batches, self._waiting = self._waiting, []
         self._rows = self._octets = 0
+        with as_fatal(self._place.name):
+            if self._pool is None:
+                self._append(self._row_group(batches))
+                return
+            self._encoding.append(self._pool.submit(self._row_group, batches))
+            while self._encoding and (self._encoding[0].done() or len(self._encoding) > self._pool.jobs):
+                self._append(self._encoding.popleft().result())
+
+    def _row_group(self, batches: Sequence[pa.RecordBatch]) -> RowGroup:
+        """A row group with these rows; called in threads."""
+        return RowGroup(self._encoded(_same_dictionaries(pa.Table.from_batches(batches, self.schema))))
+
+    def _encoded(self, rows: pa.Table | None, metadata: Mapping[str, bytes] | None = None) -> memoryview:
+        """The octets of a Parquet file with one row group, or none."""
+        stream = pa.BufferOutputStream()
+        with pq.ParquetWriter(stream, self.schema, **self._properties) as writer:
+            if rows is not None:
+                writer.write_table(rows)
+            if metadata is not None:
+                writer.add_key_value_metadata(metadata)
+        return memoryview(stream.getvalue())
+
+    def _append(self, group: RowGroup) -> None:
+        self._groups.append(group.placed(len(self._groups), self._file.tell()))
+        self._all_rows += group.rows
+        self._file.write(group.octets)
 
     def _close(self) -> None:
-        with contextlib.suppress(OSError, pa.ArrowException):  # an unfinished file is thrown away
-            self._writer.close()
+        with contextlib.suppress(OSError):  # of a full disk, which was told already
+            self._file.close()
 
 
 def _octets(rows: pa.RecordBatch) -> npt.NDArray[np.int64]:

@@ -19,6 +19,7 @@ from urnscan.output.lines import json_lines, json_values, moments
 from urnscan.output.octets import CODECS, GENERATOR, OctetOutput, form_of
 from urnscan.output.parquet import ParquetOutput
 from urnscan.output.places import Output, name_of
+from urnscan.pool import Pool
 from urnscan.tables.metadata import KEY, OF_FOLDER
 from urnscan.tables.schemas import (
     CANDIDATES,
@@ -67,10 +68,11 @@ def open_table(
     dictionaries: Sequence[str] | bool = True,
     statistics: Sequence[str] | bool = True,
     force: bool = False,
+    pool: Pool | None = None,
 ) -> Output:
     """Open an output for rows of the schema, in the format of its name; a stream gets Parquet.
 
-    `dictionaries` and `statistics` are those of ParquetOutput. Raises FatalError like Output, and for a name that says
+    `dictionaries`, `statistics` and `pool` are those of ParquetOutput. Raises FatalError like Output, and for a name that says
     no format.
     """
     if isinstance(path, str | os.PathLike):
@@ -84,7 +86,7 @@ def open_table(
                 f"{name}: the end of the name tells the format of a table: .parquet, {', '.join(TEXT_FORMS)}, or one of "
                 f"the last three and {', '.join(CODECS)}"
             )
-    return ParquetOutput(path, schema, dictionaries=dictionaries, statistics=statistics, force=force)
+    return ParquetOutput(path, schema, dictionaries=dictionaries, statistics=statistics, force=force, pool=pool)
 
 
 def is_result(path: str) -> bool:

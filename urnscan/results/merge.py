@@ -16,6 +16,7 @@ from urnscan.display.progress import Progress
 from urnscan.display.text import counted
 from urnscan.errors import FatalError, option
 from urnscan.grouping.classes import MOST_SPELLINGS
+from urnscan.pool import Pool
 from urnscan.results.classes import Merged, merge_rows
 from urnscan.results.of_occurrences import OfOccurrences
 from urnscan.results.opening import added_counts, differing_options, open_tables
@@ -118,7 +119,8 @@ class Merge:
                     report.shared += merged.shared
                 report.classes = report.rows
             else:
-                new_grouping = groupings(self._jobs, outputs.spill_folder, stack)
+                pool = outputs.pool or stack.enter_context(Pool(self._jobs))
+                new_grouping = groupings(pool, outputs.spill_folder, stack)
                 grouped = OfOccurrences(self._tables[0], new_grouping(self._memory)) if outputs.classes else None
                 for table, rows in self._occurrences(progress.on_progress):
                     _give(rows, outputs.occurrences)

@@ -5,25 +5,23 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 from urnscan.errors import FatalError
 from urnscan.grouping.out_of_core import Grouping
+from urnscan.pool import Pool
 from urnscan.sources.selection import TEMPORARY_SUFFIX
 
 
-def groupings(jobs: int, spill_folder: Path | None, stack: ExitStack) -> Callable[[int], Grouping]:
+def groupings(pool: Pool, spill_folder: Path | None, stack: ExitStack) -> Callable[[int], Grouping]:
     """Function that makes a grouping with so many octets of memory, to be used until the stack is closed.
 
-    Rows are spilled to a folder in `spill_folder`; None: in the system's folder for temporary files.
+    The threads of the pool do the work. Rows are spilled to a folder in `spill_folder`; None: in the system's folder for temporary files.
     """
     folder = SpillFolder(spill_folder)
     stack.callback(folder.remove)
-    executor = ThreadPoolExecutor(jobs, thread_name_prefix="urnscan-grouping")
-    stack.callback(executor.shutdown, cancel_futures=True)
-    return lambda memory: Grouping(memory, jobs, executor, folder.get)
+    return lambda memory: Grouping(memory, pool, folder.get)
 
 
 class SpillFolder:

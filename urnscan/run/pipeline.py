@@ -18,6 +18,7 @@ from urnscan.display.text import html_failures, html_fields
 from urnscan.errors import FatalError, SourceError, SourceNote, count_of
 from urnscan.grouping.by_count import by_count
 from urnscan.grouping.out_of_core import Grouping
+from urnscan.pool import Pool
 from urnscan.run.failures import Failures
 from urnscan.run.groupings import groupings
 from urnscan.run.options import Options
@@ -56,6 +57,8 @@ class Outputs:
     """Folder for files of grouping; None: the system's folder for temporary files."""
     shards: Shards | None = None
     """Finished tasks of an earlier run, and of this one."""
+    pool: Pool | None = None
+    """Threads that bring rows into classes, and may have other work of the sinks; None: as many as the options say."""
 
     @property
     def tables(self) -> list[str]:
@@ -130,7 +133,8 @@ def run(
     failures = Failures(progress.on_failure, strict=options.strict)
     lock = threading.Lock()
     with ExitStack() as stack:
-        new_grouping = groupings(options.jobs, outputs.spill_folder, stack)
+        pool = outputs.pool or stack.enter_context(Pool(options.jobs))
+        new_grouping = groupings(pool, outputs.spill_folder, stack)
         grouping = new_grouping(options.memory) if "classes" in outputs.tables else None
 
         def on_read(octets: int) -> None:

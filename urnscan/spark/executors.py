@@ -25,6 +25,7 @@ from urnscan.errors import SourceError
 from urnscan.grouping.classes import add_up
 from urnscan.grouping.ranges import Ranges
 from urnscan.output.parquet import ParquetOutput
+from urnscan.pool import Pool
 from urnscan.run.failures import Failures
 from urnscan.run.groupings import groupings
 from urnscan.run.options import Options
@@ -260,7 +261,7 @@ def classes_of_range(batches: Iterable[pa.RecordBatch], options: Options) -> Ite
     """CUT rows of one range, in the order of `task` and `row` -> CLASSES rows."""
     names: dict[int, str] = {}
     with contextlib.ExitStack() as stack:
-        grouping = groupings(1, None, stack)(_MEMORY)
+        grouping = groupings(stack.enter_context(Pool(1)), None, stack)(_MEMORY)
         for (blob,) in _values(batches, "rows"):
             for rows in frames.unpacked(blob):
                 place, source = numbers(rows.column("first_source")), rows.column("source")
