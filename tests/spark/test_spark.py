@@ -477,6 +477,7 @@ class TestCommand:
         (["--engine", "spark", "x", "-o", "y", "--resume"], "--resume is for one machine"),
         (["--engine", "spark", "x", "-o", "y", "-j", "3"], "-j is for one machine"),
         (["--engine", "spark", "x", "-o", "y", "--memory", "1GB"], "--memory is for one machine"),
+        (["--engine", "spark", "x", "-o", "y", "--timings"], "--timings is for one machine"),
         (["--engine", "spark", "x", "-o", "y.csv"], "writes folders of Parquet: leave out .csv"),
         (["x", "--master", "local[2]"], "--master is for Spark"),
         (["x", "--errors", "y"], "--errors is for Spark"),

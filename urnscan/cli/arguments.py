@@ -225,9 +225,13 @@ _READING: Mapping[str, OptionTable] = {
         "--strict": flag("end the run at the first failure"),
         "-q --quiet": flag("no summary and no progress bar; failures and notes are still named"),
         "--no-progress": flag("no progress bar"),
+        "--timings": flag(
+            "at the end, print a line for each stage of the run on standard error: CPU seconds of all its threads, seconds, and "
+            "octets or rows"
+        ),
     },
 }
-_ONLY_SCAN = ("--column", "--where", "--filter", "--filter-timeout", "--memory")
+_ONLY_SCAN = ("--column", "--where", "--filter", "--filter-timeout", "--memory", "--timings")
 _ONLY_DEDUP: OptionTable = {
     "-j": option(
         "N",

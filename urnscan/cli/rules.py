@@ -20,7 +20,7 @@ TABLES = {"classes": "-o", "occurrences": "--occurrences", "rejects": "--rejects
 _FORMS = {"count": "--count", "list_sources": "--list-sources", "unique": "--unique"}
 """Options that print something other than all occurrences, by their arguments."""
 _AROUND = "-C"
-_OTHERS = {name: f"--{name}" for name in ("json", "canonical", "resume", "master", "errors", "memory")} | {
+_OTHERS = {name: f"--{name}" for name in ("json", "canonical", "resume", "master", "errors", "memory", "timings")} | {
     "jobs": "-j",
     "context": _AROUND,
 }
@@ -64,6 +64,7 @@ _RULES = (
         [_SPARK],
         "{0} is for one machine: Spark groups in what its executors have, spark.executor.memory",
     ),
+    Rule(["--timings"], [_SPARK], "{0} is for one machine: the pages of Spark tell what its stages take"),
     Rule(_STREAMS, [_SPARK], "{0}: the outputs of {1} are folders: name one"),
     Rule([_SPARK], None, f"{{0}} prints no occurrences: {_NAME_ONE}", _FILES),
     *_each_two(list(_FORMS.values()), "{0} and {1} print different things: choose one"),

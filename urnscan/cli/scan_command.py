@@ -184,6 +184,8 @@ def scan(arguments: argparse.Namespace) -> bool:
         say(failure)
     if not arguments.quiet:
         summarise(report, options, paths, 0 if shards is None else shards.octets)
+    for line in pool.timings.lines() if arguments.timings else ():
+        say(line)
     return not report.failures and not missed
 
 

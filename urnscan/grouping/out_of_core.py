@@ -110,8 +110,9 @@ class Grouping:
                     yield from part.classes(finish, on_rows, syntax)
             else:
                 for cut, rows in self.pool.results(
-                    lambda cut: (cut, finish(classes_of(self._added(chunks, ranges, cut), syntax))), cuts
+                    "classes", lambda cut: (cut, finish(classes_of(self._added(chunks, ranges, cut), syntax))), cuts
                 ):
+                    self.pool.timings.count("classes", rows.num_rows)
                     yield rows
                     on_rows(_count(chunks, cut))
         for chunk in chunks:
@@ -126,11 +127,12 @@ class Grouping:
         for batches in _packed(rows, self._chunk_octets):
             while len(self._futures) >= self.pool.jobs:
                 self._take_chunk()
-            self._futures.append(self.pool.submit(lambda some: _Chunk(one_batch(some), ranges), batches))
+            self._futures.append(self.pool.submit("ranges", lambda some: _Chunk(one_batch(some), ranges), batches))
 
     def _take_chunk(self) -> None:
         chunk = self._futures.popleft().result()
         self._chunks.append(chunk)
+        self.pool.timings.count("ranges", _count([chunk], (0, len(self.ranges or Ranges()))))
         self._in_memory += int(chunk.octets.sum())
         if self._in_memory > self._try_past:
             self._make_room()
@@ -145,10 +147,10 @@ class Grouping:
         some = cuts[_TRIED // 2 :: _TRIED] or cuts[:1]
         tried = [next(_packed(_between(chunks, cut), self._slice_octets), []) for cut in some]
         before = sum(rows.nbytes for batches in tried for rows in batches)
-        after = sum(rows.nbytes for rows in self.pool.results(add_up, tried))
+        after = sum(rows.nbytes for rows in self.pool.results("classes", add_up, tried))
         if 2 * after < before:
             added = self.pool.results(
-                lambda cut: _Chunk(self._added(chunks, ranges, cut), ranges, is_sorted=True), cuts
+                "classes", lambda cut: _Chunk(self._added(chunks, ranges, cut), ranges, is_sorted=True), cuts
             )
             chunks = list(added)
             self._in_memory = sum(int(chunk.octets.sum()) for chunk in chunks)

@@ -25,7 +25,7 @@ from urnscan.errors import FatalError
 from urnscan.output.footer import MAGIC, RowGroup, end_of_file
 from urnscan.output.octets import CODECS, NOT_WRITTEN
 from urnscan.output.places import Output, as_fatal, name_of
-from urnscan.pool import Pool
+from urnscan.pool import Pool, Timings
 from urnscan.tables.metadata import described
 
 # A row group is full with so many rows, or so many octets in their texts.
@@ -67,6 +67,7 @@ class ParquetOutput(Output):
             "write_batch_size": 1 << 16,  # rows handed to an encoder at once: fewer, longer calls
         }
         self._pool = pool
+        self._timings = Timings() if pool is None else pool.timings
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._octets = 0  # that wait
         self._encoding: deque[Future[RowGroup]] = deque()
@@ -114,7 +115,7 @@ class ParquetOutput(Output):
             if self._pool is None:
                 self._append(self._row_group(batches))
                 return
-            self._encoding.append(self._pool.submit(self._row_group, batches))
+            self._encoding.append(self._pool.submit("encoding", self._row_group, batches))
             while self._encoding and (self._encoding[0].done() or len(self._encoding) > self._pool.jobs):
                 self._append(self._encoding.popleft().result())
 
@@ -135,7 +136,10 @@ class ParquetOutput(Output):
     def _append(self, group: RowGroup) -> None:
         self._groups.append(group.placed(len(self._groups), self._file.tell()))
         self._all_rows += group.rows
-        self._file.write(group.octets)
+        with self._timings.measure("file"):
+            self._file.write(group.octets)
+        self._timings.count("encoding", group.rows)
+        self._timings.count("file", len(group.octets))
 
     def _close(self) -> None:
         with contextlib.suppress(OSError):  # of a full disk, which was told already

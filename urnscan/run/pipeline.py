@@ -143,7 +143,7 @@ def run(
 
         def new_worker() -> Callable[[Task], Iterator[Piece]]:
             worker = Worker(options, _SIZES, outputs.tables, on_read)
-            return functools.partial(_pieces, worker, outputs.shards)
+            return lambda task: pool.timings.steps("scan", _pieces(worker, outputs.shards, task))
 
         pieces = in_order(tasks(inputs, options, outputs.paths, _SIZES), new_worker, options.jobs)
         # No thread waits for a process when it is to end; then those end that were started meanwhile.
@@ -154,6 +154,7 @@ def run(
         for piece in pieces:
             results.add(piece)
         results.finish()
+        pool.timings.count("scan", results.counts.octets)
         report = Report(**asdict(results.counts), failures=failures.failures, notes=failures.notes)
         if outputs.rejects is None:
             report.rejects = None

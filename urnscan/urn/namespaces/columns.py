@@ -79,6 +79,8 @@ class _Tables(NamedTuple):
     """The kind of each octet, for each automaton."""
     first: _States
     """First state of each automaton; -1 for none."""
+    dead: _States
+    """State of each automaton from which none leads on."""
     follow: _States
     marks: Codes
     accepting: Codes
@@ -163,7 +165,7 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
     table = [rulebook.rules[nid] for nid in rulebook.nids]
     checks, codes = [rule.check or "" for rule in table], [rule.code or "" for rule in table]
     kinds = np.zeros((2 * len(table), 256), np.uint8)
-    first = np.full(2 * len(table), -1, np.int32)
+    first, dead = np.full(2 * len(table), -1, np.int32), np.full(2 * len(table), -1, np.int32)
     follow, marks, accepting = [np.empty(0, np.int32)], [np.empty(0, np.uint8)], [np.empty(0, np.uint8)]
     has_part = np.zeros(len(table), np.bool_)
     size = 0
@@ -172,7 +174,7 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
             if pattern is not None:
                 each = automaton(pattern)
                 kinds[place] = np.frombuffer(each.kinds, np.uint8)
-                first[place] = size + each.width
+                first[place], dead[place] = size + each.width, size
                 follow.append(size + each.width * np.array(each.follow, np.int32))
                 marks.append(np.frombuffer(each.marks, np.uint8))
                 if place == 2 * number:
@@ -185,6 +187,7 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
         has_part=has_part,
         kinds=kinds,
         first=first,
+        dead=dead,
         follow=np.concatenate(follow),
         marks=np.concatenate(marks),
         accepting=np.concatenate(accepting),
@@ -209,11 +212,13 @@ def _look_up(urn: Octets, offsets: Offsets, nids: Vocabulary, rule: _Indices, st
 def _fits(octets: Octets, start: int, end: int, number: int, tables: _Tables) -> bool:
     """Whether `octets[start:end]` fits the pattern of automaton `number`, if there is one."""
     kinds, follow = tables.kinds[number], tables.follow
-    state = tables.first[number]
+    state, dead = tables.first[number], tables.dead[number]
     if state == -1:
         return False
     for i in range(start, end):
         state = follow[state + kinds[octets[i]]]
+        if state == dead:
+            return False
     return bool(tables.accepting[state])
 
 
@@ -259,7 +264,8 @@ def _not_meant(octets: Octets, start: int, end: int, rule: int, tables: _Tables,
             continue
         for i in range(end - start):
             fits[i] = tables.accepting[state]
-            state = tables.follow[state + kinds[octets[start + i]]]
+            if state != tables.dead[number]:
+                state = tables.follow[state + kinds[octets[start + i]]]
         length = _front(octets, start, fits, tables.punctuation)
         if length == 0:
             continue
