@@ -17,7 +17,6 @@ from urnscan.arrays.arrow import decoded
 from urnscan.errors import FatalError
 from urnscan.output.lines import json_lines, json_values, moments
 from urnscan.output.octets import CODECS, GENERATOR, OctetOutput, form_of
-from urnscan.output.parquet import ParquetOutput
 from urnscan.output.places import Output, name_of
 from urnscan.pool import Pool
 from urnscan.tables.metadata import KEY, OF_FOLDER
@@ -86,6 +85,8 @@ def open_table(
                 f"{name}: the end of the name tells the format of a table: .parquet, {', '.join(TEXT_FORMS)}, or one of "
                 f"the last three and {', '.join(CODECS)}"
             )
+    from urnscan.output.parquet import ParquetOutput  # noqa: PLC0415 (takes long to load, and runs that print do without)
+
     return ParquetOutput(path, schema, dictionaries=dictionaries, statistics=statistics, force=force, pool=pool)
 
 
