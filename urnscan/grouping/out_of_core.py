@@ -112,7 +112,6 @@ class Grouping:
                 for cut, rows in self.pool.results(
                     "classes", lambda cut: (cut, finish(classes_of(self._added(chunks, ranges, cut), syntax))), cuts
                 ):
-                    self.pool.timings.count("classes", rows.num_rows)
                     yield rows
                     on_rows(_count(chunks, cut))
         for chunk in chunks:

@@ -170,6 +170,7 @@ def run(
                 report.classes += rows.num_rows
                 if report.untrimmed is not None:
                     report.untrimmed += count_untrimmed(rows)
+            pool.timings.count("classes", report.classes)
     report.seconds = time.monotonic() - began
     return report
 
