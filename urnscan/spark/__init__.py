@@ -4,7 +4,9 @@ frames: schemas of the rows that executors exchange, and blobs of rows.
 partitions: tasks -> the partitions of a frame.
 executors: functions that run in executors, batch by batch.
 driver: the public functions `scan`, `occurrences`, `classes`, `scan_column`.
-job: the run of the command, from inputs to folders of Parquet.
+causes: errors of Spark -> one line that names the cause.
+folders: folders of Parquet, on a disk or in a store, that appear whole or not at all.
+job: the run of the command, from inputs to those folders.
 
 Executors run `run.worker` and `grouping`, like the threads of one machine.
 """

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
 _RANGE = 32 << 20  # octets of rows of a range of keys, about
 _LEAST = 4 << 20  # the same where they are fewer ranges than cores
+_FILE = 32 << 20  # octets of blobs in a file of occurrences or rejects, about, where those of many tasks come together
 _KEY = "urnscan"  # of the options in the metadata of the column `urn`
 
 
@@ -51,17 +51,15 @@ class Scan:
     """The results of all tasks, in blobs (`frames.RAW`)."""
     options: Options
     """The options of the scan."""
+    _partitions: int
+    """Their number."""
     has_parts: bool
     """Whether a file was cut into parts, each of which counts its lines from 1: these tables then begin with a scan."""
 
     @property
     def occurrences(self) -> DataFrame:
         """The table of occurrences, and a column `place`: sorted by it, rows are in the order of one machine."""
-        before = self._lines_before
-        rows = self._blobs("occurrences").mapInArrow(
-            lambda batches: executors.occurrences_here(batches, before), ddl(OCCURRENCES_HERE)
-        )
-        return _with_options(rows, self.options)
+        return self._rows_of(self._blobs("occurrences"), "occurrences")
 
     @property
     def classes(self) -> DataFrame:
@@ -71,18 +69,29 @@ class Scan:
     @property
     def rejects(self) -> DataFrame:
         """The table of rejects, if it was asked for."""
-        before = self._lines_before
-        return self._blobs("rejects").mapInArrow(
-            lambda batches: executors.plain(executors.whole_lines(batches, before, REJECTS), REJECTED), ddl(REJECTED)
-        )
+        return self._rows_of(self._blobs("rejects"), "rejects")
 
-    def write(self, table: str, folder: Path) -> list[Row]:
-        """Have executors write a table to files in a folder that all of them share.
+    def _rows_of(self, blobs: DataFrame, table: str) -> DataFrame:
+        before = self._lines_before
+        if table == "rejects":
+            return blobs.mapInArrow(
+                lambda batches: executors.plain(executors.whole_lines(batches, before, REJECTS), REJECTED),
+                ddl(REJECTED),
+            )
+        rows = blobs.mapInArrow(lambda batches: executors.occurrences_here(batches, before), ddl(OCCURRENCES_HERE))
+        return _with_options(rows, self.options)
+
+    def to_write(self, table: str) -> DataFrame:
+        """A table whose small neighbouring partitions come together, so that they become few files."""
+        return self.classes if table == "classes" else self._rows_of(self._in_order(table), table)
+
+    def write(self, table: str, folder: str) -> list[Row]:
+        """Have executors write a table to files in a folder that all of them share, or at a URL.
 
         Gives a row for each file, in the order of the table (`frames.PART`). Files that lost attempts leave are others.
         """
         options, before = self.options, self._lines_before
-        blobs = _cut(self._blobs("partial"), self._told[1]) if table == "classes" else self._blobs(table)
+        blobs = _cut(self._blobs("partial"), self._told[1]) if table == "classes" else self._in_order(table)
 
         def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
             if table == "classes":
@@ -154,6 +163,17 @@ class Scan:
                 before[told.task] = lines[told.part_of]
                 lines[told.part_of] += told.lines
         return before
+
+    def _in_order(self, kind: str) -> DataFrame:
+        """Blobs of occurrences or rejects in the order of the inputs; small ones of many partitions come into one."""
+        from pyspark.sql import functions as F  # noqa: N812, PLC0415
+
+        blobs = self._blobs(kind)
+        firsts = _first_tasks(self._told[0], kind)
+        if 2 * len(firsts) > self._partitions:
+            return blobs
+        number = F.size(F.filter(F.lit(firsts), lambda first: first <= F.col("task"))) - 1
+        return blobs.repartitionById(len(firsts), number).sortWithinPartitions("task", "row")
 
     def _blobs(self, kind: str) -> DataFrame:
         return self.raw.where(f"kind = '{kind}'").drop("kind")
@@ -350,7 +370,18 @@ def scan_inputs(spark: SparkSession, inputs: Sequence[Argument], wanted: Wanted,
     raw = numbers.mapInArrow(
         lambda batches: executors.scanned_tasks(batches, wanted, lambda number: shared.value[number]), ddl(RAW)
     )
-    return Scan(raw.persist(StorageLevel.DISK_ONLY), wanted.options, has_parts)
+    return Scan(raw.persist(StorageLevel.DISK_ONLY), wanted.options, len(partitions), has_parts)
+
+
+def _first_tasks(told: Sequence[Told], kind: str) -> list[int]:
+    """The first task of each partition, if neighbouring tasks come together whose blobs of a kind are few."""
+    firsts, octets = [0], 0
+    for each in told:
+        if octets >= _FILE:
+            firsts.append(each.task)
+            octets = 0
+        octets += each.blobs[kind]
+    return firsts
 
 
 def _told(blobs: DataFrame) -> tuple[list[Told], Keys]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import platform
 import uuid
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
@@ -21,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.arrays.arrow import number_array, numbers, octet_strings, text_array
-from urnscan.errors import SourceError
+from urnscan.errors import FatalError, SourceError
 from urnscan.grouping.classes import add_up
 from urnscan.grouping.ranges import Ranges
 from urnscan.output.parquet import ParquetOutput
@@ -33,6 +35,7 @@ from urnscan.run.pieces import Counts, Done, Failed, Rows, add_lines
 from urnscan.run.tasks import Part, Sizes, Task
 from urnscan.run.worker import Worker
 from urnscan.scanner.views import make_scanner
+from urnscan.sources.remote.urls import in_folder, is_url
 from urnscan.spark import frames
 from urnscan.tables.rows import class_rows, count_untrimmed, occurrences_in_values
 from urnscan.tables.schemas import PARTIAL, SINGLE, WRITTEN
@@ -75,6 +78,8 @@ class Told:
     counts: Counts = field(default_factory=Counts)
     lines: int = 0
     """LF octets in a part."""
+    blobs: Counter[str] = field(default_factory=Counter)
+    """Octets of its blobs, by their kind; but those of `partial` are of all tasks of a partition together."""
 
 
 @dataclass
@@ -119,7 +124,9 @@ def _scanned(first: int, some: Sequence[Task], worker: Worker, wanted: Wanted) -
     sums, told = _Sums(wanted.sampled), []
     for number, task in enumerate(some, first):
         told.append(Told(number, task.place if isinstance(task, Part) else None))
-        yield from _results(told[-1], task, worker, sums if "classes" in wanted.tables else None)
+        for blob in _results(told[-1], task, worker, sums if "classes" in wanted.tables else None):
+            told[-1].blobs[blob[2]] += len(blob[3])
+            yield blob
     yield from sums.end()
     yield first, 0, "told", pickle.dumps((told, sums.keys))
 
@@ -320,9 +327,9 @@ def written(
     rows_of: Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]],
     table: str,
     metadata: Mapping[str, Any],
-    folder: Path,
+    folder: str,
 ) -> Iterator[pa.RecordBatch]:
-    """Blobs of a partition -> their rows, written to a file in the folder, and a PART row about it.
+    """Blobs of a partition -> their rows, written to a file in the folder, a path or URL, and a PART row about it.
 
     The file has the number of the first range or task in its name, and another name for each attempt. Raises FatalError.
     """
@@ -330,15 +337,21 @@ def written(
     begun = next((batch for batch in given if batch.num_rows), None)
     if begun is None:
         return
-    file = folder / f"{begun.column(0)[0].as_py():012}-{uuid.uuid4().hex}.parquet"
-    rows = untrimmed = 0
-    with ParquetOutput(file, **WRITTEN[table]) as output:
+    if not is_url(folder) and not Path(folder).is_dir():
+        raise FatalError(
+            f"{folder}: is not there on {platform.node()}, where an executor is to write it: name a folder that all "
+            "machines share, or a URL"
+        )
+    name = f"{begun.column(0)[0].as_py():012}-{uuid.uuid4().hex}.parquet"
+    rows = found = untrimmed = 0
+    with ParquetOutput(in_folder(folder, name), **WRITTEN[table]) as output:
         for made in rows_of(chain([begun], given)):
             output.write(made)
             rows += made.num_rows
+            found += pc.sum(made.column("occurrence_count")).as_py() if table == "classes" else made.num_rows
             untrimmed += count_untrimmed(made) if table == "classes" else 0
         output.commit(metadata)
-    yield frames.batch([(file.name, rows, untrimmed)], frames.PART)
+    yield frames.batch([(name, rows, found, untrimmed)], frames.PART)
 
 
 def _values(batches: Iterable[pa.RecordBatch], *names: str) -> Iterator[tuple[Any, ...]]:

@@ -74,8 +74,11 @@ CUT = pa.schema([("range", pa.int32()), *(field for field in RAW if field.name !
 """Blobs of NAMED_PARTIAL rows, each in one range of keys."""
 
 
-PART = pa.schema([("file", pa.string()), ("rows", pa.int64()), ("untrimmed", pa.int64())])
-"""A file that an executor wrote; `untrimmed` counts classes with this problem."""
+PART = pa.schema([("file", pa.string()), ("rows", pa.int64()), ("found", pa.int64()), ("untrimmed", pa.int64())])
+"""A file that an executor wrote.
+
+`found` counts what its rows stand for: themselves, or the occurrences of classes. `untrimmed` counts classes with this problem.
+"""
 
 
 def packed(batches: Sequence[pa.RecordBatch]) -> bytes:

@@ -34,9 +34,12 @@ def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
 
     `tries`: how often pyarrow makes each request to S3; once, if the caller tries again from the octet that was reached.
     """
-    if url.scheme in ARROW:
-        return _arrow_store(Url(url.scheme, url.user, url.host, "/", url.options), tries)
-    return _Fsspec(url)
+    return open_bucket(url, tries) if url.scheme in ARROW else _Fsspec(url)
+
+
+def open_bucket(url: Url, tries: int = 1) -> "_Arrow":
+    """Open the store of a URL that pyarrow reaches, like `open_file_system`."""
+    return _arrow_store(Url(url.scheme, url.user, url.host, "/", url.options), tries)
 
 
 class _Arrow:
@@ -96,6 +99,12 @@ class _Arrow:
         stream.close()
         if temporary != path:
             self._system.move(temporary, path)
+
+    def move(self, path: str, new_path: str) -> None:
+        self._system.move(path, new_path)
+
+    def delete(self, folder: str) -> None:
+        self._system.delete_dir(folder)
 
 
 @functools.lru_cache(maxsize=32)

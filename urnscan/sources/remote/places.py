@@ -1,13 +1,14 @@
 """Inputs that a URL names, and the place of an output that is a URL."""
 
-from collections.abc import Collection, Iterator
+import dataclasses
+from collections.abc import Callable, Collection, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from urnscan.errors import SourceError
 from urnscan.sources.inputs import Input
-from urnscan.sources.remote.filesystems import open_file_system, open_store
-from urnscan.sources.remote.store import PAUSES, Entry, Trouble, in_thread, patiently
+from urnscan.sources.remote.filesystems import open_bucket, open_file_system, open_store
+from urnscan.sources.remote.store import PAUSES, Entry, Result, Trouble, in_thread, patiently
 from urnscan.sources.remote.urls import HTTP, Remote, Url, parse_url
 from urnscan.sources.selection import TEMPORARY_SUFFIX, Selection, fits, with_next
 
@@ -145,3 +146,42 @@ class RemotePlace:
         found = self._store.find(self._path)
         if found is None or found.size != file.stat().st_size:
             raise Trouble("what arrived is not what was sent", passing=True)
+
+
+class RemoteFolder:
+    """Folder of outputs in a store that pyarrow reaches. Methods raise SourceError, the first one too."""
+
+    def __init__(self, url: Url) -> None:
+        self.url = url
+        if url.path.strip("/") == "":
+            raise SourceError(url.name, "names a bucket; name a folder in it")
+        self._store = patiently(url.name, url, lambda: open_bucket(url, tries=len(PAUSES)))
+        self._path = patiently(url.name, url, lambda: self._store.path_of(url.path))
+
+    def beside(self, suffix: str) -> "RemoteFolder":
+        """The folder with a longer name."""
+        return RemoteFolder(dataclasses.replace(self.url, path=self.url.path.rstrip("/") + suffix))
+
+    def exists(self, name: str = "") -> bool:
+        """Whether there is a file of this name in the folder, or the folder itself."""
+        return self._patiently(lambda: self._store.find(self._inside(name))) is not None
+
+    def put(self, file: Path, name: str) -> None:
+        """Copy a file into the folder."""
+        self._patiently(lambda: self._store.put(file, self._inside(name)))
+
+    def take(self, folder: "RemoteFolder", name: str, new_name: str) -> None:
+        """Move a file of another folder of the bucket to this one."""
+        path = self._store.path_of(f"{folder.url.path.rstrip('/')}/{name}")
+        self._patiently(lambda: self._store.move(path, self._inside(new_name)))
+
+    def delete(self) -> None:
+        """Delete the folder with all that is in it, if it is there."""
+        if self.exists():
+            self._patiently(lambda: self._store.delete(self._path))
+
+    def _inside(self, name: str) -> str:
+        return f"{self._path}/{name}" if name else self._path
+
+    def _patiently(self, action: Callable[[], Result]) -> Result:
+        return patiently(self.url.name, self.url, action)

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, quote, unquote, unquote_to_bytes
 
 from urnscan.errors import SourceError
@@ -121,6 +121,14 @@ def local_path(argument: str) -> str:
 def real_place(argument: str) -> str:
     """Identity of an output: the real path, or the name of the URL. Raises SourceError for a URL that is not valid."""
     return parse_url(argument).name if is_remote(argument) else os.path.realpath(local_path(argument))
+
+
+def in_folder(folder: str, name: str) -> str:
+    """A file in a folder that is a path or a URL; options of the store stay at the end."""
+    if not is_url(folder):
+        return f"{folder}/{name}"
+    url = parse_url(folder)
+    return replace(url, path=f"{url.path.rstrip('/')}/{name}").full
 
 
 def parse_url(argument: str) -> Url:
