@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from urnscan.library.context import Context, ContextLine
     from urnscan.library.deduplication import Dedup, deduplicate
     from urnscan.library.merging import MergeReport, merge
+    from urnscan.library.partial import Partial, merge_partial, scan_partial
     from urnscan.library.samples import samples
     from urnscan.library.scans import Scan, scan
     from urnscan.run.options import Options
@@ -53,11 +54,13 @@ __all__ += [
     "MergeReport",
     "Occurrence",
     "Options",
+    "Partial",
     "Policy",
     "Report",
     "Scan",
 ]
-__all__ += ["WarmUp", "deduplicate", "diff", "find", "merge", "samples", "scan", "scan_batches", "warm_up"]
+__all__ += ["WarmUp", "deduplicate", "diff", "find", "merge", "merge_partial", "samples", "scan", "scan_batches"]
+__all__ += ["scan_partial", "warm_up"]
 
 _LATER = {
     "scanner.text": ["Occurrence", "find"],
@@ -70,6 +73,7 @@ _LATER = {
     "library.batches": ["scan_batches"],
     "library.deduplication": ["Dedup", "deduplicate"],
     "library.merging": ["MergeReport", "merge"],
+    "library.partial": ["Partial", "merge_partial", "scan_partial"],
     "library.samples": ["samples"],
     "dedup.policy": ["Policy"],
     "dedup.job": ["DedupReport"],

@@ -6,6 +6,7 @@ import doctest
 import gzip
 import json
 import os
+import platform
 import random
 import re
 import shutil
@@ -23,9 +24,11 @@ import pytest
 import urnscan
 from tests.cli.test_corpora import CORPORA
 from urnscan.cli import main
-from urnscan.errors import ArgumentError
+from urnscan.errors import ArgumentError, FatalError
 from urnscan.run.options import Options
+from urnscan.run.partial import unpacked
 from urnscan.run.tasks import Sizes
+from urnscan.spark.job import LEAN
 from urnscan.tables.editions import RENAMED
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS
 
@@ -39,11 +42,13 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def spark():
-    """A cluster on this machine: two workers, each with one core and 1024 MiB."""
+def spark(tmp_path_factory):
+    """A cluster on this machine: two workers, each with one core and 1024 MiB; viewfs://out/ is a folder of it."""
     sql = pytest.importorskip("pyspark.sql", reason="needs pyspark: pip install 'urnscan[spark]'")
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         pytest.skip("needs Java 17")
+    folder = tmp_path_factory.getbasetemp() / "viewfs"
+    folder.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("PYTHONPATH", str(ROOT))
@@ -51,6 +56,9 @@ def spark():
         builder = sql.SparkSession.builder.master("local-cluster[2,1,1024]")
         for key, value in {
             "spark.log.level": "OFF",
+            "spark.driver.extraJavaOptions": LEAN,
+            "spark.executor.extraJavaOptions": LEAN,
+            "spark.hadoop.fs.viewfs.mounttable.out.linkFallback": f"file://{folder}",
             "spark.sql.shuffle.partitions": 3,
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
@@ -240,7 +248,6 @@ def test_partial_sums_go_through_the_shuffle(spark, corpus):
     """The frequent class is one row a spelling and partition there, however often it occurs."""
     from urnscan.spark.driver import scan_inputs
     from urnscan.spark.executors import Wanted
-    from urnscan.spark.frames import unpacked
 
     with scan_inputs(spark, [str(corpus)], Wanted(Options())) as scan:
         blobs = [row["rows"] for row in scan.raw.where("kind = 'partial'").collect()]
@@ -441,12 +448,68 @@ class TestCommand:
         assert pq.read_table(tmp_path / "classes").num_rows == one.num_rows  # what was there stays
         assert [path.name for path in tmp_path.iterdir()] == ["classes"]
 
-    def test_urls_are_written_by_spark(self, corpus, tmp_path):
-        """With the same rows, in the same order."""
-        assert main(["--engine", "spark", str(corpus), "-o", f"file://{tmp_path}/classes", "--quiet"]) == 1
-        one = urnscan.scan(corpus).classes.to_pylist()
-        parts = sorted((tmp_path / "classes").glob("part-*"))
-        assert pa.concat_tables(map(pq.read_table, parts)).to_pylist() == one
+    def test_urls_are_written_by_spark(self, corpus, tmp_path_factory):
+        """With the same rows, in the same order; of many partitions with few occurrences comes one file."""
+        outputs = ["-o", "viewfs://out/classes", "--occurrences", "viewfs://out/occurrences"]
+        assert main(["--engine", "spark", str(corpus), *outputs, "--quiet"]) == 1
+        one, folder = urnscan.scan(corpus), tmp_path_factory.getbasetemp() / "viewfs"
+        for name, table in (("classes", one.classes), ("occurrences", one.occurrences)):
+            parts = sorted((folder / name).glob("part-*"))
+            rows = pa.concat_tables(map(pq.read_table, parts)).select(
+                [field for field in table.schema.names if field != "captured"]
+            )
+            assert rows.to_pylist() == table.select(rows.column_names).to_pylist()
+        assert len(parts) == 1
+
+    def test_file_urls_are_paths(self, tmp_path):
+        """Executors write them like paths, and are missed in the same way: each machine has its own file://."""
+        inputs = [str(ROOT / "data" / "samples" / "prose.txt")]
+        assert main(["--engine", "spark", *inputs, "-o", f"file://{tmp_path}/classes", "--quiet"]) == 0
+        schema = pq.read_schema(tmp_path / "classes" / "part-00000.parquet")
+        assert pa.types.is_dictionary(schema.field("nid").type)
+        assert [path.name for path in tmp_path.iterdir()] == ["classes"]
+
+    def test_small_partitions_come_into_one_file(self, corpus, tmp_path, monkeypatch):
+        """A crawl of 90,000 files with few URNs must not become 90,000 files of occurrences."""
+        from urnscan.spark import driver, partitions
+
+        monkeypatch.setattr(partitions, "_PARTITION", 1 << 12)
+        monkeypatch.chdir(tmp_path)  # a relative path counts from the folder of the driver
+        command = ["--engine", "spark", str(corpus), "--quiet", "--occurrences"]
+        one = urnscan.scan(corpus).occurrences.to_pylist()
+        for name, octets, files in (
+            ("few", 32 << 20, [1]),
+            ("some", 1 << 14, range(2, 20)),
+            ("many", 1, range(20, 40)),
+        ):
+            monkeypatch.setattr(driver, "_FILE", octets)
+            assert main([*command, name]) == 1
+            parts = sorted((tmp_path / name).glob("part-*"))
+            assert len(parts) in files
+            assert pa.concat_tables(map(pq.read_table, parts)).to_pylist() == one
+
+    def test_dead_workers(self, tmp_path, capsys):
+        """A Python worker that dies at each attempt ends the run with its cause in one line, and leaves nothing."""
+        (tmp_path / "a.kill").write_text("urn:a:b")
+        (tmp_path / "out").mkdir()
+        kill = "kill:sh -c 'kill -9 $PPID'"  # a filter is a child of the worker
+        command = ["--engine", "spark", str(tmp_path / "a.kill"), "--filter", kill, "-o", str(tmp_path / "out" / "x")]
+        assert main(command) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("urnscan: Spark: Python worker exited unexpectedly (crashed), in executor ")
+        assert ", after 4 attempts (mostly the system kills a process where memory is short: " in line
+        assert not list((tmp_path / "out").iterdir())
+
+    def test_missing_rows(self, corpus, tmp_path, monkeypatch, capsys):
+        """Rows of a file that did not arrive are missed, also where the file is there."""
+        from urnscan.spark.driver import Scan
+
+        write = Scan.write
+        monkeypatch.setattr(Scan, "write", lambda *arguments: write(*arguments)[1:])
+        for table in ("-o", "--occurrences"):
+            assert main(["--engine", "spark", str(corpus / "huge.txt"), table, str(tmp_path / "x"), "--quiet"]) == 2
+            assert " occurrences were written of 20,000 that were found: " in capsys.readouterr().err
+            assert not list(tmp_path.iterdir())
 
     def test_a_folder_of_others_is_not_replaced(self, corpus, capsys):
         """`--force` with the folder above the inputs would delete them."""
@@ -488,6 +551,17 @@ def test_refused(words, reason, capsys):
     assert main(words) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert reason in line
+
+
+def test_a_folder_that_an_executor_does_not_see(tmp_path):
+    """It is told at once, by the name of the machine, and not as a missing folder of some file."""
+    from urnscan.spark import executors, frames
+
+    blobs = [frames.batch([(0, 0, b"")], pa.schema([("task", pa.int64()), ("row", pa.int64()), ("rows", pa.binary())]))]
+    with pytest.raises(
+        FatalError, match=rf"x: is not there on {re.escape(platform.node())}, .*: name a folder that all"
+    ):
+        list(executors.written(blobs, iter, "occurrences", {}, str(tmp_path / "x")))
 
 
 def test_without_pyspark(monkeypatch, capsys, tmp_path):

@@ -4,6 +4,7 @@ shared: progress, errors and tables of the functions below.
 passages: inputs read again for the text around occurrences.
 context: `Scan.context`, the text around the occurrences of a class.
 scans: `scan`.
+partial: `scan_partial` and `merge_partial`, for engines that run functions on many machines.
 batches: `scan_batches`, for a column of text.
 columns: functions of a column, for pandas, Polars and DuckDB.
 deduplication: `deduplicate`.

@@ -22,32 +22,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import number_array, numbers, octet_strings, text_array
+from urnscan.arrays.arrow import number_array, octet_strings
 from urnscan.errors import FatalError, SourceError
-from urnscan.grouping.classes import add_up
 from urnscan.grouping.ranges import Ranges
 from urnscan.output.parquet import ParquetOutput
-from urnscan.pool import Pool
 from urnscan.run.failures import Failures
-from urnscan.run.groupings import groupings
 from urnscan.run.options import Options
+from urnscan.run.partial import ROWS, Sums, classes_of_partial, packed, unpacked
 from urnscan.run.pieces import Counts, Done, Failed, Rows, add_lines
 from urnscan.run.tasks import Part, Sizes, Task
 from urnscan.run.worker import Worker
 from urnscan.scanner.views import make_scanner
 from urnscan.sources.remote.urls import in_folder, is_url
 from urnscan.spark import frames
-from urnscan.tables.rows import class_rows, count_untrimmed, occurrences_in_values
-from urnscan.tables.schemas import PARTIAL, SINGLE, WRITTEN
+from urnscan.tables.rows import count_untrimmed, occurrences_in_values
+from urnscan.tables.schemas import SINGLE, WRITTEN
 from urnscan.tables.values import scan_values
-from urnscan.urn.syntax import get_syntax
 
 SIZES = Sizes(part=16 << 20)
 SAMPLED = 4096
 """One of so many rows is in the sample by which ranges are chosen."""
 
 _KEY = 1024  # octets of a key in it, at most
-_ROWS = 1 << 18  # rows that are added up at once, or are in a blob
 _MEMORY = 256 << 20  # octets of rows that an executor groups in memory
 
 _Blob = tuple[int, int, str, bytes]
@@ -168,26 +164,24 @@ class _Waiting:
     def add(self, rows: pa.RecordBatch) -> Iterator[_Blob]:
         self._batches.append(rows)
         self._rows += rows.num_rows
-        if self._rows > _ROWS // 4:
+        if self._rows > ROWS // 4:
             yield from self.end()
 
     def end(self) -> Iterator[_Blob]:
         """Give all rows that wait."""
         if self._rows:
-            yield self._task, self._first, self._kind, frames.packed(self._batches)
+            yield self._task, self._first, self._kind, packed(self._batches)
             self._first += self._rows
             self._batches, self._rows = [], 0
 
 
 class _Sums:
-    """Adds up the rows of a partition, in input order, so that fewer rows are exchanged."""
+    """Adds up the rows of a partition, and samples their keys."""
 
     def __init__(self, sampled: int = SAMPLED) -> None:
         self.keys = Keys()
         self._sampled = sampled
-        self._waiting: list[pa.RecordBatch] = []
-        self._names: dict[int, str] = {}
-        self._rows = 0
+        self._sums = Sums()
         self._at = (0, 0)
 
     def add(self, rows: pa.RecordBatch, names: Mapping[int, str], at: tuple[int, int]) -> Iterator[_Blob]:
@@ -195,31 +189,16 @@ class _Sums:
 
         `names` has the names of the inputs; `at` is the task and a number that rises in it.
         """
-        self._waiting.append(rows)
-        self._names.update(names)
-        self._rows += rows.num_rows
         self._at = at
-        if self._rows > _ROWS:
-            self._waiting = [add_up(self._waiting)]
-            self._rows = self._waiting[0].num_rows
-            if self._rows > _ROWS // 2:  # mostly different classes: waiting longer would hardly make them fewer
-                yield from self.end()
+        yield from map(self._blob, self._sums.add(rows, names))
 
     def end(self) -> Iterator[_Blob]:
         """Give all rows that wait."""
-        if not self._rows:
-            return
-        rows = self._waiting[0] if self._is_added else add_up(self._waiting)
-        self.keys.take(rows, self._sampled, f"{self._at}")
-        source = rows.column("first_source").dictionary_encode()
-        names = text_array([self._names[place] for place in source.dictionary.to_pylist()]).take(source.indices)
-        self._waiting, self._rows = [], 0
-        self._names.clear()
-        yield *self._at, "partial", frames.packed([rows.append_column("source", names)])
+        yield from map(self._blob, self._sums.end())
 
-    @property
-    def _is_added(self) -> bool:
-        return len(self._waiting) == 1 and self._waiting[0].schema.equals(PARTIAL)
+    def _blob(self, rows: pa.RecordBatch) -> _Blob:
+        self.keys.take(rows, self._sampled, f"{self._at}")
+        return *self._at, "partial", packed([rows])
 
 
 def partial_of_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -254,10 +233,10 @@ def keys_of_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Record
 def cut(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[pa.RecordBatch]:
     """RAW rows, all partial -> CUT rows."""
     for task, row, blob in _values(batches, "task", "row", "rows"):
-        for rows in frames.unpacked(blob):
+        for rows in unpacked(blob):
             begins = ranges.order(*octet_strings(rows.column("urn")))[1].tolist()
             parts = (
-                (number, task, row, frames.packed([rows.slice(first, end - first)]))
+                (number, task, row, packed([rows.slice(first, end - first)]))
                 for number, (first, end) in enumerate(pairwise(begins))
                 if first < end
             )
@@ -266,19 +245,8 @@ def cut(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[pa.Record
 
 def classes_of_range(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
     """CUT rows of one range, in the order of `task` and `row` -> CLASSES rows."""
-    names: dict[int, str] = {}
-    with contextlib.ExitStack() as stack:
-        grouping = groupings(stack.enter_context(Pool(1)), None, stack)(_MEMORY)
-        for (blob,) in _values(batches, "rows"):
-            for rows in frames.unpacked(blob):
-                place, source = numbers(rows.column("first_source")), rows.column("source")
-                heads = np.flatnonzero(numbers(rows.column("sources")))
-                places, first = np.unique(place[heads], return_index=True)
-                names.update(zip(places.tolist(), source.take(number_array(heads[first])).to_pylist(), strict=True))
-                grouping.add(rows.select(PARTIAL.names))
-        yield from grouping.classes(
-            lambda grouped: class_rows(grouped, names, options.level), syntax=get_syntax(options.syntax)
-        )
+    rows = chain.from_iterable(unpacked(blob) for (blob,) in _values(batches, "rows"))
+    yield from classes_of_partial(rows, options, _MEMORY)
 
 
 def occurrences_here(batches: Iterable[pa.RecordBatch], before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
@@ -311,7 +279,7 @@ def _unpacked(
     """The task, the number in it of the first row, and the rows, whose lines are counted from the beginning of the file."""
     for task, row, blob in _values(batches, "task", "row", "rows"):
         first = row
-        for rows in frames.unpacked(blob):
+        for rows in unpacked(blob):
             yield task, first, add_lines(rows, before.get(task, 0))
             first += rows.num_rows
 

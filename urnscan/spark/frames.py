@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from urnscan.tables.schemas import CLASSES, OCCURRENCES, PARTIAL, REJECTS
+from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS
 
 _MOMENT = pa.timestamp("us", "UTC")
 _NAMES = {
@@ -25,7 +25,6 @@ _NAMES = {
     pa.binary(): "binary",
     _MOMENT: "timestamp",
 }
-_COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def ddl(schema: Iterable[pa.Field]) -> str:
@@ -58,9 +57,6 @@ REJECTED = _plain_schema(REJECTS)
 
 CLASSES_HERE = _plain_schema(CLASSES)
 
-NAMED_PARTIAL = PARTIAL.append(pa.field("source", pa.string()))
-"""PARTIAL with the name of the first source."""
-
 RAW = pa.schema([("task", pa.int64()), ("row", pa.int64()), ("kind", pa.string()), ("rows", pa.binary())])
 """All results of tasks in one frame, so that tasks run only once. The blob `rows` holds, by `kind`:
 
@@ -79,22 +75,6 @@ PART = pa.schema([("file", pa.string()), ("rows", pa.int64()), ("found", pa.int6
 
 `found` counts what its rows stand for: themselves, or the occurrences of classes. `untrimmed` counts classes with this problem.
 """
-
-
-def packed(batches: Sequence[pa.RecordBatch]) -> bytes:
-    """A blob of the rows, which have one schema."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batches[0].schema, options=_COMPRESSED) as writer:
-        for rows in batches:
-            writer.write_batch(rows)
-    octets: bytes = sink.getvalue().to_pybytes()
-    return octets
-
-
-def unpacked(blob: bytes) -> list[pa.RecordBatch]:
-    """The rows of a blob."""
-    with pa.ipc.RecordBatchStreamReader(pa.py_buffer(blob)) as reader:
-        return list(reader)
 
 
 def batch(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch:

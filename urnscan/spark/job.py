@@ -23,6 +23,8 @@ from urnscan.spark.folders import open_folder
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options for a Java that only moves octets: optimising its code and collecting garbage in threads took most of its time."""
 _QUIET = Path(__file__).with_name("log4j2.properties")
 
 
@@ -42,8 +44,9 @@ def session(master: str | None, *, show_progress: bool) -> Iterator[SparkSession
     builder = builder.config("spark.ui.showConsoleProgress", str(show_progress).lower())
     if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit has started Java, with what it logs
         builder = builder.config("spark.log.level", "FATAL")
-    elif "SPARK_CONF_DIR" not in os.environ:
+    elif "SPARK_CONF_DIR" not in os.environ:  # nobody has configured Java
         os.environ.setdefault("LOG4J_CONFIGURATION_FILE", str(_QUIET))
+        builder = builder.config("spark.driver.extraJavaOptions", LEAN)
     if master is not None:
         builder = builder.master(master)
     running = SparkSession.getActiveSession()

@@ -1,0 +1,132 @@
+"""A cluster of several processes, whose machines share nothing but an object store."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import urnscan
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "data" / "samples"
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings(
+        "ignore::DeprecationWarning:moto", "ignore::DeprecationWarning:boto", "ignore::ResourceWarning"
+    ),
+]
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def environment(s3_server):
+    return os.environ | {
+        "AWS_ENDPOINT_URL": s3_server,
+        "AWS_ACCESS_KEY_ID": "a",
+        "AWS_SECRET_ACCESS_KEY": "b",
+        "AWS_REGION": "us-east-1",
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+
+
+@pytest.fixture(scope="module")
+def store(environment):
+    from pyarrow.fs import S3FileSystem
+
+    scheme, address = environment["AWS_ENDPOINT_URL"].split("://")
+    found = S3FileSystem(
+        access_key="a",
+        secret_key="b",
+        endpoint_override=address,
+        scheme=scheme,
+        region="us-east-1",
+        allow_bucket_creation=True,
+    )
+    found.create_dir("library")
+    for path in sorted(SAMPLES.glob("*.txt")):
+        with found.open_output_stream(f"library/texts/{path.name}") as stream:
+            stream.write(path.read_bytes())
+    return found
+
+
+@pytest.fixture(scope="module")
+def master(environment, tmp_path_factory):
+    """The URL of a standalone cluster: a master and two workers, each with a working folder of its own."""
+    pyspark = pytest.importorskip("pyspark", reason="needs pyspark: pip install 'urnscan[spark]'")
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("needs Java 17")
+    start = [Path(pyspark.__file__).parent / "bin" / "spark-class"]
+    deploy, url = "org.apache.spark.deploy", f"spark://127.0.0.1:{free_port()}"
+    folder = tmp_path_factory.mktemp("cluster")
+    place = ["--host", "127.0.0.1", "--webui-port", "0"]
+    commands = {"master": [f"{deploy}.master.Master", *place, "--port", url.rpartition(":")[2]]}
+    for name in ("one", "two"):
+        more = ["--cores", "1", "--memory", "1g", "--work-dir", folder / name / "work", url]
+        commands[name] = [f"{deploy}.worker.Worker", *place, *more]
+    with ExitStack() as stack:
+        for name, command in commands.items():
+            (folder / name).mkdir()
+            log = stack.enter_context((folder / name / "log").open("wb"))
+            process = subprocess.Popen([*start, *command], cwd=folder / name, env=environment, stdout=log, stderr=log)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+        yield url
+
+
+def on_cluster(master, environment, folder, *words):
+    command = [Path(sys.executable).with_name("urnscan"), "--engine", "spark", "--master", master, "--no-progress"]
+    return subprocess.run(
+        [*command, *map(str, words)], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def rows(store, folder):
+    """The rows of a folder in a bucket, which has nothing but parts and what the run says of itself."""
+    from pyarrow.fs import FileSelector
+
+    names = sorted(info.base_name for info in store.get_file_info(FileSelector(folder)))
+    assert names[0] == "_urnscan.json"
+    assert all(name.startswith("part-") for name in names[1:])
+    return pa.concat_tables(pq.read_table(f"{folder}/{name}", filesystem=store) for name in names[1:]).to_pylist()
+
+
+def test_nothing_is_shared_but_a_store(master, environment, store, tmp_path, monkeypatch):
+    """Inputs and outputs are in S3: the same rows as on one machine; a result is replaced only with --force; no stack trace."""
+    outputs = ["-o", "s3://library/run/classes", "--occurrences", "s3://library/run/occurrences/"]
+    done = on_cluster(master, environment, tmp_path, "s3://library/texts/", *outputs)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("WARNING: Using incubator modules")]
+    assert lines[0].startswith("urnscan: ")
+    assert all(not line.startswith("\t") and "xception" not in line and "log4j" not in line for line in lines)
+
+    for name in ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"):
+        monkeypatch.setenv(name, environment[name])
+    one = urnscan.scan("s3://library/texts/")
+    assert len(one.occurrences) > 50
+    assert rows(store, "library/run/classes") == one.classes.to_pylist()
+    assert rows(store, "library/run/occurrences") == one.occurrences.to_pylist()
+    with store.open_input_stream("library/run/classes/_urnscan.json") as told:
+        assert json.loads(told.read())["counts"]["occurrences"] == len(one.occurrences)
+    assert {info.base_name for info in store.get_file_info(pa.fs.FileSelector("library/run"))} == {
+        "classes",
+        "occurrences",
+    }
+    assert not list(tmp_path.iterdir())
+
+    again = on_cluster(master, environment, tmp_path, "s3://library/texts/prose.txt", *outputs)
+    assert again.returncode == 2
+    assert again.stderr.splitlines()[-1] == "urnscan: s3://library/run/classes: exists already; --force replaces it"
