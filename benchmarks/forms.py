@@ -26,10 +26,9 @@ from measurement import Contender, Count, count_lines, count_nothing, count_numb
 from peers import PRINTERS, urnscan
 from results import heading, parser, rows_of, size, table, tell
 
-MAKE_SCRIPT = r"""
+WARC_SCRIPT = r"""
 import gzip, sys, uuid
-import pyarrow as pa, pyarrow.parquet as pq
-source, warc, parquet = sys.argv[1:]
+source, warc = sys.argv[1:]
 with open(source, "rb") as text, open(warc, "wb") as out:
     number = 0
     while page := text.read(20_000) + text.readline():
@@ -41,6 +40,12 @@ with open(source, "rb") as text, open(warc, "wb") as out:
         )
         out.write(gzip.compress(head.encode() + body + b"\r\n\r\n", 6))
         number += 1
+"""
+
+PARQUET_SCRIPT = r"""
+import sys
+import pyarrow as pa, pyarrow.parquet as pq
+source, parquet = sys.argv[1:]
 with open(source, "rb") as text:
     schema = pa.schema([("text", pa.string())])
     with pq.ParquetWriter(parquet, schema, compression="zstd", use_dictionary=False) as writer:
@@ -97,11 +102,12 @@ def make(folder: Path, octets: int) -> dict[str, Path]:
     parts = f"cd $(mktemp -d) && split -n l/100 -d -a 3 {text} part- && {{}}; rm -r $PWD"
     forms["tar.gz"] = _make(folder / f"{text.name}.tar.gz", parts.format(f"tar c {names} | gzip -6"))
     forms["zip"] = _make(folder / f"{text.name}.zip", parts.format(f"python3 -m zipfile -c x.zip {names} && cat x.zip"))
-    warc, parquet = folder / f"{text.name}.warc.gz", folder / f"{text.name}.parquet"
-    if not (warc.exists() and parquet.exists()):
-        with new(warc) as new_warc, new(parquet) as new_parquet:
-            subprocess.run([sys.executable, "-c", MAKE_SCRIPT, text, new_warc, new_parquet], check=True)
-    return forms | {"warc.gz": warc, "parquet": parquet}
+    for suffix, script in (("warc.gz", WARC_SCRIPT), ("parquet", PARQUET_SCRIPT)):
+        forms[suffix] = path = folder / f"{text.name}.{suffix}"
+        if not path.exists():
+            with new(path) as unfinished:
+                subprocess.run([sys.executable, "-c", script, text, unfinished], check=True)
+    return forms
 
 
 def _make(path: Path, command: str) -> Path:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import functools
 import gzip
 import json
 import os
@@ -23,6 +25,7 @@ import pytest
 
 import urnscan
 from tests.cli.test_corpora import CORPORA
+from tests.support.processes import wait_for_readers
 from urnscan.cli import main
 from urnscan.errors import ArgumentError, FatalError
 from urnscan.run.options import Options
@@ -272,26 +275,6 @@ def test_occurrences_of_the_first_edition(spark, corpus):
     assert here.classes(found.withColumnsRenamed(before)).collect() == here.classes(found).collect()
 
 
-def readers(path):
-    """The processes other than this one that have the file open."""
-    for process in Path("/proc").glob("[0-9]*"):
-        if int(process.name) != os.getpid():
-            try:
-                if any(os.path.samestat(file.stat(), path.stat()) for file in (process / "fd").iterdir()):
-                    yield int(process.name)
-            except OSError:
-                continue
-
-
-def wait_for_reader(path):
-    deadline = time.monotonic() + 100
-    while time.monotonic() < deadline:
-        if found := list(readers(path)):
-            return found[0]
-        time.sleep(0.1)
-    raise AssertionError("nobody reads")
-
-
 def parent(process):
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
@@ -312,18 +295,48 @@ def test_lost_executor(spark, corpus, tmp_path):
     with here.scan(spark, [corpus, pipe]) as scan:
         job = threading.Thread(target=lambda: got.append(in_order(scan.occurrences)))
         job.start()
-        worker = wait_for_reader(pipe)
+        (worker,) = wait_for_readers(pipe)
         executor = parent(parent(worker))
         assert b"CoarseGrainedExecutorBackend" in Path(f"/proc/{executor}/cmdline").read_bytes()
         os.kill(executor, signal.SIGKILL)
         os.kill(worker, signal.SIGKILL)
         time.sleep(1)
-        wait_for_reader(pipe)
+        wait_for_readers(pipe)
         os.write(writer, content)
         os.close(writer)
         job.join(100)
         assert got == [one.occurrences.to_pylist()]
         assert scan.classes.toArrow().to_pylist() == one.classes.to_pylist()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_executor_lost_after_the_scan(spark, corpus):
+    """What lay on the disk of an executor is gone with it: those tasks are done again before rows are grouped and written."""
+    from urnscan import spark as here
+
+    one = urnscan.scan(corpus)
+    with here.scan(spark, corpus) as scan:
+        assert told(scan.report()) == told(one.report)
+        for executor in executors():
+            os.kill(executor, signal.SIGKILL)
+        assert scan.classes.toArrow().to_pylist() == one.classes.to_pylist()
+        assert in_order(scan.occurrences) == one.occurrences.to_pylist()
+
+
+def executors():
+    """The processes of the executors of this test."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if b"CoarseGrainedExecutorBackend" in (process / "cmdline").read_bytes() and os.getpid() in ancestors(
+                int(process.name)
+            ):
+                yield int(process.name)
+
+
+def ancestors(process):
+    while process > 1:
+        process = parent(process)
+        yield process
 
 
 def test_column(spark):
@@ -425,12 +438,12 @@ class TestCommand:
         write = Scan.write
 
         def with_leavings(scan, table, folder):
-            (folder / "000000000000-lost.parquet").write_bytes(b"PAR1")
+            Path(folder, "000000000000-lost.parquet").write_bytes(b"PAR1")
             return write(scan, table, folder)
 
         def elsewhere(scan, table, folder):
             files = write(scan, table, folder)
-            (folder / files[0].file).unlink()
+            Path(folder, files[0].file).unlink()
             return files
 
         command = ["--engine", "spark", str(corpus / "00.txt"), "-o", str(tmp_path / "classes"), "--quiet"]
@@ -471,16 +484,17 @@ class TestCommand:
 
     def test_small_partitions_come_into_one_file(self, corpus, tmp_path, monkeypatch):
         """A crawl of 90,000 files with few URNs must not become 90,000 files of occurrences."""
-        from urnscan.spark import driver, partitions
+        from urnscan.spark import driver, job, partitions
 
         monkeypatch.setattr(partitions, "_PARTITION", 1 << 12)
+        monkeypatch.setattr(job, "Wanted", functools.partial(job.Wanted, sizes=Sizes(part=1 << 15, together=1 << 10)))
         monkeypatch.chdir(tmp_path)  # a relative path counts from the folder of the driver
         command = ["--engine", "spark", str(corpus), "--quiet", "--occurrences"]
         one = urnscan.scan(corpus).occurrences.to_pylist()
         for name, octets, files in (
             ("few", 32 << 20, [1]),
             ("some", 1 << 14, range(2, 20)),
-            ("many", 1, range(20, 40)),
+            ("many", 1, range(20, 60)),
         ):
             monkeypatch.setattr(driver, "_FILE", octets)
             assert main([*command, name]) == 1

@@ -360,6 +360,8 @@ def scan_inputs(spark: SparkSession, inputs: Sequence[Argument], wanted: Wanted,
     """Scan inputs, but not the files `outputs`; gives the tables that are wanted. Raises FatalError."""
     from pyspark import StorageLevel  # noqa: PLC0415
 
+    if ".connect." in type(spark).__module__:
+        raise FatalError("this is a session of Spark Connect: scans need one of classic Spark")
     if "-" in inputs:
         raise FatalError("standard input is on one machine only: name files, folders or URLs that all executors reach")
     planned = list(tasks(inputs, wanted.options, outputs, wanted.sizes))

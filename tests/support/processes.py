@@ -1,0 +1,26 @@
+"""Other processes, as Linux shows them in `/proc`."""
+
+import os
+import time
+from pathlib import Path
+
+
+def readers(path):
+    """The processes other than this one that have the file open."""
+    for process in Path("/proc").glob("[0-9]*"):
+        if int(process.name) != os.getpid():
+            try:
+                if any(os.path.samestat(file.stat(), path.stat()) for file in (process / "fd").iterdir()):
+                    yield int(process.name)
+            except OSError:
+                continue
+
+
+def wait_for_readers(path, count=1):
+    """So many processes that have the file open, or more."""
+    deadline = time.monotonic() + 100
+    while time.monotonic() < deadline:
+        if len(found := list(readers(path))) >= count:
+            return found
+        time.sleep(0.1)
+    raise AssertionError("too few read it")
