@@ -216,3 +216,35 @@ def test_not_slower_than_the_last_release():
     """benchmarks/guard.json holds what the last release took."""
     done = subprocess.run([sys.executable, BENCHMARKS / "guard.py"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_processes(tmp_path):
+    """CPU seconds are told by kind of process, also of one whose parent has gone; together they are all that was taken."""
+    burn = "import sys, time\nwhile time.process_time() < float(sys.argv[1]): pass"
+    orphan = [sys.executable, "-c", burn, "1.0"]
+    parent = f"import subprocess, sys\nsubprocess.Popen([*{orphan!r}, 'pyspark' + '.daemon'])\nsys.argv.append('0.5')\n{burn}\nsys.exit(3)"
+    told = command("processes.py", tmp_path / "out", tmp_path / "err", sys.executable, "-c", parent)
+    found = json.loads(told)
+    assert found["status"] == 3
+    assert found["cpu"].keys() == {"Python of the driver", "Python of executors", "unseen"}
+    assert 0.3 < found["cpu"]["Python of the driver"] < 0.9
+    assert 0.7 < found["cpu"]["Python of executors"] < 1.6
+    assert 1.5 <= sum(found["cpu"].values()) < 2.5
+
+
+@pytest.mark.slow
+def test_tasks_of_the_benchmark_on_spark(tmp_path):
+    """One machine, and 16 tasks with a merge, find the same in each of its texts, and what they took is told above the start."""
+    import on_spark
+
+    for kind in ("dense", "warc", "many"):
+        text = on_spark.make(tmp_path, kind, 600_000)
+        (work := tmp_path / f"work-{kind}").mkdir()
+        commands = on_spark.commands(text, "local[1]", work)
+        one, tasks = (on_spark.run(commands[name]) for name in ("one machine", "16 tasks and a merge"))
+        assert one.found == tasks.found
+        assert one.found.matches > 50
+    shown = on_spark.row("x", one, one._replace(cpu={"unseen": 1.0}), 2.0)
+    assert shown[:3] == ["x", f"{one.total - 1:.1f}", f"{(one.total - 1) / 2:.2f}"]

@@ -493,7 +493,7 @@ class TestCommand:
         one = urnscan.scan(corpus).occurrences.to_pylist()
         for name, octets, files in (
             ("few", 32 << 20, [1]),
-            ("some", 1 << 14, range(2, 20)),
+            ("some", 1 << 16, range(2, 20)),
             ("many", 1, range(20, 60)),
         ):
             monkeypatch.setattr(driver, "_FILE", octets)
