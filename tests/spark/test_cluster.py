@@ -198,7 +198,7 @@ def test_speculation(master, environment, tmp_path):
         os.write(writer, content)
     finally:
         os.close(writer)
-        job.join(100)
+        job.join(250)
         with suppress(ProcessLookupError):  # Spark may have ended it
             os.kill(straggler, signal.SIGKILL)
     assert done[0].returncode == 0, done[0].stderr

@@ -484,7 +484,7 @@ class TestCommand:
 
     def test_small_partitions_come_into_one_file(self, corpus, tmp_path, monkeypatch):
         """A crawl of 90,000 files with few URNs must not become 90,000 files of occurrences."""
-        from urnscan.spark import driver, job, partitions
+        from urnscan.spark import job, partitions
 
         monkeypatch.setattr(partitions, "_PARTITION", 1 << 12)
         monkeypatch.setattr(job, "Wanted", functools.partial(job.Wanted, sizes=Sizes(part=1 << 15, together=1 << 10)))
@@ -496,7 +496,7 @@ class TestCommand:
             ("some", 1 << 16, range(2, 20)),
             ("many", 1, range(20, 60)),
         ):
-            monkeypatch.setattr(driver, "_FILE", octets)
+            monkeypatch.setattr(partitions, "_FILE", octets)
             assert main([*command, name]) == 1
             parts = sorted((tmp_path / name).glob("part-*"))
             assert len(parts) in files

@@ -18,7 +18,7 @@ def readers(path):
 
 def wait_for_readers(path, count=1):
     """So many processes that have the file open, or more."""
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + 250
     while time.monotonic() < deadline:
         if len(found := list(readers(path))) >= count:
             return found

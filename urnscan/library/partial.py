@@ -31,7 +31,7 @@ _SIZES = Sizes()
 
 @dataclass(frozen=True)
 class Partial:
-    """What was found in some inputs, grouped. Engines send it from one process to another (`pickle`)."""
+    """URNs of some inputs, grouped. Engines send it from one process to another (`pickle`)."""
 
     rows: bytes = field(repr=False)
     """A row for each spelling: a stream of Arrow, compressed."""

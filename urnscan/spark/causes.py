@@ -23,7 +23,7 @@ _NAMED = regex.compile(r"^(?:[\w$]+\.)+(?P<name>[\w$]+(?:Exception|Error)): ")
 
 
 class _Advice(NamedTuple):
-    """What a cause means, and what helps."""
+    """Meaning of a cause, and what helps."""
 
     sign: str
     """A pattern in the text of the error."""
@@ -68,7 +68,7 @@ def clear_errors() -> Iterator[None]:
 
 
 def cause_of(text: str) -> str:
-    r"""The line for an error of Spark, of which `text` is all that it says.
+    r"""Line for an error of Spark, of which `text` is all that it says.
 
     >>> cause_of("An error occurred while calling o1.collect.\n: java.io.IOException: No space left on device")
     'Spark: No space left on device (a disk is full: that of spark.local.dir has what is found and what is exchanged)'

@@ -24,9 +24,9 @@ from urnscan.scanner.grammar import ResolverTail
 from urnscan.spark import executors
 from urnscan.spark.executors import Keys, Told, Wanted
 from urnscan.spark.frames import CLASSES_HERE, CUT, OCCURRENCES_HERE, PART, RAW, REJECTED, ddl
-from urnscan.spark.partitions import partitions_of
+from urnscan.spark.partitions import first_tasks, partitions_of
 from urnscan.tables.editions import names_now
-from urnscan.tables.schemas import REJECTS, WRITTEN
+from urnscan.tables.schemas import WRITTEN
 from urnscan.urn.namespaces.own import Rules
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _RANGE = 32 << 20  # octets of rows of a range of keys, about
 _LEAST = 4 << 20  # the same where they are fewer ranges than cores
-_FILE = 32 << 20  # octets of blobs in a file of occurrences or rejects, about, where those of many tasks come together
 _KEY = "urnscan"  # of the options in the metadata of the column `urn`
 
 
@@ -74,10 +73,7 @@ class Scan:
     def _rows_of(self, blobs: DataFrame, table: str) -> DataFrame:
         before = self._lines_before
         if table == "rejects":
-            return blobs.mapInArrow(
-                lambda batches: executors.plain(executors.whole_lines(batches, before, REJECTS), REJECTED),
-                ddl(REJECTED),
-            )
+            return blobs.mapInArrow(lambda batches: executors.rejects_here(batches, before), ddl(REJECTED))
         rows = blobs.mapInArrow(lambda batches: executors.occurrences_here(batches, before), ddl(OCCURRENCES_HERE))
         return _with_options(rows, self.options)
 
@@ -169,7 +165,7 @@ class Scan:
         from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
         blobs = self._blobs(kind)
-        firsts = _first_tasks(self._told[0], kind)
+        firsts = first_tasks(self._told[0], kind)
         if 2 * len(firsts) > self._partitions:
             return blobs
         number = F.size(F.filter(F.lit(firsts), lambda first: first <= F.col("task"))) - 1
@@ -373,17 +369,6 @@ def scan_inputs(spark: SparkSession, inputs: Sequence[Argument], wanted: Wanted,
         lambda batches: executors.scanned_tasks(batches, wanted, lambda number: shared.value[number]), ddl(RAW)
     )
     return Scan(raw.persist(StorageLevel.DISK_ONLY), wanted.options, len(partitions), has_parts)
-
-
-def _first_tasks(told: Sequence[Told], kind: str) -> list[int]:
-    """The first task of each partition, if neighbouring tasks come together whose blobs of a kind are few."""
-    firsts, octets = [0], 0
-    for each in told:
-        if octets >= _FILE:
-            firsts.append(each.task)
-            octets = 0
-        octets += each.blobs[kind]
-    return firsts
 
 
 def _told(blobs: DataFrame) -> tuple[list[Told], Keys]:

@@ -36,7 +36,7 @@ from urnscan.scanner.views import make_scanner
 from urnscan.sources.remote.urls import in_folder, is_url
 from urnscan.spark import frames
 from urnscan.tables.rows import count_untrimmed, occurrences_in_values
-from urnscan.tables.schemas import SINGLE, WRITTEN
+from urnscan.tables.schemas import REJECTS, SINGLE, WRITTEN
 from urnscan.tables.values import scan_values
 
 SIZES = Sizes(part=16 << 20)
@@ -254,6 +254,11 @@ def occurrences_here(batches: Iterable[pa.RecordBatch], before: Mapping[int, int
     for task, first, rows in _unpacked(batches, before):
         place = _places(number_array(np.full(len(rows), task, np.int64)), first, rows.column("input"))
         yield frames.plain(rows, frames.OCCURRENCES_HERE, {"place": place})
+
+
+def rejects_here(batches: Iterable[pa.RecordBatch], before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
+    """RAW rows, all rejects -> REJECTED rows; `before` is that of `whole_lines`."""
+    return plain(whole_lines(batches, before, REJECTS), frames.REJECTED)
 
 
 def _places(task: pa.Array, first: int, source: pa.Array) -> pa.StructArray:

@@ -74,7 +74,7 @@ class Folder:
             )
 
     def _look(self) -> tuple[bool, bool]:
-        """Whether the folder exists, and whether it is the result of a run."""
+        """Tell if the folder exists, and if it is the result of a run."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -148,13 +148,13 @@ class _OfSpark(Folder):
 
 
 class _Place(Protocol):
-    """Where executors write, and where the driver puts what they wrote. Methods raise OSError and SourceError."""
+    """Place of a folder that executors write; the driver puts their files together. Methods raise OSError and SourceError."""
 
     attempts: str
     """Folder in which executors write."""
 
     def look(self) -> tuple[bool, bool]:
-        """Whether the folder exists, and whether it is the result of a run."""
+        """Tell if the folder exists, and if it is the result of a run."""
 
     def make(self) -> None:
         """Make the folders, empty."""

@@ -6,8 +6,10 @@ import pickle
 from collections.abc import Iterator, Sequence
 
 from urnscan.run.tasks import Files, Part, Task, octets_of
+from urnscan.spark.executors import Told
 
 _PARTITION = 128 << 20  # octets of inputs in a partition, at most
+_FILE = 32 << 20  # octets of blobs in a file of occurrences or rejects, about, where those of many tasks come together
 _WAVES = 4  # partitions for each core, at least, if there is so much to do
 
 
@@ -21,6 +23,17 @@ def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, by
         if octets >= full or number == len(planned):
             yield first, pickle.dumps(planned[first:number])
             first, octets = number, 0
+
+
+def first_tasks(told: Sequence[Told], kind: str) -> list[int]:
+    """The first task of each partition, if neighbouring tasks come together whose blobs of a kind are few."""
+    firsts, octets = [0], 0
+    for each in told:
+        if octets >= _FILE:
+            firsts.append(each.task)
+            octets = 0
+        octets += each.blobs[kind]
+    return firsts
 
 
 def _size(task: Task) -> int:
