@@ -58,6 +58,8 @@ def store(environment):
         scheme=scheme,
         region="us-east-1",
         allow_bucket_creation=True,
+        connect_timeout=60,
+        request_timeout=60,
     )
     found.create_dir("library")
     for path in sorted(SAMPLES.glob("*.txt")):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options for a Java that only moves octets: optimising its code and collecting garbage in threads took most of its time."""
+_CONFIGURED = {"SPARK_CONF_DIR", "SPARK_HOME", "PYSPARK_GATEWAY_PORT"}  # somebody has configured Java, or started it
 _QUIET = Path(__file__).with_name("log4j2.properties")
 
 
@@ -39,20 +40,19 @@ def session(master: str | None, *, show_progress: bool) -> Iterator[SparkSession
         from pyspark.sql import SparkSession  # noqa: PLC0415
     except ImportError as error:
         raise FatalError("--engine spark needs pyspark: pip install 'urnscan[spark]', and Java 17") from error
+    if (running := SparkSession.getActiveSession()) is not None:
+        yield running
+        return
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("urnscan")
     builder = builder.config("spark.ui.showConsoleProgress", str(show_progress).lower())
-    if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit has started Java, with what it logs
+    if _CONFIGURED & os.environ.keys():
         builder = builder.config("spark.log.level", "FATAL")
-    elif "SPARK_CONF_DIR" not in os.environ:  # nobody has configured Java
+    else:
         os.environ.setdefault("LOG4J_CONFIGURATION_FILE", str(_QUIET))
         builder = builder.config("spark.driver.extraJavaOptions", LEAN)
     if master is not None:
         builder = builder.master(master)
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        yield running
-        return
     warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)  # at each start
     with clear_errors():
         spark = builder.getOrCreate()
