@@ -3,12 +3,10 @@
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
-import threading
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,7 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import urnscan
-from tests.support.processes import wait_for_readers
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "data" / "samples"
@@ -157,53 +154,3 @@ def test_nothing_is_shared_but_a_store(master, environment, store, tmp_path, mon
     again = on_cluster(master, environment, tmp_path, "s3://library/texts/prose.txt", *outputs)
     assert again.returncode == 2
     assert again.stderr.splitlines()[-1] == "urnscan: s3://library/run/classes: exists already; --force replaces it"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc; all of 127.0.0.0/8 is this machine")
-def test_speculation(master, environment, tmp_path):
-    """A straggler is overtaken by another attempt on the other host; what either found counts once."""
-    for number in range(4):
-        (tmp_path / f"{number}.txt").write_text("".join(f"urn:x:{number}{word} " for word in "abcdef"))
-    content = b"urn:x:pipe " * 50
-    (tmp_path / "pipe").write_bytes(content)
-    inputs = [
-        tmp_path / "pipe",
-        *sorted(tmp_path.glob("*.txt")),
-    ]  # of unknown size, so the pipe is a partition of its own
-    one = urnscan.scan(inputs)
-    (tmp_path / "pipe").unlink()
-    os.mkfifo(tmp_path / "pipe")
-    writer = os.open(tmp_path / "pipe", os.O_RDWR)  # so that who opens it to read need not wait
-    settings = ["spark.speculation=true", "spark.speculation.quantile=0.5", "spark.speculation.multiplier=1.5"]
-    settings += ["spark.speculation.interval=100ms", "spark.speculation.minTaskRuntime=100ms"]
-    arguments = " ".join(f"--conf {setting}" for setting in settings)
-    job = threading.Thread(
-        target=lambda: done.append(
-            on_cluster(
-                master,
-                environment | {"PYSPARK_SUBMIT_ARGS": f"{arguments} pyspark-shell"},
-                tmp_path,
-                *inputs,
-                "-o",
-                "classes",
-                "--occurrences",
-                "occurrences",
-            )
-        )
-    )
-    done = []
-    job.start()
-    straggler = wait_for_readers(tmp_path / "pipe", 1)[0]
-    os.kill(straggler, signal.SIGSTOP)
-    try:
-        wait_for_readers(tmp_path / "pipe", 2)
-        os.write(writer, content)
-    finally:
-        os.close(writer)
-        job.join(250)
-        with suppress(ProcessLookupError):  # Spark may have ended it
-            os.kill(straggler, signal.SIGKILL)
-    assert done[0].returncode == 0, done[0].stderr
-    for name, table in (("classes", one.classes), ("occurrences", one.occurrences)):
-        parts = sorted((tmp_path / name).glob("part-*"))
-        assert pa.concat_tables(map(pq.read_table, parts)).to_pylist() == table.to_pylist()
