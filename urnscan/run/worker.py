@@ -334,7 +334,7 @@ class Worker:
         if "classes" not in self._tables:
             return Rows(counts, occurrences)
         numbers = np.array(inputs, np.int32)
-        names = {int(numbers[i]): places.names[i] for i in np.flatnonzero(np.bincount(places.source))}
+        names = {int(numbers[i]): places.names[i] for i in np.flatnonzero(np.bincount(places.source)).tolist()}
         return Rows(counts, occurrences, partial=table.partial(numbers), names=names)
 
 
