@@ -36,6 +36,7 @@ class Partial:
     rows: bytes = field(repr=False)
     """A row for each spelling: a stream of Arrow, compressed."""
     counts: Counts
+    """Inputs, octets and occurrences, counted as in `Report`."""
     failures: tuple[SourceError, ...] = ()
     """Inputs that could not be read, and notes, in the order of the inputs."""
     options: Options = field(default_factory=Options, repr=False)
