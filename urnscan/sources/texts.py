@@ -155,7 +155,8 @@ def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values |
         may_be_more[:] = True
     elif texts.has_suffixes:
         suffixes = tuple(FORMS.suffixes)
-        may_be_more |= [str(label.member).lower().endswith(suffixes) for label in texts.labels]
+        named = [str(label.member).lower().endswith(suffixes) for label in texts.labels]
+        may_be_more |= np.array(named, np.bool_)
     first = 0
     for number in np.flatnonzero(may_be_more).tolist():
         yield from _plain_members(texts.between(first, number), layer)
