@@ -65,7 +65,7 @@ of a run, outside of which white space is none; one that is always empty; a hyph
 """
 _KIND, _CLOSING, _ENDED = 7, 8, 16  # parts of the number of a tag; it closes the element, or is all of it
 _PHRASE, _CLOSES, _OPENS, _REOPENS = 1, 2, 4, 8
-# What the tags of a gap do: one is of a phrase or link; one closes the element that begins right before the name; one
+# Bits of the tags of a gap: one is of a phrase or link; one closes the element that begins right before the name; one
 # opens an element; it is one like that which was closed.
 
 SLOTS = 3
@@ -184,7 +184,7 @@ def step_over_markup(
 
 
 class _Gap(NamedTuple):
-    """What stands between two octets of a name."""
+    """A gap: all that stands between two octets of a name."""
 
     tags: int
     end: int

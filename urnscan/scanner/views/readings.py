@@ -117,7 +117,7 @@ def _pass_over(octets: Octets, at: int, end: int) -> int:
 
 @inner
 def _pass_over_gaps(octets: Octets, at: int, end: int) -> int:
-    """As `_pass_over`, but a gap may stand behind the first or second letter."""
+    """First block, as `_pass_over` finds it, in which an `urn` begins that may have a gap behind its first or second letter."""
     while at + _HUNT + 3 <= end:
         block = octets[at : at + _HUNT + 3]
         least = np.uint8(255)

@@ -14,8 +14,8 @@ from urnscan.arrays.octets import Octets
 from urnscan.arrays.strings import Vocabulary, index_words, word_number
 
 STOP, NOTHING, MORE = 0, -1, -2
-"""What a step through a text may give in place of an octet or its end: an octet that no URN holds; something to be
-skipped; more octets must decide.
+"""Results of a step through a text in place of an octet or its end: an octet that no URN holds; something to be skipped;
+more octets must decide.
 """
 INVISIBLES = (0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF)
 """The soft hyphen, and spaces and joiners without a width."""
