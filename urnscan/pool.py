@@ -23,7 +23,7 @@ adding it up, and judging its classes; encoding row groups of Parquet; writing t
 
 @dataclass
 class Spent:
-    """What a stage has taken so far."""
+    """Time and amount that a stage has taken so far."""
 
     cpu: float = 0.0
     """Seconds of CPU time of all threads."""

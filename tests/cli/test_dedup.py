@@ -158,7 +158,7 @@ class TestClusters:
             "common": 1,
         }
         assert (told["weak"], told["max_class"], told["keep"], told["fields"]) == (["issn"], 7, ["first"], False)
-        assert (told["agree"], told["max_cluster"]) == (["title", "year", "edition", "part", "format"], 50)
+        assert (told["agree"], told["max_cluster"]) == (["title", "year", "edition", "part", "format", "language"], 50)
         assert told["equivalence"] == "namespace"
 
     def test_each_record_is_cut_out_of_the_dump_by_offset_and_length(self, rows):

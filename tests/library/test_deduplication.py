@@ -453,7 +453,7 @@ def test_a_dump_that_is_not_in_its_archive_any_more(tmp_path):
         Dump(source, f"dumps.zip!/{name}", name, number, KNOWN["line"], number)
         for number, name in enumerate(("a.txt", "b.txt"))
     )
-    found = SecondReading([first, gone], None, Reading(), lambda _: None).excerpts({(first, 4): 5, (gone, 0): 9})
+    found = SecondReading([first, gone], None, Reading(), lambda _: None).excerpts({first: [(4, 5)], gone: [(0, 9)]})
     assert next(found) == ((first, 4), b"foo:a")
     with pytest.raises(urnscan.FatalError, match=r"dumps.zip!/b.txt: has changed since it was read first"):
         next(found)

@@ -19,6 +19,7 @@ import pytest
 import regex
 
 import urnscan
+from urnscan.dedup.features import known_words
 from urnscan.run.options import Options
 from urnscan.scanner.views import KINDS, make_scanner
 from urnscan.urn.namespaces.native import Native
@@ -181,6 +182,7 @@ BOUNDED = {
 # Patterns that are made in functions, and are no more to be found when they have returned: by what they are tested.
 MADE = {
     "records.identifiers:_in_list": "what it makes are _ISBN, _ISSN, _EAN and _SERIAL",
+    "dedup.features:known_words": "patterns of words.toml, which are tried as those of modules are",
     "framing.json_values:_marks": "a list of plain names",
     "framing.rows:__init__": "two octets, or one",
     "records.keys:__init__": "the patterns of keys.toml, all in one: records/test_keys.py::test_hostile_texts",
@@ -243,6 +245,10 @@ def patterns():
             for path, pattern in patterns_in(f"{module.__name__}:{name}", value):
                 found.setdefault(id(pattern), (path, pattern))
     known = {path: (pattern, sorted(asked(path, texts))) for path, pattern in found.values()}
+    known |= {
+        path: (each, ["search", "sub"])
+        for path, each in patterns_in("urnscan.dedup.features:words", known_words()._asdict())
+    }
     return known | {path: found for module in modules() for path, found in made_later(module, texts[module.__name__])}
 
 
@@ -346,6 +352,7 @@ def test_patterns_are_found():
         assert path in found
     assert "urnscan.urn.namespaces.native:self.form of Isbn" in found
     assert "urnscan.urn.lookalikes:_SUSPICIOUS" in found
+    assert "urnscan.dedup.features:words['addition']" in found
     assert any("urnscan.urn.parser:" in path or "urnscan.urn.namespaces" in path for path in found)
     assert set(BOUNDED) <= set(found)
     assert next(slow_units(re.compile(r"\s*\n"), "search", ["x"]), None)

@@ -258,7 +258,7 @@ def test_pax_records_of_any_number_are_not_kept():
     records = b"".join(b"%d GNU.sparse.%05d=1\n" % (len(b"20 GNU.sparse.00000=1\n"), number) for number in range(9000))
     octets = (block("x", len(records), b"g") + padded(records)) * 3 + rest_of("a", b"a")
     found = open_tar(Given(octets), LAYER)
-    assert next(found).names == ["a"]
+    assert [label.member for label in next(found).labels] == ["a"]
     assert not found.gi_frame.f_locals["self"]._global
 
 
@@ -507,7 +507,7 @@ def test_files_are_taken_together():
     """An archive of small files costs no reader for each."""
     octets = tarred([(str(number), b"urn:a:%d" % number) for number in range(9)])
     (texts,) = open_tar(Given(octets), LAYER)
-    assert texts.names == [*"012345678"]
+    assert [label.member for label in texts.labels] == [*"012345678"]
     assert [bytes(texts.octets[start:end]) for start, end in zip(texts.starts, texts.ends, strict=True)] == [
         b"urn:a:%d" % number for number in range(9)
     ]

@@ -582,7 +582,7 @@ def test_records_that_are_too_deep_are_told():
 
 
 def test_memory_is_bounded():
-    """A large record passes through the view alone."""
+    """A large record passes through the view alone; what is held besides is room for the heads of many small ones."""
     tracemalloc = pytest.importorskip("tracemalloc")
 
     class Endless(Reader):
@@ -608,7 +608,7 @@ def test_memory_is_bounded():
     try:
         read_all = [reader.read_into(view) for _, reader in one_by_one(open_warc(Endless(), layer()))]
         assert len(read_all) == 1
-        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+        assert tracemalloc.get_traced_memory()[1] < 1 << 21
     finally:
         tracemalloc.stop()
 

@@ -129,7 +129,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         hint = (
             "unpack it"
             if first == source.name
-            else f"make a folder, and each input gets a file in it: mkdir {self._path}"
+            else "name a folder that exists (mkdir makes one), and each input gets a file in it"
         )
         if before is not format_:
             raise FatalError(f"{path}: would hold {before.title} and {format_.title} ({source.name}); {hint}")

@@ -66,7 +66,7 @@ def plain_name(name: str) -> str:
 
 
 class Label(NamedTuple):
-    """What is said of a text beside its octets."""
+    """Name and origin of a text, beside its octets."""
 
     member: str | None
     """The name of a member, or the way to it inside the input; None where the text is the input itself."""

@@ -158,7 +158,7 @@ def _put_field(octets: Octets, at: int, end: int, span: _Spans) -> None:
 
 @inner
 def _body(octets: Octets, at: int, last: int) -> int:
-    """Where the body of a message at `at` begins; -1 if its head is not usual, or may say that the body is in a coding."""
+    """Beginning of the body of a message at `at`; -1 if its head is not usual, or may say that the body is in a coding."""
     is_first = True
     while True:
         end = at
