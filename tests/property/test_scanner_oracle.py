@@ -262,6 +262,7 @@ class TestPseudoRandomTexts:
     def test_as_configured(self):
         check_pseudo_random_texts(500)
 
+    @pytest.mark.slow
     def test_without_compiling(self):
         """In plain Python numpy warns of what overflows; nothing does."""
         script = "from tests.property import test_scanner_oracle as t; t.main_without_compiling(100)"

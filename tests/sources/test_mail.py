@@ -171,6 +171,7 @@ def test_any_header(value):
 
 
 class TestDamage:
+    @pytest.mark.slow
     def test_cut_off_anywhere(self, tmp_path):
         """What stands before the cut is found, and nothing raises an error of Python."""
         octets = bytes(message())

@@ -260,6 +260,7 @@ def test_damaged_pages_are_told_in_one_line(found):
     assert len(failures) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [97])
 def test_cut_off_and_damaged_anywhere(tmp_path, step):
     """It costs at most itself, in a line or two; the next PDF is read."""

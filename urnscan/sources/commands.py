@@ -34,6 +34,7 @@ class Filtered(Reader):
         self._filter = filter_
         self._layer = layer
         self._said = b""
+        self._may_say_more = True  # on standard error
         self._is_open = True
         self._has_ended = False
         self._lock = threading.Lock()  # `close` may come from the thread that ends the run
@@ -115,14 +116,17 @@ class Filtered(Reader):
             self._said = (self._said + said)[:_SAID]
             if not said:
                 self._poll.unregister(self._err)
+                self._may_say_more = False
         return ready
 
     def _finish(self) -> None:
         """Wait for the end of the command, which has closed its standard output. Raises SourceError if it failed."""
         while self._process.poll() is None and time.monotonic() < self._deadline:
-            self._listen(0)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_PATIENCE)
+            if self._may_say_more:
+                self._listen(_PATIENCE)
+            else:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_PATIENCE)
         status = self._process.returncode
         if status is None:
             raise self._error("closed its output and did not end")

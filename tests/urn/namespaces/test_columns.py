@@ -180,6 +180,7 @@ def test_writable_and_read_only_columns():
     assert np.array_equal(namespace_forms(octets, offsets)[0], namespace_forms(octets.copy(), offsets.copy())[0])
 
 
+@pytest.mark.slow
 def test_without_compiling():
     """CONTRIBUTING's way into a debugger: an octet that stayed one there overflowed, and gave wrong check digits."""
     run = subprocess.run(
