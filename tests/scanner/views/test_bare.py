@@ -111,6 +111,13 @@ def test_the_host_of_an_address_and_what_ends_the_name():
     assert [(each.line, each.stop, each.via) for each in hits] == [(2, ord("?"), "bare")]
 
 
+@pytest.mark.parametrize("text", [b"doi:10.1000/182 ", b"doi:10.1000/182 ISBN 0395363411"])
+def test_a_doi_is_no_name_of_rfc2141bis_03(text):
+    """Its NSS has no "/" (rfc2141bis-03 §2.2). A text with nothing but such names ended in a traceback."""
+    isbn = [] if text.endswith(b"182 ") else ["urn:isbn:9780395363416"]
+    assert [hit.text for hit in found_in(text, ["bare"], "rfc2141bis-03")] == isbn
+
+
 @pytest.mark.parametrize("recover", [["bare"], KINDS])
 def test_a_match_of_another_kind_stands_before_it(recover):
     """Promise: no place has two occurrences. A reference that holds a URN, literal or hidden, does not count."""

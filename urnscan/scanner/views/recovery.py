@@ -192,6 +192,8 @@ class RecoveringScanner:
             of = np.searchsorted(begins, matches.start, side="right") - 1
             is_whole = np.diff(matches.text_offsets) == begins[of + 1] - begins[of] - 1
             rows, row = np.flatnonzero(is_whole), free[of[is_whole]]
+            if not len(rows):  # a DOI with a slash is no name of rfc2141bis-03
+                continue
             host, host_offsets = hosts(sight.octets, starts[row] - base)
             pending.hits.append(
                 replace(
