@@ -49,7 +49,7 @@ from urnscan.scanner.views.references import MORE, NOTHING, STOP
 
 _LONGEST_PREFIX = len("urn:") + 32 + len(":")
 _FIRST = 40  # octets of a reading that are looked at first: in these most candidates fail
-_LONGEST_FRONT = 3  # octets of a "%HH" or a component that is not whole
+_LONGEST_FRONT = 4  # octets of a "%HH" and a component that are not whole: `?=%4`
 _SPARE = 1 << 12  # octets of a window behind its longest URN: to look ahead, also behind line ends
 _MOST_NOTHING = 16  # places in a row that are skipped, as a line end is; one more ends the reading
 
@@ -141,13 +141,15 @@ def _stop(octets: Octets, start: int, end: int, filled: int, plan: Plan) -> tupl
     What was trimmed is passed over, and what may be the front of something that goes on: "%" in `urn:a:b%<b>41`.
     """
     has_ampersand = False
-    if (plan.readings[ENTITIES] or plan.readings[MARKUP]) and plan.rules.roles[AMPERSAND]:
+    reads_references = (plan.readings[ENTITIES] or plan.readings[MARKUP]) and plan.rules.roles[AMPERSAND] != 0
+    if reads_references:
         for i in range(start, end):  # no early exit, so it is vectorised
             has_ampersand |= octets[i] == AMPERSAND
     while plan.rules.trim and end < filled and is_closing(octets[end]):
         end += 1
     last = min(filled, end + _LONGEST_FRONT)
     while end < last and _may_stand(octets[end], plan.rules):
+        has_ampersand |= reads_references and octets[end] == AMPERSAND
         end += 1
     if has_ampersand:
         return AMPERSAND, end
