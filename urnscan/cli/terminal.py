@@ -98,9 +98,8 @@ def show_progress(
     """
     on_failure = FailureLines(stack)
     shown = Progress()
-    unwanted = arguments.quiet or vars(arguments).get(
-        "no_progress"
-    )  # commands without a bar of their own lack the option
+    # Commands without a bar of their own lack the option.
+    unwanted = arguments.quiet or vars(arguments).get("no_progress")
     if not unwanted and sys.stderr is not None and sys.stderr.isatty():
         shown = open_bar(Stage(stage, total()), stack)
     return dataclasses.replace(shown, on_failure=on_failure)

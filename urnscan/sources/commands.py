@@ -80,7 +80,7 @@ class Filtered(Reader):
             self._stack.close()
 
     def end(self) -> None:
-        """The same, from the thread that ends the run."""
+        """Close it, from the thread that ends the run."""
         self.close()
 
     def _pipe(self, started: contextlib.ExitStack) -> tuple[int, int]:
