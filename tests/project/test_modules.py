@@ -244,12 +244,16 @@ class TestLight:
             ["a.txt", "-o", "-", "--json"],
             ["a.txt", "-o", "c.parquet"],
             ["dedup", "--record", "line", "a.txt", "-o", "c.parquet"],
+            ["merge", "one.parquet", "other.parquet", "-o", "c.parquet"],
+            ["diff", "one.parquet", "other.parquet"],
         ],
     )
     def test_no_run_of_the_command_loads_pandas(self, tmp_path, monkeypatch, words):
         """Nor SciPy: what a run does not need costs each start a fifth of a second. pyarrow's conversions load it."""
         monkeypatch.chdir(tmp_path)
         (tmp_path / "a.txt").write_text("urn:isbn:9780395363416\n")
+        for name in ("one.parquet", "other.parquet"):
+            urnscan.scan("a.txt").to_parquet(name)
         assert not loaded_after(f"from urnscan.cli import main; main({words!r})") & {"pandas", "scipy", "jinja2"}
 
     @pytest.mark.parametrize(

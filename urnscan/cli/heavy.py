@@ -5,11 +5,22 @@ from __future__ import annotations
 import contextlib
 import gc
 import resource
+import sys
 from collections.abc import Iterator
+from importlib.abc import MetaPathFinder
+from types import ModuleType
 
 from urnscan.errors import FatalError
 
 _LEAST = 1 << 30  # octets of address space that the libraries and a small scan need
+
+
+class _NoPandas(MetaPathFinder):
+    """Says of pandas that it is not installed."""
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError(name=fullname)
 
 
 @contextlib.contextmanager
@@ -32,8 +43,23 @@ def loading() -> Iterator[None]:
         # Our tables are large and live shortly. The allocator of the system keeps freed memory, which saves half of the
         # time that the kernel spends on new pages.
         pa.set_memory_pool(pa.system_memory_pool())
+        _keep_from_pandas(pa)
         yield
     finally:
         gc.freeze()
         if was_enabled:
             gc.enable()
+
+
+def _keep_from_pandas(pa: ModuleType) -> None:
+    """Let pyarrow look for pandas now, once, and not find it.
+
+    pyarrow imports pandas at its first conversion of Python objects, to see whether they are pandas' own. No command has
+    such objects, and the import takes longer than a small merge. Whoever asks pyarrow for a frame still gets one.
+    """
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        pa.array([])
+    finally:
+        sys.meta_path.remove(finder)
