@@ -6,10 +6,11 @@ Exception
 │   │   ├── DamageError  a part is damaged; what follows it in the same text can still be read
 │   │   ├── LimitError   it unfolds to more than the limits allow: nothing more of this input is read
 │   │   ├── FormatError  it is no dump of records: of very many a deduplication names only the first
-│   │   │   └── UnknownFormatError  it is in no format that is known: all of these are told in one line
+│   │   │   └── UnknownFormatError  it is in no format that is known, though it was named or resembles one
 │   │   ├── RecordError  a record of a dump is damaged: of very many a deduplication names only the first
 │   │   └── SourceNote   no failure: scanned in another form than its own, or a result of an earlier run
-│   │       └── PdfNote  what reads PDFs is not installed: all of these are told in one line
+│   │       ├── PdfNote      what reads PDFs is not installed: all of these are told in one line
+│   │       └── NoDumpNote   in a folder or an archive, it is in no format of records: all of these are told in one line
 │   ├── FatalError       the run ends: wrong usage, or an output that cannot be written
 │   └── ArgumentError    (also a ValueError and a TypeError) a function was given a wrong argument
 └── ValueError
@@ -166,12 +167,7 @@ class FormatError(SourceError):
 
 
 class UnknownFormatError(FormatError):
-    """An input of a deduplication is in no format of records that is known, as most files of a mixed folder."""
-
-    together = (
-        "inputs are no dumps of records",
-        "--record names their format, --include reads only the files that match",
-    )
+    """An input of a deduplication is in no format of records that is known, though the user named it or it resembles one."""
 
 
 class RecordError(SourceError):
@@ -197,6 +193,15 @@ class PdfNote(SourceNote):
     """A PDF was scanned as it is, because what reads PDFs is not installed: all of these are told in one line."""
 
     together = ("PDFs are scanned as they are, and their text is not read", "pip install 'urnscan[pdf]'")
+
+
+class NoDumpNote(SourceNote):
+    """A file met in a folder or an archive is in no format of records that is known, nor like one: a README, a script."""
+
+    together = (
+        "inputs are no dumps of records",
+        "--record names their format, --include reads only the files that match",
+    )
 
 
 class FatalError(UrnscanError):

@@ -71,7 +71,7 @@ def numbers_of(result):
     (line,) = [line for line in result.err.splitlines() if " duplicate" in line]
     found = re.fullmatch(
         r"urnscan: ([\d,]+) dumps?, ([\d,]+) records?, ([\d,]+) clusters?, ([\d,]+) duplicates?, "
-        r"(?:[\d,]+ held apart, )?(?:[\d,]+ without (?:URNs|identifiers), )?\d+\.\d s(?:, (\d+) failures?)?(?: -> .+)?",
+        r"(?:[\d,]+ held apart, )?(?:[\d,]+ without (?:URNs|identifiers), )?\d+\.\d s(?:, (\d+) failures?)?(?:, \d+ notes?)?(?: -> .+)?",
         line,
     )
     return tuple(int((number or "0").replace(",", "")) for number in found.groups())
@@ -440,7 +440,7 @@ class TestArchives:
             "t.tar.gz!/table.parquet: is a table, and no dump of records: export it as CSV or JSON Lines",
             "t.tar.gz!/b.bin: is in no format of records that is known (urnscan dedup --help lists them)",
         ]
-        assert numbers_of(result) == (3, 4 + len(BOOKS.records), 2 + WORKS, 2 + len(BOOKS.records) - WORKS, 2)
+        assert numbers_of(result) == (3, 4 + len(BOOKS.records), 2 + WORKS, 2 + len(BOOKS.records) - WORKS, 1)
         rows = urnscan.rows("clusters.parquet", "source", "member", "record", "start", "cluster")
         assert [(member, record, offset) for _, member, record, offset, _ in rows[:4]] == [
             (name, record, offset) for name in ("a.jsonl", "c.jsonl") for record, offset in ((1, 0), (2, 34))
@@ -617,10 +617,27 @@ class TestInputs:
             "nope.mrc: no such file or folder",
             f"2 inputs are no dumps of records: in/b.txt, in/c.bin; {remedy}",
         ]
-        assert numbers_of(result) == (1, 2, 1, 1, 4)
+        assert numbers_of(result) == (1, 2, 1, 1, 2)
         assert (urnscan.folder / "kept").read_bytes() == json_lines("urn:foo:a")
         result = dedup(urnscan, "in/a.jsonl", "in/b.txt", "-o", "x.csv", status=1)
         assert said(result) == [f"in/b.txt: {unknown}; --record line takes each line for a record"]
+
+    def test_a_readme_beside_the_dumps_is_a_note(self, urnscan):
+        """A file that a walk meets and that is like no dump changes no exit status; one that is named or like one does."""
+        urnscan.write("in/a.jsonl", json_lines("urn:foo:a", "urn:foo:a"))
+        urnscan.write("in/README.txt", b"The letters of A and B, in JSON Lines.\n")
+        line = "in/README.txt: is in no format of records that is known (urnscan dedup --help lists them); "
+        result = dedup(urnscan, "in", *ALL, status=0)
+        assert said(result)[0].startswith(line)
+        assert "0.0 s, 1 note -> " in re.sub(r"\d\.\d s", "0.0 s", result.err)
+        dedup(urnscan, "in", "in/README.txt", *ALL, "--force", status=1)
+        urnscan.write("in/b.ris", b"A list of lamps,\nby M. Ahn.\nTY  - BOOK\nUR  - urn:foo:a\nER  - \n")
+        assert "it resembles RIS" in said(dedup(urnscan, "in", *ALL, "--force", status=1))[0]
+
+    def test_of_no_dumps_nothing_is_written(self, urnscan):
+        urnscan.write("in/README.txt", b"No dump.\n")
+        assert said(dedup(urnscan, "in", *ALL, status=2))[-1] == "no input could be read"
+        assert urnscan.names() == ["in"]
 
     def test_the_likely_format_of_what_is_not_recognised(self, urnscan):
         """The line names the option that may help, and it does."""
@@ -701,7 +718,7 @@ class TestInputs:
             "7 more damaged records; --report counts them for each dump",
         ]
         assert len(lines) == 1 + 99 + 1 + 2
-        assert numbers_of(result) == (6, 5, 1, 4, 23 + 1 + 5 * 22 + 1)
+        assert numbers_of(result) == (6, 5, 1, 4, 1 + 5 * 22 + 1)
 
     @pytest.mark.quick
     def test_a_record_that_is_damaged_and_a_dump_that_is_cut_off(self, urnscan):

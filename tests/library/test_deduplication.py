@@ -392,7 +392,7 @@ class TestInputs:
         for number in range(25):
             (tmp_path / f"{number:02}.js").write_text("var a = 1;\n")
         (tmp_path / "a.jsonl").write_text('{"id": "urn:a:b"}\n')
-        failures = urnscan.deduplicate(tmp_path).report.failures
+        failures = urnscan.deduplicate(sorted(tmp_path.iterdir())).report.failures
         assert [failure.source for failure in failures] == [f"{tmp_path}/{number:02}.js" for number in range(25)]
         assert {type(failure) for failure in failures} == {UnknownFormatError}
 

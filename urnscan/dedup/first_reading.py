@@ -20,7 +20,16 @@ from urnscan.dedup.outputs import Outputs
 from urnscan.dedup.policy import PLACEHOLDERS, Policy
 from urnscan.dedup.second_reading import Dump, SecondReading, Spool, SummedReader
 from urnscan.dedup.workers import Workers
-from urnscan.errors import FatalError, FormatError, LimitError, RecordError, SourceError, UnknownFormatError, option
+from urnscan.errors import (
+    FatalError,
+    FormatError,
+    LimitError,
+    NoDumpNote,
+    RecordError,
+    SourceError,
+    UnknownFormatError,
+    option,
+)
 from urnscan.framing.buffer import Buffer
 from urnscan.output.spill import Spilled
 from urnscan.records.formats import FORMATS, likely, recognise
@@ -63,6 +72,8 @@ class FirstReading:
     """Gives the folder for spilled rows."""
     on_read: Callable[[int], object]
     """Called with the octets read since the last call."""
+    named: frozenset[str]
+    """Names of the inputs that the user gave; all others were met in folders and archives."""
     dumps: list[Dump] = dataclasses.field(default_factory=list)
     empty: list[Input] = dataclasses.field(default_factory=list)
     """Empty inputs, whose format is unknown."""
@@ -131,7 +142,7 @@ class FirstReading:
                 self._fail(place, source.name, FormatError(source.name + INSIDE + member, reason), is_part=True)
             case Document(member, is_set_in_lines=True):  # one of many in a PDF, which is told once
                 around, _, _ = f"{INSIDE}{member}".rpartition(INSIDE)
-                error = UnknownFormatError(source.name + around, "is a PDF, and no dump of records")
+                error = self._no_dump(source, around, "is a PDF, and no dump of records")
                 self._fail(place, source.name, error, is_part=True)
             case Document():
                 self._dump(place, source, number, document)
@@ -155,12 +166,7 @@ class FirstReading:
             if buffer.error is not None:
                 self._fail(place, source.name, buffer.error)
             elif buffer.has(1):
-                reason = "is in no format of records that is known (urnscan dedup --help lists them)"
-                if guess := likely(buffer.octets):
-                    reason += f"; it resembles {guess.title}: {option('record', guess.name)} reads it as that"
-                elif not is_binary(buffer.octets):
-                    reason += f"; {option('record', 'line')} takes each line for a record"
-                self._fail(place, source.name, UnknownFormatError(name, reason))
+                self._fail(place, source.name, self._unknown(source, name, buffer.octets))
             elif document.member is None:
                 self.empty.append(source)
             return
@@ -183,6 +189,21 @@ class FirstReading:
             dump.octets, dump.checksum = reader.octets, reader.checksum
         if format_ is not recognised:
             self._then(partial(self._check, in_turn))
+
+    def _unknown(self, source: Input, name: str, octets: bytes) -> SourceError:
+        """The error or note about a document that is in no format of records; `octets` are its first."""
+        reason = "is in no format of records that is known (urnscan dedup --help lists them)"
+        if guess := likely(octets):
+            reason += f"; it resembles {guess.title}: {option('record', guess.name)} reads it as that"
+            return UnknownFormatError(name, reason)
+        if not is_binary(octets):
+            reason += f"; {option('record', 'line')} takes each line for a record"
+        return self._no_dump(source, name.removeprefix(source.name), reason)
+
+    def _no_dump(self, source: Input, member: str, reason: str) -> SourceError:
+        """An error if the user named this input, and a note if it was met in a folder or an archive."""
+        kind = UnknownFormatError if source.name in self.named and not member else NoDumpNote
+        return kind(source.name + member, reason)
 
     def _read_records(self, in_turn: _InTurn, buffer: Buffer) -> None:
         """Find the records of a dump. Raises LimitError if the rest of its input must not be read."""

@@ -21,7 +21,7 @@ from urnscan.dedup.review import Review
 from urnscan.dedup.second_reading import SecondReading
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.display.text import html_failures, html_fields
-from urnscan.errors import FatalError, SourceError, SourceNote, count_of, option
+from urnscan.errors import FatalError, NoDumpNote, SourceError, SourceNote, count_of, option
 from urnscan.run.failures import Failures
 from urnscan.run.groupings import SpillFolder
 from urnscan.run.options import Options
@@ -120,6 +120,7 @@ def run(
     began = time.monotonic()
     failures = Failures(progress.on_failure, strict=options.strict)
     report = DedupReport(failures=failures.failures, notes=failures.notes)
+    named = frozenset(map(str, inputs))
     found = found_inputs(inputs, options, [*outputs.paths, *policy.files])
     taken = [*outputs.paths]
     for dumps in outputs.copies.values():
@@ -131,10 +132,10 @@ def run(
     with ExitStack() as stack:
         folder = SpillFolder(outputs.spill_folder)
         stack.callback(folder.remove)
-        reading = FirstReading(options, policy, outputs, failures, folder.get, progress.on_progress)
+        reading = FirstReading(options, policy, outputs, failures, folder.get, progress.on_progress, named)
         stack.callback(reading.close)
         reading.read(found)
-        if report.failures and not reading.dumps:
+        if not reading.dumps and (report.failures or any(isinstance(note, NoDumpNote) for note in report.notes)):
             raise FatalError("no input could be read")
         clustering = Clustering(reading, policy, progress)
         _count(report, reading)
