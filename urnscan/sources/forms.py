@@ -147,8 +147,15 @@ def _as_it_is(
 
 
 def _is_result(head: bytes, layer: Layer) -> bool | None:
-    """Whether it is a table that urnscan wrote in CSV or TSV. With `--column` it is read like any other."""
-    return False if layer.reading.columns else begins(head, *_RESULTS)
+    """Whether it is a table that urnscan wrote in CSV, TSV or JSON Lines. With `--column` it is read like any other."""
+    if layer.reading.columns:
+        return False
+    if not head.startswith(b"{"):
+        return begins(head, *_RESULTS)
+    if _RESULT_LINE.match(head):
+        return True
+    may_be = len(head) < _TELLING and begins(head, b'{"urn": "', b'{"source": "', b'{"cluster": ') is not False
+    return None if may_be else False
 
 
 def _pass_over(_: Reader, layer: Layer) -> Iterator[SourceNote]:
@@ -190,6 +197,13 @@ _RESULTS = tuple(
     for names in _FIRST_COLUMNS
     for separator in (b",", b"\t")
 )
+_STRING = rb'"(?:[^"\\]|\\.)*"'
+_RESULT_LINE = re.compile(
+    rb'\{"urn": S, "nid": S, "nss": S, "nid_status": '
+    rb'|\{"source": S, "member": (?:null|S), "start": \d+, "line": \d+, "text": '
+    rb'|\{"cluster": \d+, "source": S, "member": (?:null|S), "record": '.replace(b"S", _STRING)
+)
+"""The beginning of such a table in JSON Lines."""
 _AR = "an ar archive is scanned as it is; unpack it first if its members are packed themselves"
 _DEB = "a Debian package is scanned as it is, and what is packed in it is not read: unpack it first (dpkg-deb -x)"
 _MISTAKEN = "is named like {} but does not begin like one: scanned as it is, so values may be missing"
@@ -206,7 +220,7 @@ FORMS = Registry(
         Table(recognise=is_arrow_file, open=read_arrow_file, begins=b"A"),
         Table(recognise=is_sqlite, open=read_sqlite, begins=b"S"),
         Table(recognise=is_arrow_stream, open=read_arrow_stream, begins=b"\xff"),
-        Table(recognise=_is_result, open=_pass_over, begins=b"\xef"),
+        Table(recognise=_is_result, open=_pass_over, begins=b"\xef{"),
         _as_it_is(SourceError, _DEB, lambda head, _: begins(head, b"!<arch>\ndebian-binary"), begins=b"!"),
         _as_it_is(SourceNote, _AR, lambda head, _: begins(head, b"!<arch>\n"), begins=b"!"),
         _unread("a 7z archive", b"7z\xbc\xaf\x27\x1c"),
