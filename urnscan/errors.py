@@ -21,6 +21,7 @@ A notebook shows these errors as sentences, without a traceback.
 
 import contextlib
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -67,7 +68,8 @@ def similar(word: str, words: Iterable[str]) -> Sequence[str]:
 
 
 def checks_options(function: _Function) -> _Function:
-    """Let a function raise ArgumentError for an option that it does not have, with the nearest of those that it has.
+    """Let a function raise ArgumentError for a wrong call: an option that it does not have (with the nearest of those
+    that it has), an argument too many, or one that is missing.
 
     >>> import urnscan
     >>> urnscan.find("urn:isbn:0451450523", syntx="rfc8141")
@@ -75,6 +77,7 @@ def checks_options(function: _Function) -> _Function:
         ...
     urnscan.errors.ArgumentError: find has no option syntx; is it syntax?
     """
+    signature = inspect.signature(function)
     code = function.__code__
     names = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name != "self"]
     known = frozenset(names)
@@ -86,6 +89,11 @@ def checks_options(function: _Function) -> _Function:
             near = similar(unknown, names)
             more = f"is it {near[0]}?" if near else f"it has {', '.join(names)}"
             raise ArgumentError(f"{function.__name__} has no option {unknown}; {more}")
+        try:
+            signature.bind(*arguments, **options)
+        except TypeError as error:
+            more = "; options are given by name" if "too many positional" in str(error) else ""
+            raise ArgumentError(f"{function.__name__}: {error}{more}") from None
         return function(*arguments, **options)
 
     return cast(_Function, checked)

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from urnscan.errors import ArgumentError, checks_options
-from urnscan.library.batches import array_of_pandas
+from urnscan.library.batches import array_of_pandas, remedy_for
 from urnscan.library.columns import canonical_forms, names_in, validities
 from urnscan.run.options import OF_INPUTS, Options, read_options
 from urnscan.scanner.grammar import ResolverTail
@@ -106,9 +106,11 @@ class SeriesURN:
 
     def _array(self) -> pa.ChunkedArray:
         array = array_of_pandas(self._series, "the series is not text")
+        if array.null_count == len(array):  # nothing but missing values, which pandas reads as numbers
+            return pa.chunked_array([pa.nulls(len(array), pa.string())])
         if not is_text(array.type):
-            raise ArgumentError(f"the series is {array.type}, not text")
-        return array.cast(pa.string()) if pa.types.is_null(array.type) else array  # nothing but missing values
+            raise ArgumentError(f"the series is {self._series.dtype}, not text: {remedy_for(array.type)}")
+        return array
 
     def _like(self, results: pa.ChunkedArray, kind: Callable[[pa.DataType], Any] | None = None) -> pd.Series:
         """A series like this one with these results, of a type that pandas would choose or of that `kind`."""

@@ -240,6 +240,12 @@ class TestPandas:
         for found in (series.urn.canonical(), series.urn.is_valid(), series.urn.find(), series.urn.explain()):
             assert len(found) == 0
 
+    def test_nothing_but_missing_values(self):
+        """pandas reads a column without a value as numbers."""
+        series = pd.Series([None, float("nan")], dtype="float64")
+        assert series.urn.canonical().isna().all()
+        assert next(urnscan.scan_batches(series.to_frame("urn"), "urn")).num_rows == 0
+
     def test_no_text(self):
         for series in (pd.Series([1, 2]), pd.Series(["a", 1]), pd.Series([1.5]).astype("category")):
             for method in ("canonical", "is_valid", "find", "explain"):

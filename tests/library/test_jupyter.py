@@ -83,6 +83,21 @@ class TestWhatShowsItself:
         assert "urn:ab:1" not in text
         assert "<table>" not in urnscan.Dedup(found.clusters.slice(0, 1), found.report)._repr_html_()
 
+    def test_dedup_tells_what_the_command_tells(self, tmp_path):
+        """Records that were held apart, records without identifiers, and the option that would read their fields."""
+        entries = [
+            f"@book{{{key}, title={{{title}}}, isbn={{0395363411}}}}" for key, title in (("a", "Salt"), ("b", "Sea"))
+        ]
+        (tmp_path / "a.bib").write_text("\n".join(entries))
+        text = cells(urnscan.deduplicate(tmp_path / "a.bib")._repr_html_())
+        assert "2 records, 2 clusters, 0 duplicates, 2 without identifiers" in text
+        assert "a.bib: none of its 2 records holds a URN; fields=True counts ISBN, DOI and their like" in text
+        (tmp_path / "a.bib").write_text("\n".join([*entries, "@misc{c, note={urn:ab:c}}"]))
+        assert "most records have no identifier that counts; fields=True" in cells(
+            urnscan.deduplicate(tmp_path / "a.bib")._repr_html_()
+        )
+        assert "2 held apart" in cells(urnscan.deduplicate(tmp_path / "a.bib", fields=True)._repr_html_())
+
     def test_what_trimming_would_change(self, tmp_path):
         """As the command says it, but with Python's name for it; and nothing where it was asked for."""
         (tmp_path / "a").write_text("urn:ab:1. urn:ab:2, urn:ab:3\n")
@@ -173,7 +188,18 @@ class TestErrors:
             (lambda: urnscan.namespaces.isbn.to_urn("0-395-36341-6"), "'0-395-36341-6' is no ISBN"),
             (lambda: urnscan.namespaces.isbn.from_urn("urn:ab:c"), "'urn:ab:c' is a name in urn:ab"),
             (lambda: urnscan.namespaces.judge("isbn"), "'isbn' is no URN in canonical form"),
-            (pd.Series([1]).urn.find, "the series is int64, not text"),
+            (pd.Series([1]).urn.find, "the series is int64, not text: .astype('string') makes it text"),
+            (pd.Series([1, None]).urn.find, "the series is float64, not text: .astype('Int64').astype('string') makes"),
+            (
+                pd.Series(["urn:a:b", None, 42], index=list("xyz")).urn.canonical,
+                "the series is not text: at 'z' it holds 42; .astype('string') makes text of all values",
+            ),
+            (lambda: urnscan.find("x", "rfc8141"), "find: too many positional arguments; options are given by name"),
+            (urnscan.find, "find: missing a required argument: 'text'"),
+            (
+                lambda: urnscan.scan(SAMPLES / "prose.txt").context("urn:isbn:978-0-9999412-01"),
+                'urn:isbn:978-0-9999412-01 was not found in this scan; with equivalence="namespace" a scan takes it for urn:isbn:',
+            ),
         ],
     )
     def test_a_wrong_argument_is_a_sentence(self, deed, said):

@@ -273,11 +273,13 @@ class TestWhatIsWrong:
             function()
         with pytest.raises(ArgumentError, match="nothing to read: name files, "):
             function([])
+        with pytest.raises(ArgumentError, match=r"or a list of them, not generator; urnscan\.find takes"):
+            function(path for path in ["a"])
         with pytest.raises(ArgumentError, match=r"not 3; urnscan\.find takes"):
             function(["a", 3])
         with pytest.raises(ArgumentError, match=r"^an input has an empty name$"):
             function("a", "")
-        with pytest.raises(ArgumentError, match=r"^.*not a 0 x; urnscan\.find .*$"):  # in one line
+        with pytest.raises(ArgumentError, match=r"^.*not DataFrame; urnscan\.find .*$"):  # in one line
             function(pd.DataFrame({"a": ["x"]}))
 
     def test_names_of_inputs_and_outputs(self, tmp_path, monkeypatch):

@@ -22,13 +22,12 @@ from urnscan.cli.first_run import prepare
 from urnscan.cli.heavy import loading
 from urnscan.cli.outputs import check_files, open_outputs
 from urnscan.cli.terminal import say, say_counts, say_hints, say_no_input, say_unregistered, show_progress
-from urnscan.display.text import counted, others_left_out
+from urnscan.display.text import counted
 from urnscan.errors import FatalError, count_of
 
 if TYPE_CHECKING:
     from urnscan.dedup.job import DedupReport
     from urnscan.dedup.policy import Policy
-    from urnscan.run.options import Options
 
 
 # Names of `records.formats.FORMATS`, `records.keys.kinds`, `dedup.agreement.ASPECTS` and `dedup.keeping.KEEP`, repeated here because these modules load slowly.
@@ -40,7 +39,6 @@ _KEYS = "urn oclc lccn nbn-number id pmid accession arxiv handle ark url octets"
 _AGREE = ("title", "year", "edition", "part", "format", "language")
 _KEEP = ("first", "last", "longest", "most-identifiers", "newest", "fullest")
 
-_FIELDS = "--fields counts ISBN, DOI and their like"
 _TOLD = 5  # most URNs that are too common, and most dumps without URNs, that are printed
 
 
@@ -218,22 +216,13 @@ def dedup(arguments: argparse.Namespace) -> bool:
         files.commit(report.metadata(options, policy))
     _say_left_out(report, policy)
     if not arguments.quiet:
-        _say_silent(report, policy, options)
-        without = "without identifiers" if policy.has_keys else "without URNs"
-        without += " that count" if options.leaves_out else ""
-        parts = [
-            counted(report.inputs, "dump"),
-            counted(report.records, "record"),
-            counted(report.clusters, "cluster"),
-            counted(report.duplicates, "duplicate"),
-            *([f"{report.apart:,} held apart"] if report.apart else []),
-            *([f"{counted(report.carried, 'field')} carried"] if policy.carry else []),
-            *([f"{report.without:,} {without}"] if report.without else []),
-            *others_left_out(report.left_out),
-        ]
+        for sentence in report.silences(fields=policy.fields):
+            say(sentence)
+        parts = report.parts(has_keys=policy.has_keys)
         say_counts(parts, report.seconds, paths, count_of(report.failures), count_of(report.notes))
         say_hints(report.trimmable, report.components_in_names)
-        say_no_input(report, options)
+        if not report.empty:
+            say_no_input(report, options)
     return not report.failures
 
 
@@ -264,13 +253,3 @@ def _say_left_out(report: DedupReport, policy: Policy) -> None:
             say(f"{policy.decisions.path}: {counted(len(report.refused) - _TOLD, 'more line')} not applied")
     if report.cut:  # two of them may differ behind the cut
         say(f"{counted(report.cut, 'URN')} longer than --max-length: left out, as they were not read to the end")
-
-
-def _say_silent(report: DedupReport, policy: Policy, options: Options) -> None:
-    """Print the dumps without anything that could join records, up to a few."""
-    which = " that --nid and --not-nid let count" if options.leaves_out else ""
-    reason = f"has an identifier of its own{which}" if policy.fields else f"holds a URN{which}; {_FIELDS}"
-    for name, records in report.silent[:_TOLD]:
-        say(f"{name}: none of its {counted(records, 'record')} {reason}")
-    if len(report.silent) > _TOLD:
-        say(f"the same holds for {counted(len(report.silent) - _TOLD, 'more dump')}")

@@ -20,7 +20,7 @@ from urnscan.dedup.policy import Policy
 from urnscan.dedup.review import Review
 from urnscan.dedup.second_reading import SecondReading
 from urnscan.display.progress import ROWS, Progress, Stage
-from urnscan.display.text import html_failures, html_fields
+from urnscan.display.text import counted, html_failures, html_fields, others_left_out
 from urnscan.errors import FatalError, NoDumpNote, SourceError, SourceNote, count_of, option
 from urnscan.run.failures import Failures
 from urnscan.run.groupings import SpillFolder
@@ -33,12 +33,17 @@ if TYPE_CHECKING:
     from urnscan.dedup.summary import Chosen
 
 
+_TOLD = 5  # dumps without identifiers that are told
+
+
 @dataclass
 class DedupReport:
     """Counts and failures of a run."""
 
     inputs: int = 0
     """Dumps with records."""
+    empty: int = 0
+    """Inputs without an octet."""
     octets: int = 0
     """Octets of text that were read."""
     records: int = 0
@@ -90,6 +95,31 @@ class DedupReport:
             for name, value in values.items()
         )
         return html_fields(shown) + html_failures(self.failures, self.notes)
+
+    def parts(self, *, has_keys: bool) -> list[str]:
+        """The counts of the summary, in words. `has_keys`: more than URNs joined records."""
+        without = "without identifiers" if has_keys else "without URNs"
+        without += "" if self.left_out is None else " that count"
+        return [
+            *(counted(self.inputs, "dump"), counted(self.records, "record")),
+            *(counted(self.clusters, "cluster"), counted(self.duplicates, "duplicate")),
+            *([f"{self.apart:,} held apart"] if self.apart else []),
+            *([f"{counted(self.carried, 'field')} carried"] if self.carried else []),
+            *([f"{self.without:,} {without}"] if self.without else []),
+            *others_left_out(self.left_out),
+        ]
+
+    def silences(self, *, fields: bool) -> list[str]:
+        """Sentences about records without anything that could join them: the first dumps in which all are so, or most."""
+        which = "" if self.left_out is None else f" that {option('nid', None)} and {option('not_nid', None)} let count"
+        remedy = f"{option('fields')} counts ISBN, DOI and their like"
+        reason = f"has an identifier of its own{which}" if fields else f"holds a URN{which}; {remedy}"
+        said = [f"{name}: none of its {counted(records, 'record')} {reason}" for name, records in self.silent[:_TOLD]]
+        if len(self.silent) > _TOLD:
+            said.append(f"the same holds for {counted(len(self.silent) - _TOLD, 'more dump')}")
+        if not (said or fields) and 2 * self.without > self.records:
+            said.append(f"most records have no identifier that counts; {remedy}")
+        return said
 
     def metadata(self, options: Options, policy: Policy) -> dict[str, Any]:
         """Metadata of the table of clusters: the same for two runs with the same inputs and options."""
@@ -203,7 +233,7 @@ def _copy(again: SecondReading, copies: Iterator[Copy], dumps: Dumps) -> None:
 
 def _count(report: DedupReport, reading: FirstReading) -> None:
     dumps = reading.dumps
-    report.inputs = len(dumps)
+    report.inputs, report.empty = len(dumps), len(reading.empty)
     report.octets = sum(dump.octets for dump in dumps)
     report.records = reading.records
     report.damaged = sum(dump.damaged for dump in dumps)

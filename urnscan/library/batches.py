@@ -138,7 +138,10 @@ def _of_pandas(frame: pd.DataFrame, names: _Names) -> pa.Table:
     arrays: dict[str, pa.ChunkedArray] = {}
     for place in _named(columns, names):
         wrong = f"column {columns[place]!r} {'cannot be kept' if arrays else 'is not text'}"
-        arrays[columns[place]] = array_of_pandas(frame.iloc[:, place], wrong)
+        array = array_of_pandas(frame.iloc[:, place], wrong)
+        if not arrays and array.null_count == len(array):  # nothing but missing values, which pandas reads as numbers
+            array = pa.chunked_array([pa.nulls(len(array), pa.string())])
+        arrays[columns[place]] = array
     return pa.table(arrays)
 
 
@@ -147,8 +150,23 @@ def array_of_pandas(series: pd.Series, wrong: str) -> pa.ChunkedArray:
     try:
         array = pa.array(series, from_pandas=True)
     except (pa.ArrowException, ValueError, OverflowError) as error:
-        raise ArgumentError(f"{wrong}: {error}") from None
+        raise ArgumentError(f"{wrong}: {_mixed(series) or error}") from None
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def _mixed(series: pd.Series) -> str:
+    """A sentence about the first value that is no text, in a series of texts and others; empty if there is none."""
+    known = series[series.notna()]
+    others = known[[not isinstance(value, str) for value in known]]
+    if len(others) in (0, len(known)):
+        return ""
+    return f"at {others.index[0]!r} it holds {others.iloc[0]!r:.60}; .astype('string') makes text of all values"
+
+
+def remedy_for(kind: pa.DataType) -> str:
+    """How a pandas column of this type becomes text. Numbers with missing values are floats, as 9780306406157.0."""
+    steps = ".astype('Int64').astype('string')" if pa.types.is_floating(kind) else ".astype('string')"
+    return f"{steps} makes it text"
 
 
 def _name_of(series: Any, names: _Names) -> str:  # noqa: ANN401 (of any library)

@@ -19,6 +19,7 @@ from urnscan.run.options import Options
 from urnscan.sources.inputs import Input, Listed
 from urnscan.sources.layers import INSIDE
 from urnscan.sources.walk import find_listed
+from urnscan.urn.namespaces import namespace_form
 from urnscan.urn.parser import URN, parse
 
 if TYPE_CHECKING:
@@ -55,6 +56,14 @@ class ContextLine(NamedTuple):
 
 
 _COLUMNS = pa.schema({name: pa.int64() if name in ("start", "line") else pa.string() for name in ContextLine._fields})
+
+
+def _at_namespace(name: str, options: Options) -> str:
+    """A hint where the name has another form at level `namespace`, under which it may have been found."""
+    form = namespace_form(name, options.level.rulebook)
+    if options.level.by_namespace or form == name:
+        return ""
+    return f'; with equivalence="namespace" a scan takes it for {form}, as all its spellings'
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,7 +149,7 @@ def read_context(
     name = options.level.form(parse(name, options.syntax))
     rows = occurrences.filter(pc.equal(occurrences.column("urn"), pa.scalar(name)))
     if not rows.num_rows:
-        raise ArgumentError(f"{name} was not found in this scan")
+        raise ArgumentError(f"{name} was not found in this scan{_at_namespace(name, options)}")
     first = rows if limit is None else rows.slice(0, limit)
     again = _SecondReading(options, width)
     for number, row in enumerate(first.select(list(Wanted._fields)).to_pylist()):

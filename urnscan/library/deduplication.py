@@ -16,11 +16,12 @@ from urnscan.dedup.agreement import ASPECTS
 from urnscan.dedup.job import DedupReport, run
 from urnscan.dedup.outputs import FILES, Outputs, review_sinks
 from urnscan.dedup.policy import KEYS, WEAK, Policy
-from urnscan.display.text import counted, html_counts, html_failures, html_hints, html_table
+from urnscan.display.text import html_counts, html_failures, html_hints, html_table, html_text
 from urnscan.errors import checks_options
 from urnscan.library.shared import as_frame, as_table, watched
 from urnscan.output.parquet import ParquetOutput
 from urnscan.output.places import check_outputs, commit_all
+from urnscan.records.keys import URN
 from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
 from urnscan.run.tasks import plan_size
 from urnscan.scanner.grammar import ResolverTail
@@ -62,12 +63,8 @@ class Dedup:
 
     def _repr_html_(self) -> str:
         report = self.report
-        counts = [
-            counted(report.inputs, "dump"),
-            counted(report.records, "record"),
-            counted(report.clusters, "cluster"),
-            counted(report.duplicates, "duplicate"),
-        ]
+        said = json.loads(self.clusters.schema.metadata[KEY.encode()])
+        counts = report.parts(has_keys=list(said["keys"]) != [URN])
         sizes = self.clusters.group_by("cluster", use_threads=False).aggregate([([], "count_all")])
         sizes = sizes.filter(pc.greater(sizes.column("count_all"), 1))
         order = pc.sort_indices(sizes, [("count_all", "descending"), ("cluster", "ascending")])
@@ -84,7 +81,8 @@ class Dedup:
         names = ("cluster", "records", "source of the one kept", "record", "record_id", "joined_by")
         table = html_table(names, [rows[cluster] for cluster in largest]) if largest else ""
         more = f"<p>the {_SHOWN} largest of {len(sizes):,} with duplicates</p>" if len(sizes) > _SHOWN else ""
-        hints = html_hints(report.trimmable, report.components_in_names)
+        hints = "".join(f"<p>{html_text(each)}</p>" for each in report.silences(fields=said["fields"]))
+        hints += html_hints(report.trimmable, report.components_in_names)
         below = hints + html_failures(report.failures, report.notes)
         return html_counts(*counts) + table + more + below
 

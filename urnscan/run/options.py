@@ -253,8 +253,9 @@ def named_inputs(inputs: Iterable[Named]) -> tuple[str, ...]:
         raise ArgumentError('nothing to read: name files, folders, patterns or URLs, or "-" for standard input')
     for each in paths:
         if not isinstance(each, str | bytes | os.PathLike):
+            shown = repr(each) if isinstance(each, int | float | bool | None) else type(each).__name__
             raise ArgumentError(
-                f"an input is a path, a pattern or a URL, not {' '.join(repr(each).split()):.60}; "
+                f"an input is a path, a pattern or a URL, or a list of them, not {shown}; "
                 "urnscan.find takes a text, urnscan.scan_batches a column of texts"
             )
     names = tuple(map(local_name, paths))

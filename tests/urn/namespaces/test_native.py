@@ -616,7 +616,7 @@ class TestPackage:
         assert native(nid).nid == nid
 
     def test_are_listed(self):
-        assert set(NIDS) <= set(dir(urnscan.urn.namespaces))
+        assert set(NIDS) <= set(dir(urnscan.urn.namespaces)) == set(urnscan.urn.namespaces.__all__)
 
     def test_nothing_else_is_there(self):
         with pytest.raises(AttributeError, match="no attribute 'nbn'"):

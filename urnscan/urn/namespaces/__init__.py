@@ -58,4 +58,4 @@ def __getattr__(name: str) -> Native:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
