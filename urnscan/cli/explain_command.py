@@ -8,20 +8,14 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from urnscan.cli.arguments import FAILED, USAGE, About, Parser, flag, option
 from urnscan.cli.terminal import say, write
-from urnscan.display.text import pointed, printable
 from urnscan.errors import FatalError
-
-if TYPE_CHECKING:
-    from urnscan.urn.explanation import Explanation
 
 _LONGEST = 1 << 20  # octets of a line of standard input
 _BEFORE = re.compile(r"(?:.*?:\d+:|\d+[ \t]+)(?=(?i:urn):)")
 """The source and line, or the count, that `urnscan` prints before a URN."""
-_NOT_SHOWN = ("text", "is_urn", "valid")  # the first line, and parts of the verdict
 
 
 def explain_parser() -> Parser:
@@ -77,7 +71,7 @@ def explain(arguments: argparse.Namespace) -> bool:
         if arguments.json:
             write(f"{json.dumps(found.as_dict())}\n", sys.stdout)
         else:
-            write("".join(f"{line}\n" for line in [*([] if is_first else [""]), *_lines(found)]), sys.stdout)
+            write(f"{found}\n" if is_first else f"\n{found}\n", sys.stdout)
         is_first = False
         if not found.is_good and os.path.lexists(text):
             say(
@@ -116,25 +110,3 @@ def _lines_of_standard_input() -> Iterator[str | None]:
         if text:
             before = None if text[:4].lower() == "urn:" else _BEFORE.match(text)
             yield text[before.end() :] if before else text
-
-
-def _lines(found: Explanation) -> Iterator[str]:
-    """The lines for people: the text, then what is known of it."""
-    yield printable(found.text)
-    for name, value in found.as_dict().items():
-        for label, shown in _rows(name, value):
-            yield f"  {label.replace('_', ' '):<12} {printable(shown)}"
-    if found.position is not None:
-        for line in pointed(found.text, found.position):
-            yield f"  {'':<12} {line}"
-
-
-def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a field of any type)
-    """The labels and texts of a field."""
-    if name == "directives":
-        return [(name, f"{keyword} = {directive}") for keyword, directive in value.items()]
-    if name == "remarks":
-        return [(name, remark) for remark in value]
-    if name in _NOT_SHOWN or value is None or value == ():
-        return []
-    return [(name, ", ".join(value) if isinstance(value, tuple) else str(value))]

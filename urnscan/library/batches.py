@@ -164,7 +164,7 @@ def _mixed(series: pd.Series) -> str:
 
 
 def remedy_for(kind: pa.DataType) -> str:
-    """How a pandas column of this type becomes text. Numbers with missing values are floats, as 9780306406157.0."""
+    """The calls that make text of a pandas column of this type. Numbers with missing values are floats: 9780306406157.0."""
     steps = ".astype('Int64').astype('string')" if pa.types.is_floating(kind) else ".astype('string')"
     return f"{steps} makes it text"
 

@@ -18,6 +18,7 @@ _OTHER_SPELLINGS = (
     "the text is read in the canonical form of its namespace; a URN with another spelling of it has this canonical form "
     'only at the level "namespace"'
 )
+_NOT_SHOWN = ("text", "is_urn", "valid")  # the first line, and parts of the verdict
 _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 
 
@@ -78,6 +79,16 @@ class Explanation:
     reason: str | None = None
     """Why the text is no URN, in a sentence."""
 
+    def __str__(self) -> str:
+        """The lines that `urnscan explain` prints: the text, then what is known of it."""
+        from urnscan.display.text import pointed, printable  # noqa: PLC0415 (explaining does without)
+
+        rows = [row for name, value in self.as_dict().items() for row in _rows(name, value)]
+        if self.position is not None:
+            rows += [("", line) for line in pointed(self.text, self.position)]
+        lines = (f"  {label.replace('_', ' '):<12} {printable(shown)}" for label, shown in rows)
+        return "\n".join([printable(self.text), *lines])
+
     def _repr_html_(self) -> str:
         """HTML for a notebook: what `urnscan explain` prints."""
         from urnscan.display.text import html_fields, html_text, pointed  # noqa: PLC0415 (explaining does without)
@@ -97,6 +108,17 @@ class Explanation:
     def as_dict(self) -> dict[str, Any]:
         """The fields as a dict, for JSON."""
         return asdict(self)
+
+
+def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a field of any type)
+    """The labels and texts of a field."""
+    if name == "directives":
+        return [(name, f"{keyword} = {directive}") for keyword, directive in value.items()]
+    if name == "remarks":
+        return [(name, remark) for remark in value]
+    if name in _NOT_SHOWN or value is None or value == ():
+        return []
+    return [(name, ", ".join(value) if isinstance(value, tuple) else str(value))]
 
 
 @checks_options
