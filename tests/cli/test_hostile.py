@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from tests.support.packed import dictionary, dictionary_frame, with_dictionary
 from urnscan.run.options import Options
 
 from .conftest import MEASURED, URNSCAN
@@ -104,6 +105,21 @@ class TestBombs:
         result, peak = urnscan.measured("a.tar", "z.txt", "--max-size", "20MB", status=1)
         assert len(result.said) == 1
         assert result.out == b"z.txt:1:urn:foo:z\n"
+        assert peak < 400 * MIB
+
+    def test_dictionaries(self, urnscan):
+        """Of one more comes out than is taken; of many, each small enough, more than the limit."""
+        frame = with_dictionary(b"urn:foo:y")
+        huge = dictionary_frame(dictionary().as_bytes() + bytes(200 * MIB), is_compressed=True)
+        many = dictionary_frame(dictionary().as_bytes() + bytes(7 * MIB), is_compressed=True)
+        urnscan.write("a.warc.zst", huge + frame)
+        urnscan.write("b.warc.zst", (many + frame) * 9)
+        urnscan.write("z.txt", b"urn:foo:z")
+        result, peak = urnscan.measured("a.warc.zst", "b.warc.zst", "z.txt", "--max-size", "20MB", status=1)
+        assert "which has more than 8 MiB" in result.said[0]
+        assert "unfolds to more than 20,000,000 octets" in result.said[1]
+        assert len(result.said) == 2
+        assert result.out.endswith(b"z.txt:1:urn:foo:z\n")
         assert peak < 400 * MIB
 
     def test_a_page_of_parquet(self, urnscan):

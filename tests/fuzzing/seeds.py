@@ -25,7 +25,7 @@ from tests.fuzzing import finding, inputs, records
 from tests.fuzzing.targets import CORPUS
 from tests.property.test_forms import Archive, Table, Text
 from tests.records.test_readers import PIECES
-from tests.support.packed import tar, zipped
+from tests.support.packed import dictionary_frame, tar, with_dictionary, zipped
 from tests.support.pdfs import Pdf
 from tests.support.registrations import EXAMPLES
 from tests.urn.namespaces.test_rules import NIDS
@@ -101,6 +101,8 @@ def _forms() -> Iterator[tuple[str, bytes]]:
     yield "read-lzma", lzma.compress(_TEXT, lzma.FORMAT_ALONE)
     yield "read-zstd", zstandard.ZstdCompressor(write_checksum=True).compress(_TEXT) + b"\x50\x2a\x4d\x18\1\0\0\0x"
     yield "read-zstd", zstandard.ZstdCompressor(write_content_size=False).compress(_TEXT) * 2
+    for is_compressed in (False, True):
+        yield "read-zstd", dictionary_frame(is_compressed=is_compressed) + with_dictionary(_TEXT) * 2
     yield "read-lz4", lz4.frame.compress(_TEXT, content_checksum=True, block_checksum=True) * 2
     yield "read-tar", tar(members)
     for kind in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT):

@@ -83,7 +83,7 @@ _FORMS: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
     ("bzip2", "in.bz2", (b"BZh9", b"1AY&SY", b"\x17rE8P\x90")),
     ("xz", "in.xz", (b"\xfd7zXZ\0", b"YZ")),
     ("lzma", "in.lzma", (b"]\0\0\x80\0",)),
-    ("zstd", "in.zst", (b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18")),
+    ("zstd", "in.zst", (b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18", b"\x5d\x2a\x4d\x18", b"\x37\xa4\x30\xec")),
     ("lz4", "in.lz4", (b"\x04\x22\x4d\x18", b"\x50\x2a\x4d\x18", b"\x02\x21\x4c\x18")),
     ("tar", "in.tar", _TAR),
     ("zip", "in.zip", _ZIP),

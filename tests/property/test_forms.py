@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.oracle import oracle
-from tests.support.packed import tar, zipped
+from tests.support.packed import dictionary_frame, tar, with_dictionary, zipped
 from tests.support.results import Result, expected_classes
 from tests.support.rows import occurrence_row
 from tests.support.strategies import near_urns
@@ -32,6 +32,7 @@ COMPRESSIONS = {
     "bz2": bz2.compress,
     "xz": lzma.compress,
     "zst": zstandard.ZstdCompressor(write_checksum=True).compress,
+    "zst with a dictionary": lambda octets: dictionary_frame(is_compressed=True) + with_dictionary(octets),
     "lz4": lambda octets: lz4.frame.compress(octets, content_checksum=True),
 }
 

@@ -1,8 +1,12 @@
 """What tests of forms share: archives made by the standard library, and a reader that plays what it is told."""
 
+import functools
 import io
+import struct
 import tarfile
 import zipfile
+
+import zstandard
 
 from urnscan.errors import SourceError
 from urnscan.sources.documents import Member, Texts
@@ -38,6 +42,25 @@ def zipped(members, method=zipfile.ZIP_DEFLATED):
         for name, octets in members:
             archive.writestr(zipfile.ZipInfo(name), octets, method)
     return out.getvalue()
+
+
+@functools.cache
+def dictionary():
+    """A dictionary of Zstandard with the number 99, trained on records of web archives."""
+    record = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/{0}\r\nContent-Length: {0}\r\n\r\nurn:in:dictionary"
+    return zstandard.train_dictionary(2048, [record.format(number).encode() * 2 for number in range(999)], dict_id=99)
+
+
+def dictionary_frame(content=None, *, is_compressed=False):
+    """The first frame of a `.warc.zst`, with a dictionary in it."""
+    content = dictionary().as_bytes() if content is None else content
+    octets = zstandard.ZstdCompressor(write_checksum=True).compress(content) if is_compressed else content
+    return b"\x5d\x2a\x4d\x18" + struct.pack("<I", len(octets)) + octets
+
+
+def with_dictionary(text):
+    """A frame that needs the dictionary."""
+    return zstandard.ZstdCompressor(dict_data=dictionary(), write_checksum=True).compress(text)
 
 
 def contents(path, limits):

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression import decoders, frames
-from urnscan.sources.compression.replay import BrokenError, ChecksumError, Decode
+from urnscan.sources.compression.dictionary import ZstandardFile
+from urnscan.sources.compression.replay import BrokenError, ChecksumError, Decode, LeftOutError
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins
 
@@ -44,7 +45,8 @@ class Codec:
     unit: str
     """Word for a member."""
     suffixes: tuple[str, ...]
-    decode: Decode
+    decode: Decode | type[ZstandardFile]
+    """Decodes a member; or decodes those of one file, where one says how others are decoded."""
     overrun: int
     """Octets before the position of an error that may belong to the next members already."""
     magics: tuple[bytes, ...]
@@ -70,7 +72,7 @@ CODECS = (
     Codec("bzip2", "stream", (".bz2", ".tbz2", ".tbz"), decoders.bzip2, 1 << 21, (b"BZh",), _BZIP2, _BZIP2_HEADER),
     Codec("xz", "stream", (".xz", ".txz"), decoders.xz, 1 << 18, (_XZ,), (_XZ,), _XZ + rb"\x00[\x00-\x0f]"),
     Codec("LZ4", "frame", (".lz4",), frames.lz4, 5 << 20, (_LZ4, *_SKIPPABLE), (_LZ4,), _LZ4_HEADER),
-    Codec("zstd", "frame", (".zst", ".tzst"), frames.zstandard, 1 << 19, _ZSTD, _ZSTD, _ZSTD_HEADER),
+    Codec("zstd", "frame", (".zst", ".tzst"), ZstandardFile, 1 << 19, _ZSTD, _ZSTD, _ZSTD_HEADER),
     Codec("LZMA", "stream", (".lzma",), decoders.lzma_alone, 0, (b"\x5d\x00\x00",), (), b"(?!)"),
 )
 """Every form of compression that is read, LZ4 before Zstandard: they share the skippable frames."""
@@ -87,12 +89,15 @@ class Unpacked(Reader):
         self._codec = codec
         self._header = re.compile(codec.header, re.DOTALL)
         self._layer = layer
+        decode = codec.decode
+        self._decode = decode(layer.budget.count_unfolded) if isinstance(decode, type) else decode
         self._buffer = Buffer.of(reader)
         self._buffer.hold(_BLOCK)
         self._searching = False
         self._may_be_whole = codec.decode_whole is not None and self._buffer.has_second
         self._known = 0  # octets of text from the position on that were given already
         self._failures = 0  # members that could not be decoded, and what only looked like one
+        self._left_out = ""  # why members were left out since the last text, if that was said
         self._passed: int | None = None  # where octets begin that are no member, if that is still to be said
         self._parts = self._read()
         self._part: memoryview | SourceError = memoryview(b"")  # still to be given
@@ -177,7 +182,8 @@ class Unpacked(Reader):
         is_proven = not self._searching
         failure: Exception | None = None
         try:
-            for text in self._codec.decode(buffer):
+            for text in self._decode(buffer):
+                self._left_out = ""
                 known = min(self._known, len(text))
                 self._known -= known
                 self._layer.budget.count_unfolded(len(text) - known)
@@ -191,6 +197,9 @@ class Unpacked(Reader):
             failure = error
             self._known = 0
             self._failures += not isinstance(error, ChecksumError)  # which needs no second look
+        except LeftOutError as error:
+            failure = error
+            is_proven = is_proven or not buffer.peek() or self._is_at_member()
         if failure is not None and not is_proven:
             buffer.back(start + 1)
             return
@@ -204,8 +213,12 @@ class Unpacked(Reader):
         """Say what is wrong with the member that began at `start`, and go to where the next is to be searched for."""
         buffer, layer = self._buffer, self._layer
         named = f"the {self._codec.name} {self._codec.unit} at octet {start}"
-        if isinstance(failure, ChecksumError):
-            layer.budget.failed_checksum(layer.name, f"the checksum of {named}")
+        if isinstance(failure, ChecksumError | LeftOutError):
+            if isinstance(failure, ChecksumError):
+                layer.budget.failed_checksum(layer.name, f"the checksum of {named}")
+            elif self._left_out != str(failure):
+                self._left_out = str(failure)
+                yield DamageError(layer.name, f"{named} {failure}")
             if not buffer.peek() or self._is_at_member():
                 return
         elif isinstance(failure, CutError) and buffer.error is not None:

@@ -5,75 +5,137 @@ given. Both have skippable frames, in which there is no text.
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
 from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression.replay import BrokenError, ChecksumError
 
 if TYPE_CHECKING:
-    from zstandard import ZstdDecompressor
+    from zstandard import ZstdCompressionDict, ZstdDecompressor
 
 _LARGEST_ZSTANDARD_BLOCK = 1 << 17
 _LARGEST_WINDOW = 1 << 27  # octets; what zstd itself decodes unless it is told otherwise
 _LZ4_BLOCKS = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
 _LZ4_RATIO = 256  # no octet of a block gives more
+_LARGEST_SPARE_WINDOW = 1 << 23  # octets, which a decompressor that is kept holds on to
 
 _Decompress: TypeAlias = Callable[[memoryview], bytes]
 
-# Decompressors that nobody uses now: making one takes as long as decoding a short frame.
-_spare: list["ZstdDecompressor"] = []
-_LARGEST_SPARE_WINDOW = 1 << 23  # octets, which a decompressor holds on to
+
+class Decompressors:
+    """Decompressors with one dictionary, or with none. Making one takes as long as decoding a short frame, so they are kept."""
+
+    def __init__(self, dictionary: "ZstdCompressionDict | None" = None) -> None:
+        self._dictionary = dictionary
+        self._spare: list[ZstdDecompressor] = []
+
+    def take(self) -> "ZstdDecompressor":
+        """One that nobody else uses. Raises ZstdError where the dictionary is none."""
+        from zstandard import ZstdDecompressor  # noqa: PLC0415 (only for such files)
+
+        try:
+            return self._spare.pop()
+        except IndexError:
+            return ZstdDecompressor(dict_data=self._dictionary, max_window_size=_LARGEST_WINDOW)
+
+    def give_back(self, decompressor: "ZstdDecompressor", window: int) -> None:
+        """Keep it for the next frame, unless it holds on to a large window."""
+        if window <= _LARGEST_SPARE_WINDOW:
+            self._spare.append(decompressor)
 
 
-def zstandard(buffer: Buffer) -> Iterator[bytes]:
-    """Decode a frame of a Zstandard file, or pass over a skippable one."""
-    import zstandard as library  # noqa: PLC0415 (only for such files)
+_WITHOUT_DICTIONARY = Decompressors()
 
-    if _skip_frame(buffer):
-        return
-    descriptor = buffer.look(5)[4]
-    single = descriptor >> 5 & 1
-    id_size = (0, 1, 2, 4)[descriptor & 3]
-    content_size = (single, 2, 4, 8)[descriptor >> 6]
-    begin = 6 - single
-    header = buffer.look(begin + id_size + content_size)
-    if any(header[begin : begin + id_size]):
+
+def without_dictionary(number: int) -> Decompressors:
+    """Those for a frame of a file that has no dictionary. Raises BrokenError if the frame names one."""
+    if number:
         raise BrokenError("needs a dictionary: decompress it first")
-    if single:
-        window = int.from_bytes(header[begin + id_size :], "little")
-    else:
-        window = (8 + (header[5] & 7)) << (7 + (header[5] >> 3))
-    if window > _LARGEST_WINDOW:
+    return _WITHOUT_DICTIONARY
+
+
+class _Header(NamedTuple):
+    """Header of a Zstandard frame (RFC 8878, 3.1.1.1)."""
+
+    length: int
+    """Octets of the header itself."""
+    window: int
+    """Octets that must be held to decode the frame."""
+    dictionary: int
+    """The number of the dictionary; 0: the frame names none."""
+    has_checksum: bool
+
+    @classmethod
+    def of(cls, buffer: Buffer) -> Self:
+        """The header at the position of a buffer; nothing is taken. Raises CutError."""
+        descriptor = buffer.look(5)[4]
+        single = descriptor >> 5 & 1
+        id_size = (0, 1, 2, 4)[descriptor & 3]
+        content_size = (single, 2, 4, 8)[descriptor >> 6]
+        begin = 6 - single
+        octets = buffer.look(begin + id_size + content_size)
+        if single:
+            window = int.from_bytes(octets[begin + id_size :], "little")
+        else:
+            window = (8 + (octets[5] & 7)) << (7 + (octets[5] >> 3))
+        number = int.from_bytes(octets[begin : begin + id_size], "little")
+        return cls(len(octets), window, number, descriptor & 4 > 0)
+
+
+def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dictionary) -> Iterator[bytes]:
+    """Decode a frame of a Zstandard file, or pass over a skippable one.
+
+    `find` gives the decompressors for a number of a dictionary; what it raises is raised before anything is taken.
+    """
+    from zstandard import ZstdError  # noqa: PLC0415 (only for such files)
+
+    if skip_frame(buffer):
+        return
+    header = _Header.of(buffer)
+    decompressors = find(header.dictionary)
+    if header.window > _LARGEST_WINDOW:
         raise BrokenError("needs a window of more than 128 MiB: decompress it first")
-    try:
-        decompressor = _spare.pop()
-    except IndexError:
-        decompressor = library.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
+    decompressor = decompressors.take()
     decompress = decompressor.decompressobj().decompress
-    yield from _push(decompress, buffer, len(header), library.ZstdError)
-    last = 0
-    while not last:
-        block = int.from_bytes(buffer.look(3), "little")
-        last = block & 1
-        size = 1 if block >> 1 & 3 == 1 else block >> 3  # a run is one octet
-        if size > _LARGEST_ZSTANDARD_BLOCK:
-            raise BrokenError
-        octets = 3 + size
-        if last:  # at its last octet the library compares the size of all and may raise: first what comes before it
-            yield from _push(decompress, buffer, octets - 1, library.ZstdError)
+    yield from _push(decompress, buffer, header.length, ZstdError)
+    is_last = False
+    while not is_last:
+        octets, is_last = _block(buffer)
+        if is_last:  # at its last octet the library compares the size of all and may raise: first what comes before it
+            yield from _push(decompress, buffer, octets - 1, ZstdError)
             octets = 1
-        yield from _push(decompress, buffer, octets, library.ZstdError)
-    if descriptor & 4:
-        _verify(decompress, buffer, library.ZstdError)
-    if window <= _LARGEST_SPARE_WINDOW:
-        _spare.append(decompressor)
+        yield from _push(decompress, buffer, octets, ZstdError)
+    if header.has_checksum:
+        _verify(decompress, buffer, ZstdError)
+    decompressors.give_back(decompressor, header.window)
+
+
+def pass_over(buffer: Buffer) -> None:
+    """Go behind a Zstandard frame without decoding it. Raises CutError, and BrokenError where it is seen to be damaged."""
+    header = _Header.of(buffer)
+    buffer.skip(header.length)
+    is_last = False
+    while not is_last:
+        octets, is_last = _block(buffer)
+        buffer.skip(octets)
+    if header.has_checksum:
+        buffer.skip(4)
+
+
+def _block(buffer: Buffer) -> tuple[int, bool]:
+    """How many octets the block of a Zstandard frame at the position has, and whether it is the last; nothing is taken."""
+    word = int.from_bytes(buffer.look(3), "little")
+    size = 1 if word >> 1 & 3 == 1 else word >> 3  # a run is one octet
+    if size > _LARGEST_ZSTANDARD_BLOCK:
+        raise BrokenError
+    return 3 + size, bool(word & 1)
 
 
 def lz4(buffer: Buffer) -> Iterator[bytes]:
     """Decode a frame of an LZ4 file, or pass over a skippable one."""
     from lz4.frame import LZ4FrameDecompressor  # noqa: PLC0415 (only for such files)
 
-    if _skip_frame(buffer):
+    if skip_frame(buffer):
         return
     frame = LZ4FrameDecompressor()
     head = buffer.look(6)
@@ -120,7 +182,7 @@ def _verify(decompress: _Decompress, buffer: Buffer, error: type[Exception]) -> 
         raise ChecksumError from reason
 
 
-def _skip_frame(buffer: Buffer) -> bool:
+def skip_frame(buffer: Buffer) -> bool:
     """Pass over a skippable frame, if there is one."""
     magic = bytes(buffer.peek(4)[:4])
     if len(magic) < 4 or magic[0] >> 4 != 5 or magic[1:] != b"\x2a\x4d\x18":

@@ -24,6 +24,10 @@ class ChecksumError(Exception):
     """A member whose checksum failed."""
 
 
+class LeftOutError(Exception):
+    """A member that was passed over, as something is missing that others need, too; its text says what."""
+
+
 class Decompressor(Protocol):
     """Interface of the decompressors of the standard library and of isal."""
 

@@ -1,0 +1,115 @@
+"""Zstandard files whose frames were compressed with a dictionary that lies in the file (`.warc.zst`).
+
+The file begins with a skippable frame that holds the dictionary, itself compressed or not: "Zstandard Compression for
+WARC Files 1.0", https://iipc.github.io/warc-specifications/specifications/warc-zstd/. Such a frame further behind
+has the dictionary of the frames behind it, so files that were joined by `cat` are read, too.
+"""
+
+from collections.abc import Callable, Iterator
+
+from urnscan.sources.buffer import Buffer, CutError
+from urnscan.sources.compression.frames import Decompressors, pass_over, skip_frame, without_dictionary, zstandard
+from urnscan.sources.compression.replay import BrokenError, ChecksumError, LeftOutError
+from urnscan.sources.reader import PieceReader
+
+_FRAME = b"\x5d\x2a\x4d\x18"
+_DICTIONARY, _COMPRESSED = (
+    b"\x37\xa4\x30\xec",
+    b"\x28\xb5\x2f\xfd",
+)  # a skippable frame of this kind may hold other things
+_LARGEST = 1 << 23  # octets, compressed or not: what the specification asks readers to take
+_ADVICE = "decompress the file first (zstd -d -D DICTIONARY)"
+
+
+class ZstandardFile:
+    """Decoder of the frames of one file."""
+
+    def __init__(self, count: Callable[[int], object]) -> None:
+        """`count` is told how many octets came out of a dictionary."""
+        self._count = count
+        self._octets = b""  # the dictionary as it lies in the file, until a frame needs it
+        self._name = ""
+        self._wrong = ""  # why the dictionary cannot be used
+        self._number = 0
+        self._decompressors: Decompressors | None = None
+
+    def __call__(self, buffer: Buffer) -> Iterator[bytes]:
+        """Decode a frame, or take a dictionary.
+
+        Raises LeftOutError for a frame that needs a dictionary that is not there, and stands behind it.
+        """
+        if self._take(buffer):
+            return
+        is_first = True
+        try:
+            for text in zstandard(buffer, self._find):
+                if is_first and text.startswith(_DICTIONARY):  # found in its frame, where that is damaged
+                    raise BrokenError("holds a dictionary: left out")
+                is_first = False
+                yield text
+        except _MissingError as missing:
+            pass_over(buffer)
+            raise LeftOutError(f"{missing}: left out, like all that need it; {_ADVICE}") from missing
+
+    def _take(self, buffer: Buffer) -> bool:
+        """Take the frame at the position, if it holds a dictionary."""
+        head = bytes(buffer.peek(12)[:12])
+        if head[:4] != _FRAME or head[8:] not in (_DICTIONARY, _COMPRESSED):
+            return False
+        start, size = buffer.position, int.from_bytes(head[4:8], "little")
+        self._name = f"the dictionary at octet {start}"
+        self._octets, self._decompressors, self._number = b"", None, 0
+        self._wrong = f"needs {self._name}, which has more than 8 MiB"
+        if size > _LARGEST:
+            return skip_frame(buffer)
+        self._wrong = f"needs {self._name}, which is cut off"
+        buffer.skip(8)
+        self._octets = bytes(buffer.take(size))
+        self._wrong = ""
+        return True
+
+    def _find(self, number: int) -> Decompressors:
+        """Decompressors for frames with this number of a dictionary."""
+        if self._octets:
+            octets, self._octets = self._octets, b""
+            self._open(octets)
+        if self._wrong:
+            raise _MissingError(self._wrong)
+        if self._decompressors is None and not number:
+            return without_dictionary(number)
+        if self._decompressors is None or number not in (0, self._number):
+            has = f"the file has {self._number}" if self._decompressors else "the file has none"
+            raise _MissingError(f"needs the dictionary {number}, and {has}")
+        return self._decompressors
+
+    def _open(self, octets: bytes) -> None:
+        """Make decompressors of a dictionary."""
+        from zstandard import DICT_TYPE_FULLDICT, ZstdCompressionDict, ZstdError  # noqa: PLC0415 (only for such files)
+
+        try:
+            content = octets if octets.startswith(_DICTIONARY) else self._decompressed(octets)
+            dictionary = ZstdCompressionDict(content, dict_type=DICT_TYPE_FULLDICT)
+            decompressors = Decompressors(dictionary)
+            decompressors.give_back(decompressors.take(), 0)
+            self._number, self._decompressors = dictionary.dict_id(), decompressors
+        except (CutError, BrokenError, ChecksumError, ZstdError):
+            self._wrong = f"needs {self._name}, which is damaged"
+        except _TooLargeError:
+            self._wrong = f"needs {self._name}, which has more than 8 MiB"
+
+    def _decompressed(self, octets: bytes) -> bytes:
+        content = bytearray()
+        for text in zstandard(Buffer(PieceReader(iter([octets])))):
+            self._count(len(text))
+            content += text
+            if len(content) > _LARGEST:
+                raise _TooLargeError
+        return bytes(content)
+
+
+class _MissingError(Exception):
+    """The dictionary that a frame needs cannot be used."""
+
+
+class _TooLargeError(Exception):
+    """A dictionary unfolds to too much."""
