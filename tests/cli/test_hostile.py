@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from tests.support.packed import dictionary, dictionary_frame, with_dictionary
+from tests.support.packed import dictionary, dictionary_frame, with_dictionary, zipped
 from urnscan.run.options import Options
 
 from .conftest import MEASURED, URNSCAN
@@ -74,6 +74,7 @@ class TestBombs:
     def test_every_form(self, urnscan):
         """Also in another: what unfolds is counted, however many forms lie around it."""
         forms = packed(bytes(24 * MIB))
+        forms["b.wacz"] = zipped([("archive/b.warc.gz", gzip.compress(forms["br.warc"]))], zipfile.ZIP_STORED)
         forms |= {
             f"{name}.again.gz": gzip.compress(octets) for name, octets in forms.items() if name in ("b.xz", "br.warc")
         }

@@ -114,6 +114,7 @@ def _forms() -> Iterator[tuple[str, bytes]]:
         yield "read-tar", out.getvalue().rstrip(b"\0") + bytes(1024)
     yield "read-zip", zipped(members)
     yield "read-zip", zipped(members[:1], 0)
+    yield "read-zip", zipped([("archive/a.warc.gz", gzip.compress(Archive.warc([("a", _TEXT)]), mtime=0))], 0)
     yield "read-warc", Archive.warc([("a", _TEXT), ("b", b"urn:c:d")])
     body = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n"
     packed = gzip.compress(_TEXT, mtime=0)

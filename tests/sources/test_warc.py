@@ -6,6 +6,7 @@ import re
 import time
 import uuid
 import zlib
+from pathlib import Path
 
 import brotli
 import pytest
@@ -16,6 +17,7 @@ from tests.support.packed import Given, contents, one_by_one
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives import warc
 from urnscan.sources.archives.warc import is_warc, open_warc
+from urnscan.sources.captures import read_where
 from urnscan.sources.documents import Texts
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Budget, Layer, Limits, Reading
@@ -713,3 +715,36 @@ def test_where_warcio_reads_otherwise():
         (theirs,) = (found.content_stream().read() for found in from_warcio.ArchiveIterator(io.BytesIO(octets)))
         ((_, ours),) = read(octets)
         assert ours == BODY != theirs
+
+
+WACZ = Path(__file__).parents[2] / "data" / "harvest.wacz"
+
+
+def opened(path, **reading):
+    """(member, capture) of each document in a file, and errors."""
+    found = open_documents(Input(path.name, str(path), path.stat().st_size), Reading(**reading))
+    return [str(each) if isinstance(each, SourceError) else (each.member, each.capture) for each in found]
+
+
+def test_wacz_of_the_usual_program():
+    """What py-wacz wrote: the records with their captures, and the other members as text."""
+    members = opened(WACZ)
+    records = [(member, capture) for member, capture in members if capture is not None]
+    assert [member for member, capture in members if capture is None] == [
+        *("indexes/index.cdx.gz", "indexes/index.idx"),
+        *("pages/pages.jsonl", "datapackage.json", "datapackage-digest.json"),
+    ]
+    plain = Path(WACZ.parent, "samples", "harvest.warc.gz")
+    assert records == [(f"archive/harvest.warc.gz!/{member}", capture) for member, capture in opened(plain)]
+    assert len(records) == 3
+    assert opened(WACZ, where=read_where("status=200")) == records[1:2]
+
+
+def test_wacz_whose_first_header_is_damaged_is_known_by_its_name(tmp_path):
+    """It costs the member in front, an index; the octets are no text."""
+    path = tmp_path / "a.wacz"
+    path.write_bytes(b"\x00" + WACZ.read_bytes()[1:])
+    members = opened(path)
+    assert "passed over" in members[0]
+    assert [each for each in members[1:] if isinstance(each, str)] == []
+    assert len([each for each in members[1:] if each[1] is not None]) == 3
