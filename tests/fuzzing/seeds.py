@@ -135,7 +135,7 @@ def _forms() -> Iterator[tuple[str, bytes]]:
     yield "read-pdf", Pdf([["urn:a:b"]], outline=[("urn:a:title", "")], xmp=_TEXT, info={"Title": "urn:a:c"}).build()
     yield "read-pdf", Pdf([["urn:a:b~", "c"]], characters={0x7E: "2010"}, pinned=[("b", _TEXT)]).build()
     yield "read-pdf", Pdf([["urn:a:b"]], is_encrypted=True).build()
-    for kind in ("parquet", "arrow", "sqlite"):
+    for kind in ("parquet", "arrow", "avro", "sqlite"):
         yield f"read-{kind}", Table(kind, (_TEXT, b"", b"urn:c:d")).build()
     yield "read-csv", b'urn,"id"\r\n"urn:a:""b",1\n\nurn:c:d;,2'
     yield "read-tsv", b"id\turn\n1\turn:a:b\n"
