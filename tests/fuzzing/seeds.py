@@ -19,12 +19,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import lz4.frame
+import pyarrow as pa
 import zstandard
 
 from tests.fuzzing import finding, inputs, records
 from tests.fuzzing.targets import CORPUS
 from tests.property.test_forms import Archive, Table, Text
 from tests.records.test_readers import PIECES
+from tests.sources.test_orc import orc_of
 from tests.support.packed import dictionary_frame, tar, with_dictionary, zipped
 from tests.support.pdfs import Pdf
 from tests.support.registrations import EXAMPLES
@@ -135,6 +137,7 @@ def _forms() -> Iterator[tuple[str, bytes]]:
     yield "read-pdf", Pdf([["urn:a:b"]], outline=[("urn:a:title", "")], xmp=_TEXT, info={"Title": "urn:a:c"}).build()
     yield "read-pdf", Pdf([["urn:a:b~", "c"]], characters={0x7E: "2010"}, pinned=[("b", _TEXT)]).build()
     yield "read-pdf", Pdf([["urn:a:b"]], is_encrypted=True).build()
+    yield "read-orc", orc_of(pa.table({"urn": ["urn:a:b", None], "id": [["urn:c:d"], []]}))
     for kind in ("parquet", "arrow", "avro", "sqlite"):
         yield f"read-{kind}", Table(kind, (_TEXT, b"", b"urn:c:d")).build()
     yield "read-csv", b'urn,"id"\r\n"urn:a:""b",1\n\nurn:c:d;,2'

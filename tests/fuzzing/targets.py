@@ -95,6 +95,7 @@ _FORMS: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
     ("parquet", "in.parquet", (b"PAR1",)),
     ("arrow", "in.arrow", (b"ARROW1\0\0", b"\xff\xff\xff\xff")),
     ("avro", "in.avro", (b"Obj\x01", b"avro.codec", b'"type":', b'["null",', b'"record"', b'"array"', b'"fixed"')),
+    ("orc", "in.orc", (b"ORC", b"ORC\x17")),
     ("sqlite", "in.sqlite", (b"SQLite format 3\0",)),
     ("csv", "in.csv", _FIELDS),
     ("tsv", "in.tsv", _FIELDS),
@@ -115,7 +116,11 @@ def _all() -> Iterable[Target]:
         run = functools.partial(records.records, name)
         yield Target(name=f"records-{name}", run=run, folder=f"records-{name}", tokens=pieces)
     for name, file_name, tokens in _FORMS:
-        columns = ("urn", "id") if name in ("csv", "tsv", "json", "jsonl", "parquet", "arrow", "avro", "sqlite") else ()
+        columns = (
+            ("urn", "id")
+            if name in ("csv", "tsv", "json", "jsonl", "parquet", "arrow", "avro", "orc", "sqlite")
+            else ()
+        )
         run = functools.partial(inputs.form, file_name, columns=columns, encoded=name == "encodings")
         yield Target(name=f"read-{name}", run=run, folder=f"read-{name}", tokens=tokens, most=8192)
     yield Target(name="files-from", run=inputs.files_from, folder="files-from", tokens=(b"\n", b"\0", b"urn.txt"))

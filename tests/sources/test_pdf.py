@@ -22,6 +22,7 @@ import urnscan
 from tests.support.packed import tar, zipped
 from tests.support.pdfs import Pdf
 from urnscan.run.options import Options
+from urnscan.sources import scripts
 from urnscan.sources.archives import pdf as pdf_form
 from urnscan.sources.archives import pdfium, pdfium_script
 
@@ -302,12 +303,12 @@ def odd_pdfium(tmp_path, monkeypatch):
 
     def impatient(self, path):
         """Loses patience behind the first page: a busy machine may take long to start a process."""
-        pdfium._PATIENCE = 60
+        scripts._PATIENCE = 60
         for frame in contents(self, path):
             yield frame
-            pdfium._PATIENCE = 1 if "hang" in Path(path).name else 60
+            scripts._PATIENCE = 1 if "hang" in Path(path).name else 60
 
-    monkeypatch.setattr(pdfium, "_PATIENCE", 60)
+    monkeypatch.setattr(scripts, "_PATIENCE", 60)
     monkeypatch.setattr(pdfium.Pdfium, "contents", impatient)
     monkeypatch.setattr(pdfium.pdfium_script, "__file__", str(script))
 
@@ -360,7 +361,7 @@ def test_one_process_for_all(tmp_path, monkeypatch):
         started.append(arguments)
         return start(*arguments, **options)
 
-    monkeypatch.setattr(pdfium.subprocess, "Popen", popen)
+    monkeypatch.setattr(scripts.subprocess, "Popen", popen)
     inner = Pdf([["urn:ex:b"]], attached=[("c.pdf", SIMPLE)]).build()
     for number in range(5):
         (tmp_path / f"{number}.pdf").write_bytes(Pdf([[]], attached=[("b.pdf", inner), ("d.pdf", SIMPLE)]).build())
@@ -375,7 +376,7 @@ def test_without_a_process(found, monkeypatch):
     def popen(*_: object, **__: object):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(pdfium, "subprocess", SimpleNamespace(Popen=popen, PIPE=-1, DEVNULL=-3))
+    monkeypatch.setattr(scripts, "subprocess", SimpleNamespace(Popen=popen, PIPE=-1, DEVNULL=-3))
     _, (reason,) = found(SIMPLE)
     assert reason.startswith("pdfium could not be started (Resource temporarily unavailable): ")
 

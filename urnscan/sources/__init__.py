@@ -12,6 +12,7 @@ files: files, ranges of files, pipes and standard input -> octets.
 filters: commands of the user that make text of files, and which is for which file.
 commands: such commands as they run.
 processes: processes that a run has started, and their end.
+scripts: scripts that run as processes of their own, as they may crash.
 on_disk: what a reader gives, as a file for programs that read files.
 small_files: many files in one call: sizes and times, octets of small ones.
 remote: URLs -> inputs, and outputs in a store.
@@ -19,7 +20,7 @@ texts: an input -> the texts and values in it, through all its forms.
 forms: the registry of forms: how each is recognised and opened.
 compression: gzip, bzip2, xz, Zstandard, LZ4 -> octets.
 archives: tar, zip, WARC, mail, PDF -> members.
-tables: Parquet, Arrow, SQLite, CSV, JSON -> values.
+tables: Parquet, Arrow, Avro, ORC, SQLite, CSV, JSON -> values.
 encodings: UTF-16 and other encodings -> UTF-8.
 reader: the protocol of all that gives octets.
 buffer: octets that are looked at before they are taken, and read again.

@@ -29,6 +29,7 @@ from urnscan.sources.reader import Reader, begins
 from urnscan.sources.tables.arrow import is_arrow_file, is_arrow_stream, read_arrow_file, read_arrow_stream
 from urnscan.sources.tables.avro import is_avro, read_avro
 from urnscan.sources.tables.fields import is_csv, is_json, read_csv, read_json
+from urnscan.sources.tables.orc import is_orc, read_orc
 from urnscan.sources.tables.parquet import RESULT, is_parquet, read_parquet
 from urnscan.sources.tables.sqlite import is_sqlite, read_sqlite
 
@@ -220,6 +221,7 @@ FORMS = Registry(
         Table(recognise=is_parquet, open=read_parquet, begins=b"P"),
         Table(recognise=is_arrow_file, open=read_arrow_file, begins=b"A"),
         Table(recognise=is_avro, open=read_avro, begins=b"O"),
+        Table(recognise=is_orc, open=read_orc, begins=b"O"),
         Table(recognise=is_sqlite, open=read_sqlite, begins=b"S"),
         Table(recognise=is_arrow_stream, open=read_arrow_stream, begins=b"\xff"),
         Table(recognise=_is_result, open=_pass_over, begins=b"\xef{"),
@@ -243,6 +245,7 @@ FORMS = Registry(
         _as_it_is(SourceError, _MISTAKEN.format("a Parquet file"), _is_binary, named=(".parquet",)),
         _as_it_is(SourceError, _MISTAKEN.format("an Avro file"), _is_binary, named=(".avro",)),
         _as_it_is(SourceError, _MISTAKEN.format("an Arrow file"), _is_binary, named=(".arrow", ".feather")),
+        _as_it_is(SourceError, _MISTAKEN.format("an ORC file"), _is_binary, named=(".orc",)),
         _as_it_is(SourceError, _MISTAKEN.format("an SQLite database"), _is_binary, named=(".sqlite", ".sqlite3")),
         _as_it_is(SourceError, _MISTAKEN.format("an SQLite database"), _is_damaged_database, named=(".db", ".db3")),
         Archive(recognise=is_arc, open=open_arc, named=(".arc",)),

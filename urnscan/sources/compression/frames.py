@@ -30,7 +30,7 @@ class Decompressors:
         self._spare: list[ZstdDecompressor] = []
 
     def take(self) -> "ZstdDecompressor":
-        """One that nobody else uses. Raises ZstdError where the dictionary is none."""
+        """A decompressor that nobody else uses. Raises ZstdError where the dictionary is none."""
         from zstandard import ZstdDecompressor  # noqa: PLC0415 (only for such files)
 
         try:
@@ -48,7 +48,7 @@ _WITHOUT_DICTIONARY = Decompressors()
 
 
 def without_dictionary(number: int) -> Decompressors:
-    """Those for a frame of a file that has no dictionary. Raises BrokenError if the frame names one."""
+    """Decompressors for a frame of a file that has no dictionary. Raises BrokenError if the frame names one."""
     if number:
         raise BrokenError("needs a dictionary: decompress it first")
     return _WITHOUT_DICTIONARY
@@ -123,7 +123,7 @@ def pass_over(buffer: Buffer) -> None:
 
 
 def _block(buffer: Buffer) -> tuple[int, bool]:
-    """How many octets the block of a Zstandard frame at the position has, and whether it is the last; nothing is taken."""
+    """The octets of the block of a Zstandard frame at the position, and whether it is the last; nothing is taken."""
     word = int.from_bytes(buffer.look(3), "little")
     size = 1 if word >> 1 & 3 == 1 else word >> 3  # a run is one octet
     if size > _LARGEST_ZSTANDARD_BLOCK:
