@@ -18,6 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.sources.test_remote import Web
+
 from .conftest import PATIENCE, Command, wait_until
 
 pytestmark = pytest.mark.slow
@@ -435,6 +437,40 @@ class TestOthers:
         result = killed(*command, stdin=b"urn:foo:other")
         assert earlier(result) == octets[1]
         assert killed.rows("occ.parquet", "urn")[0] == ("urn:foo:other",)
+
+    @pytest.mark.parametrize("change", ["nothing", "the ETag", "no ETag"])
+    def test_urls(self, urnscan, change):
+        """RFC 9110, 8.8: what has the ETag of before is not read again; else it is, and that is said."""
+        web = Web()
+        try:
+            web.pages = {"/a.txt": b"urn:foo:a\n" * 9, "/b.txt": b"urn:foo:b\n"}
+            if change == "no ETag":
+                web.etag = None
+            command = [f"{web.url}/a.txt", f"{web.url}/b.txt", "late.txt", *CLASSES, *OCCURRENCES]
+            late = urnscan.folder / "late.txt"
+            os.mkfifo(late)
+            with urnscan.start(*command, "--resume") as process:
+                wait_until(lambda: len(web.asked) >= 4, "both are read")
+                if change != "no ETag":
+                    wait_until(lambda: lines_kept(urnscan) == 1, "the task is kept")
+                process.kill()
+                process.wait()
+            web.asked.clear()
+            late.unlink()
+            late.write_bytes(LATE)
+            if change == "the ETag":
+                web.pages["/a.txt"], web.etag = b"urn:foo:x\n" * 9, '"2"'
+            result = urnscan(*command, "--resume")
+        finally:
+            web.close()
+        read = {path for _, path, octets in web.asked if octets != "bytes=0-0"}
+        assert read == (set() if change == "nothing" else {"/a.txt", "/b.txt"})
+        assert earlier(result) == (100 if change == "nothing" else 0)
+        first = "urn:foo:x" if change == "the ETag" else "urn:foo:a"
+        assert urnscan.rows("occ.parquet", "urn") == [(first,)] * 9 + [("urn:foo:b",), ("urn:late:a",)]
+        said = "\n".join(result.said)
+        assert ("was of no use" in said) == (change == "the ETag")
+        assert ("2 URLs read whole, as --resume cannot tell" in said) == (change == "no ETag")
 
     def test_no_output(self, urnscan):
         urnscan.write("a.txt", b"urn:foo:a")

@@ -22,6 +22,7 @@ from urnscan.run.pieces import Begun, Counts, Done, Failed, Rows
 from urnscan.run.resume import Shards, stamp
 from urnscan.run.tasks import Files, Part
 from urnscan.sources.inputs import Input, Listed
+from urnscan.sources.remote.urls import Remote, parse_url
 
 MEANING = {"syntax": "rfc2141", "version": "1"}
 TABLES = ("partial", "occurrences", "rejects")
@@ -533,5 +534,20 @@ class TestStamp:
         paths = [str(tmp_path / "fifo"), "/dev/zero", str(tmp_path), str(tmp_path / "nope"), None]
         for path in paths:
             task = Files(0, (listed(*files), Input(path or "-", path, None)))
-            assert stamp(task) == ("", 0)
-        assert stamp(SourceError("nope", "does not exist")) == ("", 0)
+            assert stamp(task) == ("", 0, 0)
+        assert stamp(SourceError("nope", "does not exist")) == ("", 0, 0)
+
+    def test_urls(self, files):
+        """Known by their marks; one without a mark makes the task unknown, and is counted."""
+
+        def page(path, mark, size=5):
+            url = parse_url("https://h/")
+            return Input(f"https://h/{path}", None, size, Remote(url, f"https://h/{path}", f"https://h/{path}"), mark)
+
+        inputs = [(page("a", "1"),), (page("b", "1"),), (page("a", "2"),), (page("a", "1"), page("b", "1"))]
+        inputs += [(listed(*files), page("a", "1"))]
+        tasks = [Files(0, each) for each in inputs] + [Files(1, inputs[0])]
+        assert len({stamp(task).text for task in tasks}) == len(tasks)
+        assert all(stamp(task) == stamp(task) and len(stamp(task).text) == 32 for task in tasks)
+        assert stamp(tasks[3]).octets == 10
+        assert stamp(Files(0, (page("a", None), page("b", "1"), page("c", None)))) == ("", 0, 2)

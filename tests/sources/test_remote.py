@@ -1113,3 +1113,29 @@ print(*sorted(loaded & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.split() == []
+
+
+class TestMarks:
+    """What tells an object from another state of it (RFC 9110, 8.8)."""
+
+    def test_of_pages(self, web):
+        """A strong ETag; or else the length and the time. A weak ETag may stand for other octets."""
+        headers = {"Last_Modified": "Mon, 01 Jan 2024 00:00:00 GMT"}
+        web.pages = {"/a": b"12345", "/b": lambda handler: handler.give(b"12345", **headers)}
+        assert only(web.url + "/a").mark == '"1"'
+        web.etag = 'W/"1"'
+        assert only(web.url + "/a").mark is None
+        assert only(web.url + "/b").mark == "5 Mon, 01 Jan 2024 00:00:00 GMT"
+        web.etag = None
+        assert only(web.url + "/a").mark is None
+        headers["Last_Modified"] = "Mon, 01 Jan 2024 00:00:01 GMT"
+        assert only(web.url + "/b").mark == "5 Mon, 01 Jan 2024 00:00:01 GMT"
+
+    def test_of_objects(self, s3):
+        """Of one that is named, and of one in a folder."""
+        put(s3, "d/a", octets=b"12345")
+        before = only("s3://bucket/d/a").mark
+        assert before is not None
+        assert only("s3://bucket/d").mark == before
+        put(s3, "d/a", octets=b"123456")
+        assert only("s3://bucket/d/a").mark != before

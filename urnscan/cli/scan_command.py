@@ -178,6 +178,11 @@ def scan(arguments: argparse.Namespace) -> bool:
             if shards.unused and not arguments.quiet:
                 octets = counted(shards.unused, "octet")
                 say(f"the work of an earlier run on {octets} was of no use: its inputs have changed, or are not here")
+            if arguments.resume and any(shards.unmarked) and not arguments.quiet:
+                urls = counted(sum(shards.unmarked), "URL")
+                say(
+                    f"{urls} read whole, as --resume cannot tell whether it is the same: no ETag, and no length with a time"
+                )
             shards.drop()
     missed = [] if passages is None else passages.failures()
     for failure in missed:

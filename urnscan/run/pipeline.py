@@ -203,6 +203,7 @@ def _pieces(worker: Worker, shards: Shards | None, task: Task) -> Iterator[Piece
         yield from worker.work(task)
         return
     found = stamp(task)  # before reading: a file that changes meanwhile gets another stamp
+    shards.unmarked.append(found.unmarked)
     kept = shards.find(found.text)
     yield Begun(part_of, found.text, is_kept=kept is not None)
     if kept is None:

@@ -52,9 +52,11 @@ class Stamp(NamedTuple):
     """Identity of a task, for resuming."""
 
     text: str
-    """Digest of its place, its inputs, their sizes and times; empty if an input is no regular file."""
+    """Digest of its place, its inputs, their sizes and times or marks; empty if an input can give other octets each time."""
     octets: int
     """Octets to be read for the task."""
+    unmarked: int = 0
+    """URLs in it of which the store does not tell whether they are the same."""
 
 
 _UNKNOWN = Stamp("", 0)
@@ -72,9 +74,14 @@ def stamp(task: Task) -> Stamp:
             return _UNKNOWN
     known = hashlib.blake2b(b"%d %d %d" % (task.place, start, end), digest_size=16)
     octets = 0
+    unmarked = sum(each.remote is not None and each.mark is None for each in inputs if isinstance(each, Input))
     for each in inputs:
         if isinstance(each, Input) and each.path is None:
-            return _UNKNOWN
+            if each.remote is None or each.mark is None:
+                return Stamp("", 0, unmarked)
+            known.update(b"\0".join((each.key, each.mark.encode("utf-8", "surrogateescape"))))
+            octets += each.size or 0
+            continue
         files = each if isinstance(each, Listed) else Listed.of([each])
         sizes, times = file_states(files.paths, files.ends, follow=True)
         if (sizes == UNKNOWN).any():  # a pipe or a device may give other octets each time
@@ -103,6 +110,8 @@ class Shards:
         """Octets of text that did not have to be scanned again."""
         self.differing: list[str] = []
         """Names of what was different in the meaning of the earlier run."""
+        self.unmarked: list[int] = []
+        """URLs of each task of which the store does not tell whether they are the same."""
         self.discarded = ""
         """Description of the work that was removed because of `force`."""
         self._name = name or str(output)

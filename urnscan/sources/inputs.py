@@ -27,6 +27,8 @@ class Input:
     """The octets of a regular file or an object when it was found, None where not known: standard input, a FIFO, a device."""
     remote: Remote | None = None
     """The object in a store; None for what is here."""
+    mark: str | None = None
+    """Text that differs between two states of an object, as it was found; None if the store does not tell, and for files."""
 
     @property
     def key(self) -> bytes:

@@ -78,7 +78,8 @@ class _Arrow:
 
     @staticmethod
     def _entry(info: _Untyped) -> Entry:
-        return _entry(info.path, info.size, is_folder=info.type.name == "Directory")
+        marks = {} if info.mtime_ns is None else {"mtime": info.mtime_ns}
+        return _entry(info.path, info.size, marks, is_folder=info.type.name == "Directory")
 
     def open(self, path: str, position: int) -> Content:  # noqa: ARG002 (any octet can be read)
         file = self._system.open_input_file(path)
@@ -162,7 +163,8 @@ class _Fsspec:
 
     @staticmethod
     def _entry(info: dict[str, Any]) -> Entry:
-        return _entry(info["name"].rstrip("/"), info.get("size"), is_folder=info["type"] == "directory")
+        is_folder = info["type"] == "directory"
+        return _entry(info["name"].rstrip("/"), info.get("size"), _marks(info), is_folder=is_folder)
 
     def open(self, path: str, position: int) -> Content:  # noqa: ARG002 (any octet can be read)
         info = self._info(path)
@@ -184,8 +186,10 @@ class _Fsspec:
         return info
 
 
-def _entry(path: str, size: int | None, *, is_folder: bool) -> Entry:
-    return Entry(path, path.rsplit("/", 1)[-1], is_folder, None if is_folder else size)
+def _entry(path: str, size: int | None, marks: dict[str, Any], *, is_folder: bool) -> Entry:
+    told = sorted(f"{key}={value}" for key, value in marks.items() if value)
+    mark = " ".join([str(size), *told]) if told and size is not None and not is_folder else None
+    return Entry(path, path.rsplit("/", 1)[-1], is_folder, None if is_folder else size, mark)
 
 
 def _marks(metadata: dict[str, Any]) -> dict[str, Any]:

@@ -115,7 +115,7 @@ class _Finder:
 
     def _input(self, entry: Entry) -> Input:
         name = self._store.name_of(entry.path)
-        return Input(name, None, entry.size, Remote(self._url, entry.path, name))
+        return Input(name, None, entry.size, Remote(self._url, entry.path, name), entry.mark)
 
 
 class RemotePlace:

@@ -58,6 +58,8 @@ class Entry:
     """Last part of the path, decoded."""
     is_folder: bool
     size: int | None = None
+    mark: str | None = None
+    """Text that differs between two states of an object; None if the store tells nothing of that kind."""
 
 
 class Content(Protocol):

@@ -52,7 +52,7 @@ class Web:
         parts = urlsplit(path)
         is_folder = page.is_html and parts.path.endswith("/") and not parts.query and self._links(path) is not None
         name = unquote(parts.path.rstrip("/").rsplit("/", 1)[-1])
-        return Entry(path, name, is_folder, None if is_folder else page.size)
+        return Entry(path, name, is_folder, None if is_folder else page.size, None if is_folder else page.state)
 
     def entries(self, path: str) -> Iterator[Entry]:
         """Links of a page that lead right below it."""
@@ -136,6 +136,14 @@ class _Page:
         self.seekable = is_part and self.size is not None
         marks = (headers.get("ETag"), headers.get("Last-Modified"), self.size)
         self.mark: object | None = marks if any(mark is not None for mark in marks) else None
+
+    @property
+    def state(self) -> str | None:
+        """Text that tells a page with other octets: the ETag, if it is strong, or else its length and time (RFC 9110, 8.8)."""
+        tag, time = self._response.headers.get("ETag", ""), self._response.headers.get("Last-Modified")
+        if tag.startswith('"'):
+            return tag
+        return None if time is None or self.size is None else f"{self.size} {time}"
 
     def read_at(self, position: int, view: memoryview) -> int:
         while self.at < position:  # the server gives all of the page, whatever range it is asked for
