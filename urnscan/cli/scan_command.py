@@ -72,7 +72,7 @@ _OUTPUT = {
     "--force": flag("replace outputs that exist, and discard what an interrupted run has kept for --resume"),
     "--resume": flag(
         "continue a run with the same outputs and options that did not end: what it finished is kept beside the first "
-        "output (for inputs that are files; after ten seconds, or from the start with this option)"
+        "output (for files, and for URLs whose server tells when they change; after ten seconds, or from the start with this option)"
     ),
 }
 _PRINTED = {

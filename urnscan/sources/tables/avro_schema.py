@@ -177,6 +177,8 @@ def _plain(kind: str, tails: tuple[str, ...]) -> _Part:
 
 def number(octets: bytes, at: int, *, is_signed: bool = True) -> tuple[int, int]:
     """A number of variable length, in zigzag if it is signed, and the octet behind it. Raises DataError."""
+    if at < len(octets) and octets[at] < 0x80:  # as nearly all of them
+        return (octets[at] >> 1) ^ -(octets[at] & 1) if is_signed else octets[at], at + 1
     value = shift = 0
     while True:
         if at >= len(octets) or shift > 63:
