@@ -16,7 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from urnscan import __version__
 from urnscan.cli import COMMANDS
-from urnscan.cli.arguments import SUMMARIES, About, Listed, Parser
+from urnscan.cli.arguments import SUMMARIES, About, Parser
+from urnscan.cli.shared_options import Listed
 from urnscan.tables.schemas import CANDIDATES, CLASSES, CLUSTERS, MAPPING, OCCURRENCES, REJECTS, REVIEW
 
 __all__ = ["Command", "Group", "Option", "commands", "pages"]

@@ -62,6 +62,7 @@ class Module(NamedTuple):
     name: str
     package: str
     tree: ast.Module
+    lines: int
 
 
 def modules():
@@ -69,7 +70,8 @@ def modules():
         parts = list(path.relative_to(FOLDER).with_suffix("").parts)
         if parts[-1] == "__init__":
             parts.pop()
-        yield Module(".".join(["urnscan", *parts]), parts[0] if parts else "", ast.parse(path.read_text()))
+        text = path.read_text()
+        yield Module(".".join(["urnscan", *parts]), parts[0] if parts else "", ast.parse(text), text.count("\n"))
 
 
 MODULES = list(modules())
@@ -359,6 +361,17 @@ class TestNames:
                     words = (ast.get_docstring(node) or "-").split()
                     if words[0] in pronouns or words[:2] == ["The", "same"]:
                         found.append((module.name, getattr(node, "name", ""), " ".join(words[:8])))
+        assert found == []
+
+    def test_lengths(self):
+        """CONTRIBUTING, "Ways": a module has at most 400 lines, a function 60 below its signature and docstring."""
+        found = [(module.name, lines) for module in MODULES if (lines := module.lines) > 400]
+        for module in MODULES:
+            for node in ast.walk(module.tree):
+                if isinstance(node, ast.FunctionDef):
+                    body = node.body[1:] if ast.get_docstring(node) else node.body
+                    if body and node.end_lineno - body[0].lineno >= 60:
+                        found.append((module.name, node.name))
         assert found == []
 
     @every_module

@@ -1,6 +1,7 @@
 """The commands: arguments -> options -> run -> exit status. Only this package prints.
 
-arguments: arguments that commands share, the parser, and records of options.
+shared_options: options that commands share, as data.
+arguments: the parser of a command, and records of options.
 guesses: words that no command knows, and what may be meant.
 scan_command: `urnscan INPUT...`: find URNs, and print them or write them to Parquet; also on Spark.
 dedup_command: `urnscan dedup DUMP...`.

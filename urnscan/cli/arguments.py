@@ -1,4 +1,4 @@
-"""Arguments that commands share, the parser, and how parsed arguments become records of options."""
+"""The parser of a command, and how parsed arguments become records of options."""
 
 from __future__ import annotations
 
@@ -7,16 +7,26 @@ import dataclasses
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from urnscan import __version__
 from urnscan.cli import guesses
+from urnscan.cli.shared_options import (
+    DEDUP_MEANING,
+    FINDING_OPTIONS,
+    ONLY_DEDUP,
+    ONLY_SCAN,
+    READING_GROUPS,
+    SCAN_MEANING,
+    Meaning,
+    OptionTable,
+    flag,
+    option,
+)
 from urnscan.cli.terminal import say
-from urnscan.display.text import octets_of
 from urnscan.errors import FatalError, similar
-from urnscan.scanner.views import KINDS
 from urnscan.urn.equivalence import LEVELS
 from urnscan.urn.syntax import SYNTAXES
 
@@ -41,7 +51,6 @@ SUMMARIES: Mapping[str, str] = {
 
 _WIDTH = 78
 """Width of the help before and after the options; the options are as wide as the terminal."""
-_LEAST_MEMORY = 10**6  # with less, grouping only writes more and smaller files: a thread takes some megabytes anyway
 _BEHIND = "\0"  # prefix of the words behind "--": no argument of a process contains NUL
 _Record = TypeVar("_Record")
 
@@ -62,185 +71,6 @@ class About:
     """Commands that the help lists, keys of SUMMARIES."""
     notes: tuple[str, ...] = ()
     """Paragraphs at the end of the help."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """Type of an option whose value is a list, as in `percent,wraps`; `words` are the known values, if any."""
-
-    words: tuple[str, ...] = ()
-
-    def __call__(self, text: str) -> tuple[str, ...]:
-        """Split the value. The records of options check the words."""
-        return tuple(word.strip() for word in text.split(","))
-
-
-def _size(text: str) -> int:
-    """Number of octets in a size such as 500MB or 2GiB."""
-    try:
-        return octets_of(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def whole_number(least: int) -> Callable[[str], int]:
-    """A function that reads a whole number of at least `least`; the message names the option as it is typed."""
-
-    def read(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            number = least - 1
-        if number < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
-        return number
-
-    return read
-
-
-def _memory(text: str) -> int:
-    """Number of octets of memory for grouping."""
-    octets = _size(text)
-    if octets < _LEAST_MEMORY:
-        raise argparse.ArgumentTypeError(f"{text!r} is too little: at least 1MB, as less saves none")
-    return octets
-
-
-OptionTable = Mapping[str, Mapping[str, Any]]
-"""Options of a group: their names, and their arguments of `add_argument`."""
-
-
-def flag(text: str) -> Mapping[str, Any]:
-    """An option without a value, with its help."""
-    return {"action": "store_true", "help": text}
-
-
-def option(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 (those of add_argument)
-    """An option or an argument with a value, which the help calls `shown`."""
-    return {"metavar": shown, "help": text, **more}
-
-
-def repeatable(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 (those of add_argument)
-    """An option that may be repeated."""
-    return option(shown, f"{text} (repeatable)", action="append", default=[], **more)
-
-
-NIDS = "NID[,NID...]"
-"""Metavar of an option that takes a list of namespaces, or of beginnings of names in them."""
-
-
-def names_of(text: str) -> Mapping[str, Any]:
-    """An option that names namespaces, and may be repeated."""
-    return option(NIDS, f"{text} (repeatable)", type=Listed(), action="extend", default=[])
-
-
-THREADS = option("N", "number of threads (default: the cores)", dest="jobs", type=whole_number(1))
-"""The option `-j`."""
-MEMORY = option("SIZE", "memory for rows that wait (default: 1GB)", type=_memory)
-"""The option `--memory` of commands that read tables."""
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """Defaults of a command for what counts as a URN, and for which URNs are the same."""
-
-    syntax: str = "rfc2141"
-    why: str = ""
-    """The reason for another syntax than that of a scan."""
-    equivalence: str = "lexical"
-    resolver_tail: str = "keep"
-
-
-_OF_SCAN = Meaning()
-_OF_DEDUP = Meaning(
-    "rfc8141", "; for records it is rfc8141, as a component such as #page=2 names no other thing", "namespace", "cut"
-)
-
-_FINDING: OptionTable = {
-    "--recover": option(
-        "KIND[,KIND...]",
-        f"also find URNs that are written in another form: {', '.join(KINDS)}, or all",
-        type=Listed((*KINDS, "all")),
-        default=(),
-    ),
-    "--nid": names_of(
-        "find only names in these namespaces, or with these beginnings, as in isbn,nbn:de; a * at the end of one stands "
-        "for anything"
-    ),
-    "--not-nid": names_of(
-        "find no names in these namespaces, or with these beginnings, also of those that --nid chooses"
-    ),
-    "--max-length": option("N", "cut longer matches (default: 65,536 octets)", type=whole_number(1), default=65_536),
-}
-_READING: Mapping[str, OptionTable] = {
-    "which files of a folder": {
-        "--include": repeatable(
-            "GLOB", "read only files that match; a GLOB with a / is matched against the path below the folder"
-        ),
-        "--exclude": repeatable("GLOB", "skip files and folders that match"),
-        "--follow": flag("follow symbolic links; loops are detected"),
-        "--ignore-files": flag(
-            "skip what .gitignore and .ignore name, and .git; by default hidden and ignored files are read, too, so "
-            "that nothing in an archive is left out silently"
-        ),
-    },
-    "how files are read, and how much may come out of them": {
-        "--column": repeatable(
-            "NAME",
-            "read only this column of tables (nested: a dotted path; SQLite: table.column), and only this field of "
-            "CSV, TSV and JSON, which are otherwise scanned as text",
-        ),
-        "--where": option(
-            "CONDITIONS",
-            "read only records of web archives that fit: NAME=VALUE for captured, status and mime, with commas between "
-            "values and spaces between conditions, as in 'status=200 mime=text/*'; * and ? stand for anything",
-        ),
-        "--filter": repeatable(
-            "SUFFIX[,SUFFIX...]:COMMAND",
-            "read files with these suffixes by a command that prints their text, as in 'pdf:pdftotext %% -'; %% is the "
-            "path, without it the command reads standard input; * stands for all files, and a media type for records of "
-            "web archives",
-            dest="filters",
-        ),
-        "--filter-timeout": option(
-            "SECONDS", "time that a filter may take for a file (default: 600)", type=whole_number(1)
-        ),
-        "--encoding": option("NAME", "encoding of inputs without a byte order mark (default: read as octets)"),
-        "--max-ratio": option(
-            "N",
-            "end an input that unpacks to more than N times its size, and more than 256 MiB (default: 1000)",
-            type=whole_number(1),
-        ),
-        "--max-size": option("SIZE", "end an input that unpacks to more than this (default: 10TB)", type=_size),
-        "--max-depth": option(
-            "N", "most archives, tables and compressions inside each other (default: 8)", type=whole_number(1)
-        ),
-        "--max-members": option(
-            "N", "most members in the archives of an input (default: 10,000,000)", type=whole_number(1)
-        ),
-    },
-    "running": {
-        "-j": THREADS,
-        "--memory": option("SIZE", "memory for grouping; what needs more goes to disk (default: 1GB)", type=_memory),
-        "--strict": flag("end the run at the first failure"),
-        "-q --quiet": flag("no summary and no progress bar; failures and notes are still named"),
-        "--no-progress": flag("no progress bar"),
-        "--timings": flag(
-            "at the end, print a line for each stage of the run on standard error: CPU seconds of all its threads, seconds, and "
-            "octets or rows"
-        ),
-    },
-}
-_ONLY_SCAN = ("--column", "--where", "--filter", "--filter-timeout", "--memory", "--timings")
-_ONLY_DEDUP: OptionTable = {
-    "-j": option(
-        "N",
-        "number of processes that read large dumps; 1: none (default: the cores)",
-        dest="jobs",
-        type=whole_number(1),
-    )
-}
-"""Options that mean something else there."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -288,7 +118,7 @@ class Parser(argparse.ArgumentParser):
         )
         self.add_group("input", {"inputs": inputs, "--files-from": files_from})
 
-    def add_meaning(self, default: Meaning = _OF_SCAN, more: OptionTable | None = None) -> None:
+    def add_meaning(self, default: Meaning = SCAN_MEANING, more: OptionTable | None = None) -> None:
         """Add what counts as a URN, and which URNs are the same."""
         standard = (
             "the standard: rfc2141 (of 1997) is for catalogues, exports and prose; rfc8141 (of 2017, here its draft "
@@ -312,7 +142,7 @@ class Parser(argparse.ArgumentParser):
 
     def add_run(self, *, is_dedup: bool) -> None:
         """Add the options that a scan and a deduplication share, and those that only a scan has."""
-        default = _OF_DEDUP if is_dedup else _OF_SCAN
+        default = DEDUP_MEANING if is_dedup else SCAN_MEANING
         tail = (
             "for a URN in a URL: keep or cut the part of the URL that follows it, which is the query, the next "
             f"parameter or the fragment (default: {default.resolver_tail})"
@@ -321,9 +151,9 @@ class Parser(argparse.ArgumentParser):
             "--trim": flag("cut closing punctuation and unmatched brackets off the ends"),
             "--resolver-tail": option("WHAT", tail, choices=["keep", "cut"], default=default.resolver_tail),
         }
-        self.add_meaning(default, {**ends, **_FINDING})
-        left_out, others = (_ONLY_SCAN, _ONLY_DEDUP) if is_dedup else ((), {})
-        for title, options in _READING.items():
+        self.add_meaning(default, {**ends, **FINDING_OPTIONS})
+        left_out, others = (ONLY_SCAN, ONLY_DEDUP) if is_dedup else ((), {})
+        for title, options in READING_GROUPS.items():
             self.add_group(
                 title, {name: others.get(name, given) for name, given in options.items() if name not in left_out}
             )

@@ -11,7 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from urnscan.cli.arguments import NIDS, SUMMARIES, Listed, Parser
+from urnscan.cli.arguments import SUMMARIES, Parser
+from urnscan.cli.shared_options import NIDS, Listed
 from urnscan.urn.namespaces import registered
 
 _FILES = re.compile(r"FILE|INPUT|DUMP|[A-Z]+(?P<suffix>\.\w+)")  # metavar of an argument that names files

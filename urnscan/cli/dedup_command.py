@@ -6,21 +6,11 @@ import argparse
 import contextlib
 from typing import TYPE_CHECKING
 
-from urnscan.cli.arguments import (
-    FAILED,
-    NIDS,
-    About,
-    Listed,
-    Parser,
-    flag,
-    option,
-    read_inputs,
-    read_record,
-    whole_number,
-)
+from urnscan.cli.arguments import FAILED, About, Parser, read_inputs, read_record
 from urnscan.cli.first_run import prepare
 from urnscan.cli.heavy import loading
 from urnscan.cli.outputs import check_files, open_outputs
+from urnscan.cli.shared_options import NIDS, Listed, flag, option, whole_number
 from urnscan.cli.terminal import say, say_counts, say_hints, say_no_input, say_unregistered, show_progress
 from urnscan.display.text import counted
 from urnscan.errors import FatalError, count_of

@@ -9,10 +9,11 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from urnscan.cli.arguments import FAILED, MEMORY, About, Parser, flag, names_of, option, read_record
+from urnscan.cli.arguments import FAILED, About, Parser, read_record
 from urnscan.cli.first_run import prepare
 from urnscan.cli.heavy import loading
 from urnscan.cli.outputs import check_files
+from urnscan.cli.shared_options import MEMORY, flag, names_of, option
 from urnscan.cli.terminal import say, say_counts, say_unregistered, write
 from urnscan.display.text import printable
 

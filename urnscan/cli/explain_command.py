@@ -9,7 +9,8 @@ import re
 import sys
 from collections.abc import Iterator
 
-from urnscan.cli.arguments import FAILED, USAGE, About, Parser, flag, option
+from urnscan.cli.arguments import FAILED, USAGE, About, Parser
+from urnscan.cli.shared_options import flag, option
 from urnscan.cli.terminal import say, write
 from urnscan.errors import FatalError
 

@@ -7,10 +7,11 @@ import contextlib
 import functools
 import resource
 
-from urnscan.cli.arguments import FAILED, MEMORY, THREADS, About, Parser, flag, option, read_record
+from urnscan.cli.arguments import FAILED, About, Parser, read_record
 from urnscan.cli.first_run import prepare
 from urnscan.cli.heavy import loading
 from urnscan.cli.outputs import check_files, open_outputs
+from urnscan.cli.shared_options import MEMORY, THREADS, flag, option
 from urnscan.cli.terminal import say, say_counts, show_progress
 from urnscan.display.progress import ROWS, Stage
 from urnscan.display.text import counted

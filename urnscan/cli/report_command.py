@@ -6,9 +6,10 @@ import argparse
 import time
 
 from urnscan import __version__
-from urnscan.cli.arguments import FAILED, About, Parser, flag, option
+from urnscan.cli.arguments import FAILED, About, Parser
 from urnscan.cli.heavy import loading
 from urnscan.cli.outputs import check_files
+from urnscan.cli.shared_options import flag, option
 from urnscan.cli.terminal import say, say_counts
 from urnscan.display.text import counted
 from urnscan.errors import FatalError

@@ -10,13 +10,14 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from urnscan.cli.arguments import FAILED, SUMMARIES, About, Parser, flag, option, read_inputs, read_record, whole_number
+from urnscan.cli.arguments import FAILED, SUMMARIES, About, Parser, read_inputs, read_record
 from urnscan.cli.completion import PrintCompletion
 from urnscan.cli.first_run import prepare, warm_up
 from urnscan.cli.heavy import loading
 from urnscan.cli.outputs import check_files, open_outputs
 from urnscan.cli.printer import open_passages, printers
 from urnscan.cli.rules import STANDARD_OUTPUT, TABLES, check_rules
+from urnscan.cli.shared_options import flag, option, whole_number
 from urnscan.cli.terminal import FailureLines, is_pipe, say, say_unregistered, show_progress, summarise, write
 from urnscan.display.text import counted
 from urnscan.errors import FatalError

@@ -9,6 +9,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from urnscan.dedup.candidates import candidates
 from urnscan.dedup.carry import Carry
 from urnscan.dedup.clustering import Clustering
@@ -26,6 +28,7 @@ from urnscan.run.failures import Failures
 from urnscan.run.groupings import SpillFolder
 from urnscan.run.options import Options
 from urnscan.run.tasks import Argument, found_inputs
+from urnscan.sources.inputs import Input
 from urnscan.sources.remote.urls import real_place
 from urnscan.tables.schemas import CLUSTERS
 
@@ -141,24 +144,12 @@ def run(
     Raises FatalError if no input could be read, with `strict` if one could not, and if the dumps cannot be written;
     raises the errors of the outputs.
     """
-    if policy.fields and options.syntax == "rfc2141bis-03":
-        raise FatalError(
-            f"{option('fields')} is not for rfc2141bis-03, in which a DOI cannot be written: a name ends at /"
-        )
-    if policy.carry and outputs.dumps is None:
-        raise FatalError(f"{option('carry')} changes what {option('deduplicated')} writes: name a file for it")
+    _check(options, policy, outputs)
     began = time.monotonic()
     failures = Failures(progress.on_failure, strict=options.strict)
     report = DedupReport(failures=failures.failures, notes=failures.notes)
     named = frozenset(map(str, inputs))
-    found = found_inputs(inputs, options, [*outputs.paths, *policy.files])
-    taken = [*outputs.paths]
-    for dumps in outputs.copies.values():
-        found, foreseen = itertools.tee(found)
-        taken += dumps.foresee(foreseen, taken)
-    for path in policy.files:
-        if real_place(path) in map(real_place, taken):
-            raise FatalError(f"{path}: is read and written: name another place to write")
+    found = _foreseen(found_inputs(inputs, options, [*outputs.paths, *policy.files]), policy, outputs)
     with ExitStack() as stack:
         folder = SpillFolder(outputs.spill_folder)
         stack.callback(folder.remove)
@@ -174,18 +165,13 @@ def run(
         chosen = None if outputs.page is None else _chosen(clustering, reading)
         redirects = None if outputs.mapping is None else Redirects(clustering)
         review = Review(clustering.is_doubtful) if outputs.has_review else None
-        if any(each is not None for each in (outputs.clusters, redirects, review, chosen)):
+        takers = [each.take for each in (review, chosen) if each is not None]
+        if outputs.clusters is not None or redirects is not None or takers:
             progress.on_stage(Stage("writing", report.records, ROWS))
             for dump, rows in clustering.rows():
-                if outputs.clusters is not None:
-                    outputs.clusters(rows.select(CLUSTERS.names))
-                if outputs.mapping is not None and redirects is not None:
-                    for mapped in redirects.rows(rows):
-                        outputs.mapping(mapped)
-                if review is not None:
-                    review.take(dump, rows)
-                if chosen is not None:
-                    chosen.take(dump, rows)
+                _write(rows, outputs, redirects)
+                for take in takers:
+                    take(dump, rows)
                 progress.on_progress(len(rows))
         if outputs.review is not None and review is not None:
             for rows in review.rows():
@@ -200,17 +186,10 @@ def run(
             progress.on_stage(Stage("reading examples"))
             excerpts = dict(again.excerpts(chosen.places()))
         if outputs.copies:
-            readings = len(outputs.copies) + bool(policy.carry)
-            progress.on_stage(Stage("copying", report.octets * readings))
-        for kept, dumps in outputs.copies.items():
-            if kept and policy.carry:
-                carry = Carry(policy.carry, clustering, again)
-                _copy(again, carry.copies(), dumps)
-                report.carried, report.not_carried = carry.fields, carry.refused
-            else:
-                _copy(again, itertools.starmap(Copy, clustering.places(kept=kept)), dumps)
-            for source in reading.empty:  # their files are empty, too
-                with dumps.open(source):
+            progress.on_stage(Stage("copying", report.octets * (len(outputs.copies) + bool(policy.carry))))
+            _copy_all(outputs, policy, clustering, again, report)
+            for source, dumps in itertools.product(reading.empty, outputs.copies.values()):
+                with dumps.open(source):  # their files are empty, too
                     pass
         if outputs.review_page is not None and review is not None:
             progress.on_stage(Stage("reading what is in doubt"))
@@ -220,6 +199,50 @@ def run(
             outputs.page(chosen.page(options, policy, report, excerpts))
     report.seconds = time.monotonic() - began
     return report
+
+
+def _check(options: Options, policy: Policy, outputs: Outputs) -> None:
+    """Raise FatalError for options that do not go together."""
+    if policy.fields and options.syntax == "rfc2141bis-03":
+        raise FatalError(
+            f"{option('fields')} is not for rfc2141bis-03, in which a DOI cannot be written: a name ends at /"
+        )
+    if policy.carry and outputs.dumps is None:
+        raise FatalError(f"{option('carry')} changes what {option('deduplicated')} writes: name a file for it")
+
+
+def _foreseen(found: Iterator[Input | SourceError], policy: Policy, outputs: Outputs) -> Iterator[Input | SourceError]:
+    """The inputs that were found, when the copies of all of them can be written. Raises FatalError if one cannot."""
+    taken = [*outputs.paths]
+    for dumps in outputs.copies.values():
+        found, foreseen = itertools.tee(found)
+        taken += dumps.foresee(foreseen, taken)
+    for path in policy.files:
+        if real_place(path) in map(real_place, taken):
+            raise FatalError(f"{path}: is read and written: name another place to write")
+    return found
+
+
+def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None) -> None:
+    """Write rows of clusters, and which removed record each kept one stands for."""
+    if outputs.clusters is not None:
+        outputs.clusters(rows.select(CLUSTERS.names))
+    if outputs.mapping is not None and redirects is not None:
+        for mapped in redirects.rows(rows):
+            outputs.mapping(mapped)
+
+
+def _copy_all(
+    outputs: Outputs, policy: Policy, clustering: Clustering, again: SecondReading, report: DedupReport
+) -> None:
+    """Copy the records that are kept, and those that are removed, as far as wanted. Raises FatalError."""
+    for kept, dumps in outputs.copies.items():
+        if kept and policy.carry:
+            carry = Carry(policy.carry, clustering, again)
+            _copy(again, carry.copies(), dumps)
+            report.carried, report.not_carried = carry.fields, carry.refused
+        else:
+            _copy(again, itertools.starmap(Copy, clustering.places(kept=kept)), dumps)
 
 
 def _copy(again: SecondReading, copies: Iterator[Copy], dumps: Dumps) -> None:

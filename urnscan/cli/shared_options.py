@@ -1,0 +1,192 @@
+"""Options that commands share, as data: names, and the arguments of `add_argument`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from urnscan.display.text import octets_of
+from urnscan.scanner.views import KINDS
+
+_LEAST_MEMORY = 10**6  # with less, grouping only writes more and smaller files: a thread takes some megabytes anyway
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Type of an option whose value is a list, as in `percent,wraps`; `words` are the known values, if any."""
+
+    words: tuple[str, ...] = ()
+
+    def __call__(self, text: str) -> tuple[str, ...]:
+        """Split the value. The records of options check the words."""
+        return tuple(word.strip() for word in text.split(","))
+
+
+def _size(text: str) -> int:
+    """Number of octets in a size such as 500MB or 2GiB."""
+    try:
+        return octets_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """A function that reads a whole number of at least `least`; the message names the option as it is typed."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
+        return number
+
+    return read
+
+
+def _memory(text: str) -> int:
+    """Number of octets of memory for grouping."""
+    octets = _size(text)
+    if octets < _LEAST_MEMORY:
+        raise argparse.ArgumentTypeError(f"{text!r} is too little: at least 1MB, as less saves none")
+    return octets
+
+
+OptionTable = Mapping[str, Mapping[str, Any]]
+"""Options of a group: their names, and their arguments of `add_argument`."""
+
+
+def flag(text: str) -> Mapping[str, Any]:
+    """An option without a value, with its help."""
+    return {"action": "store_true", "help": text}
+
+
+def option(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 (those of add_argument)
+    """An option or an argument with a value, which the help calls `shown`."""
+    return {"metavar": shown, "help": text, **more}
+
+
+def repeatable(shown: str, text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 (those of add_argument)
+    """An option that may be repeated."""
+    return option(shown, f"{text} (repeatable)", action="append", default=[], **more)
+
+
+NIDS = "NID[,NID...]"
+"""Metavar of an option that takes a list of namespaces, or of beginnings of names in them."""
+
+
+def names_of(text: str) -> Mapping[str, Any]:
+    """An option that names namespaces, and may be repeated."""
+    return option(NIDS, f"{text} (repeatable)", type=Listed(), action="extend", default=[])
+
+
+THREADS = option("N", "number of threads (default: the cores)", dest="jobs", type=whole_number(1))
+"""The option `-j`."""
+MEMORY = option("SIZE", "memory for rows that wait (default: 1GB)", type=_memory)
+"""The option `--memory` of commands that read tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Defaults of a command for what counts as a URN, and for which URNs are the same."""
+
+    syntax: str = "rfc2141"
+    why: str = ""
+    """The reason for another syntax than that of a scan."""
+    equivalence: str = "lexical"
+    resolver_tail: str = "keep"
+
+
+SCAN_MEANING = Meaning()
+DEDUP_MEANING = Meaning(
+    "rfc8141", "; for records it is rfc8141, as a component such as #page=2 names no other thing", "namespace", "cut"
+)
+
+FINDING_OPTIONS: OptionTable = {
+    "--recover": option(
+        "KIND[,KIND...]",
+        f"also find URNs that are written in another form: {', '.join(KINDS)}, or all",
+        type=Listed((*KINDS, "all")),
+        default=(),
+    ),
+    "--nid": names_of(
+        "find only names in these namespaces, or with these beginnings, as in isbn,nbn:de; a * at the end of one stands "
+        "for anything"
+    ),
+    "--not-nid": names_of(
+        "find no names in these namespaces, or with these beginnings, also of those that --nid chooses"
+    ),
+    "--max-length": option("N", "cut longer matches (default: 65,536 octets)", type=whole_number(1), default=65_536),
+}
+READING_GROUPS: Mapping[str, OptionTable] = {
+    "which files of a folder": {
+        "--include": repeatable(
+            "GLOB", "read only files that match; a GLOB with a / is matched against the path below the folder"
+        ),
+        "--exclude": repeatable("GLOB", "skip files and folders that match"),
+        "--follow": flag("follow symbolic links; loops are detected"),
+        "--ignore-files": flag(
+            "skip what .gitignore and .ignore name, and .git; by default hidden and ignored files are read, too, so "
+            "that nothing in an archive is left out silently"
+        ),
+    },
+    "how files are read, and how much may come out of them": {
+        "--column": repeatable(
+            "NAME",
+            "read only this column of tables (nested: a dotted path; SQLite: table.column), and only this field of "
+            "CSV, TSV and JSON, which are otherwise scanned as text",
+        ),
+        "--where": option(
+            "CONDITIONS",
+            "read only records of web archives that fit: NAME=VALUE for captured, status and mime, with commas between "
+            "values and spaces between conditions, as in 'status=200 mime=text/*'; * and ? stand for anything",
+        ),
+        "--filter": repeatable(
+            "SUFFIX[,SUFFIX...]:COMMAND",
+            "read files with these suffixes by a command that prints their text, as in 'pdf:pdftotext %% -'; %% is the "
+            "path, without it the command reads standard input; * stands for all files, and a media type for records of "
+            "web archives",
+            dest="filters",
+        ),
+        "--filter-timeout": option(
+            "SECONDS", "time that a filter may take for a file (default: 600)", type=whole_number(1)
+        ),
+        "--encoding": option("NAME", "encoding of inputs without a byte order mark (default: read as octets)"),
+        "--max-ratio": option(
+            "N",
+            "end an input that unpacks to more than N times its size, and more than 256 MiB (default: 1000)",
+            type=whole_number(1),
+        ),
+        "--max-size": option("SIZE", "end an input that unpacks to more than this (default: 10TB)", type=_size),
+        "--max-depth": option(
+            "N", "most archives, tables and compressions inside each other (default: 8)", type=whole_number(1)
+        ),
+        "--max-members": option(
+            "N", "most members in the archives of an input (default: 10,000,000)", type=whole_number(1)
+        ),
+    },
+    "running": {
+        "-j": THREADS,
+        "--memory": option("SIZE", "memory for grouping; what needs more goes to disk (default: 1GB)", type=_memory),
+        "--strict": flag("end the run at the first failure"),
+        "-q --quiet": flag("no summary and no progress bar; failures and notes are still named"),
+        "--no-progress": flag("no progress bar"),
+        "--timings": flag(
+            "at the end, print a line for each stage of the run on standard error: CPU seconds of all its threads, seconds, and "
+            "octets or rows"
+        ),
+    },
+}
+ONLY_SCAN = ("--column", "--where", "--filter", "--filter-timeout", "--memory", "--timings")
+ONLY_DEDUP: OptionTable = {
+    "-j": option(
+        "N",
+        "number of processes that read large dumps; 1: none (default: the cores)",
+        dest="jobs",
+        type=whole_number(1),
+    )
+}
+"""Options that mean something else there."""
