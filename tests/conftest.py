@@ -1,5 +1,6 @@
 """Hypothesis profiles, and fixtures that several packages need."""
 
+import os
 import subprocess
 import sys
 
@@ -18,6 +19,9 @@ settings.load_profile("quick")
 def pytest_configure(config):
     """Compile all ahead, once for all workers: the first run of the command would say a line that no test expects."""
     if not hasattr(config, "workerinput"):
+        # Without bytecode each worker rewrites the assertions of all files anew, and each command compiles its modules.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        sys.dont_write_bytecode = False
         subprocess.run([sys.executable, "-m", "urnscan", "-", "--quiet"], stdin=subprocess.DEVNULL, check=True)
 
 

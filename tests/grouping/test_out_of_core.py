@@ -253,10 +253,10 @@ class TestOutOfCore:
         assert all_rows(grouped([], tmp_path)) == []
 
     @pytest.mark.parametrize("jobs", [1, 2, 5])
-    @pytest.mark.parametrize("memory", [1, 300_000, 10**9])
+    @pytest.mark.parametrize("memory", [1, 150_000, 10**9])
     def test_many_runs(self, small, tmp_path, jobs, memory):
-        small(chunk=100_000, cut=50_000, first=200_000)
-        occurrences = many(20_000, 3_000)
+        small(chunk=50_000, cut=25_000, first=100_000)
+        occurrences = many(8_000, 1_500)
         results = grouped(batches_of(occurrences, [700, 1, 55]), tmp_path, memory=memory, jobs=jobs)
         assert all_rows(results) == plain_classes(occurrences)
         assert len(results) > 5

@@ -22,7 +22,6 @@ from urnscan.records.formats import FORMATS as KNOWN
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Reading
 
-SEEDS = 2
 NAMES = {"unimarc": "marc", "marc-in-json": "json", "oai-pmh": "oai", "nquads": "ntriples", "tsv": "csv"}
 XML = ("marcxml", "mods", "dc", "oai-pmh", "onix", "pubmed", "endnote")
 every_format = pytest.mark.parametrize("format_", FORMATS)
@@ -48,16 +47,16 @@ class TestClusters:
 
     @every_format
     @pytest.mark.parametrize("fields", [False, True], ids=["everything", "fields"])
-    def test_as_they_were_planted(self, tmp_path, format_, fields):
-        for seed in range(SEEDS):
-            dump = make_dump(format_, seed, 60, fields=fields)
-            found = deduplicate(tmp_path, dump, fields=fields)
-            assert not found.report.failures
-            rows = found.clusters.to_pylist()
-            assert [row["cluster"] for row in rows] == first_of_each(dump.clusters)
-            assert [dump.octets[row["start"] :][: row["length"]] for row in rows] == dump.records
-            assert [row["record_id"] for row in rows] == dump.identifiers
-            assert [row["record"] for row in rows] == list(range(1, len(rows) + 1))
+    @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+    def test_as_they_were_planted(self, tmp_path, format_, fields, seed):
+        dump = make_dump(format_, seed, 60, fields=fields)
+        found = deduplicate(tmp_path, dump, fields=fields)
+        assert not found.report.failures
+        rows = found.clusters.to_pylist()
+        assert [row["cluster"] for row in rows] == first_of_each(dump.clusters)
+        assert [dump.octets[row["start"] :][: row["length"]] for row in rows] == dump.records
+        assert [row["record_id"] for row in rows] == dump.identifiers
+        assert [row["record"] for row in rows] == list(range(1, len(rows) + 1))
 
     def test_each_format_is_tested(self):
         """One that is added needs its dumps; SRU is the wrapper of others, and tested with the reader."""
@@ -165,26 +164,6 @@ def test_pandas_reads_the_same_from_the_file(tmp_path, monkeypatch):
 
 class TestDeduplicated:
     """ "writes the kept records, octet for octet as they came, in the input's format" """
-
-    @every_format
-    @pytest.mark.parametrize("keep", ["first", "last"])
-    def test_the_kept_records_and_what_is_around_them(self, tmp_path, format_, keep):
-        dump = make_dump(format_, 7, 40)
-        out = tmp_path / "out"
-        found = deduplicate(tmp_path, dump, deduplicated=out, keep=keep)
-        kept = [record for record, row in zip(dump.records, found.clusters.to_pylist(), strict=True) if row["kept"]]
-        assert len(kept) < len(dump.records)
-        path = tmp_path / f"out-{dump.name}"
-        path.write_bytes(out.read_bytes())
-        again = urnscan.deduplicate(
-            path, weak=dump.weak, max_class=dump.max_class, record="line" if format_ == "line" else None
-        )
-        rows = again.clusters.to_pylist()
-        assert [out.read_bytes()[row["start"] :][: row["length"]] for row in rows] == kept
-        before = [(row["start"], row["length"]) for row in found.clusters.to_pylist()]
-        after = [(row["start"], row["length"]) for row in rows]
-        if NAMES.get(format_, format_) != "json":  # there commas go with records
-            assert outside(out.read_bytes(), after) == outside(dump.octets, before)
 
     @every_format
     @pytest.mark.parametrize("keep", ["first", "last"])

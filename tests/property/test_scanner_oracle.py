@@ -259,8 +259,9 @@ def check_pseudo_random_texts(number: int) -> None:
 class TestPseudoRandomTexts:
     """The same texts for the compiled kernel and for the plain Python that it is compiled from."""
 
-    def test_as_configured(self):
-        check_pseudo_random_texts(500)
+    @pytest.mark.parametrize("number", [100, pytest.param(500, marks=pytest.mark.slow)])
+    def test_as_configured(self, number):
+        check_pseudo_random_texts(number)
 
     @pytest.mark.slow
     def test_without_compiling(self):

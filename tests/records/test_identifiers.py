@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 import uuid
 
 import pytest
@@ -547,30 +549,12 @@ def test_lists_of_any_isbn(parts):
 
 
 @pytest.mark.parametrize("scheme", ["", "isbn", "isbn/issn", "doi", "uuid"])
-@pytest.mark.parametrize(
-    "unit",
-    [
-        *[
-            "(",
-            "((;",
-            "[;(",
-            "(a;b",
-            "10.1000/;",
-            "10.1000/1 ",
-            "ISBN ",
-            "isbn(",
-            ";",
-            "doi:",
-            "978-",
-            "\n",
-            " \n",
-            "\n\t[",
-        ],
-        *["10.1000/1 (a", "10.1000/1 a", "[a", ";[a;", "\n("],
-    ],
-)
-@pytest.mark.parametrize("head", ["", "x"])
-@pytest.mark.timeout(10)
-def test_hostile_texts(head, unit, scheme):
+@pytest.mark.timeout(60)
+def test_hostile_texts(scheme):
     """Linear in what is read: a pattern that goes back for each of its beginnings would take minutes."""
-    as_text(Own(head + unit * (100_000 // len(unit)) + "x", scheme))
+    units = ["(", "((;", "[;(", "(a;b", "10.1000/;", "10.1000/1 ", "ISBN ", "isbn(", ";", "doi:", "978-", "\n", " \n"]
+    units += ["\n\t[", "10.1000/1 (a", "10.1000/1 a", "[a", ";[a;", "\n("]
+    for head, unit in itertools.product(["", "x"], units):
+        began = time.process_time()
+        as_text(Own(head + unit * (50_000 // len(unit)) + "x", scheme))
+        assert time.process_time() - began < 2, (head, unit)

@@ -248,18 +248,18 @@ def test_rows_that_are_too_long(monkeypatch):
 @pytest.mark.parametrize(
     "dump",
     [
-        b'a,"b\n' + b"x,y\n" * 50_000,
-        b'a,"\n' * 50_000,
-        b'a,"b""\n' * 50_000,
-        b'a,"b"x\n"' * 30_000,
-        b'a,"' + b'""' * 1_000_000,
-        b'"",' * 500_000,
+        b'a,"b\n' + b"x,y\n" * 20_000,
+        b'a,"\n' * 20_000,
+        b'a,"b""\n' * 20_000,
+        b'a,"b"x\n"' * 10_000,
+        b'a,"' + b'""' * 400_000,
+        b'"",' * 200_000,
     ],
 )
 def test_damage_is_passed_in_linear_time(dump):
     began = time.process_time()
     read(b"id,a\n" + dump)
-    assert time.process_time() - began < 3
+    assert time.process_time() - began < 1
 
 
 def test_reading_goes_on_behind_a_loss():

@@ -689,23 +689,23 @@ HOSTILE = {
 }
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize(("start", "octets"), HOSTILE.values(), ids=HOSTILE)
 def test_time_is_linear_on_hostile_octets(start, octets):
     """A search from each of these to the end of the dump would take minutes."""
-    read(start + octets * (400_000 // len(octets)))
+    began = time.process_time()
+    read(start + octets * (150_000 // len(octets)))
+    assert time.process_time() - began < 3
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("inside", ["<record><a/></record>", "<record/>", "<record><p7:a p8:b=''/></record>"])
 def test_time_is_linear_where_many_namespaces_are_declared(inside):
     """All of them were looked at for each record; what a record has is still declared."""
-    declared = "".join(f" xmlns:p{n}='u{n}'" for n in range(20_000))
-    within = f'<w xmlns:z="u">{inside}</w>' * 10_000
+    declared = "".join(f" xmlns:p{n}='u{n}'" for n in range(10_000))
+    within = f'<w xmlns:z="u">{inside}</w>' * 5_000
     began = time.process_time()
     found = read(f'<x xmlns="{MARC}"{declared}>{within}</x>')
-    assert time.process_time() - began < 4
-    assert sum(isinstance(item, Record) for item in found) == 10_000
+    assert time.process_time() - began < 2
+    assert sum(isinstance(item, Record) for item in found) == 5_000
 
 
 def test_a_record_of_many_literals_each_unclosed_before_a_document():

@@ -683,7 +683,7 @@ class TestFailures:
 
     @pytest.mark.usefixtures("one_by_one")
     @pytest.mark.parametrize("size", [0, 40, 200, 5_000, None])
-    @pytest.mark.parametrize("read", [0, 40, 200, 1 << 20])
+    @pytest.mark.parametrize("read", [0, 40, 200, 1 << 16])
     def test_in_the_midst(self, tmp_path, small, size, read):
         """Report.inputs: "Inputs that were read, or of which a part was." What was read of it counts, however it is
         read: in a bundle, on its own, or as a stream.

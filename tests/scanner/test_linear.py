@@ -320,6 +320,7 @@ def slow_units(pattern, method, heads):
                     break
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_patterns(part):
     """Each that is compiled in a module, with what repeats; a new one is among them when it is written."""
