@@ -119,7 +119,6 @@ def books(urnscan_of_module):
     return urnscan_of_module, result
 
 
-@pytest.mark.quick
 class TestClusters:
     """`-o CLUSTERS.parquet`: a row for each record."""
 

@@ -208,7 +208,6 @@ class TestOutputs:
         assert path.read_bytes() == b"precious"
         assert urnscan.names() == ["a.txt", "out.csv"]
 
-    @pytest.mark.quick
     @pytest.mark.parametrize("name", ["in/note.csv", "in/d/note.jsonl", "in/note.parquet"])
     @pytest.mark.parametrize("inputs", [["in"], ["in/**"], ["--files-from", "-"]], ids=" ".join)
     def test_an_input_in_a_folder_is_never_replaced(self, urnscan, name, inputs):

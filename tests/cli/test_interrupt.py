@@ -175,7 +175,6 @@ class TestInterruption:
 class TestKill:
     """What no process can clean up after itself, the next run of the same command does."""
 
-    @pytest.mark.quick
     def test_no_output_and_nothing_but_the_output_after_the_next_run(self, urnscan, dense):
         command = [dense, *BOTH, "--memory", "1MB"]
         with urnscan.start(*command) as process:

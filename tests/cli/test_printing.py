@@ -143,7 +143,6 @@ class TestCanonical:
     form".
     """
 
-    @pytest.mark.quick
     def test_in_the_place_of_the_text(self, inputs):
         """By the level of equivalence; the text around, the order and the places stay as they are."""
         lines = inputs.printed("d", "--trim")
@@ -222,7 +221,6 @@ class TestStream:
         assert inputs.names() == ["c.parquet", "d"]
         assert "6 classes" in result.summary
 
-    @pytest.mark.quick
     @pytest.mark.parametrize("option", ["-o", "--occurrences", "--rejects"])
     def test_json_has_the_rows_of_the_file(self, inputs, option):
         inputs.write("d/6.txt", b"urn:urn:x urn:a\\b:c")

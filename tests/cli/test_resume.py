@@ -145,7 +145,6 @@ def octets(state):
 class TestKilled:
     """What was finished is taken over, the rest is done."""
 
-    @pytest.mark.quick
     def test_a_plain_run(self, killed, plain, octets):
         result = killed(*COMMAND, "--resume")
         assert earlier(result) == octets[0]
@@ -171,7 +170,6 @@ class TestKilled:
         assert earlier(result) == 0
         check(killed, plain)
 
-    @pytest.mark.quick
     def test_work_that_is_kept_is_not_lost(self, urnscan, octets):
         """A plain run, or one with other options, does not begin before somebody has decided: one line says how."""
         write_inputs(urnscan.folder)

@@ -302,7 +302,6 @@ class TestPrinting:
 class TestInputs:
     """A file, a folder, a glob, `-`: which are read, in which order, and how they are called."""
 
-    @pytest.mark.quick
     def test_standard_input_by_its_name_and_by_default(self, urnscan):
         assert urnscan.printed(stdin=b"\nurn:foo:a") == ["-:2:urn:foo:a"]
         assert urnscan.printed("-", stdin=b"\nurn:foo:a") == ["-:2:urn:foo:a"]
@@ -335,7 +334,6 @@ class TestInputs:
             "d/b.txt",
         ]
 
-    @pytest.mark.quick
     def test_ignore_files_are_honoured_if_asked_for(self, urnscan):
         """By default all files are read; what was named is read in any case. `dedup` walks in the same way."""
         for name in ("d/a.jsonl", "d/b.jsonl", "d/e/a.jsonl", "d/e/c.jsonl", "d/.git/x.jsonl", "d/.h.jsonl"):
@@ -525,7 +523,6 @@ class TestMeaning:
         assert "resolution" in line
         assert urnscan.names() == ["a.txt"]
 
-    @pytest.mark.quick
     def test_resolver_tail(self, urnscan):
         octets = b"https://r.example/urn:a:b?c#d urn:a:b?c"
         urnscan.write("a.txt", octets)

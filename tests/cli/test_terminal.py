@@ -151,7 +151,6 @@ class TestProgress:
         assert second == "urnscan: nope2: no such file or folder"
         assert summary.endswith("2 failures -> classes.parquet")
 
-    @pytest.mark.quick
     @pytest.mark.parametrize("options", [[], ["--unique"], ["--json"], ["-c"], ["-l"]])
     def test_it_ends_before_the_first_line_goes_into_a_pipe(self, urnscan, screen, options):
         """The program that reads may write to the same terminal, and nobody can know when; without a bar it looks hung."""

@@ -83,6 +83,7 @@ class TestNotice:
         jit.mark_complete()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("session", "shown"), [("import sys; sys.ps1 = ''; sys.stderr.isatty = lambda: True", 3), ("", 0)]
 )
