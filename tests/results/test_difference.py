@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import urnscan
@@ -34,7 +34,6 @@ def write(name, *texts, **options):
     urnscan.scan("text.txt", **options).to_parquet(name, force=True)
 
 
-@settings(max_examples=30, deadline=None)
 @given(old=TEXTS, new=TEXTS, at_once=st.integers(1, 4))
 def test_changes_lead_from_one_to_the_other(old, new, at_once):
     """Names that came and went turn the old set into the new; the others changed if their spellings' counts did."""

@@ -11,10 +11,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import urnscan
+from tests.support.examples import FEW
 from urnscan.errors import FatalError
 from urnscan.results import merge as merging
 from urnscan.results.windows import windows
@@ -41,7 +42,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@settings(max_examples=25, deadline=None)
+@FEW
 @given(texts=TEXTS, options=OPTIONS, parts=st.integers(1, 5), at_once=st.integers(1, 5))
 def test_merged_runs_are_one_run(texts, options, parts, at_once):
     """Any texts, in any number of runs, read in batches of any size: the file has the octets of one run's."""
@@ -109,7 +110,7 @@ class TestMerge:
         assert list(map(json.loads, Path("all.jsonl").read_text().splitlines())) == rows("both.parquet")
 
 
-@settings(max_examples=25, deadline=None)
+@FEW
 @given(texts=TEXTS, options=OPTIONS, parts=st.integers(1, 5), at_once=st.integers(1, 5))
 def test_classes_of_occurrences_are_those_of_one_run(texts, options, parts, at_once):
     """From occurrences in any number of tables: the same file, octet for octet, and the merged occurrences beside it."""

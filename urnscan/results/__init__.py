@@ -3,7 +3,7 @@
 opening: names of files and folders -> tables whose runs had the same options.
 windows: tables that are sorted by a key -> windows with all rows between two keys.
 classes: rows of a window -> classes.
-of_occurrences: tables of occurrences -> their classes.
+classes_of_occurrences: tables of occurrences -> their classes.
 merge: tables of classes, or of occurrences -> one table.
 sorting: rows -> sorted rows, out of core.
 changes: what the two kinds of differences have in common.

@@ -18,7 +18,7 @@ from urnscan.errors import FatalError, option
 from urnscan.grouping.classes import MOST_SPELLINGS
 from urnscan.pool import Pool
 from urnscan.results.classes import Merged, merge_rows
-from urnscan.results.of_occurrences import OfOccurrences
+from urnscan.results.classes_of_occurrences import ClassesOfOccurrences
 from urnscan.results.opening import added_counts, differing_options, open_tables
 from urnscan.results.windows import rows_at_once, windows
 from urnscan.run.groupings import groupings
@@ -121,7 +121,7 @@ class Merge:
             else:
                 pool = outputs.pool or stack.enter_context(Pool(self._jobs))
                 new_grouping = groupings(pool, outputs.spill_folder, stack)
-                grouped = OfOccurrences(self._tables[0], new_grouping(self._memory)) if outputs.classes else None
+                grouped = ClassesOfOccurrences(self._tables[0], new_grouping(self._memory)) if outputs.classes else None
                 for table, rows in self._occurrences(progress.on_progress):
                     _give(rows, outputs.occurrences)
                     report.rows += len(rows)

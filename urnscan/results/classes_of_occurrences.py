@@ -22,7 +22,7 @@ from urnscan.urn.syntax import get_syntax
 _READ = ("syntax", "equivalence")  # options that decide the rows of classes
 
 
-class OfOccurrences:
+class ClassesOfOccurrences:
     """The classes of occurrences: takes OCCURRENCES rows of tables, in order, and gives CLASSES rows."""
 
     def __init__(self, table: Table, grouping: Grouping) -> None:
