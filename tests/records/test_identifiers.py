@@ -558,3 +558,17 @@ def test_hostile_texts(scheme):
         began = time.process_time()
         as_text(Own(head + unit * (50_000 // len(unit)) + "x", scheme))
         assert time.process_time() - began < 2, (head, unit)
+
+
+@MANY
+@given(
+    st.one_of(nine.map(isbn10), nine.map(lambda payload: isbn13("978" + payload)), st.text("0123456789", min_size=13)),
+    st.lists(st.integers(1, 12), max_size=4),
+    st.sampled_from(["", " (geb.)", " (set)", " (2 Bde.)", " (falsch)", " (ISBN 3-16-148410-X)", " ()", " (a) (b)"]),
+)
+def test_an_isbn_alone_is_read_as_one_in_a_list(isbn, hyphens, qualifier):
+    """An ISBN with nothing but a qualifier is read by a faster pattern: it gives what the one for lists gives."""
+    for place in hyphens:
+        isbn = f"{isbn[:place]}-{isbn[place:]}"
+    text = isbn + qualifier
+    assert as_text(Own(text, "isbn")) == as_text(Own(f"{text};", "isbn"))

@@ -80,8 +80,7 @@ class Row:
         if self.codes:
             return self.codes.get(text, "")
         if self.words:
-            lower = text.lower()
-            return " ".join(meaning for pattern, meaning in self.words.items() if re.search(pattern, lower))
+            return _said(tuple(self.words.items()), text.lower())
         return _type(text)
 
 
@@ -127,6 +126,12 @@ def unpack(packed: bytes) -> Description:
 def axes() -> Mapping[str, str]:
     """Words of formats -> what each is about: the content, the carrier or the extent. Example: `audio` -> `content`."""
     return MappingProxyType({word: axis for axis, words in read_data(_FILE)["axes"].items() for word in words.split()})
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _said(words: Sequence[tuple[str, str]], text: str) -> str:
+    """Meanings of the patterns that stand in a text."""
+    return " ".join(meaning for pattern, meaning in words if re.search(pattern, text))
 
 
 @functools.lru_cache(maxsize=1 << 10)

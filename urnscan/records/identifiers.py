@@ -7,13 +7,14 @@ around identifiers: labels, addresses, bindings and prices (ISBD area 8), severa
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 import regex
 
 from urnscan.records.fields import Own
 from urnscan.urn import namespaces
-from urnscan.urn.namespaces.check_digits import isbn_13, isbn_or_issn_is_right, issn_digit
+from urnscan.urn.namespaces.check_digits import isbn_13, isbn_13_is_right, isbn_or_issn_is_right, issn_digit
 
 _ALSO = ("uuid", "isni", "isan", "lei", "oid", "eidr")  # namespaces whose identifiers need no more than their `to_urn`
 # Kinds of identifiers, and the names of each in records, in small letters and digits alone. An identifier with another
@@ -123,8 +124,7 @@ _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 # The nil and the max UUID (RFC 9562, sections 5.9 and 5.10).
 _NOBODYS = frozenset(f"urn:uuid:{digit * 8}-{f'{digit * 4}-' * 3}{digit * 12}" for digit in "0f")
 
-_EAN_LENGTH = 13  # digits
-_BOOKS = ("978", "979")
+_PLAIN_ISBN = re.compile(r"((?:97[89]-?)?(?:[0-9]-?){9}[0-9Xx])(?: (\([^()\[\];,|/\n]{0,99}\)))?")  # and its qualifier
 _BRACKETS = regex.compile(r"\([^()]*+\)|\[[^\[\]]*+\]")
 _PART = regex.compile(r"[^;,|\n]++")
 _PUNCTUATION = " \t\r\n.:;,/|="
@@ -172,14 +172,10 @@ def as_text(own: Own) -> str | None:
         if telling is None:
             return None
         kind = str(telling.lastgroup)
-    if (
-        kind == "isbn"
-        and len(plain) == _EAN_LENGTH
-        and plain.isdigit()
-        and plain.startswith(_BOOKS)
-        and plain.isascii()
-    ):
-        return _urn_of_isbn(plain)  # nothing around it, as mostly
+    if kind == "isbn" and (match := _PLAIN_ISBN.fullmatch(plain)):  # as mostly
+        isbn, qualifier = match.groups()
+        is_right = qualifier is None or not _counts_out(qualifier, "isbn")
+        return _urn_of_isbn(isbn.replace("-", "").upper()) if is_right else None
     if kind == "doi":
         plain = text.strip()  # a DOI keeps its hyphens
     return "\n".join(dict.fromkeys(_READ[kind](plain))) or None
@@ -239,10 +235,12 @@ def _counts_out(qualifier: str, nid: str) -> bool:
 
 def _urn_of_isbn(number: str) -> str | None:
     """The URN of an ISBN, faster than by `namespaces.isbn.to_urn`; also that of the ISSN in a bar code."""
-    if number[12:] == "X" or not isbn_or_issn_is_right(number.encode(), 0, len(number)):
-        return None
     if len(number) == 10:
+        if not isbn_or_issn_is_right(number.encode(), 0, 10):
+            return None
         number = isbn_13(number)
+    elif number[12:] == "X" or not isbn_13_is_right(number):
+        return None
     if number.startswith("977"):  # ISO 3297: behind seven digits of the ISSN come two of the publisher's choice
         return _urn_of_issn(number[3:10] + issn_digit(number[3:10]))
     # 9999999999 fills a field.

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import functools
 import re
+import struct
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -42,7 +43,7 @@ _PRINTABLE_LEADER = re.compile(rb"[0-9]{5}[ -~]{7}[0-9]{5}[ -~]{7}")
 _HEAD = re.compile(_LEADER.pattern + rb"(?:[0-9A-Za-z ]{3}[0-9]{9}){1,8331}\x1e")  # leader and directory
 _NEXT_HEAD = re.compile(rb"\x1d[\r\n]*+" + _HEAD.pattern)
 _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za-z]{3}[0-9]{9}")
-_ENTRY = re.compile(rb"(...)....(.....)", re.DOTALL)  # of the directory: tag and place of a field
+_ENTRY = struct.Struct("3s4s5s")  # of the directory: tag, length and place of a field
 _REPEATED = 1 << 10  # fields that are kept in mind, as those of the library that made the record
 _LONGEST_FIELD = 9_999  # octets; the entry of a longer field cannot give its length
 _FILLER = b"\x1e \0\r\n"  # may stand behind the last field
@@ -79,6 +80,7 @@ class MarcRecords(RecordReader):
         super().__init__(own=own, described=described, keys=keys)
         self._owned = {name: {tag.encode(): rows for tag, rows in self.own_fields(name).items()} for name in FAMILIES}
         self._describing = {name: {tag.encode() for tag in self.described_fields(name)} for name in FAMILIES}
+        self._wanted = {name: self._owned[name].keys() | self._describing[name] for name in FAMILIES}
         self._is_plain = not (own or keys or described)
         self._own_in = functools.lru_cache(_REPEATED)(self._read_own)
 
@@ -106,9 +108,7 @@ class MarcRecords(RecordReader):
     def record(self, cut: Cut) -> Record:
         """Read a record."""
         offset, octets, base = cut
-        entries = _ENTRY.findall(octets, 24, base - 1)
-        tags = [tag for tag, _ in entries]
-        fields = _fields(octets, base, entries)
+        tags, fields = _fields(octets, base)
         identifier = None
         if b"001" in tags:
             identifier = fields[tags.index(b"001")].decode("utf-8", "replace").strip() or None
@@ -120,16 +120,14 @@ class MarcRecords(RecordReader):
         own: list[Own] = []
         described = [_PACKED, name.encode(), octets[:24]] if describing else []
         left = len(octets)  # fewer are left if the directory leads to the same field again and again
-        for tag, field in zip(tags, fields, strict=True):
-            rows, is_described = owned.get(tag), tag in describing
-            if not (rows or is_described):
-                continue
+        wanted = self._wanted[name]
+        for tag, field in [each for each in zip(tags, fields, strict=True) if each[0] in wanted]:
             left -= len(field)
             if left < 0:
                 break
-            if is_described:
+            if tag in describing:
                 described += tag, field[:_LONGEST_PACKED].replace(b"\x1e", b" ")  # a wrong entry leads over several
-            if rows:
+            if tag in owned:
                 own += self._own_in(name, tag, field)
         return Record(offset, octets, identifier, texts, own, b"\x1e".join(described))
 
@@ -201,17 +199,17 @@ def _places(octets: bytes, base: int) -> list[tuple[int, int]]:
     return places
 
 
-def _fields(octets: bytes, base: int, entries: Sequence[tuple[bytes, bytes]]) -> Sequence[bytes]:
-    """The fields of the entries of a directory, each a tag and a place."""
+def _fields(octets: bytes, base: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    """The tags in the directory, and their fields."""
+    tags, _, places = zip(*_ENTRY.iter_unpack(octets[24 : base - 1]), strict=True)
     in_turn = octets[base:-1].split(b"\x1e")[:-1] if _fields_match(octets, base) else []
-    places = [place for _, place in entries]
-    if in_turn and places == sorted(places):
-        return in_turn
+    if in_turn and list(places) == sorted(places):
+        return tags, in_turn
     fields = []
     for number, (start, end) in enumerate(_places(octets, base)):
         is_there = end < len(octets) and octets[end] == octets[start - 1] == 0x1E
         fields.append(in_turn[number] if in_turn and not is_there else octets[start:end])
-    return fields
+    return tags, fields
 
 
 def show_marc(octets: bytes) -> str:
@@ -222,9 +220,7 @@ def show_marc(octets: bytes) -> str:
     if _fault(octets):
         return decoded(octets)
     base = octets.find(b"\x1e") + 1
-    entries = _ENTRY.findall(octets, 24, base - 1)
-    tags = [tag for tag, _ in entries]
-    values = _fields(octets, base, entries)
+    tags, values = _fields(octets, base)
     is_unimarc = family(b"200" in tags, b"245" in tags, lambda: _general(values, tags)) != FAMILIES[0]
     read = decoded if is_unimarc or _is_utf8(octets) else of_marc8
 

@@ -42,6 +42,16 @@ def isbn_13_digit(octets: Octets | bytes, start: int) -> int:
     return _DIGIT_0 + -total % 10
 
 
+def isbn_13_is_right(isbn_13: str) -> bool:
+    """Whether thirteen digits without hyphens are an ISBN: fast, as dumps have many.
+
+    >>> isbn_13_is_right("9780395363416"), isbn_13_is_right("9780395363417")
+    (True, False)
+    """
+    octets = isbn_13.encode()  # each digit is 48 more than its value: by their weights 25 times 48, which 10 divides
+    return (sum(octets[::2]) + 3 * sum(octets[1::2])) % 10 == 0
+
+
 def isbn_13(isbn_10: str) -> str:
     """The ISBN-13 of an ISBN-10 without hyphens.
 
