@@ -65,6 +65,13 @@ class TestCases:
         dump.write_text(entry % ("a", "") + entry % ("b", ", booktitle = {H}, pages = {3--9}") + entry % ("c", ""))
         assert [len(row["urns"]) for row in rows_of(dump)] == [1, 0, 1]
 
+    def test_proceedings_with_their_title_as_that_of_a_host(self, tmp_path):
+        """BibTeX of texbook3.bib: `booktitle` is the title once more, and `pages` counts all pages; the ISBN is its own."""
+        entry = "@proceedings{%s, title = {{Raster} Imaging}, booktitle = {%s}, pages = {%s}, isbn = {9780395363416}}\n"
+        dump = tmp_path / "a.bib"
+        dump.write_text(entry % ("a", "Raster imaging.", "x + 220") + entry % ("b", "Imaging", "3--9"))
+        assert [row["urns"] for row in rows_of(dump)] == [["urn:isbn:9780395363416"], []]
+
     def test_anywhere_in_the_record(self, tmp_path):
         """Without `fields` a URN anywhere counts, and the descriptions are compared, too."""
         dump = tmp_path / "a.jsonl"

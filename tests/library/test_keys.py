@@ -107,6 +107,35 @@ class TestUnsure:
         assert clusters(dump) == [1, 1]
         assert clusters(dump, keys="url") == [1, 2]
 
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ({"type": "article", "volume": "17", "number": "3"}, {"type": "article", "volume": "17", "number": "4"}),
+            ({"type": "article", "volume": "17", "number": "3"}, {"type": "article", "volume": "17"}),
+            ({"type": "manual", "year": "2003"}, {"type": "manual", "year": "2004"}),
+            ({"type": "manual", "year": "2003"}, {"type": "manual"}),
+            ({"type": "manual", "version": "1.4"}, {"type": "manual", "version": "1.5"}),
+            ({"type": "manual", "edition": "Version 1.4"}, {"type": "manual", "edition": "version 1.5"}),
+        ],
+    )
+    def test_issues_and_versions_under_one_address(self, tmp_path, one, other):
+        """In BibTeX of tugboat.bib the covers of all issues have the address of one, and a manual keeps its address."""
+
+        def entry(key, fields):
+            fields = {"title": "Front cover", "url": URL} | fields
+            said = ", ".join(f"{name} = {{{value}}}" for name, value in fields.items() if name != "type")
+            return f"@{fields['type']}{{{key}, {said}}}\n"
+
+        dump = tmp_path / "a.bib"
+        dump.write_text(entry("a", one) + entry("b", other))
+        found = rows(dump, keys="url")
+        assert [row["kept"] for row in found] == [True, True]
+        assert {row["reason"] for row in found} == {"unsure"}
+        dump.write_text(entry("a", one) + entry("b", {**one, "note": "again"}))
+        assert clusters(dump, keys="url") == [1, 1]
+        dump.write_text(entry("a", one | {"pmid": "12345678"}) + entry("b", other | {"pmid": "12345678"}))
+        assert clusters(dump) == [1, 1]  # a surer key needs less
+
     def test_nothing_is_compared_so_nothing_is_joined(self, tmp_path):
         dump = csv(tmp_path, "url,title", f"{URL},Lighthouses", f"{URL}/,Lighthouses")
         assert clusters(dump, keys="all", agree="none") == [1, 2]

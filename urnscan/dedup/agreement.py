@@ -7,16 +7,14 @@ cannot be compared, contradicts nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from urnscan.dedup.features import Closest, Features, Title, alone, closest, features, known_words
+from urnscan.dedup.features import DIGITS, Closest, Features, Title, alone, closest, features, known_words
 from urnscan.records.description import Description
 
 _SLIP = 0.03  # of 1: two letters in a title of seventy
-_DIGITS = re.compile("[0-9]+")
 _YEARS = range(1400, 2101)  # a volume may have the number of its year, or its own
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -80,6 +78,8 @@ def _of_numbers_in_titles(one: Features, other: Features) -> float | None:
         return None
     both = bool(one.title.subtitle and other.title.subtitle)
     mine, others = one.in_title[both], other.in_title[both]
+    if not (mine and others):
+        return None
     numbers, other_numbers = (_arabic(each.title, both=both) for each in (one, other))
     if "".join(numbers) == "".join(other_numbers):  # 10(6) cells, 106 cells
         mine, others = mine.difference(numbers), others.difference(other_numbers)
@@ -88,7 +88,7 @@ def _of_numbers_in_titles(one: Features, other: Features) -> float | None:
 
 def _arabic(title: Title | None, *, both: bool) -> list[str]:
     """Numbers in a title that are written in digits."""
-    return _DIGITS.findall((title.full if both else title.proper)[0]) if title else []
+    return DIGITS.findall((title.full if both else title.proper)[0]) if title else []
 
 
 def _of_pages(one: Features, other: Features) -> float | None:
@@ -104,6 +104,34 @@ def _of_formats(one: Features, other: Features) -> float | None:
 
 def _of_languages(one: Features, other: Features) -> float | None:
     return float(not one.languages & other.languages) if one.languages and other.languages else None
+
+
+def _far_titles(one: Features, other: Features) -> float:
+    """Like `_of_titles`; 1 if they cannot be compared."""
+    distance = _of_titles(one, other)
+    return 1 if distance is None else distance
+
+
+def _other_numbers(one: Features, other: Features) -> float:
+    return float(one.numbers | one.in_title[1] != other.numbers | other.in_title[1])
+
+
+def _other_kinds(one: Features, other: Features) -> float:
+    return float(one.about != other.about)
+
+
+def _other_issues(one: Features, other: Features) -> float:
+    return float(one.issue != other.issue)
+
+
+def _other_years(one: Features, other: Features) -> float:
+    """0 if they have a year in common, or both have none."""
+    return float(one.years.isdisjoint(other.years) and bool(one.years or other.years))
+
+
+def _other_editions(one: Features, other: Features) -> float | None:
+    """None if one says nothing."""
+    return float(one.in_edition != other.in_edition) if one.in_edition and other.in_edition else None
 
 
 def _unlike(one: frozenset[str], other: frozenset[str]) -> float | None:
@@ -138,6 +166,17 @@ RULES = (
     Rule("language", "other languages", 0, _of_languages),
 )
 """The rules, in the order of their aspects."""
+SURE_RULES = (
+    Rule("title", "1 minus the similarity of the titles; a title is missing", _SLIP, _far_titles),
+    Rule("title", "only one is a reply, a correction, a workbook or the like", 0, _other_kinds),
+    Rule("year", "other years, or only one has a year", 0, _other_years),
+    Rule("edition", "other numbers in the edition, such as `1.4` and `1.5`", 0, _other_editions),
+    Rule("part", "other numbers of the part or in the title, or only one has such", 0, _other_numbers),
+    Rule("part", "other numbers of the issue, report or version, or only one has such", 0, _other_issues),
+)
+"""Rules for records that share nothing but an unsure key, such as an address: more than that they do not contradict each
+other. All issues of a journal, and all versions of a manual, may have one address.
+"""
 ASPECTS = tuple(dict.fromkeys(rule.aspect for rule in RULES))
 """Aspects of a description, such as its title: the values of `agree`."""
 
@@ -163,14 +202,11 @@ def rules_of(aspects: Sequence[str]) -> tuple[Rule, ...]:
 
 
 def is_surely_same(one: Description, other: Description) -> bool:
-    """Whether two descriptions have the same title but for a slip of the pen, and the same numbers of a part, or none: more
-    than that they do not contradict each other. `Comment on Inks` is not `Inks`, and volume 2 is not the whole.
+    """Whether two descriptions have the same title but for a slip of the pen, the same year and the same numbers, or none, by
+    SURE_RULES. `Comment on Inks` is not `Inks`, volume 2 is not the whole, and number 3 of a journal is not number 4.
     """
     mine, others = features(one), features(other)
-    distance = _of_titles(mine, others)
-    if distance is None or distance > _SLIP:
-        return False
-    return mine.numbers | mine.in_title[1] == others.numbers | others.in_title[1] and mine.about == others.about
+    return all((rule.distance(mine, others) or 0) <= rule.most for rule in SURE_RULES)
 
 
 def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comparison:

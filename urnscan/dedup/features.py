@@ -25,6 +25,7 @@ _SUBTITLE = re.compile(rf"{SUBTITLE}|\s?[:=]\s|\s[-\u2013\u2014]\s")
 _LONE_GREEK = regex.compile(r"(?<!\p{Greek})[α-ζθ-ξπ-ω](?!\p{Greek})")  # noqa: RUF001 (not eta and omicron, which are articles)
 _NO_WORD = regex.compile(r"[^\p{L}\p{N}]++")
 _ASCII_WORDS = {ord(char): " " for char in map(chr, range(128)) if char not in string.ascii_lowercase + string.digits}
+DIGITS = re.compile("[0-9]+")
 _LITERAL = re.compile("[a-z]{3,}")  # in a pattern
 _SUFFIX = "(?:st|nd|rd|th|te[rn]?|er|re|i?e(?:me)?|[oaº]|ra|n?da|ta|ma|na|va)"
 _NUMBER = re.compile(rf"([0-9]{{1,9}}){_SUFFIX}?\Z")
@@ -74,6 +75,10 @@ class Features(NamedTuple):
     languages: frozenset[str]
     author: frozenset[str]
     """Words of the name of the first author."""
+    issue: frozenset[str]
+    """Words of the number of an issue, a report or a version."""
+    in_edition: frozenset[str]
+    """Numbers of the edition, as they are written: `1` and `4` of `Version 1.4`."""
 
 
 class _Words(NamedTuple):
@@ -153,6 +158,8 @@ def features(description: Description) -> Features:
         page=_first_page(description.pages) if description.pages else None,
         languages=_languages(description.language) if description.language else frozenset(),
         author=frozenset(word for word in words(description.author or "").split(" ") if len(word) > 2),
+        issue=frozenset(words(description.issue).split()) if description.issue else frozenset(),
+        in_edition=frozenset(DIGITS.findall(description.edition)) if description.edition else frozenset(),
     )
 
 

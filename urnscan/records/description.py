@@ -25,7 +25,7 @@ SUBTITLE = "\x1f"
 
 _FILE = "descriptions.toml"
 _LONGEST = 500  # characters of a value that count: no title needs more
-_SEVERAL = ("year", "changed", "language")  # aspects of which a record may say several
+_SEVERAL = ("year", "changed", "language", "issue")  # aspects of which a record may say several
 _LONGEST_PACKED = 2_000  # characters of a field, with the white space in it
 _YEAR = re.compile(r"(?<![0-9])(?:1[4-9]|20)[0-9]{2}(?=(?:[0-9]{2}){0,2}(?![0-9]))")
 _RANGE = re.compile("[0-9]\\s*[-\u2013]")
@@ -53,6 +53,8 @@ class Description(NamedTuple):
     """The first author as the record writes the name; without one, the first editor."""
     language: str | None = None
     """Languages of the text, as codes or in words, with spaces between them."""
+    issue: str | None = None
+    """Numbers of an issue of a journal, of a report or of a version, with spaces between them."""
 
 
 NOTHING = Description()
@@ -227,4 +229,5 @@ def describe(statements: Iterable[Statement]) -> Description:
         level=values.get("level"),
         author=values.get("author"),
         language=values.get("language"),
+        issue=values.get("issue"),
     )

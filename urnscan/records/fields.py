@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from types import MappingProxyType
@@ -42,6 +43,7 @@ class OwnField:
     schemes: Mapping[str, str] = dataclasses.field(default_factory=dict)
     unless: tuple[str, str] | None = None
     unless_all: str = ""
+    but_same: str = ""
     once: bool = False
     source: str = ""
     source_in: str = ""
@@ -85,7 +87,7 @@ def wanted(table: Table) -> frozenset[bytes]:
         name.encode()
         for rows in table.values()
         for row in rows
-        for name in (row.field, row.scheme_in, *row.source_in.split(), *row.unless_all.split())
+        for name in f"{row.field} {row.scheme_in} {row.source_in} {row.unless_all} {row.but_same}".split()
     )
 
 
@@ -96,12 +98,18 @@ def of_value(
     another value than those in its `schemes` does not count. `is_first`: no field of that name stands before.
     """
     for row in rows:
-        if (row.once and not is_first) or (row.unless_all and (kinds or {}).keys() >= set(row.unless_all.split())):
+        if (row.once and not is_first) or (row.unless_all and _is_part(row, kinds or {})):
             continue
         scheme = row.schemes.get((kinds or {}).get(row.scheme_in, "")) if row.scheme_in else row.scheme
         if scheme is not None and text:
             named = (kinds[name] for name in row.source_in.split() if kinds and kinds.get(name))
             yield Own(with_source(text, next(named, row.source)), scheme, row.is_key)
+
+
+def _is_part(row: OwnField, kinds: Mapping[str, str]) -> bool:
+    """Whether a record with these fields is a part of a host, whose identifier its own fields have."""
+    said = {re.sub(r"[\W_]+", "", kinds.get(name, "")) for name in row.but_same.split()}
+    return kinds.keys() >= set(row.unless_all.split()) and (len(said) != 1 or said == {""})
 
 
 def of_subfields(
