@@ -6,6 +6,7 @@ file until it is written, and memory holds one block of the page.
 
 from __future__ import annotations
 
+import itertools
 import json
 import tempfile
 from collections import Counter
@@ -21,7 +22,7 @@ from urnscan.arrays.arrow import numbers
 from urnscan.dedup.batches import digest_of
 from urnscan.dedup.review import Review, review_rows, shown_digest
 from urnscan.dedup.second_reading import SecondReading, changed
-from urnscan.dedup.shown import READ, Excerpt, Excerpts
+from urnscan.dedup.shown import READ, Beginning, Excerpt, Excerpts
 from urnscan.output.places import as_fatal
 from urnscan.output.tables import TEXT_FORMS
 from urnscan.report.excerpts import compare
@@ -29,6 +30,7 @@ from urnscan.report.review import Block, ShownRecord, render
 from urnscan.tables.schemas import REVIEW
 
 _BLOCK = 1 << 18  # characters of excerpts; a component is in one block
+_AT_ONCE = 128  # records of which excerpts are made at once; each of at most READ octets
 
 
 class _Held:
@@ -83,10 +85,14 @@ def _hold(held: _Held, table: pa.RecordBatch, review: Review, again: SecondReadi
         ]
         for number in np.unique(dump_of).tolist()
     }
-    for row, ((dump, _), octets) in zip(order.tolist(), again.excerpts(places), strict=True):
-        if length[row] <= READ and shown_digest(digest_of(octets)) != table.column("digest")[row].as_py():
-            raise changed(dump)
-        held.keep(row, excerpts.of(dump, octets, int(length[row])))
+    read = zip(order.tolist(), again.excerpts(places), strict=True)
+    while some := list(itertools.islice(read, _AT_ONCE)):
+        for row, ((dump, _), octets) in some:
+            if length[row] <= READ and shown_digest(digest_of(octets)) != table.column("digest")[row].as_py():
+                raise changed(dump)
+        beginnings = [Beginning(dump, octets, int(length[row])) for row, ((dump, _), octets) in some]
+        for (row, _), excerpt in zip(some, excerpts.of(beginnings), strict=True):
+            held.keep(row, excerpt)
 
 
 def _blocks(held: _Held, table: pa.RecordBatch, starts: np.ndarray) -> Iterator[Block]:

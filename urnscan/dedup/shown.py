@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from urnscan.arrays.arrow import string_array
+from urnscan.arrays.arrow import octets_array, string_array
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.second_reading import Dump
 from urnscan.framing.buffer import Buffer
+from urnscan.records.fields import Own
 from urnscan.records.identifiers import as_text
 from urnscan.records.keys import KeyReader
 from urnscan.records.record import Record
 from urnscan.run.options import Options
 from urnscan.scanner.views import make_scanner
 from urnscan.tables.rows import canonical_column
+from urnscan.tables.values import scan_values
 
 READ = 1 << 16
 """Octets read of a record that is shown."""
@@ -34,6 +34,15 @@ class Excerpt(NamedTuple):
     """Spellings of URNs and keys in it, each with its canonical form."""
 
 
+class Beginning(NamedTuple):
+    """The first octets of a record."""
+
+    dump: Dump
+    octets: bytes
+    length: int
+    """Octets of the whole record."""
+
+
 class Excerpts:
     """Makes excerpts of records, as the options of a run say what counts as a name."""
 
@@ -41,29 +50,41 @@ class Excerpts:
         self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
         self._level = options.level
         self._fields = policy.fields
-        self._keys = policy.keys if policy.has_keys else None
+        self._has_keys = policy.has_keys
+        self._key_reader = KeyReader(policy.keys if policy.has_keys else (), 0)
 
-    def of(self, dump: Dump, octets: bytes, length: int) -> Excerpt:
-        """The excerpt of a record with so many octets, of which the first are given."""
-        text = dump.format.show(octets)
-        rest = length - len(octets) + len(text[_EXCERPT:].encode("utf-8", "replace"))
-        return Excerpt(text[:_EXCERPT], rest, list(dict.fromkeys(self._spellings(dump, octets))))
+    def of(self, records: Sequence[Beginning]) -> list[Excerpt]:
+        """The excerpts of some records. Their texts are scanned at once: a scan costs more than a record."""
+        spellings: list[list[tuple[str, str]]] = [[] for _ in records]
+        texts = [octets for _, octets, _ in records]
+        owner: list[tuple[int, str | None]] = [(at, None) for at in range(len(records))]
+        """Of each text, its record, and how that writes the name in it; None if it stands there as in the text."""
+        for at, record in enumerate(records):
+            for own in self._own(record):
+                written = own.text.strip()
+                if self._fields and (text := as_text(own)):
+                    texts.append(text.encode())
+                    owner.append((at, written))
+                spellings[at] += ((written, key) for key in self._key_reader.of_own(own))
+        for hits in scan_values(self._scanner, octets_array(texts)):
+            names = canonical_column(hits.matches, self._level).to_pylist()
+            found = string_array(hits.matches.text, hits.matches.text_offsets).to_pylist()
+            for value, text, name in zip(hits.value.tolist(), found, names, strict=True):
+                at, spelling = owner[value]
+                spellings[at].append((text if spelling is None else spelling, name))
+        return [_excerpt(record, of_record) for record, of_record in zip(records, spellings, strict=True)]
 
-    def _spellings(self, dump: Dump, octets: bytes) -> Iterator[tuple[str, str]]:
-        """Find the spellings in the octets of a record, each with its canonical form."""
-        yield from self._literal(octets)
-        if not (self._fields or self._keys):
+    def _own(self, record: Beginning) -> Iterator[Own]:
+        """Own identifiers of a record. One that cannot be read without its wrapper gives none."""
+        if not (self._fields or self._has_keys):
             return
-        # Native identifiers are not marked in a record that cannot be read without its wrapper.
-        reader = dump.format.open(own=True, keys=bool(self._keys))
-        key_reader = KeyReader(self._keys or (), 0)
-        for record in reader.read(Buffer(io.BytesIO(octets).readinto)):
-            for own in record.own if isinstance(record, Record) else ():
-                for _, urn in self._literal((as_text(own) or "").encode() if self._fields else b""):
-                    yield own.text.strip(), urn
-                yield from ((own.text.strip(), key) for key in key_reader.of_own(own))
+        reader = record.dump.format.open(own=True, keys=self._has_keys)
+        for found in reader.read(Buffer(io.BytesIO(record.octets).readinto)):
+            if isinstance(found, Record):
+                yield from found.own
 
-    def _literal(self, octets: bytes) -> Iterator[tuple[str, str]]:
-        for matches in self._scanner.scan_octets(np.frombuffer(octets, np.uint8)):
-            forms = canonical_column(matches, self._level).to_pylist()
-            yield from zip(string_array(matches.text, matches.text_offsets).to_pylist(), forms, strict=True)
+
+def _excerpt(record: Beginning, spellings: Iterable[tuple[str, str]]) -> Excerpt:
+    text = record.dump.format.show(record.octets)
+    rest = record.length - len(record.octets) + len(text[_EXCERPT:].encode("utf-8", "replace"))
+    return Excerpt(text[:_EXCERPT], rest, list(dict.fromkeys(spellings)))

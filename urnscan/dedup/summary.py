@@ -15,7 +15,7 @@ from urnscan.arrays.arrow import number_array, number_scalar
 from urnscan.dedup.components import Numbers
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.second_reading import Dump, Place
-from urnscan.dedup.shown import READ, Excerpt, Excerpts
+from urnscan.dedup.shown import READ, Beginning, Excerpt, Excerpts
 from urnscan.errors import SourceError, count_of
 from urnscan.report.dedup import Common, Example, ExampleRecord, Input, Large, Summary, render
 from urnscan.run.options import Options
@@ -113,10 +113,7 @@ class Chosen:
                 Example(
                     cluster,
                     int(self._sizes[cluster]),
-                    [
-                        _example(row, dump, made.of(dump, excerpts[dump, row["start"]], row["length"]))
-                        for dump, row in self._beside(cluster)
-                    ],
+                    self._side_by_side(cluster, made, excerpts),
                 )
                 for cluster in self._shown
             ],
@@ -125,6 +122,11 @@ class Chosen:
             more_failures=count_of(counted.failures[_FAILURES:]),
         )
         return render(summary).encode()
+
+    def _side_by_side(self, cluster: int, made: Excerpts, excerpts: Mapping[Place, bytes]) -> list[ExampleRecord]:
+        shown = self._beside(cluster)
+        beginnings = [Beginning(dump, excerpts[dump, row["start"]], row["length"]) for dump, row in shown]
+        return [_example(row, dump, each) for (dump, row), each in zip(shown, made.of(beginnings), strict=True)]
 
     def _large(self, cluster: int) -> Large:
         rows = [row for _, row in self._rows[cluster]]

@@ -8,13 +8,16 @@ and text that only moved does not count as a difference.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
-from itertools import chain, groupby, pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 _LINE = re.compile(r"[^\n\r\x1d\x1e]*+(?:[\x1d\x1e]+(?:\r?\n)?|\r\n?|\n)|[^\n\r\x1d\x1e]+")
 _PIECE = re.compile(r"(?<=[,;|\t])(?=[^\t\n])|(?=\x1f)|(?<=>)(?=<)|(?= \$[0-9a-z] )")
+_BEGINS = re.compile(r"(?<![0-9](?=[0-9]))")
+_ENDS = re.compile(r"(?<![0-9A-Za-z])|(?![-.:/_%~]?(?!(?i:urn):)[0-9A-Za-z])")
 _Asked = Callable[[str], bool]
 _PARTING = " \t\r\n\x1d\x1e,;|"
 """Characters between pieces, which are not compared."""
@@ -53,25 +56,31 @@ def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list
     >>> [(run.text, run.kind.value) for run in one[1].runs]
     [('b,', 'plain'), ('c,', 'own'), ('d', 'joining')]
     """
-    places = [_places(text, names) for text, names in zip(excerpts, spellings, strict=True)]
-    if len(excerpts) == 1:
-        return [_lines(excerpts[0], places[0], lambda _: True, lambda _: False)]
-    both = list(zip(excerpts, places, strict=True))
-    common_line = _common([[text[start:end] for start, end in _spans(text)] for text in excerpts])
-    common_piece = _common([[text[start:end] for start, end in _pieces(text, own)] for text, own in both])
-    return [_lines(text, own, common_piece, common_line) for text, own in both]
+    cuts = [_cut(text, names) for text, names in zip(excerpts, spellings, strict=True)]
+    if len(cuts) == 1:
+        return [_lines(cuts[0], lambda _: True, lambda _: False)]
+    common_line = _common([[text[start:end] for start, end in lines] for text, lines, _, _ in cuts])
+    common_piece = _common([[text[start:end] for start, end in pieces] for text, _, pieces, _ in cuts])
+    return [_lines(cut, common_piece, common_line) for cut in cuts]
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Beginning and end of each line, without the line break."""
-    for match in _LINE.finditer(text):
-        yield match.start(), match.start() + len(match[0].rstrip("\r\n"))
+class _Cut(NamedTuple):
+    """A text, cut into lines and pieces: beginnings and ends, in their order."""
+
+    text: str
+    lines: list[tuple[int, int]]
+    """Without their line breaks."""
+    pieces: list[tuple[int, int]]
+    """Each is in one line or a line break. Names that join are pieces, too, so that the text around them can be common."""
+    places: list[tuple[int, int]]
+    """Places of the names that join, each one piece or several."""
 
 
-def _pieces(text: str, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Beginning and end of each piece. Names that join are pieces, too, so that the text around them can be common."""
-    edges = {0, len(text), *chain(*_spans(text)), *chain(*places), *(match.start() for match in _PIECE.finditer(text))}
-    return pairwise(sorted(edges))
+def _cut(text: str, spellings: Sequence[str]) -> _Cut:
+    lines = [(match.start(), match.start() + len(match[0].rstrip("\r\n"))) for match in _LINE.finditer(text)]
+    places = _places(text, spellings)
+    edges = {0, len(text), *chain(*lines), *chain(*places), *(match.start() for match in _PIECE.finditer(text))}
+    return _Cut(text, lines, list(pairwise(sorted(edges))), places)
 
 
 def _common(records: Sequence[Sequence[str]]) -> _Asked:
@@ -83,26 +92,55 @@ def _common(records: Sequence[Sequence[str]]) -> _Asked:
 
 def _places(text: str, spellings: Sequence[str]) -> list[tuple[int, int]]:
     """Places of the spellings, in order, except where one is the beginning of a longer name or number."""
-    alternatives = "|".join(map(re.escape, sorted(filter(None, set(spellings)), key=lambda text: (-len(text), text))))
-    if not alternatives:
-        return []
-    pattern = rf"(?<![0-9](?=[0-9]))(?:{alternatives})(?:(?<![0-9A-Za-z])|(?![-.:/_%~]?(?!(?i:urn):)[0-9A-Za-z]))"
-    return [match.span() for match in re.finditer(pattern, text)]
+    found = []
+    for spelling in set(filter(None, spellings)):
+        start = text.find(spelling)
+        while start >= 0:
+            end = start + len(spelling)
+            if _BEGINS.match(text, start) and _ENDS.match(text, end):
+                found.append((start, -end))
+            start = text.find(spelling, start + 1)
+    places: list[tuple[int, int]] = []
+    for start, end in sorted(found):  # of several at one place, the longest comes first
+        if not places or start >= places[-1][1]:
+            places.append((start, -end))
+    return places
 
 
-def _lines(text: str, places: Sequence[tuple[int, int]], common_piece: _Asked, common_line: _Asked) -> list[Line]:
+def _lines(cut: _Cut, common_piece: _Asked, common_line: _Asked) -> list[Line]:
     """The lines of a text with their marks."""
-    kinds = [Kind.PLAIN] * len(text)
-    for start, end in _pieces(text, places):
-        piece = text[start:end]
-        if not common_piece(piece):
-            length = len(piece.lstrip(" \t"))
-            kinds[end - length : end] = [Kind.OWN] * length
-    for start, end in places:
-        kinds[start:end] = [Kind.JOINING] * (end - start)
+    marked = deque(_marked(cut, common_piece))
     lines = []
-    for start, end in _spans(text):
-        marked = groupby(range(start, end), kinds.__getitem__)
-        runs = [Run("".join(text[i] for i in group), kind) for kind, group in marked]
-        lines.append(Line(runs, common_line(text[start:end])))
+    for start, end in cut.lines:
+        runs: list[Run] = []
+        while marked and marked[0][0] < end:
+            begin, stop, kind = marked.popleft()
+            if begin < start:  # a line break
+                continue
+            text = cut.text[begin:stop]
+            if runs and runs[-1].kind is kind:
+                runs[-1] = Run(runs[-1].text + text, kind)
+            else:
+                runs.append(Run(text, kind))
+        lines.append(Line(runs, common_line(cut.text[start:end])))
     return lines
+
+
+def _marked(cut: _Cut, common_piece: _Asked) -> Iterator[tuple[int, int, Kind]]:
+    """The pieces with their marks; white space before an own one is plain."""
+    places = deque(cut.places)
+    for start, end in cut.pieces:
+        while places and places[0][1] <= start:
+            places.popleft()
+        if places and places[0][0] <= start:
+            yield start, end, Kind.JOINING
+            continue
+        piece = cut.text[start:end]
+        if common_piece(piece):
+            yield start, end, Kind.PLAIN
+            continue
+        begin = end - len(piece.lstrip(" \t"))
+        if start < begin:
+            yield start, begin, Kind.PLAIN
+        if begin < end:
+            yield begin, end, Kind.OWN
