@@ -1,6 +1,7 @@
 """Which record of a cluster is kept."""
 
 import numpy as np
+import pymarc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ RECORD = st.fixed_dictionaries(
         "changed": st.integers(0, 2),
         "decided": st.integers(0, 2),
         "level": st.integers(1, 3),
+        "fields": st.integers(0, 2),
     }
 )
 DUMPS = [
@@ -35,7 +37,7 @@ BEST = {
     "longest": lambda _place, of: -of["octets"],
     "most-identifiers": lambda _place, of: -of["identifiers"],
     "newest": lambda _place, of: -of["changed"],
-    "fullest": lambda _place, of: (of["level"], -of["octets"]),
+    "fullest": lambda _place, of: (of["level"], -of["fields"], -of["octets"]),
     "source:hbz.mrc": lambda _place, of: of["dump"] != 2,
     "source:dnb*": lambda _place, of: of["dump"] == 2,
 }
@@ -138,6 +140,27 @@ def test_fullest(tmp_path):
     for keep, order in {"fullest": [3, 1, 2, 4], "source:b.*,fullest": [4, 3, 1, 2]}.items():
         found = urnscan.deduplicate(*dumps, keep=keep.split(",")).clusters
         assert found.column("cluster_rank").to_pylist() == order
+
+
+@pytest.mark.parametrize("name", ["a.mrc", "a.xml"])
+def test_fullest_counts_fields(tmp_path, name):
+    """Of two records of one level the one with more fields is fuller, however long a note of the other is."""
+    records = []
+    for notes in (["a note that is very long " * 9], ["short", "shorter"]):
+        records.append(pymarc.Record())
+        fields = [("001", "urn:foo:a"), *(("500", note) for note in notes)]
+        for tag, text in fields:
+            said = {"data": text} if tag == "001" else {"subfields": [pymarc.Subfield("a", text)]}
+            records[-1].add_field(pymarc.Field(tag, **said))
+    if name == "a.mrc":
+        octets = b"".join(record.as_marc() for record in records)
+    else:
+        octets = b"".join(pymarc.record_to_xml(record, namespace=True) for record in records)
+        octets = b'<collection xmlns="http://www.loc.gov/MARC21/slim">' + octets + b"</collection>"
+    (tmp_path / name).write_bytes(octets)
+    for keep, ranks_ in {"longest": [1, 2], "fullest": [2, 1]}.items():
+        found = urnscan.deduplicate(tmp_path / name, keep=keep).clusters
+        assert found.column("cluster_rank").to_pylist() == ranks_
 
 
 def test_a_dump_that_is_not_there(tmp_path):

@@ -46,6 +46,7 @@ OF_BOOK = Description(
     part="Bd. 2",
     format="print text book",
     level="1",
+    fields="5",
 )
 
 
@@ -100,7 +101,7 @@ class TestMarc:
             held = [pymarc.Subfield(each[0], each[1:]) for each in subfields]
             record.add_field(pymarc.Field(tag, pymarc.Indicators(" ", " "), held))
         title = f"{ARTICLE_BEGINS}La {ARTICLE_ENDS}condition humaine{SUBTITLE}roman"
-        expected = Description(title, "1972", "2e éd.", "T. 2", "print text book", level="1")
+        expected = Description(title, "1972", "2e éd.", "T. 2", "print text book", level="1", fields="7")
         assert described("marc", record.as_marc()) == expected
         assert described("marcxml", pymarc.record_to_xml(record, namespace=True)) == expected
         record.remove_fields("214")

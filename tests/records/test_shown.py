@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.reading import buffer_of
 from urnscan.framing.buffer import Buffer
-from urnscan.records.formats import FORMATS
+from urnscan.records.formats import FORMATS, description_of
 from urnscan.records.pica import PicaRecords
 
 
@@ -117,10 +118,28 @@ def test_all_forms_of_marc_look_alike(format_name, text):
 )
 def test_marc_8_is_shown_in_its_letters(octets, text):
     """MARC 21 Specifications, Character Sets, Part 2: a record whose leader does not say UTF-8."""
+    record = titled(octets)
+    assert shown("marc", record).split("\n")[1] == f"245 10 $a {text}"
+    assert described(record).title == text  # so do tables, and so titles are compared
+
+
+def test_utf_8_that_is_cut_is_no_marc_8():
+    """Only the beginning of a long field is kept: its last letter may be cut."""
+    octets = "é".encode() * 1500  # behind two indicators, a delimiter and a code
+    assert set(described(titled(b"x" + octets)).title) == {"x", "é"}
+    assert set(described(titled(octets)).title) == {"é"}
+
+
+def titled(octets):
+    """A record of MARC 21 with nothing but a title."""
     field = b"10\x1fa" + octets + b"\x1e"
     entry = b"245%04d00000" % len(field)
-    record = b"%05dnam  2200037   4500" % (24 + 13 + len(field) + 1) + entry + b"\x1e" + field + b"\x1d"
-    assert shown("marc", record).split("\n")[1] == f"245 10 $a {text}"
+    return b"%05dnam  2200037   4500" % (24 + 13 + len(field) + 1) + entry + b"\x1e" + field + b"\x1d"
+
+
+def described(octets):
+    (record,) = FORMATS["marc"].open(own=True, described=True).read(buffer_of(octets))
+    return description_of(record.description)
 
 
 @given(

@@ -45,7 +45,14 @@ def table(records):
     """CLUSTERS rows of records in which each cluster has one that is kept, and the name of that for those removed."""
     rows, kept = [], {}
     for number, record in enumerate(records):
-        row = {"length": 1, "component": 1, "title": None, "publication_year": None, "format": None} | record
+        row = {
+            "length": 1,
+            "component": 1,
+            "title": None,
+            "publication_year": None,
+            "format": None,
+            "author": None,
+        } | record
         first = kept.setdefault(record["cluster"], record)
         place = f"@{first['start']}" if first["record_id"] is None else first["record_id"]
         member = "" if first["member"] is None else f"!/{first['member']}"

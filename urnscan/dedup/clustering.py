@@ -36,7 +36,7 @@ DECISIONS = ("alone", "kept", "removed", "apart")
 """Decisions of a run about a record: it shares no key; it is kept in place of others; it is removed for another; it shares
 keys, but is the only one of its cluster.
 """
-_ROWS = pa.schema([*CLUSTERS, REVIEW.field("author"), REVIEW.field("edition"), ROWS_READ.field("digest")])
+_ROWS = pa.schema([*CLUSTERS, REVIEW.field("edition"), ROWS_READ.field("digest")])
 _ALONE, _KEPT, _REMOVED, _APART = range(len(DECISIONS))
 _REASON_TEXTS = [
     " ".join(name for at, name in enumerate(REASONS) if said >> at & 1) for said in range(1 << len(REASONS))
@@ -112,6 +112,7 @@ class Clustering:
         begins = first_pieces(unit)
         changed = np.zeros(len(begins), np.int64)
         levels = np.full(len(begins), level_of(NOTHING), np.int64)
+        fields = np.zeros(len(begins), np.int64)
         if need_descriptions(policy.keep):
             is_shared = np.bincount(self.cluster)[self.cluster] > 1
             for _, these, rows in self._batches():
@@ -120,6 +121,7 @@ class Clustering:
                     thing = unit[these.start + at]
                     changed[thing] = max(changed[thing], moment_of(described))
                     levels[thing] = min(levels[thing], level_of(described))
+                    fields[thing] = max(fields[thing], int(described.fields or 0))
         octets, identifiers = (np.bincount(unit, each).astype(np.int64) for each in (lengths, counts))
         return Merits(
             place=np.arange(len(begins)),
@@ -128,6 +130,7 @@ class Clustering:
             dump=dumps[begins],
             changed=changed,
             level=levels,
+            fields=fields,
             decided=np.ones(len(begins), np.int64) if decided is None else decided.order,
         )
 
@@ -137,7 +140,7 @@ class Clustering:
         return f"{dump.name}: record {record - dump.first + 1:,}"
 
     def rows(self) -> Iterator[tuple[Dump, pa.RecordBatch]]:
-        """CLUSTERS rows of all records, with author, edition and digest behind; each batch with its dump.
+        """CLUSTERS rows of all records, with edition and digest behind; each batch with its dump.
 
         Raises FatalError.
         """

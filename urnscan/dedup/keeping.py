@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any
@@ -50,12 +51,14 @@ class Merits:
     """Moment of the last change, as `moment_of` gives it."""
     level: Values
     """Encoding level, as `level_of` gives it."""
+    fields: Values
+    """Number of fields; 0 where it is not read."""
     decided: Values
     """Order that people decided, the least for the best; it comes before all rules."""
 
     def of(self, things: Numbers) -> Merits:
         """Merits of some things."""
-        return Merits(**{each.name: getattr(self, each.name)[things] for each in fields(self)})
+        return Merits(**{each.name: getattr(self, each.name)[things] for each in dataclasses.fields(self)})
 
 
 _RULES: Mapping[str, Callable[[Merits], Sequence[Values]]] = MappingProxyType(
@@ -65,7 +68,7 @@ _RULES: Mapping[str, Callable[[Merits], Sequence[Values]]] = MappingProxyType(
         "longest": lambda of: [-of.octets],
         "most-identifiers": lambda of: [-of.identifiers],
         "newest": lambda of: [-of.changed],
-        "fullest": lambda of: [of.level, -of.octets],
+        "fullest": lambda of: [of.level, -of.fields, -of.octets],
     }
 )
 KEEP = tuple(_RULES)

@@ -55,6 +55,8 @@ class Description(NamedTuple):
     """Languages of the text, as codes or in words, with spaces between them."""
     issue: str | None = None
     """Numbers of an issue of a journal, of a report or of a version, with spaces between them."""
+    fields: str | None = None
+    """Number of fields of a MARC record."""
 
 
 NOTHING = Description()
@@ -230,4 +232,5 @@ def describe(statements: Iterable[Statement]) -> Description:
         author=values.get("author"),
         language=values.get("language"),
         issue=values.get("issue"),
+        fields=values.get("fields"),
     )

@@ -27,7 +27,8 @@ from __future__ import annotations
 import functools
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from codecs import utf_8_decode
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from urnscan.framing.buffer import BETWEEN, MARK, Buffer
@@ -118,7 +119,7 @@ class MarcRecords(RecordReader):
         name = family(b"200" in tags, b"245" in tags, lambda: _general(fields, tags))
         owned, describing = self._owned[name], self._describing[name]
         own: list[Own] = []
-        described = [_PACKED, name.encode(), octets[:24]] if describing else []
+        described = [_PACKED, name.encode(), octets[:24], b"%d" % len(tags)] if describing else []
         left = len(octets)  # fewer are left if the directory leads to the same field again and again
         wanted = self._wanted[name]
         for tag, field in [each for each in zip(tags, fields, strict=True) if each[0] in wanted]:
@@ -140,9 +141,12 @@ class MarcRecords(RecordReader):
         return tuple(of_subfields(subfields, rows, indicators[0], indicators[1]))
 
 
-def _parted(field: bytes) -> tuple[str, list[tuple[str, str]]]:
+def _parted(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
     """Indicators, and codes with values, of a field."""
-    indicators, *subfields = field.decode("utf-8", "replace").split("\x1f")
+    if read is not decoded:  # MARC-8 begins anew in each subfield
+        indicators, *subfields = map(read, field.split(b"\x1f"))
+    else:
+        indicators, *subfields = field.decode("utf-8", "replace").split("\x1f")
     return f"{indicators:2}", [(each[:1], each[1:]) for each in subfields]
 
 
@@ -158,13 +162,15 @@ def unpack_marc(packed: bytes) -> Description | None:
     """Description of a record from its packed fields; None if it is not of this format."""
     if not packed.startswith(_PACKED):
         return None
-    _, name, leader, *fields = packed.split(b"\x1e")
+    _, name, leader, count, *fields = packed.split(b"\x1e")
     table = description.described_fields(name.decode())
     kind = decoded(leader)[6:7]
     statements = [*description.of_text(decoded(leader), table["leader"], kind)]
+    statements += description.of_text(decoded(count), table["count"])
+    read = _decoder(name.decode(), leader, fields[1::2])
     for tag, field in zip(fields[::2], fields[1::2], strict=True):
         rows = table[tag.decode()]
-        indicators, subfields = _parted(field)
+        indicators, subfields = _parted(field, read)
         if subfields:
             statements += description.of_subfields(subfields, rows, indicators[1])
         else:
@@ -221,8 +227,8 @@ def show_marc(octets: bytes) -> str:
         return decoded(octets)
     base = octets.find(b"\x1e") + 1
     tags, values = _fields(octets, base)
-    is_unimarc = family(b"200" in tags, b"245" in tags, lambda: _general(values, tags)) != FAMILIES[0]
-    read = decoded if is_unimarc or _is_utf8(octets) else of_marc8
+    name = family(b"200" in tags, b"245" in tags, lambda: _general(values, tags))
+    read = _decoder(name, octets[:24], values)
 
     def parted(field: bytes) -> Parted:
         first, *subfields = field.split(b"\x1f")
@@ -232,13 +238,23 @@ def show_marc(octets: bytes) -> str:
     return MarcFields(decoded(octets[:24]), fields, parted).lines()
 
 
+def _decoder(family: str, leader: bytes, fields: Sequence[bytes]) -> Callable[[bytes], str]:
+    """Decoder of the fields of a record: UTF-8, or MARC-8 where a record of MARC 21 is not in UTF-8. MARC-8 in ASCII alone
+    changes its character set with ESC.
+    """
+    if family != FAMILIES[0]:
+        return decoded
+    has_escapes = leader[9:10] != b"a" and any(b"\x1b" in field for field in fields)
+    return decoded if not has_escapes and all(map(_is_utf8, fields)) else of_marc8
+
+
 def _is_utf8(octets: bytes) -> bool:
-    """Whether a record is in UTF-8: MARC-8 in ASCII alone changes its character set with ESC."""
+    """Whether a field, which may be cut at its end, is in UTF-8."""
     try:
-        octets.decode()
+        utf_8_decode(octets, "strict", False)
     except UnicodeDecodeError:
         return False
-    return b"\x1b" not in octets or octets[9:10] == b"a"
+    return True
 
 
 def of_marc8(octets: bytes) -> str:

@@ -64,6 +64,8 @@ class MarcFields:
         """The statements of the record, by a table of the family."""
         kind = self.leader[6:7]
         yield from description.of_text(self.leader, table.get("leader", ()), kind)
+        count = sum(tag not in LEADERS for tag, _ in self.fields)
+        yield from description.of_text(str(count), table.get("count", ()))
         for tag, field in self.fields:
             if rows := table.get(tag):
                 indicators, subfields = self.parted(field)

@@ -96,8 +96,8 @@ FREQUENCIES = _schema("urn occurrence_count")
 
 CLUSTERS = _schema(
     "cluster source member record record_id start length urns other_keys joined_by cluster_rank kept decision reason component "
-    "title publication_year format",
-    nullable=(*_NULLABLE, "reason"),
+    "title publication_year format author",
+    nullable=(*_NULLABLE, "reason", "author"),
     member=_DICTIONARY,
     length=pa.int64(),
 )
