@@ -141,7 +141,7 @@ def test_the_same_description(written):
     found = read(written, made, described=True)
     title = f"\x98Die \x9c5{'' if written == 'marc-lines' else ' '}$ Uhr :\x1fRoman /"
     assert description_of(found.description) == Description(
-        title, "2021", "3. Aufl.", format="print text book", level="1", language="ger"
+        title, "2021", "3. Aufl.", format="print text book", level="1", language="ger", fields="6"
     )
     assert list(found.own) == [Own("9783999990521", "isbn")]
 
@@ -183,7 +183,7 @@ def test_oai_marc_of_journals():
     )
     (found,) = read_records(FORMATS["marcxml"].open(own=True, described=True), octets)
     assert list(found.own) == [Own("urn:x-y:1")]
-    assert description_of(found.description) == Description("Inks", format="map", level="5")
+    assert description_of(found.description) == Description("Inks", format="map", level="5", fields="2")
 
 
 class TestJson:
