@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import number_array, numbers, octet_strings, string_array, text_array
+from urnscan.arrays.arrow import number_array, numbers, octet_strings, string_array
 from urnscan.arrays.jit import compiled, inlined, read_only
-from urnscan.arrays.octets import Integers
+from urnscan.arrays.octets import Integers, Octets, copy
 from urnscan.arrays.strings import (
     Column,
     Offsets,
@@ -42,6 +41,7 @@ _SCHEME = len("urn:")
 _FIRST = ["first_source", "first_member", "first_start"]
 _NUMBERS = ["occurrence_count", "sources", "first_source", "last_source"]
 _MOST_OCTETS = 1 << 31  # offsets are 32 bits wide
+_TOO_MUCH = "the spellings of one name have more than 2 GiB in all; a lower --max-length cuts them"
 
 
 def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch:
@@ -68,16 +68,14 @@ def classes_of(rows: pa.RecordBatch, syntax: Syntax | None) -> pa.RecordBatch:
     urn, text = octet_strings(rows.column("urn")), octet_strings(rows.column("text"))
     heads = rows if len(starts) == rows.num_rows else rows.take(number_array(starts))
     bounds = np.append(starts, rows.num_rows)
-    listed, list_offsets = _list_spellings(bounds, counts, (urn, text))
-    texts = spelled = rows.column("urn")
-    if len(text[0]):  # otherwise each class has one spelling
-        no_text = text_array([""])[0]  # pyarrow would import pandas to make it from ""
-        spelled = pc.if_else(pc.equal(rows.column("text"), no_text), texts, rows.column("text"))
-        texts = string_array(*take(*octet_strings(spelled), listed))
-    marks = np.zeros(rows.num_rows, np.uint8) if syntax is None else marks_of(*octet_strings(spelled), syntax)
+    ranked, listed, list_offsets = _rank_spellings(bounds, counts, (urn, text))
+    texts, own_counts = _spelled(urn, text, ranked) if len(text[0]) else urn, take_numbers(counts, ranked)
+    marks = np.zeros(rows.num_rows, np.uint8) if syntax is None else marks_of(*texts, syntax)
+    if len(listed) < rows.num_rows:
+        texts, own_counts = take(*texts, listed), take_numbers(own_counts, listed)
     lists = GROUPED.field("spellings").type
     spellings = pa.StructArray.from_arrays(
-        [texts, number_array(take_numbers(counts, listed))], fields=list(lists.value_type)
+        [string_array(*texts), number_array(own_counts)], fields=list(lists.value_type)
     )
     return pa.RecordBatch.from_arrays(
         [
@@ -111,7 +109,7 @@ def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None
         return pa.RecordBatch.from_pylist([], schema)
     octets = [rows[0].column(name).buffers()[2] for name in ("urn", "text")]
     if len(rows) > 1 or sum(each.size for each in octets if each) >= _MOST_OCTETS:
-        raise FatalError("the spellings of one name have more than 2 GiB in all; a lower --max-length cuts them")
+        raise FatalError(_TOO_MUCH)
     return rows[0]
 
 
@@ -230,15 +228,16 @@ def _same_as_before(row: int, strings: Column) -> bool:
     return same(octets, offsets[row], offsets[row + 1], octets, offsets[row - 1], offsets[row])
 
 
-def _list_spellings(bounds: Integers, counts: Integers, names: tuple[Column, Column]) -> tuple[Rows, Offsets]:
-    """Rows of the listed spellings of each class, by frequency, then by text, and the beginning of each list.
+def _rank_spellings(bounds: Integers, counts: Integers, names: tuple[Column, Column]) -> tuple[Rows, Rows, Offsets]:
+    """Rows of the spellings of each class, by frequency, then by text; the places in them of those that are listed; and the
+    beginning of the list of each class.
 
     `names` are the columns of URNs and texts.
     """
     sorting = Sorting.of(bounds[-1])
     listed, offsets = np.empty(bounds[-1], np.int32), np.zeros(len(bounds), np.int32)
     _rank(bounds, counts, names, sorting, listed, offsets)
-    return listed[: offsets[-1]], offsets
+    return sorting.rows, listed[: offsets[-1]], offsets
 
 
 @compiled
@@ -263,6 +262,31 @@ def _rank(
                 words[i] = ~np.uint64(counts[rows[i]])  # the most frequent first
             sort_words(sorting, start, end)
         for i in range(start, min(end, start + MOST_SPELLINGS)):
-            listed[used] = rows[i]
+            listed[used] = i
             used += 1
         offsets[c + 1] = used
+
+
+def _spelled(urns: Column, texts: Column, rows: Rows) -> Column:
+    """A new column of the spellings in these rows: the text of each, or its URN if the text is empty."""
+    octets, offsets = np.empty(len(urns[0]) + len(texts[0]), np.uint8), np.zeros(len(rows) + 1, np.int32)
+    size = _copy_spellings(urns, texts, read_only(rows), octets, offsets)
+    if size >= _MOST_OCTETS:
+        raise FatalError(_TOO_MUCH)
+    return octets[:size], offsets
+
+
+@compiled
+def _copy_spellings(urns: Column, texts: Column, rows: Rows, octets: Octets, offsets: Offsets) -> int:
+    """Write the spellings to `octets`, in which there must be room, and return where they end."""
+    (urn, urn_offsets), (text, text_offsets) = urns, texts
+    at = 0
+    for i in range(len(rows)):
+        row = rows[i]
+        first, last = text_offsets[row], text_offsets[row + 1]
+        if first < last:
+            at = copy(text, first, last, octets, at)
+        else:
+            at = copy(urn, urn_offsets[row], urn_offsets[row + 1], octets, at)
+        offsets[i + 1] = at
+    return at

@@ -43,17 +43,24 @@ class Ranges:
         """
         numbers, rows = np.empty(len(offsets) - 1, np.int32), np.empty(len(offsets) - 1, np.int32)
         begins = np.zeros(len(self) + 1, np.int64)
-        _number((octets, offsets), self._words, numbers, begins)
+        _number((octets, offsets), *self._words, numbers, begins)
         _bring_together(numbers, begins.copy(), rows)
         return rows, begins
 
     @cached_property
-    def _words(self) -> Words:
-        """Words of the bounds: row d has word number d of each bound."""
+    def _words(self) -> tuple[Words, Integers]:
+        """Words of the bounds: row d has word number d of each bound. And for each word, the end of its run: of the bounds
+        that are equal up to that word.
+        """
         words = max((len(bound) for bound in self.bounds), default=0) // 8 + 1
         padded = b"".join(bound.ljust(8 * words, b"\0") for bound in self.bounds)
         table = np.frombuffer(padded, ">u8").reshape(len(self.bounds), words).T
-        return read_only(np.ascontiguousarray(table, np.uint64))
+        differs = np.logical_or.accumulate(table[:, 1:] != table[:, :-1])  # from the bound before it
+        ends = np.full(table.shape, len(self.bounds), np.int64)
+        for depth in range(words):
+            firsts = np.flatnonzero(differs[depth]) + 1
+            ends[depth, : firsts[-1] if len(firsts) else 0] = np.repeat(firsts, np.diff(firsts, prepend=0))
+        return read_only(np.ascontiguousarray(table, np.uint64)), read_only(ends)
 
 
 def sample(octets: Octets, offsets: Offsets, every: int) -> list[bytes]:
@@ -79,13 +86,13 @@ def choose_ranges(keys: Sequence[bytes], most: int) -> Ranges:
 
 
 @compiled
-def _number(keys: Column, bounds: Words, numbers: Rows, begins: Integers) -> None:
+def _number(keys: Column, bounds: Words, ends: Integers, numbers: Rows, begins: Integers) -> None:
     """Set the number of the range of each key, and the beginning of each range in their order, with the end of the last;
     `begins` is 0.
     """
     octets, offsets = keys
     for row in range(len(numbers)):
-        number = _range_of(octets, offsets[row], offsets[row + 1], bounds)
+        number = _range_of(octets, offsets[row], offsets[row + 1], bounds, ends)
         numbers[row] = number
         begins[number + 1] += 1
     for number in range(1, len(begins)):
@@ -101,7 +108,7 @@ def _bring_together(numbers: Rows, next_of: Integers, rows: Rows) -> None:
 
 
 @inlined
-def _range_of(octets: Octets, start: int, end: int, bounds: Words) -> int:
+def _range_of(octets: Octets, start: int, end: int, bounds: Words, ends: Integers) -> int:
     """The range of a key, by binary search, word by word, among the bounds that are equal to it so far."""
     low, high = 0, bounds.shape[1]
     for depth in range(bounds.shape[0]):
@@ -112,10 +119,7 @@ def _range_of(octets: Octets, start: int, end: int, bounds: Words) -> int:
             return first
         if key & np.uint64(255) == 0:  # both end here, and bounds are all different
             return first + 1
-        if first > low or words[high - 1] != key:
-            # The successor of the last word would be 0; but no octet of a key is 255.
-            high = _lower_bound(words, first, high, key + np.uint64(1))
-        low = first
+        low, high = first, ends[depth, first]
     return low
 
 

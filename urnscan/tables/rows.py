@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,9 @@ import pyarrow.compute as pc
 
 from urnscan.arrays.arrow import bits, flag_array, number_array, numbers, octet_strings, string_array, text_array
 from urnscan.arrays.ascii import COLON, QUESTION_MARK
-from urnscan.arrays.jit import compiled
+from urnscan.arrays.jit import compiled, read_only
 from urnscan.arrays.octets import Octets
-from urnscan.arrays.strings import Offsets, cut
+from urnscan.arrays.strings import Offsets, Rows, cut, same, take_numbers
 from urnscan.scanner.blocks import Matches, Rejects
 from urnscan.scanner.kernel import END, REST
 from urnscan.scanner.views import KINDS
@@ -69,14 +70,14 @@ class Found:
         """The matches as OCCURRENCES rows."""
         matches = self.matches
         octets, offsets = octet_strings(self.urn)
-        colons, _ = _parts(octets, offsets, False)
+        parts = _parts(octets, offsets, False)
         hosts = pa.py_buffer(matches.host_offsets), pa.py_buffer(matches.host)
         return pa.RecordBatch.from_arrays(
             [
                 *self.places.columns(),
                 string_array(matches.text, matches.text_offsets),
                 self.urn,
-                _nids(octets, offsets, colons),
+                parts.nids(octets, offsets),
                 _nullable(pa.int16(), matches.stop != END, pa.py_buffer(matches.stop)),
                 number_array(matches.punctuation),
                 number_array(matches.length),
@@ -91,12 +92,12 @@ class Found:
     def partial(self, numbers: npt.NDArray[np.int32]) -> pa.RecordBatch:
         """The matches as SINGLE rows; `numbers` has the number among all inputs of each of `places.names`."""
         matches, places = self.matches, self.places
-        text = string_array(matches.text, matches.text_offsets)
-        no_text = text_array([""])[0]  # pyarrow would import pandas to make it from ""
+        text, starts, ends = matches.text, matches.text_offsets[:-1], matches.text_offsets[1:].copy()
+        _pass_over_same(read_only(text), read_only(starts), *octet_strings(self.urn), ends)
         return pa.RecordBatch.from_arrays(
             [
                 self.urn,
-                pc.if_else(pc.equal(text, self.urn), no_text, text),
+                string_array(*cut(text, starts, ends)),
                 number_array(numbers[places.source]),
                 places.member,
                 number_array(places.start),
@@ -158,15 +159,15 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) 
     """CLASSES rows of GROUPED rows; `names` has the names of the inputs by their numbers."""
     urn = grouped.column("urn")
     octets, offsets = octet_strings(urn)
-    colons, ends = _parts(octets, offsets, level.keep_query)
-    codes = verdicts(octets, offsets, ends, level.rulebook)
+    parts = _parts(octets, offsets, level.keep_query)
+    codes = verdicts(octets, offsets, parts.ends, level.rulebook)
     valid = is_valid(codes)
-    nid = _nids(octets, offsets, colons)
+    nid = parts.nids(octets, offsets)
     places = grouped.column("first_source").dictionary_encode()
     status = text_array([nid_status(name) for name in nid.dictionary.to_pylist()]).dictionary_encode()
     columns = {
         "nid": nid,
-        "nss": string_array(*cut(octets, colons + np.int32(1), ends)),
+        "nss": string_array(*cut(octets, parts.colons + np.int32(1), parts.ends)),
         "nid_status": pa.DictionaryArray.from_arrays(status.indices.take(nid.indices), status.dictionary),
         "first_source": text_array([names[place] for place in places.dictionary.to_pylist()]).take(places.indices),
         "valid": _nullable(pa.bool_(), valid | is_invalid(codes), bits(valid)),
@@ -188,26 +189,59 @@ def _nullable(kind: pa.DataType, known: npt.NDArray[np.bool_], *buffers: pa.Buff
     return pa.Array.from_buffers(kind, len(known), [bits(known), *buffers], null_count=int((~known).sum()))
 
 
-def _nids(octets: Octets, offsets: Offsets, colons: Offsets) -> pa.DictionaryArray:
-    """NIDs of canonical forms."""
-    return string_array(*cut(octets, offsets[:-1] + np.int32(4), colons)).dictionary_encode()
+class _Parts(NamedTuple):
+    """Parts of canonical forms."""
+
+    colons: Offsets
+    """The end of the NID of each."""
+    ends: Offsets
+    """The end of its NSS."""
+    runs: Rows
+    """Number of the run of each, from 0: neighbours with the same NID."""
+    heads: Rows
+    """The first row of each run."""
+
+    def nids(self, octets: Octets, offsets: Offsets) -> pa.DictionaryArray:
+        """The column of NIDs."""
+        starts = take_numbers(offsets, self.heads) + np.int32(len("urn:"))
+        nids = string_array(*cut(octets, starts, take_numbers(self.colons, self.heads))).dictionary_encode()
+        of_rows = number_array(take_numbers(numbers(nids.indices), self.runs))
+        return pa.DictionaryArray.from_arrays(of_rows, nids.dictionary)
 
 
-def _parts(urn: Octets, offsets: Offsets, query: bool) -> tuple[Offsets, Offsets]:
-    """The end of the NID of each canonical form, and the end of its NSS: before the query, if `query`."""
-    colons, ends = np.empty(len(offsets) - 1, np.int32), offsets[1:].copy()
-    _find_parts(urn, offsets, query, colons, ends)
-    return colons, ends
+def _parts(urn: Octets, offsets: Offsets, query: bool) -> _Parts:
+    """The parts of each canonical form; its NSS ends before the query, if `query`."""
+    rows = len(offsets) - 1
+    parts = _Parts(np.empty(rows, np.int32), offsets[1:].copy(), np.empty(rows, np.int32), np.empty(rows, np.int32))
+    runs = _find_parts(urn, offsets, query, parts)
+    return parts._replace(heads=parts.heads[:runs])
 
 
 @compiled
-def _find_parts(urn: Octets, offsets: Offsets, query: bool, colons: Offsets, ends: Offsets) -> None:
+def _find_parts(urn: Octets, offsets: Offsets, query: bool, parts: _Parts) -> int:
+    """Set the parts of each form, and return the number of runs; `ends` is the end of the form."""
+    colons, ends, runs, heads = parts
+    count = begin = end = 0
     for i in range(len(colons)):
-        j = offsets[i] + 4
+        start = j = offsets[i] + 4
         while urn[j] != COLON:
             j += 1
         colons[i] = j
+        if i == 0 or not same(urn, start, j, urn, begin, end):
+            heads[count] = i
+            count += 1
+            begin, end = start, j
+        runs[i] = count - 1
         if query:
             while j < ends[i] and urn[j] != QUESTION_MARK:
                 j += 1
             ends[i] = j
+    return count
+
+
+@compiled
+def _pass_over_same(texts: Octets, starts: Offsets, urn: Octets, offsets: Offsets, ends: Offsets) -> None:
+    """Have a text end where it begins, if it is equal to its URN."""
+    for i in range(len(ends)):
+        if same(texts, starts[i], ends[i], urn, offsets[i], offsets[i + 1]):
+            ends[i] = starts[i]

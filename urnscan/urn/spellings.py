@@ -27,6 +27,8 @@ _NUL, _REPEATED, _NOT_UTF_8, _NEEDLESS = 1, 2, 32, 64  # written out, as they be
 _BEYOND = 128
 """Bit for a spelling with a character that can mislead; whether it does is decided one by one."""
 
+_TOGETHER = 8  # spellings that are searched at once
+
 _UNKNOWN, _DIGIT, SEPARATOR, LATIN, CYRILLIC, GREEK, ARMENIAN, GEORGIAN, HEBREW, ARABIC, JAPANESE, HANGUL = range(12)
 SCRIPTS = (
     (0xC0, 0xD6, LATIN),
@@ -84,17 +86,22 @@ def _decided(spelling: bytes, mark: int, syntax: Syntax) -> int:
 @compiled
 def _mark(octets: Octets, offsets: Offsets, has_directives: bool, marks: Marks) -> None:
     """Set the marks of spellings; _REPEATED where a "&" may stand between directives."""
-    for i in range(len(marks)):
-        string = octets[offsets[i] : offsets[i + 1]]
-        if _holds(string, PERCENT):
-            marks[i] = _mark_of_encodings(string)
-        if has_directives and _holds(string, AMPERSAND):
-            marks[i] |= _REPEATED
+    for first in range(0, len(marks), _TOGETHER):
+        last = min(first + _TOGETHER, len(marks))
+        some = octets[offsets[first] : offsets[last]]
+        if not (_holds(some, PERCENT) or (has_directives and _holds(some, AMPERSAND))):
+            continue
+        for i in range(first, last):
+            string = octets[offsets[i] : offsets[i + 1]]
+            if _holds(string, PERCENT):
+                marks[i] = _mark_of_encodings(string)
+            if has_directives and _holds(string, AMPERSAND):
+                marks[i] |= _REPEATED
 
 
 @inlined
 def _holds(string: Octets, wanted: int) -> bool:
-    """Whether a string holds an octet. It has no early exit, so it is vectorised: most strings do not."""
+    """Whether octets hold another. It has no early exit, so it is vectorised: most strings do not."""
     different = np.uint8(255)
     for j in range(len(string)):
         different = min(different, string[j] ^ np.uint8(wanted))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from urnscan.arrays.ascii import COLON, HASH, HYPHEN, PERCENT, QUESTION_MARK, lower, upper
 from urnscan.arrays.jit import compiled, inner, read_only
 from urnscan.arrays.octets import Octets, copy
-from urnscan.arrays.strings import Column, Offsets, Vocabulary, index_words, word_number
+from urnscan.arrays.strings import Column, Offsets, Vocabulary, index_words, same, word_number
 from urnscan.urn.namespaces import judge, registered
 from urnscan.urn.namespaces.check_digits import (
     DNB_NUMBERS,
@@ -32,7 +32,8 @@ from urnscan.urn.namespaces.registry import OURS, Rulebook
 
 Codes = npt.NDArray[np.uint8]
 _Indices = npt.NDArray[np.int16]
-_States = npt.NDArray[np.int32]
+# Each load of a state waits for the one before. An index without a sign needs no test between them.
+_States = npt.NDArray[np.uint32]
 
 NAMES = (None, None, "nss-grammar", "check-digit", "dnb-check-digit", "untrimmed", "run-on", "template", None)
 """Problem of each code of a verdict, a key of `urn.problems.PROBLEMS`; the last code is that of a name with `%00`."""
@@ -53,6 +54,7 @@ _mod_37_36_is_right = inner(mod_37_36_is_right)
 _front, _is_trimmable, _is_template = inner(front), inner(is_trimmable), inner(is_template)
 
 _SCHEME = 4  # octets of "urn:"
+_NO_STATE = 0  # a dead state, so never the first one
 _DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9 = b"0789"
 _VERSION_0 = tuple(b";vers=0")
 
@@ -78,7 +80,7 @@ class _Tables(NamedTuple):
     kinds: npt.NDArray[np.uint8]
     """The kind of each octet, for each automaton."""
     first: _States
-    """First state of each automaton; -1 for none."""
+    """First state of each automaton; _NO_STATE for none."""
     dead: _States
     """State of each automaton from which none leads on."""
     follow: _States
@@ -165,8 +167,8 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
     table = [rulebook.rules[nid] for nid in rulebook.nids]
     checks, codes = [rule.check or "" for rule in table], [rule.code or "" for rule in table]
     kinds = np.zeros((2 * len(table), 256), np.uint8)
-    first, dead = np.full(2 * len(table), -1, np.int32), np.full(2 * len(table), -1, np.int32)
-    follow, marks, accepting = [np.empty(0, np.int32)], [np.empty(0, np.uint8)], [np.empty(0, np.uint8)]
+    first, dead = np.full(2 * len(table), _NO_STATE, np.uint32), np.full(2 * len(table), _NO_STATE, np.uint32)
+    follow, marks, accepting = [np.empty(0, np.uint32)], [np.empty(0, np.uint8)], [np.empty(0, np.uint8)]
     has_part = np.zeros(len(table), np.bool_)
     size = 0
     for number in sorted(numbers):
@@ -175,7 +177,7 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
                 each = automaton(pattern)
                 kinds[place] = np.frombuffer(each.kinds, np.uint8)
                 first[place], dead[place] = size + each.width, size
-                follow.append(size + each.width * np.array(each.follow, np.int32))
+                follow.append(np.uint32(size) + np.uint32(each.width) * np.array(each.follow, np.uint32))
                 marks.append(np.frombuffer(each.marks, np.uint8))
                 if place == 2 * number:
                     has_part[number] = each.has_part
@@ -199,13 +201,18 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
 @compiled
 def _look_up(urn: Octets, offsets: Offsets, nids: Vocabulary, rule: _Indices, starts: Offsets) -> None:
     """Set the rule of each URN, -1 if its NID has none, and the beginning of its NSS."""
+    known = length = 0  # the NID before: names are sorted, so most have the same
     for i in range(len(rule)):
         begin = offsets[i] + _SCHEME
         colon = begin
         while urn[colon] != COLON:
             colon += 1
         starts[i] = colon + 1
-        rule[i] = word_number(urn, begin, colon, nids)
+        if i and same(urn, begin, colon, urn, known, known + length):
+            rule[i] = rule[i - 1]
+        else:
+            rule[i] = word_number(urn, begin, colon, nids)
+            known, length = begin, colon - begin
 
 
 @inner
@@ -213,10 +220,11 @@ def _fits(octets: Octets, start: int, end: int, number: int, tables: _Tables) ->
     """Whether `octets[start:end]` fits the pattern of automaton `number`, if there is one."""
     kinds, follow = tables.kinds[number], tables.follow
     state, dead = tables.first[number], tables.dead[number]
-    if state == -1:
+    if state == _NO_STATE:
         return False
-    for i in range(start, end):
-        state = follow[state + kinds[octets[i]]]
+    text = octets[start:end]
+    for i in range(len(text)):
+        state = follow[state + kinds[text[i]]]
         if state == dead:
             return False
     return bool(tables.accepting[state])
@@ -244,7 +252,7 @@ def _judge(urn: Octets, ends: Offsets, judged: _Judged, tables: _Tables, room: C
                 codes[i] = _NUL
         elif _fits(urn, start, end, unsure, tables):
             fitting[i] = unsure
-        elif max(tables.first[grammar], tables.first[unsure]) != -1:
+        elif tables.first[grammar] != _NO_STATE or tables.first[unsure] != _NO_STATE:
             codes[i] = _not_meant(urn, start, end, rule[i], tables, room)
             if codes[i] == _UNKNOWN and not _holds_reserved(urn, start, end):
                 codes[i] = _GRAMMAR
@@ -260,13 +268,17 @@ def _not_meant(octets: Octets, start: int, end: int, rule: int, tables: _Tables,
     fits[end - start] = 0
     for number in range(2 * rule, 2 * rule + 2):
         kinds, state = tables.kinds[number], tables.first[number]
-        if state == -1:
+        if state == _NO_STATE:
             continue
+        some_fit = False
         for i in range(end - start):
             fits[i] = tables.accepting[state]
+            some_fit |= fits[i] != 0
             if state != tables.dead[number]:
                 state = tables.follow[state + kinds[octets[start + i]]]
-        length = _front(octets, start, fits, tables.punctuation)
+            elif not some_fit:
+                break  # most names: none of their beginnings fits
+        length = _front(octets, start, fits, tables.punctuation) if some_fit else 0
         if length == 0:
             continue
         behind = start + length
@@ -289,10 +301,11 @@ def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
 @inner
 def _holds_nul(octets: Octets, start: int, end: int) -> bool:
     """Whether the NSS holds `%00`."""
-    percents = 0
-    for i in range(start, end):  # counting has no early exit, so it is vectorised; most names have none
-        percents += octets[i] == PERCENT
-    if percents:
+    least = np.uint8(255)
+    text = octets[start:end]
+    for i in range(len(text)):  # it has no early exit, so it is vectorised; most names have none
+        least = min(least, np.uint8(text[i] ^ PERCENT))
+    if not least:
         for i in range(start, end - 2):
             if octets[i] == PERCENT and octets[i + 1] == _DIGIT_0 and octets[i + 2] == _DIGIT_0:
                 return True
