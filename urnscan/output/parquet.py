@@ -24,7 +24,7 @@ from urnscan.arrays.arrow import numbers, octet_strings
 from urnscan.errors import FatalError
 from urnscan.output.footer import MAGIC, RowGroup, end_of_file
 from urnscan.output.octets import CODECS, NOT_WRITTEN
-from urnscan.output.places import Output, as_fatal, name_of
+from urnscan.output.places import Output, as_fatal, begin_sync, name_of
 from urnscan.pool import Pool, Timings
 from urnscan.tables.metadata import described
 
@@ -134,10 +134,12 @@ class ParquetOutput(Output):
         return memoryview(stream.getvalue())
 
     def _append(self, group: RowGroup) -> None:
-        self._groups.append(group.placed(len(self._groups), self._file.tell()))
+        place = self._file.tell()
+        self._groups.append(group.placed(len(self._groups), place))
         self._all_rows += group.rows
         with self._timings.measure("file"):
             self._file.write(group.octets)
+            begin_sync(self._file, place, len(group.octets))
         self._timings.count("encoding", group.rows)
         self._timings.count("file", len(group.octets))
 
