@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from urnscan.arrays.arrow import bits, flag_array, number_array, numbers, octet_strings, string_array, text_array
 from urnscan.arrays.ascii import COLON, QUESTION_MARK
-from urnscan.arrays.jit import compiled, read_only
+from urnscan.arrays.jit import compiled
 from urnscan.arrays.octets import Octets
 from urnscan.arrays.strings import Offsets, Rows, cut, same, take_numbers
 from urnscan.scanner.blocks import Matches, Rejects
@@ -92,12 +92,12 @@ class Found:
     def partial(self, numbers: npt.NDArray[np.int32]) -> pa.RecordBatch:
         """The matches as SINGLE rows; `numbers` has the number among all inputs of each of `places.names`."""
         matches, places = self.matches, self.places
-        text, starts, ends = matches.text, matches.text_offsets[:-1], matches.text_offsets[1:].copy()
-        _pass_over_same(read_only(text), read_only(starts), *octet_strings(self.urn), ends)
+        text = string_array(matches.text, matches.text_offsets)
+        no_text = text_array([""])[0]  # pyarrow would import pandas to make it from ""
         return pa.RecordBatch.from_arrays(
             [
                 self.urn,
-                string_array(*cut(text, starts, ends)),
+                pc.if_else(pc.equal(text, self.urn), no_text, text),
                 number_array(numbers[places.source]),
                 places.member,
                 number_array(places.start),
@@ -237,11 +237,3 @@ def _find_parts(urn: Octets, offsets: Offsets, query: bool, parts: _Parts) -> in
                 j += 1
             ends[i] = j
     return count
-
-
-@compiled
-def _pass_over_same(texts: Octets, starts: Offsets, urn: Octets, offsets: Offsets, ends: Offsets) -> None:
-    """Have a text end where it begins, if it is equal to its URN."""
-    for i in range(len(ends)):
-        if same(texts, starts[i], ends[i], urn, offsets[i], offsets[i + 1]):
-            ends[i] = starts[i]
