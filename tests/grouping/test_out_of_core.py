@@ -241,6 +241,16 @@ class TestClass:
             else:
                 assert classes_of(add_up([rows, rows]), None).num_rows == 1
 
+    def test_more_octets_than_an_array_of_spellings_holds(self, monkeypatch):
+        """URNs and texts may each fit into an array, and the spellings made of both may not."""
+        added = add_up([partial_rows([Occurrence("urn:a:b", "URN:a:b", 0), Occurrence("urn:a:c", "urn:a:c", 0)])])
+        octets = len("URN:a:b" + "urn:a:c")
+        monkeypatch.setattr(adding, "_MOST_OCTETS", octets + 1)
+        assert classes_of(added, None).num_rows == 2
+        monkeypatch.setattr(adding, "_MOST_OCTETS", octets)
+        with pytest.raises(FatalError, match="more than 2 GiB in all; a lower --max-length cuts them"):
+            classes_of(added, None)
+
     def test_nothing(self):
         assert classes_of(add_up([]), None).num_rows == 0
         assert classes_of(add_up([]), None).schema.equals(GROUPED)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.support.examples import FEW
 from tests.support.outputs import METADATA, SCHEMA, rows_of, write
-from urnscan.output import parquet
+from urnscan.output import parquet, places
 from urnscan.output.parquet import ParquetOutput
 from urnscan.pool import Pool
 
@@ -124,6 +124,32 @@ class TestThreads:
         with Pool(2) as pool, pytest.raises(MemoryError):
             write(tmp_path / "out.parquet", [rows_of(range(40))], pool=pool)
         assert not list(tmp_path.iterdir())
+
+
+class TestDisk:
+    """The disk begins with a row group as soon as it is written; a run that waits at its end waits for the footer."""
+
+    @pytest.mark.skipif(places._sync_file_range is None, reason="this system has no such call")
+    def test_each_row_group(self, tmp_path, monkeypatch):
+        begun, real = [], places._sync_file_range
+
+        def begin(descriptor, start, octets, flags):
+            begun.append((start, start + octets, real(descriptor, start, octets, flags)))
+
+        monkeypatch.setattr(places, "_sync_file_range", begin)
+        monkeypatch.setattr(parquet, "_ROW_GROUP", 4)
+        path = tmp_path / "out.parquet"
+        write(path, [rows_of(range(10))])
+        starts, ends, failed = zip(*begun, strict=True)
+        assert starts == (len(b"PAR1"), *ends[:-1])
+        assert ends[-1] == path.stat().st_size - pq.read_metadata(path).serialized_size - len(b"PAR1") - 4
+        assert failed == (0, 0, 0)
+
+    def test_system_without_it(self, tmp_path, monkeypatch):
+        for name, call in (("with", places._sync_file_range), ("without", None)):
+            monkeypatch.setattr(places, "_sync_file_range", call)
+            write(tmp_path / name, [rows_of(range(10))])
+        assert (tmp_path / "with").read_bytes() == (tmp_path / "without").read_bytes()
 
 
 class TestMetadata:
