@@ -1,4 +1,4 @@
-"""Write the reference and the man pages of the commands from their parsers: `python docs/make_commands.py`.
+"""Write the reference and the man pages of the commands from their parsers: `.venv/bin/python docs/make_commands.py`.
 
 The files are docs/reference/command.md and share/man; their templates stand in share/templates. argparse-manpage knows only
 subcommands, but `urnscan INPUT...` has no name of its own.

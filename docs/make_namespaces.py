@@ -1,4 +1,4 @@
-"""Write docs/reference/namespaces.md from the table of rules and its examples: `python docs/make_namespaces.py`."""
+"""Write docs/reference/namespaces.md from the table of rules and its examples: `.venv/bin/python docs/make_namespaces.py`."""
 
 from __future__ import annotations
 

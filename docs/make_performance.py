@@ -1,4 +1,4 @@
-"""Fill in the numbers of docs/performance.md from the newest results of benchmarks/: `python docs/make_performance.py`."""
+"""Fill in the numbers of docs/performance.md from the newest results of benchmarks/: `.venv/bin/python docs/make_performance.py`."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_page_of_the_namespaces():
-    """docs/reference/namespaces.md follows the table of rules; `python docs/make_namespaces.py` writes it anew."""
+    """docs/reference/namespaces.md follows the table of rules; `.venv/bin/python docs/make_namespaces.py` writes it anew."""
     module = script("docs/make_namespaces.py")
     assert module.page() == module.PAGE.read_text(encoding="utf-8")
     assert module.page().count("\n## ") == 105

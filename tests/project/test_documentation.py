@@ -149,7 +149,7 @@ class TestPerformance:
         return script("docs/make_performance.py")
 
     def test_figures_are_those_of_the_last_run(self, module):
-        """`python docs/make_performance.py` writes them anew."""
+        """`.venv/bin/python docs/make_performance.py` writes them anew."""
         page = module.PAGE.read_text(encoding="utf-8")
         assert module.filled(page) == page
         names = [match[2] for match in module.BLOCK.finditer(page)]

@@ -288,7 +288,7 @@ class TestManPages:
 
 class TestGenerator:
     def test_everything_is_up_to_date(self):
-        """`python docs/make_commands.py` writes it anew."""
+        """`.venv/bin/python docs/make_commands.py` writes it anew."""
         for path, text in generator.pages():
             assert path.read_text(encoding="utf-8") == text, path
 

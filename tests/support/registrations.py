@@ -126,7 +126,7 @@ def is_right(check, nss):
             return eic.is_valid(nss)
         case "dnb":
             return _dnb(nss) if nss[:3] in ("de:", "de-") else None
-    raise AssertionError(check)
+    raise AssertionError(f"the check {check!r} has no second implementation here: add one, by another library")
 
 
 _DNB = dict(

@@ -48,7 +48,7 @@ class Codec:
     decode: Decode | type[ZstandardFile]
     """Decodes a member; or decodes those of one file, where one says how others are decoded."""
     overrun: int
-    """Octets before the position of an error that may belong to the next members already."""
+    """Octets that the library may read on before it finds an error: the next members may begin in them. A block of it."""
     magics: tuple[bytes, ...]
     """Octets with which a member may begin."""
     telling: tuple[bytes, ...]
