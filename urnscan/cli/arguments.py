@@ -103,7 +103,7 @@ class Parser(argparse.ArgumentParser):
         for names, given in options.items():
             group.add_argument(*names.split(), **given)
 
-    def add_inputs(self, name: str) -> None:
+    def add_inputs(self, name: str, more: OptionTable | None = None) -> None:
         """Add the inputs of a command, called `name` in its help."""
         inputs = option(
             name,
@@ -116,7 +116,7 @@ class Parser(argparse.ArgumentParser):
             "also read the inputs that this file lists (- for standard input): paths and URLs, not globs, one on each "
             "line, or each ended by NUL as find -print0 writes them",
         )
-        self.add_group("input", {"inputs": inputs, "--files-from": files_from})
+        self.add_group("input", {"inputs": inputs, "--files-from": files_from, **(more or {})})
 
     def add_meaning(self, default: Meaning = SCAN_MEANING, more: OptionTable | None = None) -> None:
         """Add what counts as a URN, and which URNs are the same."""
@@ -222,6 +222,15 @@ def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
     return kind(**given)
 
 
+def _read_index(index: str, arguments: argparse.Namespace) -> Argument:
+    """The index of --cdx, with the place of its files. Raises FatalError."""
+    from urnscan.sources.cdx import read_index
+
+    if len(arguments.inputs) != 1 or arguments.inputs == ["-"] or arguments.files_from is not None:
+        raise FatalError("--cdx names the files to read: give one INPUT, the folder or URL below which they lie")
+    return read_index(index, arguments.inputs[0])
+
+
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
     """Inputs that the arguments name; standard input if they name none. Raises FatalError if nothing is to be read."""
     from urnscan.sources.lists import PathList
@@ -229,6 +238,8 @@ def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
     inputs: list[Argument] = [*arguments.inputs]
     if "" in inputs:
         raise FatalError("an input has an empty name")
+    if (index := getattr(arguments, "cdx", None)) is not None:
+        return [_read_index(index, arguments)]
     if arguments.files_from is not None:
         if not arguments.files_from:
             raise FatalError("the list of inputs has an empty name")

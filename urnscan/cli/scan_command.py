@@ -57,6 +57,13 @@ _ABOUT = About(
 )
 
 
+_INDEX = {
+    "--cdx": option(
+        "FILE",
+        "read only the records of web archives that this index names, in the files below INPUT, a folder or a URL: CDXJ, "
+        "CDX with a header, or CSV or Parquet with the columns of Common Crawl's index",
+    ),
+}
 _OUTPUT = {
     "-o --output": option(
         "FILE",
@@ -110,7 +117,7 @@ _ENGINE = {
 def scan_parser() -> Parser:
     """The parser of `urnscan INPUT...`."""
     parser = Parser(_ABOUT)
-    parser.add_inputs("INPUT")
+    parser.add_inputs("INPUT", _INDEX)
     parser.add_group("output", _OUTPUT)
     parser.add_group("printing, without an output", _PRINTED)
     parser.add_run(is_dedup=False)

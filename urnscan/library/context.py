@@ -16,6 +16,7 @@ from urnscan.display.text import counted, html_counts, html_failures, html_text,
 from urnscan.errors import ArgumentError, SourceError
 from urnscan.library.passages import CHANGED, GONE, STREAM, Text, Wanted, check_width, texts_of
 from urnscan.run.options import Options
+from urnscan.run.tasks import Argument
 from urnscan.sources.inputs import Input, Listed
 from urnscan.sources.layers import INSIDE
 from urnscan.sources.walk import find_listed
@@ -134,7 +135,7 @@ class Context(Sequence[ContextLine]):
 
 
 def read_context(
-    inputs: Sequence[str], options: Options, occurrences: pa.Table, urn: str | URN, width: int, limit: int | None
+    inputs: Sequence[Argument], options: Options, occurrences: pa.Table, urn: str | URN, width: int, limit: int | None
 ) -> Context:
     """Read the context of a class; `inputs`, `options` and `occurrences` are those of a scan.
 
@@ -174,7 +175,7 @@ class _SecondReading:
         self._width = width
         self._reasons: dict[str, str] = {}
 
-    def read(self, arguments: Sequence[str]) -> None:
+    def read(self, arguments: Sequence[Argument]) -> None:
         """Read the inputs that the arguments name, as far as needed."""
         for found in self._found(arguments):
             name = found.source if isinstance(found, SourceError) else found.name
@@ -199,7 +200,7 @@ class _SecondReading:
             if (missing := sum(map(len, members.values())))
         )
 
-    def _found(self, arguments: Sequence[str]) -> Iterator[Input | SourceError]:
+    def _found(self, arguments: Sequence[Argument]) -> Iterator[Input | SourceError]:
         """Find the inputs with wanted occurrences, in the way of the scan: a name alone is not enough to open all."""
         for found in find_listed(arguments, self._options.selection) if self.waiting else ():
             if isinstance(found, Listed):

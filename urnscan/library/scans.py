@@ -23,8 +23,9 @@ from urnscan.output.places import check_outputs, commit_all
 from urnscan.pool import Pool
 from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
 from urnscan.run.pipeline import Outputs, Report, run
-from urnscan.run.tasks import plan_size
+from urnscan.run.tasks import Argument, plan_size
 from urnscan.scanner.grammar import ResolverTail
+from urnscan.sources.cdx import read_index
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS, WRITTEN
 from urnscan.urn.namespaces.own import Rules
 from urnscan.urn.parser import URN
@@ -50,6 +51,8 @@ class Scan:
     """One row for each place where a URN nearly begins, in the same order; None unless asked for."""
     inputs: tuple[str, ...] = field(default=(), repr=False)
     """The arguments of the scan."""
+    cdx: str | None = field(default=None, repr=False)
+    """The index of the records that were read, if one was given."""
     options: Options = field(default_factory=Options, repr=False)
     """The options of the scan."""
 
@@ -124,7 +127,7 @@ class Scan:
         Raises InvalidURN if `urn` is no URN in the syntax of the scan; ArgumentError, a ValueError, if it was not found
         or a number is out of range.
         """
-        return read_context(self.inputs, self.options, self.occurrences, urn, width, limit)
+        return read_context(_arguments(self.inputs, self.cdx), self.options, self.occurrences, urn, width, limit)
 
     def _table(self, name: str) -> pa.Table:
         """A table by its name. Raises ArgumentError for rejects that were not asked for."""
@@ -153,6 +156,7 @@ class Scan:
 @checks_options
 def scan(
     *inputs: Named,
+    cdx: str | os.PathLike[str] | None = None,
     rejects: bool = False,
     progress: bool | None = None,
     syntax: str = "rfc2141",
@@ -184,6 +188,8 @@ def scan(
     """Scan files, folders, globs, URLs or standard input (`-`), with the results in memory.
 
     Several inputs are several arguments, or lists. `~` is the home folder.
+    `cdx` is an index of records of web archives (CDXJ, CDX, CSV or Parquet): only these are read, in the files below the
+    one input, a folder or a URL.
     `rejects` asks for the places where a URN nearly begins. `progress`: whether to show a bar; None: in interactive
     sessions (a notebook, Python on a terminal), after half a second. The others are the fields of `Options`, with the
     names and meanings of the command's options: `max_length` is in octets, and so are `max_size` and `memory`, also as
@@ -204,12 +210,14 @@ def scan(
     """
     (options,) = read_options(locals(), Options)
     paths = named_inputs(inputs)
+    index = None if cdx is None else local_name(cdx)
+    arguments = _arguments(paths, index)
     found: list[pa.RecordBatch] = []
     grouped: list[pa.RecordBatch] = []
     rejected: list[pa.RecordBatch] = []
     outputs = Outputs(occurrences=found.append, classes=grouped.append, rejects=rejected.append if rejects else None)
-    with watched(progress, "scanning", lambda: plan_size(paths, options)) as shown:
-        report = run(paths, options, outputs, shown)
+    with watched(progress, "scanning", lambda: plan_size(arguments, options)) as shown:
+        report = run(arguments, options, outputs, shown)
     said = report.metadata(options)
     return Scan(
         classes=as_table(grouped, CLASSES, said),
@@ -217,5 +225,15 @@ def scan(
         report=report,
         rejects=as_table(rejected, REJECTS, said) if rejects else None,
         inputs=paths,
+        cdx=index,
         options=options,
     )
+
+
+def _arguments(paths: tuple[str, ...], cdx: str | None) -> tuple[Argument, ...]:
+    """The inputs of a scan, or the records below the one input that an index names. Raises ArgumentError, FatalError."""
+    if cdx is None:
+        return paths
+    if len(paths) != 1 or paths == ("-",):
+        raise ArgumentError("cdx names the files to read: give one input, the folder or URL below which they lie")
+    return (read_index(cdx, paths[0]),)

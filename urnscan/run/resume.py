@@ -76,6 +76,8 @@ def stamp(task: Task) -> Stamp:
     octets = 0
     unmarked = sum(each.remote is not None and each.mark is None for each in inputs if isinstance(each, Input))
     for each in inputs:
+        if isinstance(each, Input) and each.extents:
+            known.update(repr(each.extents).encode())
         if isinstance(each, Input) and each.path is None:
             if each.remote is None or each.mark is None:
                 return Stamp("", 0, unmarked)
@@ -87,7 +89,8 @@ def stamp(task: Task) -> Stamp:
         if (sizes == UNKNOWN).any():  # a pipe or a device may give other octets each time
             return _UNKNOWN
         known.update(b"\0".join((sizes.tobytes(), times.tobytes(), files.paths)))
-        octets += int((np.minimum(sizes, end) - start).sum())
+        read = each.size if isinstance(each, Input) and each.extents else None
+        octets += int((np.minimum(sizes, end) - start).sum()) if read is None else read
     return Stamp(known.hexdigest(), octets)
 
 

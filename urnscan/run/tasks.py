@@ -13,6 +13,7 @@ from urnscan.errors import FatalError, SourceError
 from urnscan.output.tables import is_result
 from urnscan.run.options import Options
 from urnscan.scanner.views import separators
+from urnscan.sources.cdx import RecordIndex
 from urnscan.sources.inputs import Input, Listed, one_by_one
 from urnscan.sources.lists import PathList
 from urnscan.sources.remote.urls import real_place
@@ -20,8 +21,8 @@ from urnscan.sources.seen_inputs import Seen
 from urnscan.sources.texts import is_splittable
 from urnscan.sources.walk import find_listed
 
-Argument = str | PathList
-"""Argument that names inputs: a path, a pattern, a URL, "-", or a list of paths and URLs."""
+Argument = str | PathList | RecordIndex
+"""Argument that names inputs: a path, a pattern, a URL, "-", a list of paths and URLs, or an index of records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def octets_of(found: Listed | Input) -> int | None:
 
 def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[str] = ()) -> int | None:
     """Octets that a run will read, for its progress; None if unknown. Failures are ignored."""
-    if not all(argument.is_file for argument in inputs if isinstance(argument, PathList)):
+    if not all(argument.is_file for argument in inputs if not isinstance(argument, str)):
         return None  # such a list cannot be read twice
     total = 0
     for found in _found(inputs, options, outputs):
@@ -114,7 +115,7 @@ def _runs(
 
 def _joined(inputs: Sequence[Listed | Input]) -> Iterator[Listed | Input]:
     """Inputs, with neighbouring files together."""
-    for are_files, some in itertools.groupby(inputs, lambda each: isinstance(each, Listed) or each.path is not None):
+    for are_files, some in itertools.groupby(inputs, lambda each: isinstance(each, Listed) or each.is_whole_file):
         run = list(some)
         if are_files and len(run) > 1:
             yield Listed.joined([each if isinstance(each, Listed) else Listed.of([each]) for each in run])
@@ -157,10 +158,10 @@ def _found(
     foreign = [place for place in own if Path(place).is_file() and not is_result(place)]
     for argument in inputs if own else ():
         with contextlib.suppress(SourceError):  # reported when the input is looked for
-            place = argument.source if isinstance(argument, PathList) else argument
+            place = argument if isinstance(argument, str) else argument.source
             if real_place(place) in own:
                 raise FatalError(f"{place}: is an input and an output: name another file to write")
-    seen = Seen() if len(inputs) > 1 or any(isinstance(argument, PathList) for argument in inputs) else None
+    seen = Seen() if len(inputs) > 1 or not all(isinstance(argument, str) for argument in inputs) else None
     for found in find_listed(inputs, options.selection, own, foreign):
         if seen is None or isinstance(found, SourceError):
             yield found

@@ -24,6 +24,7 @@ from urnscan.scanner.kernel import END
 from urnscan.scanner.views import make_scanner, separators
 from urnscan.sources.captures import Capture
 from urnscan.sources.documents import Document, Label, Texts, Values
+from urnscan.sources.extents import Extent, open_extents
 from urnscan.sources.files import open_range
 from urnscan.sources.inputs import Input, Listed
 from urnscan.sources.small_files import HEAD, Read
@@ -83,13 +84,14 @@ class Worker:
     def _files(self, task: Files) -> Iterator[Piece]:
         """Scan neighbouring inputs."""
         place = task.place
-        for run in task.inputs:
-            if isinstance(run, Listed):
-                yield from self._listed(place, run)
-                place += len(run)
-            else:
-                yield from self._input(place, run)
-                place += 1
+        with closing(open_extents(each for each in task.inputs if isinstance(each, Input))) as extents:
+            for run in task.inputs:
+                if isinstance(run, Listed):
+                    yield from self._listed(place, run)
+                    place += len(run)
+                else:
+                    yield from self._input(place, run, extents)
+                    place += 1
 
     def _listed(self, place: int, files: Listed) -> Iterator[Piece]:
         """Scan small files, the first of which has the number `place`; plain text is read many files at once."""
@@ -125,11 +127,11 @@ class Worker:
                 return int(number)
         return len(read.lengths)
 
-    def _input(self, place: int, source: Input) -> Iterator[Piece]:
-        """Scan all texts of an input."""
+    def _input(self, place: int, source: Input, extents: Iterator[Extent] | None = None) -> Iterator[Piece]:
+        """Scan all texts of an input; `extents` are those of this and of the next inputs."""
         octets, has_failed = self._octets, False
         try:
-            with closing(open_together(source, self._options.reading, self.on_read)) as documents:
+            with closing(open_together(source, self._options.reading, self.on_read, extents)) as documents:
                 for document in documents:
                     for piece in self._document(document, place, source):
                         has_failed |= isinstance(piece, Failed) and not isinstance(piece.error, SourceNote)

@@ -5,10 +5,12 @@ ignore_patterns: patterns of .gitignore -> regular expressions.
 ignore_files: the ignore files that decide about the entries of a folder.
 walk: arguments, folders and patterns -> inputs, in a fixed order.
 lists: lists of inputs (`--files-from`).
+cdx: indexes of records of web archives (`--cdx`).
 ahead: parts of a list that wait for a server, begun side by side.
 inputs: an input; many files without an object for each.
 seen_inputs: inputs met before, of millions.
 files: files, ranges of files, pipes and standard input -> octets.
+extents: records of files that an index names, many requests at once.
 filters: commands of the user that make text of files, and which is for which file.
 commands: such commands as they run.
 processes: processes that a run has started, and their end.

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeAlias, TypeVar
 
 Item = TypeVar("Item")
 Part: TypeAlias = Callable[[], Iterator[Item]]
 
-_MOST = 32  # parts that are begun
+_MOST = 32  # parts that are begun, unless less is asked for
 
 
-def in_turn(parts: Iterable[Iterator[Item] | Part[Item]]) -> Iterator[Item]:
+def in_turn(parts: Iterable[Iterator[Item] | Part[Item]], most: int = _MOST) -> Generator[Item, None, None]:
     """The items of all parts, part by part.
 
-    A part that is a function waits for a server until its first item: up to 32 such parts are begun ahead, in threads.
+    A part that is a function waits for a server until its first item: up to `most` such parts are begun ahead, in threads.
     """
     begun: deque[Future[Iterator[Item]]] = deque()
-    threads = ThreadPoolExecutor(_MOST, "urnscan-ahead")  # starts none before it has to
+    threads = ThreadPoolExecutor(most, "urnscan-ahead")  # starts none before it has to
     try:
         for part in parts:
             if callable(part):
                 begun.append(threads.submit(_begin, part))
-            while begun and (len(begun) >= _MOST or not callable(part) or begun[0].done()):
+            while begun and (len(begun) >= most or not callable(part) or begun[0].done()):
                 yield from begun.popleft().result()
             if not callable(part):
                 yield from part

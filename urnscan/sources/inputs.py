@@ -29,6 +29,8 @@ class Input:
     """The object in a store; None for what is here."""
     mark: str | None = None
     """Text that differs between two states of an object, as it was found; None if the store does not tell, and for files."""
+    extents: tuple[tuple[int, int], ...] = ()
+    """The first octet and the end of each record that an index names, sorted; `size` is theirs. Empty: all is read."""
 
     @property
     def key(self) -> bytes:
@@ -36,6 +38,11 @@ class Input:
         if self.path is not None:
             return _known_by([os.fsencode(self.path)])[0]
         return b"\0" + repr(self.name if self.remote is None else self.remote.key).encode()  # no path has a NUL
+
+    @property
+    def is_whole_file(self) -> bool:
+        """Whether it is a file of this machine that is read whole."""
+        return self.path is not None and not self.extents
 
     @property
     def file_name(self) -> str:

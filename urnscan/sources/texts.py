@@ -1,7 +1,9 @@
 """From an input to the texts in it: the way through all forms that it has, one inside the other."""
 
+import contextlib
 import functools
 import sys
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 
@@ -12,6 +14,7 @@ from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.buffer import Buffer
 from urnscan.sources.documents import Document, Label, Labels, Member, Texts, Values
 from urnscan.sources.encodings import MARKS_BEGIN, Transcoder, find_codec
+from urnscan.sources.extents import Extent, open_extents
 from urnscan.sources.files import open_file
 from urnscan.sources.filters import ANY, Filter
 from urnscan.sources.forms import FORMS, Archive, Compression, Table
@@ -33,17 +36,25 @@ def open_documents(
 
 
 def open_together(
-    source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None
+    source: Input,
+    reading: Reading,
+    on_read: Callable[[int], object] = lambda _: None,
+    extents: Iterator[Extent] | None = None,
 ) -> Generator[Document | Texts | Values | SourceError, None, None]:
     """The texts and values in an input; in place of a member that cannot be read, its error.
 
     A unit whose checksum fails is read like any other, and so is text with octets that cannot be decoded. Such an error
     comes behind the text.
     `on_read` is told how many octets of the input itself were read. Waits for the first octet of a pipe.
+    `extents`: those of the input, begun ahead, with those of other inputs behind them; None: they are opened here.
     Raises SourceError where the input cannot be read or not to its end, LimitError where it unfolds to too much,
     FatalError for an unknown encoding.
     """
     layer = _bottom(source, reading, on_read)
+    if source.extents:
+        with contextlib.closing(open_extents([source])) as own:
+            yield from _records(_of(source, extents or own), layer)
+        return
     with Buffer(open_file(source), layer.budget.count_read) as reader:
         try:
             for found in _unfold(reader, layer):
@@ -61,7 +72,7 @@ def is_splittable(source: Input, reading: Reading) -> bool:
     Raises SourceError where the file cannot be read, FatalError for an unknown encoding.
     """
     layer = _bottom(source, reading)
-    if source.path is None or source.size is None or not layer.is_wanted or layer.filter is not None:
+    if not source.is_whole_file or source.size is None or not layer.is_wanted or layer.filter is not None:
         return False
     with Buffer(open_file(source)) as reader:
         return FORMS.recognise(reader, layer) is None and find_codec(reader.head, reading.encoding)[0] is None
@@ -131,6 +142,43 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
             layer.unpacked(())  # it is one more layer
             for values in form.open(reader, layer):
                 yield values if isinstance(values, SourceError) else replace(values, capture=layer.capture)
+
+
+def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
+    """The extents of an input, if those of others follow."""
+    left = source.size or 0
+    while left:
+        extent = next(extents)
+        left -= extent.size
+        yield extent
+
+
+def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
+    """Texts and values in the extents of a web archive. Each is read for itself, so a wrong one costs nothing else."""
+    for start, size, octets in extents:
+        layer.budget.count_read(size)
+        inner = replace(layer, name=f"{layer.name} from octet {start:,} on")
+        try:
+            with Buffer(octets) as reader:
+                if FORMS.recognise(reader, inner) is None:
+                    yield reader.error or _no_record(inner)
+                    continue
+                for found in _unfold(reader, inner):
+                    if isinstance(found, Document | Values) and found.capture is None:
+                        yield _no_record(inner)
+                        break
+                    yield found
+                    yield from layer.budget.collected()
+        except LimitError:
+            deque(extents, 0)  # those of the next input follow
+            raise
+        except SourceError as error:
+            yield error
+        yield from layer.budget.collected()
+
+
+def _no_record(layer: Layer) -> SourceError:
+    return SourceError(layer.name, "no record of a web archive is there")
 
 
 def _filtered(chosen: Filter, reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:

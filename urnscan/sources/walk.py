@@ -18,6 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from urnscan.errors import FatalError, SourceError
+from urnscan.sources.cdx import RecordIndex
 from urnscan.sources.ignore_files import IgnoreFiles, ignore_files
 from urnscan.sources.inputs import Input, Listed, name_of
 from urnscan.sources.lists import PathList, with_remedy
@@ -37,7 +38,7 @@ _EVERYTHING = Selection()
 
 
 def find_listed(
-    arguments: Iterable[str | PathList],
+    arguments: Iterable[str | PathList | RecordIndex],
     selection: Selection = _EVERYTHING,
     skip: Collection[str] = (),
     foreign: Collection[str] = (),
@@ -52,6 +53,7 @@ def find_listed(
     * Anything else with `*`, `?` or `[` in it is a pattern: `**` stands for any number of folders. Matches count as
       named, in the order of a walk. Nothing matched is an error.
     * A list names paths and URLs, never patterns; those in `skip` are passed over. A list of nothing is an error.
+    * An index names files and the records of them that are read.
 
     Raises FatalError for a list that cannot be read, and for a file in `foreign`: outputs, also in `skip`, at whose place
     a file lies that is no result of an earlier run, and so is an input that would be replaced.
@@ -60,6 +62,8 @@ def find_listed(
     for argument in arguments:
         if isinstance(argument, PathList):
             yield from finder.find_each(argument)
+        elif isinstance(argument, RecordIndex):
+            yield from argument.find(finder.find_named)
         elif argument == "-":
             yield Input("-", None, None)
         else:
@@ -96,6 +100,10 @@ class _Finder:
             yield iter([])  # nothing waits for the next lines of a list that somebody still writes
         if not some:
             yield iter([SourceError(paths.name, "the list names no inputs")])
+
+    def find_named(self, path: str) -> Iterator[Found]:
+        """The inputs of a path or URL that an index names; none for an output of the run. Raises FatalError."""
+        return iter(()) if self._names_own(path) else self.find(path, is_pattern=False)
 
     def _named(self, path: str) -> Iterator[Found]:
         """The inputs of a path of a list that is no regular file."""

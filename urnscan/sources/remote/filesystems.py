@@ -81,7 +81,7 @@ class _Arrow:
         marks = {} if info.mtime_ns is None else {"mtime": info.mtime_ns}
         return _entry(info.path, info.size, marks, is_folder=info.type.name == "Directory")
 
-    def open(self, path: str, position: int) -> Content:  # noqa: ARG002 (any octet can be read)
+    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (any octet can be read)
         file = self._system.open_input_file(path)
         marks = _marks(file.metadata() or {}) or {"mtime": self._system.get_file_info(path).mtime_ns}
         return _File(file, file.size(), marks)
@@ -166,7 +166,7 @@ class _Fsspec:
         is_folder = info["type"] == "directory"
         return _entry(info["name"].rstrip("/"), info.get("size"), _marks(info), is_folder=is_folder)
 
-    def open(self, path: str, position: int) -> Content:  # noqa: ARG002 (any octet can be read)
+    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (any octet can be read)
         info = self._info(path)
         return _File(self._system.open(path, "rb"), info.get("size"), _marks(info))
 

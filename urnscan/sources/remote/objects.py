@@ -19,13 +19,15 @@ Result = TypeVar("Result")
 class _Object(io.RawIOBase):
     """File of Python over as many connections as reading takes. Methods raise SourceError."""
 
-    def __init__(self, source: Remote) -> None:
+    def __init__(self, source: Remote, start: int = 0, end: int | None = None) -> None:
+        """`start` and `end`: the octets that will be read, if they are known."""
         self.source = source
+        self._end = end
         self._content: Content | None = None
         self._position = 0
         self._reads = 0
         self._is_checked = False
-        content = self._patiently(lambda: self._open(0))
+        content = self._patiently(lambda: self._open(start))
         self.size, self._seekable, self._mark = content.size, content.seekable, content.mark
         self.is_stream = content.at is not None
 
@@ -68,7 +70,7 @@ class _Object(io.RawIOBase):
         return patiently(self.source.name, self.source.url, action, position, self._disconnect)
 
     def _open(self, position: int) -> Content:
-        self._content = open_store(self.source.url).open(self.source.path, position)
+        self._content = open_store(self.source.url).open(self.source.path, position, self._end)
         return self._content
 
     def _opened(self, position: int) -> Content:
@@ -95,6 +97,11 @@ class _Object(io.RawIOBase):
             self._opened(position)  # raises if the object has changed since the first block was read
             self._is_checked = True
         return got
+
+
+def open_between(source: Remote, start: int, end: int) -> _Object:
+    """An object of which the octets from `start` up to `end` will be read. Raises SourceError."""
+    return _Object(source, start, end)
 
 
 class RemoteReader(Reader):

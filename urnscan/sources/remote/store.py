@@ -98,8 +98,8 @@ class Store(Protocol):
     def entries(self, path: str) -> Iterator[Entry]:
         """Entries of a folder, in no order; none if there is no such folder."""
 
-    def open(self, path: str, position: int) -> Content:
-        """Open an object, to be read first of all from an octet on."""
+    def open(self, path: str, position: int, end: int | None = None) -> Content:
+        """Open an object, to be read first of all from an octet on, and up to the octet `end` if that is known."""
 
 
 class Trouble(Exception):  # noqa: N818

@@ -67,9 +67,9 @@ class Web:
             if link.startswith(begin) and name and not re.search("[/?]", name):
                 yield Entry(link, unquote(name), below.endswith("/"))
 
-    def open(self, path: str, position: int) -> "_Page":
+    def open(self, path: str, position: int, end: int | None = None) -> "_Page":
         """Open a page from an octet on or, if the server does not know ranges, from the first."""
-        page = self._page(path, f"bytes={position}-")
+        page = self._page(path, f"bytes={position}-{'' if end is None else end - 1}")
         if page.at > position:
             page.close()
             raise Trouble("the server gives another part than was asked for", passing=False)
