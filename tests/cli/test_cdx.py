@@ -112,6 +112,7 @@ def test_failures_are_lines(archives):
     [
         (["--cdx", "l"], "--cdx names the files to read: give one INPUT, the folder or URL below which they lie"),
         (["--cdx", "l", "-"], "--cdx names the files to read: give one INPUT, the folder or URL below which they lie"),
+        (["--cdx", "l", ".", "--files-from", "l"], "--cdx names the files to read: give one INPUT, the folder or URL "),
         (
             ["--cdx", "l", "."],
             "l: is no index of records, which are CDXJ, CDX with a header, or CSV or Parquet with the ",

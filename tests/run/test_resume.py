@@ -551,3 +551,17 @@ class TestStamp:
         assert all(stamp(task) == stamp(task) and len(stamp(task).text) == 32 for task in tasks)
         assert stamp(tasks[3]).octets == 10
         assert stamp(Files(0, (page("a", None), page("b", "1"), page("c", None)))) == ("", 0, 2)
+
+    def test_records(self, files):
+        """`--cdx`: a task is another one if the index names other records of its files; their octets count."""
+        path = str(files[0])
+
+        def task(*extents):
+            return Files(0, (Input(path, path, sum(end - start for start, end in extents), extents=extents),))
+
+        tasks = [task((0, 2)), task((0, 3)), task((0, 2), (3, 4)), Files(0, (Input(path, path, 5),))]
+        assert len({stamp(each).text for each in tasks}) == len(tasks)
+        assert [stamp(each).octets for each in tasks] == [2, 3, 3, 5]
+        before = stamp(tasks[0])
+        files[0].write_bytes(b"longer than it was")
+        assert stamp(tasks[0]).text != before.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import io
@@ -174,7 +175,7 @@ class TestIndexes:
             ((WARC, "x", 5), "its first octet is no number: 'x'"),
             ((WARC, "-1", 5), "its first octet is no number: '-1'"),
             ((WARC, 1, "٣"), "its octets are no number: '٣'"),
-            ((WARC, 1, "9" * 99), f"its octets are no number: '{'9' * 99}'"),
+            ((WARC, 1, "9" * 99), f"its octets are no number: '{'9' * 79}…'"),
             ((WARC, 1, 0), "its record has no octets"),
             (("", 1, 5), "names no file"),
             (("../" + WARC, 1, 5), f"names a file that does not lie below the folder: '../{WARC}'"),
@@ -223,8 +224,8 @@ class TestIndexes:
         )
         assert read(index, folder / "w") == [
             "LIST: line 2: names no file",
-            "LIST: line 3: its first octet is no number: -1",
-            "LIST: line 4: its octets are no number: None",
+            "LIST: line 3: its first octet is no number: '-1'",
+            "LIST: line 4: its octets are no number: 'NoneType'",
             *expected(0, 1),
         ]
 
@@ -258,6 +259,35 @@ class TestIndexes:
         folder, rows = archive
         with pytest.raises(FatalError, match=r"a\.warc\.gz: no such folder: with an index of records"):
             read_index(str(write(folder / "l", cdxj(rows))), f"{folder}/w/{WARC}")
+
+    @given(st.data())
+    def test_whatever_it_holds(self, tmp_path_factory, data):
+        """Damaged anywhere, it is an index with wrong lines, or one line says that it is none."""
+        folder = tmp_path_factory.mktemp("w")
+        name = data.draw(st.sampled_from(sorted(FORMATS)))
+        content = FORMATS[name]([(WARC, 1, 2), (WARC, 4, 5)])
+        octets = content if isinstance(content, bytes) else content.encode()
+        start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(octets))] * 2)))
+        more = data.draw(
+            st.one_of(st.binary(max_size=9), st.sampled_from([b"[" * 9999, b"0" * 9999, b'"', b"\n", b"{"]))
+        )
+        write(folder / name, octets[:start] + more + octets[end:])
+        with contextlib.suppress(FatalError):
+            index = read_index(str(folder / name), str(folder))
+            assert all(isinstance(each, SourceError) for each in index.find(lambda _: iter(())))
+
+    def test_very_many_wrong_lines(self, archive):
+        """They are told one by one up to 10,000."""
+        folder, rows = archive
+        index = write(folder / "l", cdxj(rows[:1]) + "wrong {\n" * 10_007)
+        found = read(index, folder / "w")
+        assert found[0] == "LIST: line 2: has not the fields of an index"
+        assert found[10_000:] == ["LIST: 7 more lines that name no record", *expected(0)]
+
+    def test_no_url(self, archive):
+        folder, rows = archive
+        with pytest.raises(FatalError, match="the URL names no bucket or host"):
+            read_index(str(write(folder / "l", cdxj(rows))), "https:///a")
 
 
 class TestFiles:
@@ -425,3 +455,13 @@ class TestUrls:
             *expected(0),
             "gone.warc.gz: does not exist",
         ]
+
+    def test_a_folder_of_this_name_and_no_secrets(self, tmp_path, web):
+        """A page that lists a folder is no file; the line about it has no user and no signature of the URL."""
+        octets, _ = web_archive(WARC)
+        listing = b"<title>Index of /a/</title><a href='b.warc.gz'>b</a>"
+        web.pages = {"/a/": lambda handler: handler.give(listing, Content_Type="text/html"), "/a/b.warc.gz": octets}
+        index = write(tmp_path / "l", cdxj([("a/", 0, 5), ("gone", 0, 5)]))
+        place = web.url.replace("//", "//ann:secret@") + "/?sig=secret"
+        found = read(index, place)
+        assert found == [f"{web.url}/a/: is no file of which records can be read", f"{web.url}/gone: does not exist"]

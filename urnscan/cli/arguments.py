@@ -222,15 +222,6 @@ def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
     return kind(**given)
 
 
-def _read_index(index: str, arguments: argparse.Namespace) -> Argument:
-    """The index of --cdx, with the place of its files. Raises FatalError."""
-    from urnscan.sources.cdx import read_index
-
-    if len(arguments.inputs) != 1 or arguments.inputs == ["-"] or arguments.files_from is not None:
-        raise FatalError("--cdx names the files to read: give one INPUT, the folder or URL below which they lie")
-    return read_index(index, arguments.inputs[0])
-
-
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
     """Inputs that the arguments name; standard input if they name none. Raises FatalError if nothing is to be read."""
     from urnscan.sources.lists import PathList
@@ -238,8 +229,6 @@ def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
     inputs: list[Argument] = [*arguments.inputs]
     if "" in inputs:
         raise FatalError("an input has an empty name")
-    if (index := getattr(arguments, "cdx", None)) is not None:
-        return [_read_index(index, arguments)]
     if arguments.files_from is not None:
         if not arguments.files_from:
             raise FatalError("the list of inputs has an empty name")

@@ -143,7 +143,7 @@ def scan(arguments: argparse.Namespace) -> bool:
     """
     if arguments.warm_up:
         return warm_up(arguments)
-    inputs = read_inputs(arguments)
+    inputs = read_inputs(arguments) if arguments.cdx is None else [_read_index(arguments)]
     _check_names(inputs)
     check_rules(arguments, inputs)
     if arguments.engine == "spark":
@@ -224,6 +224,15 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument]) ->
     if not arguments.quiet:
         summarise(report, options, tuple(outputs.values()))
     return not report.failures
+
+
+def _read_index(arguments: argparse.Namespace) -> Argument:
+    """The index of --cdx, with the place of its files. Raises FatalError."""
+    from urnscan.sources.cdx import read_index
+
+    if len(arguments.inputs) != 1 or arguments.inputs == ["-"] or arguments.files_from is not None:
+        raise FatalError("--cdx names the files to read: give one INPUT, the folder or URL below which they lie")
+    return read_index(arguments.cdx, arguments.inputs[0])
 
 
 def _check_names(inputs: Sequence[Argument]) -> None:

@@ -29,7 +29,9 @@ _KEYS = ("filename", "offset", "length")
 _LETTERS = ("g", "V", "S")
 _KNOWN = "CDXJ, CDX with a header, or CSV or Parquet with the columns " + ", ".join(_COLUMNS)
 _NAME = re.compile("[^\0\ud800-\udfff]+")
-_MOST = 1 << 62  # no file has so many octets
+_MOST_DIGITS = 18  # no file has so many octets
+_MOST_WRONG = 10_000  # wrong lines that are told one by one
+_MOST_SHOWN = 80  # characters of a value that are shown
 _SAFE = "/:@!$&'()*+,;=~"  # stays as it is in the path of a URL
 
 _Values = Sequence[Any]
@@ -52,6 +54,11 @@ class RecordIndex:
     is_file = True
     """Whether it can be read a second time, as a list of paths."""
 
+    @property
+    def octets(self) -> int:
+        """The octets of all records, about: of a record that is named twice those of both."""
+        return sum(sum(each[1::3]) for each in self.files.values())
+
     def find(self, find: Callable[[str], Iterator[Listed | Input | SourceError]]) -> Iterator[Input | SourceError]:
         """The files as inputs, in the order of their names, each with its extents; `find` finds the inputs of a path."""
         from urnscan.sources.ahead import in_turn  # noqa: PLC0415 (only lists need threads)
@@ -70,7 +77,8 @@ class RecordIndex:
             yield found
             return
         if not isinstance(found, Input) or not _is_file(found, name):
-            yield SourceError(name_of(path), "is no file of which records can be read")
+            shown = parse_url(path).name if is_remote(path) else name_of(path)
+            yield SourceError(shown, "is no file of which records can be read")
             return
         octets, extents = self.files[name], dict[int, int]()
         for start, size, line in zip(octets[::3], octets[1::3], octets[2::3], strict=True):
@@ -96,26 +104,34 @@ def read_index(source: str, place: str) -> RecordIndex:
 
     Raises FatalError where the index cannot be read, or is none, and if there is no such folder.
     """
-    if not is_remote(place) and not Path(local_path(place)).is_dir():
+    try:
+        is_there = bool(parse_url(place)) if is_remote(place) else Path(local_path(place)).is_dir()
+    except SourceError as error:
+        raise FatalError(str(error)) from error
+    if not is_there:
         reason = "no such folder: with an index of records, name the folder or URL below which its files lie"
         raise FatalError(f"{name_of(place)}: {reason}")
     files: dict[str, array[int]] = {}
     errors = []
-    line = 0
+    line = wrong = 0
     try:
         for line, values in _lines(source):
             record = _record(values)
             if isinstance(record, str):
-                errors.append(_wrong(source, line, record))
+                wrong += 1
+                if wrong <= _MOST_WRONG:
+                    errors.append(_wrong(source, line, record))
             else:
                 name, start, size = record
                 files.setdefault(name, array("q")).extend((start, size, line))
     except OSError as error:
         raise FatalError(f"{name_of(source)}: cannot be read as an index: {error.strerror or error}") from error
-    except (UnicodeError, ValueError, csv.Error, EOFError) as error:
+    except (ValueError, csv.Error, EOFError, NotImplementedError) as error:
         raise FatalError(f"{name_of(source)}: cannot be read as an index: {error}") from error
     if not line:
         raise FatalError(f"{name_of(source)}: the index names no records")
+    if wrong > _MOST_WRONG:
+        errors.append(SourceError(name_of(source), f"{wrong - _MOST_WRONG:,} more lines that name no record"))
     return RecordIndex(source, place, files, errors)
 
 
@@ -127,15 +143,16 @@ def _record(values: _Values | None) -> tuple[str, int, int] | str:
     if not isinstance(name, str) or not name:
         return "names no file"
     if not _NAME.fullmatch(name):
-        return f"names a file that can have no such name: {name!r}"
+        return f"names a file that can have no such name: {_shown(name)}"
     if name.startswith("/") or ".." in name.split("/"):
-        return f"names a file that does not lie below the folder: {name!r}"
+        return f"names a file that does not lie below the folder: {_shown(name)}"
     numbers = []
-    for what, value in zip(("first octet", "octets"), given, strict=True):
-        text = str(value).strip()
-        if isinstance(value, bool) or not (text.isascii() and text.isdecimal()) or int(text[:20]) > _MOST:
-            return f"its {what} are no number: {value!r}" if what == "octets" else f"its {what} is no number: {value!r}"
-        numbers.append(int(text))
+    for what, value in zip(("its first octet is", "its octets are"), given, strict=True):
+        text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+        digits = text.lstrip("0") or text[:1]
+        if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS):
+            return f"{what} no number: {_shown(text or type(value).__name__)}"
+        numbers.append(int(digits))
     start, size = numbers
     return (name, start, size) if size else "its record has no octets"
 
@@ -222,6 +239,10 @@ def _of_parquet(source: str) -> Iterator[tuple[int, _Values]]:
             for row in zip(*values, strict=True):
                 number += 1
                 yield number, row
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…")
 
 
 def _wrong(source: str, line: int, reason: str) -> SourceError:
