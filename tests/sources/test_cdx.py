@@ -10,6 +10,8 @@ import json
 import re
 import threading
 import time
+import zipfile
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,6 +26,7 @@ from tests.support.packed import dictionary_frame, with_dictionary
 from urnscan.errors import FatalError, LimitError, SourceError
 from urnscan.sources import extents
 from urnscan.sources.cdx import read_index
+from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Limits, Reading
 from urnscan.sources.texts import open_documents, open_together
 from urnscan.sources.walk import find_listed
@@ -36,6 +39,7 @@ PACKED = {
     "dictionary.warc.zst": (dictionary_frame(), with_dictionary),
 }
 WARC = "a.warc.gz"
+DATA = Path(__file__).parents[2] / "data"
 
 
 def member_of(name):
@@ -157,6 +161,15 @@ class TestIndexes:
         folder, rows = archive
         index = write(folder / name, FORMATS[name]([rows[7], rows[2], rows[7], rows[3]]))
         assert read(index, folder / "w") == expected(2, 3, 7)
+
+    def test_an_index_of_another_program(self, tmp_path):
+        """A WACZ of py-wacz: its index leads to the records of its archive, all but that about the file itself."""
+        with zipfile.ZipFile(DATA / "harvest.wacz") as wacz:
+            wacz.extractall(tmp_path)
+        found = read(tmp_path / "indexes" / "index.cdx.gz", tmp_path / "archive")
+        whole = open_documents(Input("a", str(tmp_path / "archive" / "harvest.warc.gz"), 842), Reading())
+        assert [member for member, _ in found] == [each.member for each in whole][1:]
+        assert len(found) == 2
 
     def test_the_files_are_read_in_the_order_of_their_names(self, archive):
         """As those of a folder are."""
