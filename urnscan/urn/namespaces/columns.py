@@ -44,17 +44,12 @@ _STEPS = ["", "isbn", "issn", "gsma", "dnb", "mod_11_2", "mod_97_10", "mod_37_36
 _NOTHING, _ISBN, _ISSN, _GSMA, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36 = range(8)
 _ONE_BY_ONE = 255
 
-_isbn_or_issn_is_right, _isbn_13_digit, _dnb_digit = (
-    inner(isbn_or_issn_is_right),
-    inner(isbn_13_digit),
-    inner(dnb_digit),
-)
+_isbn_or_issn_is_right, _isbn_13_digit = inner(isbn_or_issn_is_right), inner(isbn_13_digit)
 _mod_11_2_is_right, _mod_97_10_is_right = inner(mod_11_2_is_right), inner(mod_97_10_is_right)
-_mod_37_36_is_right = inner(mod_37_36_is_right)
+_mod_37_36_is_right, _dnb_digit = inner(mod_37_36_is_right), inner(dnb_digit)
 _front, _is_trimmable, _is_template = inner(front), inner(is_trimmable), inner(is_template)
 
-_SCHEME = 4  # octets of "urn:"
-_NO_STATE = 0  # a dead state, so never the first one
+_SCHEME, _NO_STATE = 4, 0  # octets of "urn:"; a dead state, so never the first one
 _DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9 = b"0789"
 _VERSION_0 = tuple(b";vers=0")
 
@@ -169,8 +164,7 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
     kinds = np.zeros((2 * len(table), 256), np.uint8)
     first, dead = np.full(2 * len(table), _NO_STATE, np.uint32), np.full(2 * len(table), _NO_STATE, np.uint32)
     follow, marks, accepting = [np.empty(0, np.uint32)], [np.empty(0, np.uint8)], [np.empty(0, np.uint8)]
-    has_part = np.zeros(len(table), np.bool_)
-    size = 0
+    has_part, size = np.zeros(len(table), np.bool_), 0
     for number in sorted(numbers):
         for place, pattern in enumerate((table[number].grammar, table[number].unsure), 2 * number):
             if pattern is not None:
