@@ -16,6 +16,7 @@ import pytest
 
 import urnscan
 from tests.support.packed import tar, zipped
+from urnscan.cli import main
 from urnscan.sources.captures import Capture
 from urnscan.sources.filters import read_filters
 
@@ -146,6 +147,22 @@ def test_only_what_fits(found):
     octets = zipped([("a.txt", NAME), ("b.md", NAME), ("c.log", NAME)])
     rows, _ = found(octets, UPPER, "txt,md:sed s/a/b/", name="a.zip")
     assert rows == [("a.txt!/tr", "URN:EX:A"), ("b.md!/sed", "urn:ex:b"), ("c.log", "urn:ex:a")]
+
+
+def test_filters_of_a_file_and_of_the_environment(found, tmp_path, monkeypatch):
+    """ "From the command line, an environment variable or a file that the user names": the first that fits is taken."""
+    (tmp_path / "own").write_text(f"# for texts\n\n  {UPPER}\n")
+    by_file, failures = found(NAME, f"@{tmp_path / 'own'}")
+    assert by_file == found(NAME, UPPER)[0]
+    assert not failures
+    for path, says in ((tmp_path / "none", "No such file or directory"), (tmp_path, "Is a directory")):
+        with pytest.raises(urnscan.FatalError, match=f"{path}: the filters cannot be read: {says}"):
+            found(NAME, f"@{path}")
+    monkeypatch.setenv("URNSCAN_FILTERS", f"@{tmp_path / 'own'}\ntxt:false")
+    monkeypatch.chdir(tmp_path)
+    assert main(["a.txt", "--quiet", "-o", "a.jsonl"]) == 0
+    assert main(["a.txt", "--filter", "txt:false", "--quiet", "-o", "b.jsonl"]) == 2
+    assert "URN:EX:A" in (tmp_path / "a.jsonl").read_text()
 
 
 def test_small_and_large_files_of_a_folder(tmp_path):

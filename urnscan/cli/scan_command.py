@@ -151,12 +151,11 @@ def scan(arguments: argparse.Namespace) -> bool:
     with loading():
         from urnscan.output.tables import open_table
         from urnscan.pool import Pool
-        from urnscan.run.options import Options
         from urnscan.run.pipeline import Outputs, run
         from urnscan.run.tasks import plan_size
         from urnscan.tables.schemas import WRITTEN
 
-    options = read_record(Options, arguments)
+    options = _read_options(arguments)
     say_unregistered(arguments, options)
     places = [getattr(arguments, name) for name in TABLES]
     paths = check_files(*(place for place in places if place != STANDARD_OUTPUT))
@@ -202,6 +201,14 @@ def scan(arguments: argparse.Namespace) -> bool:
     return not report.failures and not missed
 
 
+def _read_options(arguments: argparse.Namespace) -> Options:
+    """The options of a scan. Filters of the environment come behind those of the arguments: the first that fits is taken."""
+    from urnscan.run.options import Options
+
+    arguments.filters = [*arguments.filters, *os.environ.get("URNSCAN_FILTERS", "").splitlines()]
+    return read_record(Options, arguments)
+
+
 def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument]) -> bool:
     """Scan on Spark as the arguments say; returns whether nothing failed. Raises UrnscanError."""
     tables = (*TABLES, "errors")
@@ -210,12 +217,11 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument]) ->
     with loading():
         from urnscan.output.octets import form_of
         from urnscan.output.tables import TEXT_FORMS
-        from urnscan.run.options import Options
         from urnscan.spark.job import run, session
     for path in outputs.values():
         if (form := form_of(path)[0]) in TEXT_FORMS:
             raise FatalError(f"{path}: --engine spark writes folders of Parquet: leave out {form}")
-    options = read_record(Options, arguments)
+    options = _read_options(arguments)
     say_unregistered(arguments, options)
     show_bar = not (arguments.no_progress or arguments.quiet)
     with contextlib.ExitStack() as stack:

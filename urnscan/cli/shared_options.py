@@ -148,7 +148,7 @@ READING_GROUPS: Mapping[str, OptionTable] = {
             "SUFFIX[,SUFFIX...]:COMMAND",
             "read files with these suffixes by a command that prints their text, as in 'pdf:pdftotext %% -'; %% is the "
             "path, without it the command reads standard input; * stands for all files, and a media type for records of "
-            "web archives",
+            "web archives; @FILE stands for the lines of a file, and URNSCAN_FILTERS in the environment has more",
             dest="filters",
         ),
         "--filter-timeout": option(

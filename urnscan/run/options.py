@@ -17,7 +17,7 @@ from urnscan.scanner.grammar import MAX_LENGTH, Grammar, ResolverTail
 from urnscan.scanner.views import KINDS
 from urnscan.sources.captures import read_where
 from urnscan.sources.encodings import check_encoding
-from urnscan.sources.filters import read_filters
+from urnscan.sources.filters import listed_filters, read_filters
 from urnscan.sources.layers import Limits, Reading
 from urnscan.sources.selection import Selection
 from urnscan.tables.editions import EDITION
@@ -116,7 +116,8 @@ class Options:
         if self.rules is not None:
             object.__setattr__(self, "rules", rulebook_of(self.rules))
         for names, read in (
-            (("include", "exclude", "column", "filters", "recover", "nid", "not_nid"), as_strings),
+            (("include", "exclude", "column", "recover", "nid", "not_nid"), as_strings),
+            (("filters",), lambda name, value: listed_filters(as_strings(name, value))),
             (("trim", "follow", "ignore_files", "strict"), as_flag),
             (("memory", "max_size"), _as_octets),
             (("max_length", *_POSITIVE), as_whole_number),

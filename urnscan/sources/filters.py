@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from urnscan.errors import ArgumentError, option
+from urnscan.errors import ArgumentError, FatalError, option
 from urnscan.sources.captures import Capture
 
 ANY = "*"
@@ -62,6 +62,26 @@ def read_filters(texts: Iterable[str], timeout: int) -> tuple[Filter, ...]:
     (('.txt', '.log'), ('cat',), 'cat')
     """
     return tuple(_read(text, timeout) for text in texts)
+
+
+def listed_filters(texts: Iterable[str]) -> tuple[str, ...]:
+    """The filters, with the lines of a file in the place of its `@FILE`.
+
+    Empty lines and those that begin with # are passed over. Raises FatalError for a file that cannot be read.
+    """
+    found: list[str] = []
+    for text in texts:
+        if not text.startswith("@"):
+            found.append(text)
+            continue
+        path = text.removeprefix("@")
+        try:
+            lines = Path(path).read_text("utf-8").splitlines()
+        except (OSError, ValueError) as error:  # ValueError: no UTF-8, or NUL in the path
+            reason = getattr(error, "strerror", None) or error
+            raise FatalError(f"{path}: the filters cannot be read: {reason}") from None
+        found += [line for line in map(str.strip, lines) if line and not line.startswith("#")]
+    return tuple(found)
 
 
 def _read(text: str, timeout: int) -> Filter:
