@@ -73,7 +73,7 @@ def scan_partial(
 ) -> Partial:
     """Scan some of the inputs of a large job, in one thread; `merge_partial` makes one scan of all.
 
-    Takes the inputs and options of `scan`. Inputs that fail are in `failures`, and never raise.
+    Takes the inputs and options of `scan`, but no `cdx`. Inputs that fail are in `failures`, and never raise.
     Raises ArgumentError (a ValueError and a TypeError) for invalid options.
 
     >>> from urnscan import samples, scan_partial
