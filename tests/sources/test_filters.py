@@ -16,6 +16,7 @@ import pytest
 
 import urnscan
 from tests.support.packed import tar, zipped
+from tests.support.processes import wait_for_no_readers, wait_for_readers
 from urnscan.cli import main
 from urnscan.sources.captures import Capture
 from urnscan.sources.filters import read_filters
@@ -275,3 +276,16 @@ def test_signals(tmp_path, number):
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
     assert not list(tmp_path.glob("urnscan-*"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_run_that_is_killed(tmp_path):
+    """A killed process cannot end its command, nor what that has started: they end all the same (docs/howto/filters.md)."""
+    text = tmp_path / "a.txt"
+    text.write_bytes(NAME)
+    command = [sys.executable, "-m", "urnscan", str(text), "--filter", "txt:sh -c 'sleep 600 && exit 1'"]
+    with subprocess.Popen(command) as running:
+        wait_for_readers(text, 2)  # the shell and `sleep`
+        running.kill()
+    wait_for_no_readers(text)

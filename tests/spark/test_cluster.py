@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import urnscan
+from tests.support.processes import wait_for_no_readers
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "data" / "samples"
@@ -154,3 +156,36 @@ def test_nothing_is_shared_but_a_store(master, environment, store, tmp_path, mon
     again = on_cluster(master, environment, tmp_path, "s3://library/texts/prose.txt", *outputs)
     assert again.returncode == 2
     assert again.stderr.splitlines()[-1] == "urnscan: s3://library/run/classes: exists already; --force replaces it"
+
+
+SPECULATION = (
+    "--conf spark.speculation=true --conf spark.speculation.quantile=0.5 --conf spark.speculation.multiplier=1.1 "
+    "--conf spark.speculation.interval=100ms --conf spark.speculation.minTaskRuntime=100ms pyspark-shell"
+)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_speculation(master, environment, tmp_path):
+    """A straggler is overtaken by another attempt: the rows of one machine, no file or process of the first attempt."""
+    corpus, out, script = tmp_path / "corpus", tmp_path / "out", tmp_path / "slow.sh"
+    corpus.mkdir()
+    out.mkdir()
+    for number in range(8):  # each more than is scanned together
+        lines = "".join(f"{number} urn:example:{number * row % 997}\n" + "x" * 400 + "\n" for row in range(12_000))
+        (corpus / f"{number}.{'slow' if number == 3 else 'txt'}").write_text(lines)
+    script.write_text(f"#!/bin/sh\nmkdir {tmp_path}/marker 2>/dev/null && sleep 900\nexec cat\n")
+    script.chmod(0o755)
+    outputs = ["-o", out / "classes", "--occurrences", out / "occurrences"]
+    speculative = environment | {"PYSPARK_SUBMIT_ARGS": SPECULATION}
+    began = time.monotonic()
+    done = on_cluster(master, speculative, tmp_path, corpus, "--filter", f"slow:{script}", *outputs)
+    assert done.returncode == 0, done.stderr
+    assert time.monotonic() - began < 450
+    assert (tmp_path / "marker").exists()
+    one = urnscan.scan(corpus, filters=f"slow:{script}")
+    for table in ("classes", "occurrences"):
+        parts = sorted((out / table).glob("part-*"))
+        assert pa.concat_tables(map(pq.read_table, parts)).to_pylist() == getattr(one, table).to_pylist()
+        assert {path.name for path in (out / table).iterdir()} == {"_urnscan.json", *(path.name for path in parts)}
+    assert sorted(path.name for path in out.iterdir()) == ["classes", "occurrences"]
+    wait_for_no_readers(corpus / "3.slow")

@@ -24,3 +24,11 @@ def wait_for_readers(path, count=1):
             return found
         time.sleep(0.1)
     raise AssertionError("too few read it")
+
+
+def wait_for_no_readers(path):
+    """Wait until no other process has the file open."""
+    deadline = time.monotonic() + 60
+    while found := list(readers(path)):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.1)

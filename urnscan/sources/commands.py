@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 
 from urnscan.errors import SourceError, option
 from urnscan.sources.filters import PATH, Filter, takes_path
@@ -20,6 +21,8 @@ _PATIENCE = 0.1  # seconds after which a reader looks whether it was closed
 _BLOCK = 1 << 16
 _SAID = 1 << 12  # octets of standard error that are kept
 _LONGEST = 200  # characters of it that are told
+_GUARD = 'read -r _; kill -s KILL -- "-$0"'
+"""Script that waits for the end of its input, that is of this process, and then ends a group of processes."""
 
 
 class Filtered(Reader):
@@ -106,6 +109,7 @@ class Filtered(Reader):
         except OSError as error:
             raise self._error(f"could not be started: {error.strerror or error}") from error
         self._stack.callback(_end, process)
+        self._stack.enter_context(_guarded(process))
         return process
 
     def _listen(self, seconds: float) -> set[int]:
@@ -138,6 +142,24 @@ class Filtered(Reader):
 
     def _error(self, what: str) -> SourceError:
         return SourceError(self._layer.name, f"{self._filter.name} {what}")
+
+
+@contextlib.contextmanager
+def _guarded(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Have a command end if this process is killed and can no longer end it: the system is short of memory, or Spark
+    gives up an attempt. Without a shell, nothing guards it.
+    """
+    words = ["sh", "-c", _GUARD, str(process.pid)]
+    try:
+        guard = subprocess.Popen(  # noqa: S603 (a constant)
+            words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+    except OSError:
+        yield
+        return
+    with guard:
+        yield
+        guard.kill()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
