@@ -4,7 +4,7 @@
 
 Each is measured on a text of 100 URNs first. That is its start; what a text takes above that is its marginal cost, and the
 ratio is that of marginal costs. The start of Spark stands beside an empty job of the same shape: two stages of `mapInArrow` with a
-broadcast and a shuffle between them, with pyarrow in its workers.
+shuffle between them, with pyarrow in its workers.
 
 What is fair and what is not:
 * CPU seconds are those of all processes, also of Java (processes.py). On a shared machine they vary less than time, but they vary:
@@ -40,10 +40,10 @@ from pyspark.sql import SparkSession
 os.environ["PYSPARK_PYTHON"] = sys.executable
 from urnscan.spark.job import session
 with session(sys.argv[1], show_progress=False) as spark:
-    shared = spark.sparkContext.broadcast([b"task"])
+    tasks = [b"task"]
     def same(batches):
         for batch in batches:
-            assert shared.value
+            assert tasks
             yield batch
     first = spark.range(0, 1, 1, 1).mapInArrow(same, "id long").persist(StorageLevel.DISK_ONLY)
     first.collect()

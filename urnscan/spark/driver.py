@@ -24,7 +24,7 @@ from urnscan.scanner.grammar import ResolverTail
 from urnscan.spark import executors
 from urnscan.spark.executors import Keys, Told, Wanted
 from urnscan.spark.frames import CLASSES_HERE, CUT, OCCURRENCES_HERE, PART, RAW, REJECTED, ddl
-from urnscan.spark.partitions import first_tasks, partitions_of
+from urnscan.spark.partitions import cores_of, first_tasks, partitions_of
 from urnscan.tables.editions import names_now
 from urnscan.tables.schemas import WRITTEN
 from urnscan.urn.namespaces.own import Rules
@@ -356,18 +356,14 @@ def scan_inputs(spark: SparkSession, inputs: Sequence[Argument], wanted: Wanted,
     """Scan inputs, but not the files `outputs`; gives the tables that are wanted. Raises FatalError."""
     from pyspark import StorageLevel  # noqa: PLC0415
 
-    if ".connect." in type(spark).__module__:
-        raise FatalError("this is a session of Spark Connect: scans need one of classic Spark")
     if "-" in inputs:
         raise FatalError("standard input is on one machine only: name files, folders or URLs that all executors reach")
     planned = list(tasks(inputs, wanted.options, outputs, wanted.sizes))
     has_parts = any(isinstance(task, Part) for task in planned)
-    partitions = list(partitions_of(planned, spark.sparkContext.defaultParallelism))
-    shared = spark.sparkContext.broadcast(partitions)
+    partitions = list(partitions_of(planned, cores_of(spark)))
     numbers = spark.range(0, len(partitions), 1, max(1, len(partitions)))
-    raw = numbers.mapInArrow(
-        lambda batches: executors.scanned_tasks(batches, wanted, lambda number: shared.value[number]), ddl(RAW)
-    )
+    # Functions take the tasks along, as Spark Connect has no broadcast; classic Spark makes one of it if they are many.
+    raw = numbers.mapInArrow(lambda batches: executors.scanned_tasks(batches, wanted, partitions), ddl(RAW))
     return Scan(raw.persist(StorageLevel.DISK_ONLY), wanted.options, len(partitions), has_parts)
 
 
@@ -393,7 +389,7 @@ def _classes(partial: DataFrame, keys: Keys, options: Options) -> DataFrame:
 
 def _cut(partial: DataFrame, keys: Keys) -> DataFrame:
     """Blobs of partial rows, cut; a partition is a range of `urn`, so an executor has all rows of a class."""
-    cores = partial.sparkSession.sparkContext.defaultParallelism
-    ranges = choose_ranges(keys.some, max(keys.octets // _RANGE, min(cores, keys.octets // _LEAST), 1))
+    most = max(keys.octets // _RANGE, min(cores_of(partial.sparkSession), keys.octets // _LEAST), 1)
+    ranges = choose_ranges(keys.some, most)
     blobs = partial.mapInArrow(lambda batches: executors.cut(batches, ranges), ddl(CUT))
     return blobs.repartitionById(len(ranges), "range").sortWithinPartitions("task", "row")

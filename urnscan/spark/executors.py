@@ -99,7 +99,7 @@ _workers: dict[Wanted, Worker] = {}
 
 
 def scanned_tasks(
-    batches: Iterable[pa.RecordBatch], wanted: Wanted, planned: Callable[[int], tuple[int, bytes]]
+    batches: Iterable[pa.RecordBatch], wanted: Wanted, planned: Sequence[tuple[int, bytes]]
 ) -> Iterator[pa.RecordBatch]:
     """Numbers of partitions -> RAW rows; `planned` has the number of the first task of each, and its tasks, pickled."""
     with contextlib.suppress(OSError):  # without the folder, each input at a relative path fails
@@ -108,7 +108,7 @@ def scanned_tasks(
     worker = _workers.pop(wanted, None) or Worker(wanted.options, wanted.sizes, tables, lambda _: None)
     for batch in batches:
         for number in batch.column(0).to_pylist():
-            first, tasks = planned(number)
+            first, tasks = planned[number]
             # Pickled by the driver, which may run any code here.
             for blob in _scanned(first, pickle.loads(tasks), worker, wanted):  # noqa: S301
                 yield frames.batch([blob], frames.RAW)

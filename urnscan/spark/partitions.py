@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from urnscan.run.tasks import Files, Part, Task, octets_of
 from urnscan.spark.executors import Told
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 _PARTITION = 128 << 20  # octets of inputs in a partition, at most
 _FILE = 32 << 20  # octets of blobs in a file of occurrences or rejects, about, where those of many tasks come together
 _WAVES = 4  # partitions for each core, at least, if there is so much to do
+
+
+def cores_of(spark: SparkSession) -> int:
+    """Number of cores of the executors; a session of Spark Connect tells it only by the partitions of a frame."""
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+
+    if ".connect." not in type(spark).__module__:
+        return spark.sparkContext.defaultParallelism
+    return spark.range(1 << 16).select(F.spark_partition_id()).distinct().count()
 
 
 def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, bytes]]:
