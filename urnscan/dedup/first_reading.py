@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
 from functools import partial
@@ -31,9 +31,11 @@ from urnscan.errors import (
     option,
 )
 from urnscan.framing.buffer import Buffer
+from urnscan.framing.lines import Damaged
 from urnscan.output.spill import Spilled
 from urnscan.records.formats import FORMATS, likely, recognise
 from urnscan.records.keys import URN, always, unsure
+from urnscan.records.record import Cut, RecordReader, UnreadableError
 from urnscan.run.failures import NO_PLACE, Failures
 from urnscan.run.options import Options
 from urnscan.run.pieces import Counts
@@ -209,15 +211,22 @@ class FirstReading:
         """Find the records of a dump. Raises LimitError if the rest of its input must not be read."""
         self._then(partial(self._begin, in_turn.dump))
         reader = in_turn.wanted.reader()
+        cuts = reader.cuts
+        if not in_turn.dump.format.has_places and self.outputs.need_second_reading:
+            cuts = partial(self._kept, in_turn.dump, reader)
         batch = Batch(in_turn.wanted)
         count = 0
         buffer.take_mark()
         while True:
-            for count, found in enumerate(reader.cuts(buffer), count + 1):  # noqa: B020 (it goes on behind a loss)
-                batch.add(count, found)
-                if batch.is_full:
-                    self._submit(in_turn, batch)
-                    batch = Batch(in_turn.wanted)
+            try:
+                for count, found in enumerate(cuts(buffer), count + 1):  # noqa: B020 (it goes on behind a loss)
+                    batch.add(count, found)
+                    if batch.is_full:
+                        self._submit(in_turn, batch)
+                        batch = Batch(in_turn.wanted)
+            except UnreadableError as error:
+                self._fail(in_turn.place, in_turn.dump.source.name, FormatError(in_turn.dump.name, str(error)))
+                break
             self._submit(in_turn, batch)
             batch = Batch(in_turn.wanted)
             if buffer.error is None or isinstance(buffer.error, LimitError):
@@ -229,6 +238,18 @@ class FirstReading:
         self._then(partial(self._end, in_turn, count))
         if isinstance(buffer.error, LimitError):
             raise buffer.error
+
+    def _kept(self, dump: Dump, reader: RecordReader, buffer: Buffer) -> Iterator[Cut | Damaged]:
+        """Find the records of a dump, and keep their octets, which are made from it, for the second reading."""
+        spool = self._spool = self._spool or Spool(self.folder())
+        dump.made = 0
+        for found in reader.cuts(buffer):
+            if isinstance(found, Cut):
+                if not dump.made:
+                    dump.spooled = spool.octets
+                spool.keep(memoryview(found.octets))
+                dump.made += len(found.octets)
+            yield found
 
     def _submit(self, in_turn: _InTurn, batch: Batch) -> None:
         """Have a batch read, and take what is read by now. Raises FatalError."""

@@ -20,6 +20,7 @@ from urnscan.records.lines import LineRecords
 from urnscan.records.marc import MarcRecords, is_marc, show_marc, unpack_marc
 from urnscan.records.marc_lines import AlephRecords, MarcEditRecords, YazRecords, is_aleph, is_marc_edit, is_yaz
 from urnscan.records.pica import PicaRecords, is_pica_normalised, is_pica_plain, show_pica
+from urnscan.records.rdf import RdfRecords, is_rdf
 from urnscan.records.record import RecordReader, decoded
 from urnscan.records.separated import SeparatedRecords, is_separated
 from urnscan.records.tagged import (
@@ -60,6 +61,8 @@ class Format:
     """Whether the name of a record is a number of the record itself; in Dublin Core it is any identifier of the thing."""
     has_fields: bool = True
     """Whether a record has fields, so that it can have keys other than URNs."""
+    has_places: bool = True
+    """Whether each record has a place in the dump, so that it can be copied. Otherwise its octets are made from the dump."""
     show: Callable[[bytes], str] = decoded
     """Function that shows a record to a person; it never raises."""
 
@@ -84,6 +87,7 @@ _FORMATS = (
     Format("pica-plain", "PICA+ (plain)", PicaRecords, is_pica_plain, line_ends=2),
     # A blank node has a meaning in one dump only, so two dumps do not make one.
     Format("ntriples", "N-Triples or N-Quads", TripleRecords, is_triples, framed=True, keyed=True, numbered=False),
+    Format("rdf", "RDF/XML or Turtle", RdfRecords, is_rdf, framed=True, numbered=False, has_places=False),
     Format("ris", "RIS", RisRecords, is_ris),
     Format("nbib", "PubMed (MEDLINE)", MedlineRecords, is_medline, line_ends=2),
     Format("enw", "EndNote (import format)", EndNoteRecords, is_endnote, line_ends=2),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
 from urnscan.framing.lines import Damaged, lines, too_long
@@ -106,7 +106,11 @@ class TripleRecords(RecordReader):
 
     def record(self, cut: Cut) -> Record:
         """Read a run."""
-        offset, octets, subject = cut
+        return self.of_subject(cut, cut.around, self._said(cut.octets))
+
+    def of_subject(self, cut: Cut, subject: bytes, said: Iterable[tuple[bytes, str]]) -> Record:
+        """The record of a subject. `said`: names of fields and their texts; only those that are wanted count."""
+        offset, octets, _ = cut
         name = _text(subject[1:-1] if subject.startswith(b"<") else subject)
         texts = (_unescaped(octets),) if self.has_texts else ()
         if self.fields is None and not self.described:
@@ -114,14 +118,17 @@ class TripleRecords(RecordReader):
         # A blank node has a name in this dump only.
         own = [Own(name)] if self.fields is not None and subject.startswith(b"<") else []
         statements: list[Statement] = []
-        for predicate, iri, literal in _STATEMENT.findall(octets):
-            said = predicate if b"\\" not in predicate else _unescaped(predicate)
-            rows, describing = self.field_octets.get(said), self.described_octets.get(said)
-            if rows or describing:
-                text = _text(iri or literal[1:-1])
-                own += of_value(text, rows or ())
-                statements += description.of_text(text, describing or ())
+        for field, text in said:
+            own += of_value(text, self.field_octets.get(field, ()))
+            statements += description.of_text(text, self.described_octets.get(field, ()))
         return Record(offset, octets, name, texts, own, description.pack(self.described_by, statements))
+
+    def _said(self, octets: bytes) -> Iterator[tuple[bytes, str]]:
+        """The fields in a run that are wanted."""
+        for predicate, iri, literal in _STATEMENT.findall(octets):
+            field = predicate if b"\\" not in predicate else _unescaped(predicate)
+            if field in self.field_octets or field in self.described_octets:
+                yield field, _text(iri or literal[1:-1])
 
 
 def _end(pattern: re.Pattern[bytes], octets: bytes, start: int, stop: int = sys.maxsize) -> int:

@@ -55,8 +55,8 @@ class ExampleRecord:
     source: str
     number: int
     """Number of the record in its source."""
-    start: int
-    """Octets from the beginning of the source."""
+    start: int | None
+    """Octets from the beginning of the source; None if the record has no place there."""
     identifier: str | None
     excerpt: str
     """Beginning of the record, decoded, with its controls."""

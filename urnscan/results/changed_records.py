@@ -222,5 +222,5 @@ def _escaped(column: pa.StringArray) -> pa.StringArray:
 
 
 def _digits(column: pa.Array) -> pa.StringArray:
-    """Numbers as strings that sort in the same order."""
-    return pc.utf8_lpad(column.cast(pa.string()), _DIGITS, "0")
+    """Numbers as strings that sort in the same order; null is the number 0."""
+    return pc.utf8_lpad(column.cast(pa.string()).fill_null("0"), _DIGITS, "0")

@@ -97,7 +97,7 @@ FREQUENCIES = _schema("urn occurrence_count")
 CLUSTERS = _schema(
     "cluster source member record record_id start length urns other_keys joined_by cluster_rank kept decision reason component "
     "title publication_year format author",
-    nullable=(*_NULLABLE, "reason", "author"),
+    nullable=(*_NULLABLE, "start", "length", "reason", "author"),
     member=_DICTIONARY,
     length=pa.int64(),
 )
@@ -105,6 +105,7 @@ CLUSTERS = _schema(
 
 MAPPING = _schema(
     "source member record record_id start kept_source kept_member kept_record kept_record_id cluster joined_by",
+    nullable=(*_NULLABLE, "start"),
     member=_DICTIONARY,
 )
 """One row per record that is removed, in the order of CLUSTERS: itself, and the record that is kept in its place."""
@@ -112,7 +113,7 @@ MAPPING = _schema(
 REVIEW = _schema(
     "component cluster decision reason title author publication_year edition format urns other_keys "
     "source member record record_id start digest",
-    nullable=(*_NULLABLE, "reason", "author", "edition"),
+    nullable=(*_NULLABLE, "start", "reason", "author", "edition"),
     member=_DICTIONARY,
     decision=pa.string(),
 )
@@ -142,6 +143,7 @@ CHANGES = _schema(
 
 CHANGED_RECORDS = _schema(
     "change source member record_id start title changes",
+    nullable=(*_NULLABLE, "start"),
     change=pa.string(),
     member=_DICTIONARY,
     changes=CHANGES.field("changes").type,
