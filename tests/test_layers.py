@@ -16,7 +16,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     "framing": ("errors", ""),
     "sources": ("errors arrays framing", "numpy pyarrow isal zstandard lz4 brotli fsspec lxml msgspec pypdfium2"),
     "scanner": ("display errors arrays urn", "numpy regex"),
-    "records": ("errors urn framing", "lxml pymarc regex"),
+    "records": ("errors urn framing", "lxml pymarc rdflib regex"),
     "tables": ("errors arrays urn scanner", "numpy pyarrow"),
     "grouping": ("errors pool arrays urn tables", "numpy pyarrow"),
     "output": ("display errors pool arrays sources tables", "numpy pyarrow"),

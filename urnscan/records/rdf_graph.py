@@ -85,12 +85,18 @@ class _XmlHandler(RDFXMLHandler):
         """Begin an element."""
         self._give_text()
         super().startElementNS(name, qname, attrs)
+        if isinstance(self.current.object, rdflib.Literal) and self.current.char == self.literal_element_char:
+            self.current.object = ""  # one of XML grows, and rdflib would parse it with each element in it
 
     def endElementNS(self, name: Any, qname: Any) -> None:  # noqa: ANN401, N802
         """End an element. Raises UnreadableError where a literal of XML is too long."""
         self._give_text()
-        if len(self.current.object or "") > _LONGEST_XML:
-            raise UnreadableError(f"has a literal of XML with more than {_LONGEST_XML:,} characters")
+        text = self.current.object
+        if type(text) is str:  # no term yet: a literal of XML, or an element in one
+            if len(text) > _LONGEST_XML or len(self.parent.object or "") > _LONGEST_XML:
+                raise UnreadableError(f"has a literal of XML with more than {_LONGEST_XML:,} characters")
+            if self.current.end == self.property_element_end:
+                self.current.object = rdflib.Literal(text, datatype=rdflib.RDF.XMLLiteral)
         super().endElementNS(name, qname)
 
     def _give_text(self) -> None:
