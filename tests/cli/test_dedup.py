@@ -775,6 +775,37 @@ class TestInputs:
         assert clustered(urnscan) == [1, 1, 1]
         assert (urnscan.folder / "kept.nt").read_bytes() == lines[0] + lines[2]
 
+    def test_records_without_a_place(self, urnscan):
+        """Page of dedup, RDF: `start` and `length` are null; pages show statements; a copy is refused before it is written."""
+        turtle = (
+            b'@prefix s: <https://schema.org/> .\n<x:a> s:name "A" ; s:url <urn:foo:a> .\n<x:b> s:url "urn:foo:a" .\n'
+        )
+        urnscan.write("a.ttl", turtle)
+        outputs = [
+            "-o",
+            "clusters.parquet",
+            "--mapping",
+            "mapping.csv",
+            "--report",
+            "report.html",
+            "--review",
+            "review.html",
+        ]
+        dedup(urnscan, "a.ttl", *outputs)
+        table = pq.read_table(urnscan.folder / "clusters.parquet")
+        assert table.select(["cluster", "record_id", "start", "length"]).to_pylist() == [
+            {"cluster": 1, "record_id": name, "start": None, "length": None} for name in ("x:a", "x:b")
+        ]
+        page = (urnscan.folder / "report.html").read_text()
+        assert "at octet" not in page
+        assert "&lt;x:b&gt;" in page
+        dedup(urnscan, "-", "-o", "piped.parquet", "--report", "piped.html", stdin=turtle)
+        assert "&lt;x:b&gt;" in (urnscan.folder / "piped.html").read_text()
+        for option in ("--deduplicated", "--removed"):
+            (told, *_) = said(dedup(urnscan, "a.ttl", option, "copy.ttl", status=2))
+            assert "make N-Triples of it first: rapper" in told
+            assert "copy.ttl" not in urnscan.names()
+
     def test_the_main_command_reads_a_file_of_that_name(self, urnscan):
         urnscan.write("dedup", b"urn:foo:a\n")
         assert urnscan.printed("./dedup") == ["./dedup:1:urn:foo:a"]
