@@ -135,7 +135,7 @@ class TestClusters:
         for name in ("urns", "other_keys", "joined_by"):  # the names inside a list differ between versions of Parquet
             assert types.pop(name).value_type == pa.string()
         assert types == {name: kind for name, kind in COLUMNS.items() if kind != URNS}
-        nullable = ["member", "record_id", "reason", "title", "publication_year", "format", "author"]
+        nullable = ["member", "record_id", "start", "length", "reason", "title", "publication_year", "format", "author"]
         assert [field.name for field in schema if field.nullable] == nullable
 
     def test_metadata(self, books):
