@@ -21,9 +21,11 @@ def cores_of(spark: SparkSession) -> int:
     """Number of cores of the executors; a session of Spark Connect tells it only by the partitions of a frame."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
-    if ".connect." not in type(spark).__module__:
-        return spark.sparkContext.defaultParallelism
-    return spark.range(1 << 16).select(F.spark_partition_id()).distinct().count()
+    if ".connect." in type(spark).__module__:
+        cores: int = spark.range(1 << 16).select(F.spark_partition_id()).distinct().count()
+    else:
+        cores = spark.sparkContext.defaultParallelism
+    return cores
 
 
 def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, bytes]]:
