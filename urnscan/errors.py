@@ -21,8 +21,7 @@ A notebook shows these errors as sentences, without a traceback.
 
 import contextlib
 import functools
-import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 _is_at_shell = False
@@ -77,7 +76,6 @@ def checks_options(function: _Function) -> _Function:
         ...
     urnscan.errors.ArgumentError: find has no option syntx; is it syntax?
     """
-    signature = inspect.signature(function)
     code = function.__code__
     names = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name != "self"]
     known = frozenset(names)
@@ -90,13 +88,24 @@ def checks_options(function: _Function) -> _Function:
             more = f"is it {near[0]}?" if near else f"it has {', '.join(names)}"
             raise ArgumentError(f"{function.__name__} has no option {unknown}; {more}")
         try:
-            signature.bind(*arguments, **options)
+            return function(*arguments, **options)
         except TypeError as error:
-            more = "; options are given by name" if "too many positional" in str(error) else ""
-            raise ArgumentError(f"{function.__name__}: {error}{more}") from None
-        return function(*arguments, **options)
+            if isinstance(error, UrnscanError) or not (wrong := _wrong_call(function, arguments, options)):
+                raise
+            raise ArgumentError(f"{function.__name__}: {wrong}") from None
 
     return cast(_Function, checked)
+
+
+def _wrong_call(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
+    """The reason why a function does not take these arguments; empty if it does."""
+    import inspect  # noqa: PLC0415 (only a wrong call needs it)
+
+    try:
+        inspect.signature(function).bind(*arguments, **options)
+    except TypeError as error:
+        return f"{error}; options are given by name" if "too many positional" in str(error) else str(error)
+    return ""
 
 
 class _Sentence(Exception):  # noqa: N818 (base of the classes below)

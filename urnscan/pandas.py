@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from urnscan.errors import ArgumentError, checks_options
-from urnscan.library.batches import array_of_pandas, remedy_for
+from urnscan.library.batches import remedy_for, texts_of_pandas
 from urnscan.library.columns import canonical_forms, names_in, validities
 from urnscan.run.options import OF_INPUTS, Options, read_options
 from urnscan.scanner.grammar import ResolverTail
@@ -105,9 +105,7 @@ class SeriesURN:
         return frame.reindex(encoded.indices.fill_null(-1).to_numpy()).set_axis(self._series.index)
 
     def _array(self) -> pa.ChunkedArray:
-        array = array_of_pandas(self._series, "the series is not text")
-        if array.null_count == len(array):  # nothing but missing values, which pandas reads as numbers
-            return pa.chunked_array([pa.nulls(len(array), pa.string())])
+        array = texts_of_pandas(self._series, "the series is not text")
         if not is_text(array.type):
             raise ArgumentError(f"the series is {self._series.dtype}, not text: {remedy_for(array.type)}")
         return array

@@ -138,10 +138,7 @@ def _of_pandas(frame: pd.DataFrame, names: _Names) -> pa.Table:
     arrays: dict[str, pa.ChunkedArray] = {}
     for place in _named(columns, names):
         wrong = f"column {columns[place]!r} {'cannot be kept' if arrays else 'is not text'}"
-        array = array_of_pandas(frame.iloc[:, place], wrong)
-        if not arrays and array.null_count == len(array):  # nothing but missing values, which pandas reads as numbers
-            array = pa.chunked_array([pa.nulls(len(array), pa.string())])
-        arrays[columns[place]] = array
+        arrays[columns[place]] = (array_of_pandas if arrays else texts_of_pandas)(frame.iloc[:, place], wrong)
     return pa.table(arrays)
 
 
@@ -152,6 +149,12 @@ def array_of_pandas(series: pd.Series, wrong: str) -> pa.ChunkedArray:
     except (pa.ArrowException, ValueError, OverflowError) as error:
         raise ArgumentError(f"{wrong}: {_mixed(series) or error}") from None
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def texts_of_pandas(series: pd.Series, wrong: str) -> pa.ChunkedArray:
+    """Like `array_of_pandas`; a series of nothing but missing values, which pandas reads as numbers, is one of text."""
+    array = array_of_pandas(series, wrong)
+    return pa.chunked_array([pa.nulls(len(array), pa.string())]) if array.null_count == len(array) else array
 
 
 def _mixed(series: pd.Series) -> str:

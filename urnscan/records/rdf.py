@@ -38,7 +38,7 @@ _BEGINNING = re.compile(rb"[<\[(@]|_:|[A-Za-z]")
 _SUFFIXES = (".ttl", ".trig", ".turtle")
 
 Said = Mapping[str, Iterable[str]]
-"""What a dump says of a subject: objects by predicate."""
+"""The statements of a dump about a subject: objects by predicate."""
 
 
 def is_rdf(head: bytes, name: str) -> bool | None:

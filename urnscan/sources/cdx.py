@@ -52,7 +52,7 @@ class RecordIndex:
     """Lines that name no record."""
 
     is_file = True
-    """Whether it can be read a second time, as a list of paths."""
+    """An index can be read a second time, like a list of paths in a file."""
 
     @property
     def octets(self) -> int:

@@ -13,17 +13,13 @@ from typing import NamedTuple, Protocol
 
 from urnscan.errors import SourceError
 from urnscan.sources.ahead import in_turn
+from urnscan.sources.compression.dictionary import DICTIONARY_FRAME, LARGEST_DICTIONARY, TEXT_FRAME
 from urnscan.sources.inputs import Input
 from urnscan.sources.reader import PieceReader, Reader
 
 _REQUEST = 1 << 20  # octets that are read at once
 _GAP = 1 << 14  # octets between two neighbours that are read for nothing: fewer than a request costs
 _AT_ONCE = 8  # requests of one thread: servers refuse those who ask for more at once
-_FRAME, _DICTIONARY = (
-    b"\x28\xb5\x2f\xfd",
-    b"\x5d\x2a\x4d\x18",
-)  # of Zstandard: one with text, one that may hold a dictionary
-_LARGEST_DICTIONARY = 1 << 23
 _SIGN = 2  # octets by which the forms of records differ
 
 
@@ -157,7 +153,7 @@ class _File:
 
     def _pieces(self, begin: memoryview, rest: Iterator[memoryview]) -> Iterator[bytes | memoryview]:
         """The octets of an extent; before a frame of Zstandard the dictionary of its file. Raises SourceError."""
-        if begin[:4] == _FRAME:
+        if begin[:4] == TEXT_FRAME:
             yield self._dictionary
         yield begin
         yield from rest
@@ -165,10 +161,10 @@ class _File:
     @functools.cached_property
     def _dictionary(self) -> bytes:
         """The first frame of a Zstandard file, if it can hold the dictionary of the others. Raises SourceError."""
-        with closing(self._open(0, _LARGEST_DICTIONARY + 8)) as octets:
+        with closing(self._open(0, LARGEST_DICTIONARY + 8)) as octets:
             head = bytes(self._read(octets, 0, 8))
             size = int.from_bytes(head[4:], "little")
-            if head[:4] != _DICTIONARY or size > _LARGEST_DICTIONARY:
+            if head[:4] != DICTIONARY_FRAME or size > LARGEST_DICTIONARY:
                 return b""
             return head + bytes(self._read(octets, 8, 8 + size))
 

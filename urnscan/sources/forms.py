@@ -149,7 +149,7 @@ def _as_it_is(
 
 
 def _is_result(head: bytes, layer: Layer) -> bool | None:
-    """Whether it is a table that urnscan wrote in CSV, TSV or JSON Lines. With `--column` it is read like any other."""
+    """Tell a table that urnscan wrote in CSV, TSV or JSON Lines. With `--column` it is read like any other."""
     if layer.reading.columns:
         return False
     if not head.startswith(b"{"):

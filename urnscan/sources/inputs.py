@@ -41,7 +41,7 @@ class Input:
 
     @property
     def is_whole_file(self) -> bool:
-        """Whether it is a file of this machine that is read whole."""
+        """True for a file of this machine that is read whole: not for an object, and not for records of a file."""
         return self.path is not None and not self.extents
 
     @property

@@ -23,7 +23,7 @@ class Script:
     name = ""
     """Name of the library in it, for errors."""
     part = "one answer"
-    """What it does between two words."""
+    """The work for which it may be silent, for errors."""
 
     def __init__(self, file: str) -> None:
         """Raises ProcessError if it cannot be started."""

@@ -12,12 +12,13 @@ from urnscan.sources.compression.frames import Decompressors, pass_over, skip_fr
 from urnscan.sources.compression.replay import BrokenError, ChecksumError, LeftOutError
 from urnscan.sources.reader import PieceReader
 
-_FRAME = b"\x5d\x2a\x4d\x18"
-_DICTIONARY, _COMPRESSED = (
-    b"\x37\xa4\x30\xec",
-    b"\x28\xb5\x2f\xfd",
-)  # a skippable frame of this kind may hold other things
-_LARGEST = 1 << 23  # octets, compressed or not: what the specification asks readers to take
+TEXT_FRAME = b"\x28\xb5\x2f\xfd"
+"""The first octets of a frame with text, or of a compressed dictionary."""
+DICTIONARY_FRAME = b"\x5d\x2a\x4d\x18"
+"""The first octets of a skippable frame that may hold a dictionary; it may also hold other things."""
+LARGEST_DICTIONARY = 1 << 23
+"""Octets of a dictionary, compressed or not: what the specification asks readers to take."""
+_DICTIONARY = b"\x37\xa4\x30\xec"
 _ADVICE = "decompress the file first (zstd -d -D DICTIONARY)"
 
 
@@ -54,13 +55,13 @@ class ZstandardFile:
     def _take(self, buffer: Buffer) -> bool:
         """Take the frame at the position, if it holds a dictionary."""
         head = bytes(buffer.peek(12)[:12])
-        if head[:4] != _FRAME or head[8:] not in (_DICTIONARY, _COMPRESSED):
+        if head[:4] != DICTIONARY_FRAME or head[8:] not in (_DICTIONARY, TEXT_FRAME):
             return False
         start, size = buffer.position, int.from_bytes(head[4:8], "little")
         self._name = f"the dictionary at octet {start}"
         self._octets, self._decompressors, self._number = b"", None, 0
         self._wrong = f"needs {self._name}, which has more than 8 MiB"
-        if size > _LARGEST:
+        if size > LARGEST_DICTIONARY:
             return skip_frame(buffer)
         self._wrong = f"needs {self._name}, which is cut off"
         buffer.skip(8)
@@ -102,7 +103,7 @@ class ZstandardFile:
         for text in zstandard(Buffer(PieceReader(iter([octets])))):
             self._count(len(text))
             content += text
-            if len(content) > _LARGEST:
+            if len(content) > LARGEST_DICTIONARY:
                 raise _TooLargeError
         return bytes(content)
 
