@@ -11,7 +11,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     "display": ("", "regex tqdm IPython"),
     "errors": ("display", ""),
     "pool": ("", ""),
-    "arrays": ("display", "numba numpy pyarrow"),
+    "arrays": ("display", "llvmlite numba numpy pyarrow"),
     "urn": ("display errors arrays", "numpy regex stdnum homoglyphs_fork"),
     "framing": ("errors", ""),
     "sources": ("errors arrays framing", "numpy pyarrow isal zstandard lz4 brotli fsspec lxml msgspec pypdfium2"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import urnscan
-from urnscan.arrays import jit
+from urnscan.arrays import jit, object_code
 from urnscan.library.compilation import WarmUp
 
 USED = """
@@ -17,8 +17,8 @@ import urnscan
 from urnscan.arrays import jit
 
 assert urnscan.warm_up().is_kept
-print(*sorted(entry.py_func.__qualname__ for entry in jit._WATCH.entries if not entry.signatures))
-print(*sorted({entry.py_func.__module__ for entry in jit._WATCH.entries}))
+print(*sorted(entry.__qualname__ for entry in jit.ENTRIES if not entry.kinds))
+print(*sorted({entry.__module__ for entry in jit.ENTRIES}))
 """
 
 
@@ -28,7 +28,7 @@ def test_all_functions_are_used():
     unused, modules = done.stdout.splitlines()
     assert unused == ""
     package = Path(urnscan.__file__).parent
-    found = {source for source in jit.SOURCES if "@compiled\n" in (package / source).read_text()}
+    found = {source for source in object_code.SOURCES if "@compiled\n" in (package / source).read_text()}
     assert set(modules.split()) == {f"urnscan.{source.removesuffix('.py').replace('/', '.')}" for source in found}
 
 
@@ -61,7 +61,7 @@ class TestNotice:
         monkeypatch.setattr(jit._WATCH, "is_all", False)
 
     def test_beside_the_package(self, monkeypatch):
-        monkeypatch.setattr(jit, "_cache_folder", lambda: Path(jit.__file__).parent / "__pycache__")
+        monkeypatch.setattr(object_code, "cache_folder", lambda: Path(jit.__file__).parent / "__pycache__")
         with jit.all_in_one():
             assert jit.notice() == "compiling for this machine, once, takes some 20 seconds"
         assert jit.notice() == (
@@ -71,16 +71,16 @@ class TestNotice:
 
     def test_elsewhere(self, monkeypatch):
         """For example in the user's home, where the package's folder is read-only."""
-        monkeypatch.setattr(jit, "_cache_folder", lambda: Path("/home/a/.cache/numba/arrays_0"))
-        assert jit.notice().endswith("; the result is kept in /home/a/.cache/numba")
+        monkeypatch.setattr(object_code, "cache_folder", lambda: Path("/home/a/.cache/urnscan/urnscan_0"))
+        assert jit.notice().endswith("; the result is kept in /home/a/.cache/urnscan")
         with jit.all_in_one():
-            assert jit.notice().endswith("once, takes some 20 seconds; the result is kept in /home/a/.cache/numba")
+            assert jit.notice().endswith("once, takes some 20 seconds; the result is kept in /home/a/.cache/urnscan")
 
     def test_nowhere(self, monkeypatch):
-        monkeypatch.setattr(jit, "_cache_folder", lambda: None)
+        monkeypatch.setattr(object_code, "cache_folder", lambda: None)
         assert jit.notice() == f"compiling takes some 20 seconds, in each run, as {jit.NOT_KEPT}"
-        assert not jit.is_complete()
-        jit.mark_complete()
+        assert not object_code.is_complete()
+        object_code.mark_complete()
 
 
 @pytest.mark.slow

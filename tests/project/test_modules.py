@@ -19,7 +19,20 @@ FOLDER = Path(urnscan.__file__).parent
 
 LIGHT = {"display", "errors", "urn"}
 """What `import urnscan` may load at once."""
-HEAVY = {"numba", "numpy", "pandas", "pyarrow", "scipy", "lxml", "jinja2", "duckdb", "polars", "matplotlib", "tqdm"}
+HEAVY = {
+    "llvmlite",
+    "numba",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "lxml",
+    "jinja2",
+    "duckdb",
+    "polars",
+    "matplotlib",
+    "tqdm",
+}
 
 # Who may open files, and how it does. (cli: /dev/null in the place of a broken pipe; records: a table of its own.)
 OPENING = {"open", "fdopen", "OSFile", "memory_map", "open_file", "open_stream", "new_file", "ParquetWriter"}
@@ -271,7 +284,7 @@ class TestLight:
 
     def test_what_is_loaded_when_it_is_used(self):
         """Else the test above would see nothing."""
-        assert loaded_after("import urnscan; urnscan.find('')") == {"numba", "numpy"}
+        assert loaded_after("import urnscan; urnscan.find('')") == {"llvmlite", "numpy"}
         assert "pyarrow" in loaded_after("import urnscan; urnscan.scan")
 
 

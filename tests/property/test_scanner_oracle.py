@@ -10,7 +10,6 @@ import warnings
 from itertools import product
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -31,6 +30,7 @@ from tests.support.strategies import (
     octets,
     urn_pairs,
 )
+from urnscan.arrays.jit import IS_COMPILED
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar
 from urnscan.urn.syntax import get_syntax
@@ -277,7 +277,7 @@ class TestPseudoRandomTexts:
 
 def main_without_compiling(number: int) -> None:
     """What the subprocess runs."""
-    assert numba.config.DISABLE_JIT
+    assert not IS_COMPILED
     warnings.simplefilter("error")
     check_pseudo_random_texts(number)
     sys.stdout.write(f"{number} texts\n")

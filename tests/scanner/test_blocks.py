@@ -6,11 +6,11 @@ import time
 import tracemalloc
 from itertools import pairwise
 
-import numba
 import numpy as np
 import pytest
 
 from tests.support.oracle import CUT, END, SYNTAXES, Pieces, Record, oracle, records_of, rejects
+from urnscan.arrays.jit import IS_COMPILED
 from urnscan.scanner import blocks as scanner_module
 from urnscan.scanner.blocks import Matches, Rejects, Scanner
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar
@@ -472,7 +472,7 @@ class TestLinesAndOffsets:
         found = [[(record.text, record.line) for record in scan(end.join(lines))] for end in ("\n", "\r\n")]
         assert found[0] == found[1]
 
-    @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="too much for plain Python")
+    @pytest.mark.skipif(not IS_COMPILED, reason="too much for plain Python")
     def test_beyond_32_bits(self):
         """Offsets and lines count on: here behind 2**32 lines."""
         scanner = Scanner(Grammar(get_syntax("rfc2141")))
@@ -659,7 +659,7 @@ class Endless:
         return size
 
 
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="too much for plain Python")
+@pytest.mark.skipif(not IS_COMPILED, reason="too much for plain Python")
 class TestOneURNWithoutEnd:
     """Memory is bounded by the block size and `max_length`, never by a line, a file or a URN."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-import numba
 import numpy as np
 import pytest
 
 from tests.support.oracle import SYNTAXES, Pieces, oracle, records_of
+from urnscan.arrays.jit import IS_COMPILED
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import Grammar
 from urnscan.scanner.url_context import LOOK_BACK, URL_OCTETS
@@ -247,7 +247,7 @@ class TestTail:
                 cut(f"{begin}urn:ab:{'c' * first}{tail} z", syntax, trim=trim)
 
 
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="too much for plain Python")
+@pytest.mark.skipif(not IS_COMPILED, reason="too much for plain Python")
 class TestTime:
     """Linear in the text, whatever it is: a bounded look back, and no long match that is matched over and over."""
 

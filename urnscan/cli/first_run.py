@@ -18,10 +18,10 @@ def prepare(arguments: argparse.Namespace) -> None:
     So no later run waits for the compiler. A line says so, and a bar counts the functions, unless the run is quiet. Call
     it after `loading`.
     """
-    from urnscan.arrays import jit
+    from urnscan.arrays import jit, object_code
 
     jit.tell_with(lambda line: None if arguments.quiet else say(line))
-    if jit.IS_COMPILED and jit.kept_in() is not None and not jit.is_complete():
+    if jit.IS_COMPILED and jit.kept_in() is not None and not object_code.is_complete():
         from urnscan.library.compilation import warm_up
 
         with _counted(arguments):

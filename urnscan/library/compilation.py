@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from urnscan.arrays import jit
+from urnscan.arrays import jit, object_code
 from urnscan.display.text import counted
 from urnscan.library.deduplication import deduplicate
 from urnscan.library.scans import scan
@@ -69,7 +69,7 @@ def warm_up() -> WarmUp:
     if jit.IS_COMPILED:
         with jit.all_in_one():
             _use_all()
-        jit.mark_complete()
+        object_code.mark_complete()
     return WarmUp(jit.count() - before, time.monotonic() - began, jit.kept_in())
 
 

@@ -1,0 +1,60 @@
+"""Compilation by Numba. Only `jit` imports this module, and only where code is missing: Numba takes half a second to load."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numba
+from numba.core.options import DefaultOptions
+
+from urnscan.arrays.object_code import ObjectCode
+
+_LEAN: dict[str, bool] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+"""A private option: references to arrays are not counted. Numba counts them, atomically, wherever an array is handed on:
+that can take longer than the work on it. Where Numba has the option no longer, all else stays.
+"""
+
+
+def dispatcher(function: Callable[..., Any], resolved: Callable[[object], object], **options: bool | str) -> Any:  # noqa: ANN401 (Numba carries no types)
+    """Numba's form of a function. `resolved` gives its form of each value that the function knows by name."""
+    used = {*_names(function.__code__)}
+    known = {name: resolved(value) if name in used else value for name, value in function.__globals__.items()}
+    cells = tuple(types.CellType(resolved(cell.cell_contents)) for cell in function.__closure__ or ())
+    copy = types.FunctionType(function.__code__, known, function.__name__, function.__defaults__, cells)
+    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+    njit: Any = numba.njit  # its types do not know all of its options
+    return njit(nogil=True, no_cfunc_wrapper=True, **_LEAN, **options)(copy)
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    """Names that code uses, with those in its comprehensions."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def external(name: str, result: str, arguments: tuple[str, ...]) -> object:
+    """A function of the C library; types are named as Numba names them."""
+    kinds = (getattr(numba.types, argument) for argument in arguments)
+    return numba.types.ExternalFunction(name, getattr(numba.types, result)(*kinds))
+
+
+def compile_for(function: Any, arguments: tuple[object, ...]) -> tuple[Callable[..., Any], ObjectCode | None]:  # noqa: ANN401 (as above)
+    """A function of Python that runs a dispatcher's code for such arguments, and the code to keep.
+
+    None stands for code that cannot be kept: that of a Numba with other private parts, or that needs objects of Python.
+    """
+    typeof: Any = numba.typeof
+    called = function.compile(tuple(map(typeof, arguments)))
+    try:
+        result = function.overloads[function.signatures[-1]]
+        environments = [result.environment, *result._find_referenced_environments()]  # noqa: SLF001 (all that is kept is private)
+        if any(environment.consts for environment in environments):
+            return called, None
+        octets = result.library._get_compiled_object()  # noqa: SLF001
+        return called, ObjectCode(result.fndesc.llvm_cpython_wrapper_name, result.fndesc.env_name, octets)
+    except (AttributeError, RuntimeError, ValueError):
+        return called, None

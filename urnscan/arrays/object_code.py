@@ -1,0 +1,222 @@
+"""Object code of compiled functions: files that keep it, and calls of it without Numba, whose import takes half a second.
+
+LLVM links the code. Python calls it through two small modules of Numba that are written in C; they are loaded alone. With a
+Numba that has other ones nothing is kept, and each process compiles what it calls.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import ctypes
+import functools
+import hashlib
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+import numpy as np
+
+SOURCES = (
+    "arrays/ascii.py arrays/compiler.py arrays/jit.py arrays/octets.py arrays/strings.py dedup/components.py "
+    "grouping/classes.py grouping/ranges.py scanner/grammar.py scanner/kernel.py scanner/trim.py scanner/url_context.py "
+    "scanner/views/markup.py scanner/views/readings.py scanner/views/references.py scanner/views/windows.py "
+    "sources/archives/warc_heads.py sources/seen_inputs.py sources/small_files.py "
+    "tables/rows.py tables/spellings.py urn/beginnings.py urn/namespaces/check_digits.py urn/namespaces/columns.py urn/namespaces/endings.py "
+    "urn/namespaces/patterns.py urn/spellings.py urn/syntax.py"
+).split()
+"""Files whose text compiled code depends on: compiled functions, and the constants that become part of them.
+
+A function is compiled together with all that it calls, so a change in any of these files makes the code of every function
+stale. `tests/arrays/test_object_code.py` compares this list with the code.
+"""
+
+PACKAGE = Path(__file__).parents[1]
+_SETTINGS = "NUMBA_BOUNDSCHECK", "NUMBA_CPU_FEATURES", "NUMBA_CPU_NAME", "NUMBA_OPT"
+"""Variables of the environment with which Numba makes other code."""
+_MARK = ".complete"
+_KEPT_ALIVE: list[object] = []
+"""Objects to which linked code points."""
+
+
+class ObjectCode(NamedTuple):
+    """One compiled function with all that it calls, for one kind of arguments."""
+
+    entry: str
+    """The symbol of the function that Python calls."""
+    environment: str
+    """The symbol of a pointer to an object of Numba, without which the code does not run."""
+    octets: bytes
+    """An object file, such as a compiler of C makes."""
+
+
+def load(function: str, kinds: object) -> Callable[..., Any] | None:
+    """A function whose code is kept, for these kinds of arguments; None where it is not kept."""
+    try:
+        entry, environment, octets = _path(function, kinds).read_bytes().split(b"\n", 2)
+    except (OSError, ValueError):
+        return None
+    return _linked(ObjectCode(entry.decode(), environment.decode(), octets), function)
+
+
+def save(function: str, kinds: object, code: ObjectCode) -> None:
+    """Keep the code if a folder can be written, and remove that of another `source_key`."""
+    new = None
+    try:
+        path = _path(function, kinds)
+        for other in path.parent.glob(f"{function}.{sys.implementation.cache_tag}.*"):
+            if _source_key() not in other.name:
+                other.unlink(missing_ok=True)
+        new = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
+        new.write_bytes(b"\n".join([code.entry.encode(), code.environment.encode(), code.octets]))
+        new.replace(path)
+    except OSError:  # a full disk, or a folder that is used though it is read-only
+        if new is not None:
+            with contextlib.suppress(OSError):
+                new.unlink(missing_ok=True)
+
+
+def _path(function: str, kinds: object) -> Path:
+    """The file for a function. Raises OSError where code is not kept."""
+    folder = cache_folder()
+    if folder is None:
+        raise FileNotFoundError
+    digest = hashlib.blake2b(f"{_machine()} {kinds}".encode(), digest_size=8).hexdigest()
+    return folder / f"{function}.{sys.implementation.cache_tag}.{_source_key()}.{digest}.o"
+
+
+def source_key(package: Path) -> str:
+    """Digest of the SOURCES below `package`, and of the versions of Numba and NumPy, which become part of the code."""
+    found = importlib.util.find_spec("numba")
+    numba = Path(found.origin).with_name("_version.py").read_bytes() if found and found.origin else b""
+    texts = [(package / source).read_bytes() for source in SOURCES]
+    return hashlib.blake2b(b"\0".join([numba, np.__version__.encode(), *texts]), digest_size=8).hexdigest()
+
+
+@functools.cache
+def _source_key() -> str:
+    return source_key(PACKAGE)
+
+
+@functools.cache
+def _machine() -> str:
+    """The processor, and the settings of Numba that change the code."""
+    features = llvm.get_host_cpu_features().flatten()
+    settings = [f"{name}={os.environ.get(name, '')}" for name in _SETTINGS]
+    return " ".join([llvm.get_process_triple(), llvm.get_host_cpu_name(), features, *settings])
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """The folder in which code is kept; None if there is none.
+
+    It is NUMBA_CACHE_DIR, or that of the package, or one in the user's home: the first that can be written or holds all.
+    """
+    try:
+        _source_key(), _c_modules()
+    except (ImportError, OSError):  # another Numba, or a package in a zip file
+        return None
+    own = f"urnscan_{hashlib.blake2b(bytes(PACKAGE), digest_size=8).hexdigest()}"
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    folders = [Path(named) / own] if named else [PACKAGE / "__pycache__", *(base / own for base in _user_caches())]
+    return next((folder for folder in folders if _mark(folder).exists() or _is_writable(folder)), None)
+
+
+def _user_caches() -> Iterator[Path]:
+    """The user's folder for what we keep, if there is a user with a home."""
+    with contextlib.suppress(RuntimeError):
+        caches = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+        yield Path(os.environ.get("XDG_CACHE_HOME") or caches) / PACKAGE.name
+
+
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+def is_complete() -> bool:
+    """Whether `mark_complete` was called in an earlier process, on such a processor, for the same code."""
+    folder = cache_folder()
+    return folder is not None and _mark(folder).exists()
+
+
+def mark_complete() -> None:
+    """Remember that all functions are compiled and kept, if they are."""
+    folder = cache_folder()
+    if folder is not None and not is_complete():
+        mark = _mark(folder)
+        for old in folder.glob(f"{mark.name.split('.')[0]}.{sys.implementation.cache_tag}.*{_MARK}"):
+            old.unlink(missing_ok=True)
+        mark.touch()
+
+
+def _mark(folder: Path) -> Path:
+    """The file that tells that the folder holds all."""
+    machine = hashlib.blake2b(_machine().encode(), digest_size=8).hexdigest()
+    return folder / f"{machine}.{sys.implementation.cache_tag}.{_source_key()}{_MARK}"
+
+
+def _linked(code: ObjectCode, function: str) -> Callable[..., Any]:
+    """A function of Python that calls the code."""
+    engine = _engine()
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code.octets))
+    engine.finalize_object()
+    _, functions = _c_modules()
+    environment = functions.Environment({})
+    ctypes.c_void_p.from_address(engine.get_global_value_address(code.environment)).value = id(environment)
+    _KEPT_ALIVE.append(environment)
+    module, _, name = function.rpartition(".")
+    address = engine.get_function_address(code.entry)
+    called: Callable[..., Any] = functions.make_function(sys.modules[module], name, "", address, environment, (engine,))
+    return called
+
+
+@functools.cache
+def _engine() -> Any:  # noqa: ANN401 (llvmlite carries no types)
+    """The linker of this process, which knows the symbols that code of Numba needs beside those of Python and C."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    llvm.add_symbol("_Py_NoneStruct", id(None))
+    for module in _c_modules():
+        for name, address in module.c_helpers.items():
+            llvm.add_symbol(f"numba_{name}", address)
+    for value in vars(builtins).values():
+        if isinstance(value, type) and issubclass(value, BaseException):
+            llvm.add_symbol(f"PyExc_{value.__name__}", id(value))
+    # Numba makes code for an x86 processor that cannot be moved, and must be linked as such.
+    target = llvm.Target.from_default_triple()
+    relocation = "static" if target.name.startswith("x86") else "default"
+    machine = target.create_target_machine(reloc=relocation, codemodel="jitdefault", jit=True)
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+
+
+@functools.cache
+def _c_modules() -> tuple[Any, Any]:
+    """Numba's modules in C that its code needs, without Numba itself. Raises ImportError where they are not as they were."""
+    found = importlib.util.find_spec("numba")
+    folders = found.submodule_search_locations if found else None
+    helpers, functions = (_module_in(folders, name) for name in ("_helperlib", "_dynfunc"))
+    if not {"Environment", "make_function", "c_helpers"} <= {*dir(functions)} or not hasattr(helpers, "c_helpers"):
+        raise ImportError("numba")
+    return helpers, functions
+
+
+def _module_in(folders: list[str] | None, name: str) -> Any:  # noqa: ANN401 (as above)
+    """Module `name` of Numba, loaded from its file."""
+    found = importlib.machinery.PathFinder.find_spec(f"numba.{name}", folders)
+    if found is None or found.loader is None:
+        raise ImportError(name)
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
