@@ -255,7 +255,6 @@ class TestAnotherNumba:
     @pytest.mark.parametrize(
         "change",
         [
-            "import importlib.machinery as m; m.PathFinder.find_spec = lambda *_: None",
             "import numba.core.options as o; del o.DefaultOptions._nrt",
             "from numba.core.codegen import CodeLibrary as C; del C._get_compiled_object",
             "from numba.core.compiler import CompileResult as C; del C._find_referenced_environments",
@@ -265,6 +264,23 @@ class TestAnotherNumba:
         (tmp_path / "sitecustomize.py").write_text(change)
         for _ in range(2):
             assert run(PYTHONPATH=f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")[0] == "2"
+
+
+def test_without_the_modules_in_c(monkeypatch):
+    """Another Numba may have them elsewhere: nothing is kept, and what others kept is not called."""
+    monkeypatch.setattr("importlib.machinery.PathFinder.find_spec", lambda *_: None)
+    without = [object_code._c_modules.__wrapped__, object_code.cache_folder.__wrapped__]
+    monkeypatch.setattr(object_code, "_c_modules", without[0])
+    monkeypatch.setattr(object_code, "cache_folder", without[1])
+    assert object_code.cache_folder() is None
+    assert object_code.load("a.b", ()) is None
+    object_code.save("a.b", (), ObjectCode("entry", "environment", b"octets"))
+
+
+def test_code_that_cannot_be_linked_is_not_kept():
+    """LLVM ends the process where a symbol is missing, such as one of Numba's that counts references."""
+    assert object_code.can_link(["memcpy", "PyTuple_New", "PyExc_TypeError", "numba_adapt_ndarray"])
+    assert not object_code.can_link(["memcpy", "NRT_MemInfo_call_dtor"])
 
 
 @pytest.mark.parametrize("damage", [b"", b"a\nb", b"a"])

@@ -46,7 +46,7 @@ OPENING |= {
     "mkstemp",
     "ParquetFile",
 }
-MAY_OPEN = {"arrays.jit", "urn.namespaces.registry", "records.fields"}
+MAY_OPEN = {"arrays.object_code", "urn.namespaces.registry", "records.fields"}
 """Modules that read files of the package."""
 MAY_OPEN |= {"library.compilation"}
 """A module that writes texts of its own, to scan them."""

@@ -1,6 +1,8 @@
 """Compiled helpers that know nothing of URNs.
 
-jit: how functions are compiled and cached.
+jit: compiled functions, as Python calls them.
+object_code: the files that keep their code, and its linker.
+compiler: compilation by Numba.
 ascii: names of octets, tests of single octets.
 octets: vectorised loops over octets: find `urn:`, count LF, copy.
 strings: columns of octet strings: sort, compare, cut.

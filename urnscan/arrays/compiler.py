@@ -9,7 +9,7 @@ from typing import Any
 import numba
 from numba.core.options import DefaultOptions
 
-from urnscan.arrays.object_code import ObjectCode
+from urnscan.arrays.object_code import ObjectCode, can_link
 
 _LEAN: dict[str, bool] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 """A private option: references to arrays are not counted. Numba counts them, atomically, wherever an array is handed on:
@@ -52,9 +52,17 @@ def compile_for(function: Any, arguments: tuple[object, ...]) -> tuple[Callable[
     try:
         result = function.overloads[function.signatures[-1]]
         environments = [result.environment, *result._find_referenced_environments()]  # noqa: SLF001 (all that is kept is private)
-        if any(environment.consts for environment in environments):
+        module = result.library._final_module  # noqa: SLF001
+        if any(environment.consts for environment in environments) or not can_link(_missing(module)):
             return called, None
         octets = result.library._get_compiled_object()  # noqa: SLF001
         return called, ObjectCode(result.fndesc.llvm_cpython_wrapper_name, result.fndesc.env_name, octets)
     except (AttributeError, RuntimeError, ValueError):
         return called, None
+
+
+def _missing(module: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
+    """Symbols that a module of LLVM uses and does not define."""
+    for value in (*module.functions, *module.global_variables):
+        if value.is_declaration and not value.name.startswith("llvm."):  # of LLVM itself
+            yield value.name

@@ -17,7 +17,7 @@ import os
 import sys
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -184,21 +184,34 @@ def _linked(code: ObjectCode, function: str) -> Callable[..., Any]:
 
 @functools.cache
 def _engine() -> Any:  # noqa: ANN401 (llvmlite carries no types)
-    """The linker of this process, which knows the symbols that code of Numba needs beside those of Python and C."""
+    """The linker of this process."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    llvm.add_symbol("_Py_NoneStruct", id(None))
-    for module in _c_modules():
-        for name, address in module.c_helpers.items():
-            llvm.add_symbol(f"numba_{name}", address)
-    for value in vars(builtins).values():
-        if isinstance(value, type) and issubclass(value, BaseException):
-            llvm.add_symbol(f"PyExc_{value.__name__}", id(value))
+    for name, address in _symbols().items():
+        llvm.add_symbol(name, address)
     # Numba makes code for an x86 processor that cannot be moved, and must be linked as such.
     target = llvm.Target.from_default_triple()
     relocation = "static" if target.name.startswith("x86") else "default"
     machine = target.create_target_machine(reloc=relocation, codemodel="jitdefault", jit=True)
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+
+
+def can_link(symbols: Iterable[str]) -> bool:
+    """Whether code that needs these symbols of others can be linked without Numba: LLVM ends the process if one is missing."""
+    of_process = ctypes.CDLL(None)
+    return all(symbol in _symbols() or hasattr(of_process, symbol) for symbol in symbols)
+
+
+@functools.cache
+def _symbols() -> dict[str, int]:
+    """Symbols that code of Numba needs beside those of Python and C, and their addresses."""
+    symbols = {"_Py_NoneStruct": id(None)}
+    for module in _c_modules():
+        symbols |= {f"numba_{name}": address for name, address in module.c_helpers.items()}
+    for value in vars(builtins).values():
+        if isinstance(value, type) and issubclass(value, BaseException):
+            symbols[f"PyExc_{value.__name__}"] = id(value)
+    return symbols
 
 
 @functools.cache
