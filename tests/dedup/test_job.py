@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from tests.support.dumps import make_dump
+from urnscan.dedup.batches import BatchReader
 from urnscan.dedup.job import run
 from urnscan.dedup.outputs import Dumps, Outputs
 from urnscan.dedup.policy import Policy
@@ -29,19 +30,23 @@ def test_each_stage_comes_to_its_end(tmp_path, format_):
 
     progress = Progress(on_progress=on_progress, on_stage=lambda stage: told.append([stage, 0]))
     with Dumps(str(tmp_path / "kept")) as dumps:
-        wanted = Outputs(clusters=lambda _: None, dumps=dumps, page=lambda _: None)
-        report = run([str(path)], Options(), Policy(), wanted, progress)
+        wanted = Outputs(clusters=lambda _: None, candidates=lambda _: None, dumps=dumps, page=lambda _: None)
+        report = run([str(path)], Options(), Policy(keep=("newest",)), wanted, progress)
     assert [stage.name for stage, _ in told] == [
         "reading",
         "joining",
         "comparing",
+        "choosing",
         "writing",
+        "looking for candidates",
+        "comparing candidates",
         "reading examples",
         "copying",
     ]
-    assert [stage.unit for stage, _ in told] == ["B", ROWS, ROWS, ROWS, "B", "B"]
+    assert [stage.unit for stage, _ in told] == ["B", ROWS, ROWS, ROWS, ROWS, "B", ROWS, "B", "B"]
     stages = {stage.name: (stage.total, done) for stage, done in told}
-    assert stages.pop("reading examples")[0] is None
+    assert stages.pop("reading examples")[0] is stages.pop("looking for candidates")[0] is None
+    assert stages["choosing"][0] == report.records
     assert all(total == done for total, done in stages.values())
     assert stages["writing"][0] == report.records
     assert stages["copying"][0] == len(dump.octets)
@@ -61,3 +66,24 @@ def test_what_came_out_of_a_pipe_is_copied_from_the_spool(tmp_path):
     writer.join()
     assert stages[-1] == Stage("copying", len(dump.octets))
     assert sum(more for stage, more in told if stage == len(stages)) == len(dump.octets)
+
+
+def test_octets_count_when_their_records_are_read(tmp_path, monkeypatch):
+    """Octets are found faster than records are read: a bar that counted what is found stood at its end all the while."""
+    dump = make_dump("jsonl", 1, 60)
+    names = [tmp_path / f"{number}.jsonl" for number in range(3)]
+    for name in names:
+        name.write_bytes(dump.octets)
+    told, read, before_stages = [], [], []
+    real = BatchReader.read
+
+    def reading(reader, batch):
+        read.append(sum(told))
+        return real(reader, batch)
+
+    monkeypatch.setattr(BatchReader, "read", reading)
+    progress = Progress(on_progress=told.append, on_stage=lambda _: before_stages.append(sum(told)))
+    run(list(map(str, names)), Options(), Policy(), Outputs(clusters=lambda _: None), progress)
+    assert len(read) == len(names)
+    assert all(before < at * len(dump.octets) for at, before in enumerate(read, 1))
+    assert before_stages[0] == len(names) * len(dump.octets)

@@ -38,8 +38,8 @@ keys; its packed description; and its digest, 0 if none is wanted.
 """
 
 # A batch is full with so many records or octets.
-_FULL = 1 << 15
-_FULL_OCTETS = 1 << 23
+_FULL = 1 << 13
+_FULL_OCTETS = 1 << 21
 _CUT = -1  # `stop` of a match that was cut at `max_length`
 
 

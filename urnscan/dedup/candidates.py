@@ -8,7 +8,7 @@ with its square.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from urnscan.dedup.agreement import RULES, compare, similarity
 from urnscan.dedup.batches import digest_of
 from urnscan.dedup.clustering import Clustering
 from urnscan.dedup.features import features, words
+from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.records.description import Description, shown_title
 from urnscan.records.formats import description_of
 from urnscan.tables.schemas import CANDIDATES
@@ -27,7 +28,7 @@ _LEAST = 0.9  # similarity of the titles
 _BEGINNING = 8  # letters of a title that have to be the same
 _NEAR = 20  # titles behind a title, in their order, with which it is compared
 _INITIALS = 3  # letters, at most, of the initials of an author
-_ROWS = 1 << 14
+_ROWS_AT_ONCE = 1 << 14
 
 
 class _Standing(NamedTuple):
@@ -43,11 +44,12 @@ class _Standing(NamedTuple):
     description: Description
 
 
-def candidates(clustering: Clustering) -> Iterator[pa.RecordBatch]:
+def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.RecordBatch]:
     """CANDIDATES rows, in the order of the first records. Raises FatalError if the disk fails.
 
-    Eight octets of each record are in memory, and the descriptions of those that share author, year and beginning of title.
+    `progress` is told of the search for records that share these, and of their comparison. Eight octets of each record are in memory, and the descriptions of those that share author, year and beginning of title.
     """
+    progress.on_stage(Stage("looking for candidates"))
     keys = np.concatenate(
         [np.empty(0, np.int64), *(_keys(rows.column("description")) for _, _, rows in clustering.standing())]
     )
@@ -68,10 +70,11 @@ def candidates(clustering: Clustering) -> Iterator[pa.RecordBatch]:
             )
         at += len(rows)
     held.sort(key=lambda each: each[:3])
-    pairs = itertools.chain.from_iterable(map(_pairs, _blocks(held)))
+    progress.on_stage(Stage("comparing candidates", len(held), ROWS))
+    pairs = itertools.chain.from_iterable(_pairs(block, progress.on_progress) for block in _blocks(held))
     found = sorted(pairs, key=lambda pair: (pair[0].number, pair[1].number))
-    for start in range(0, len(found), _ROWS):
-        yield pa.RecordBatch.from_pylist([_row(*pair) for pair in found[start : start + _ROWS]], CANDIDATES)
+    for start in range(0, len(found), _ROWS_AT_ONCE):
+        yield pa.RecordBatch.from_pylist([_row(*pair) for pair in found[start : start + _ROWS_AT_ONCE]], CANDIDATES)
 
 
 def _blocks(held: Sequence[_Standing]) -> Iterator[list[_Standing]]:
@@ -80,9 +83,10 @@ def _blocks(held: Sequence[_Standing]) -> Iterator[list[_Standing]]:
         yield list(block)
 
 
-def _pairs(block: list[_Standing]) -> Iterator[tuple[_Standing, _Standing, float]]:
+def _pairs(block: list[_Standing], on_record: Callable[[int], object]) -> Iterator[tuple[_Standing, _Standing, float]]:
     """The pairs of a block that may be the same, the one that comes first before the other, and their similarity."""
     for at, one in enumerate(block):
+        on_record(1)
         for other in block[at + 1 : at + 1 + _NEAR]:
             if one.component == other.component or compare(one.description, other.description, RULES).against:
                 continue

@@ -47,11 +47,13 @@ class Clustering:
     """Clusters of all records, and the ranks of the records in them."""
 
     def __init__(self, reading: FirstReading, policy: Policy, progress: Progress) -> None:
-        """`progress` is told of the joining, and of the comparison of descriptions. Raises FatalError."""
+        """`progress` is told of the joining, of the comparison of descriptions, and of the choice of records by what they
+        describe. Raises FatalError.
+        """
         progress.on_stage(
             Stage("joining", sum(edges.count for edges in (reading.edges, reading.pieces) if edges), ROWS)
         )
-        self._reading = reading
+        self._reading, self._progress = reading, progress
         check_sources(policy.keep, reading.dumps)
         all_joined = reading.edges.join(policy.most_in_class(reading.records), progress.on_progress)
         unit = np.arange(reading.records, dtype=np.int32)
@@ -114,8 +116,10 @@ class Clustering:
         levels = np.full(len(begins), level_of(NOTHING), np.int64)
         fields = np.zeros(len(begins), np.int64)
         if need_descriptions(policy.keep):
+            self._progress.on_stage(Stage("choosing", self._reading.records, ROWS))
             is_shared = np.bincount(self.cluster)[self.cluster] > 1
             for _, these, rows in self._batches():
+                self._progress.on_progress(len(rows))
                 for at in np.flatnonzero(is_shared[these]).tolist():
                     described = description_of(rows.column("description")[at].as_py())
                     thing = unit[these.start + at]

@@ -101,9 +101,11 @@ class FirstReading:
         self._reading = dataclasses.replace(self.options.reading, columns=())
         self._spool: Spool | None = None
         self._workers = Workers(self.options)
-        self._waiting: deque[tuple[_InTurn, Future[ReadBatch]] | Callable[[], None]] = deque()
+        self._waiting: deque[tuple[_InTurn, Future[ReadBatch]] | Callable[[], object]] = deque()
         """Batches that are being read, and what is to be done when all before it is taken, in the order of the dumps."""
         self._submitted = 0  # batches that wait
+        self._untold = 0  # octets of dumps that were read since the last batch
+        self._is_in_dump = False
 
     def close(self) -> None:
         """Release thread and files."""
@@ -119,17 +121,34 @@ class FirstReading:
                 self._fail(NO_PLACE, source.source, source)
                 continue
             try:
-                with closing(open_documents(source, self._reading, self.on_read)) as documents:
+                with closing(open_documents(source, self._reading, self._count)) as documents:
                     for number, document in enumerate(documents):
                         self._document(place, source, number, document)
             except SourceError as error:
                 self._fail(place, source.name, error)
+            self._count(0)
         self._take(0)
         self.failures.finish()
 
     def second_reading(self) -> SecondReading:
         """Prepare the second reading of the same dumps."""
         return SecondReading(self.dumps, self._spool, self._reading, self.on_read)
+
+    def _count(self, octets: int) -> None:
+        """Count octets that were read. Those of a dump are told when its records are taken, which comes much later."""
+        self._untold += octets
+        if self._is_in_dump:
+            return
+        tell = self._told()
+        if self._submitted:
+            self._waiting.append(tell)
+        else:
+            tell()
+
+    def _told(self) -> Callable[[], object]:
+        """The step that tells the octets that were read by now."""
+        octets, self._untold = self._untold, 0
+        return partial(self.on_read, octets)
 
     def _document(self, place: int, source: Input, number: int, document: Document | Values | SourceError) -> None:
         """Read one document of an input. Raises SourceError."""
@@ -185,9 +204,11 @@ class FirstReading:
             self.outputs.has_review or self.policy.decisions is not None,
         )
         in_turn = _InTurn(dump, place, wanted)
+        self._is_in_dump = True
         try:
             self._read_records(in_turn, buffer)
         finally:
+            self._is_in_dump = False
             dump.octets, dump.checksum = reader.octets, reader.checksum
         if format_ is not recognised:
             self._then(partial(self._check, in_turn))
@@ -254,7 +275,7 @@ class FirstReading:
     def _submit(self, in_turn: _InTurn, batch: Batch) -> None:
         """Have a batch read, and take what is read by now. Raises FatalError."""
         if batch.found:
-            self._waiting.append((in_turn, self._workers.submit(batch)))
+            self._waiting += [(in_turn, self._workers.submit(batch)), self._told()]
             self._submitted += 1
             self._take(self._workers.ahead)
 

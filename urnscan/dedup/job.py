@@ -140,7 +140,8 @@ def run(
     """Find the clusters of the records in dumps and write the outputs that are wanted.
 
     `progress` is called with failures and notes, with octets and rows as they are done, and with each stage that follows
-    the reading: edges are joined, descriptions compared, rows written, examples for the page read, dumps copied.
+    the reading: edges are joined, descriptions compared, records chosen by them, rows written, candidates compared,
+    examples for the page read, dumps copied. Octets of a dump count when its records are read, not only found.
     Raises FatalError if no input could be read, with `strict` if one could not, and if the dumps cannot be written;
     raises the errors of the outputs.
     """
@@ -177,8 +178,7 @@ def run(
             for rows in review.rows():
                 outputs.review(rows)
         if outputs.candidates is not None:
-            progress.on_stage(Stage("looking for candidates"))
-            for rows in candidates(clustering):
+            for rows in candidates(clustering, progress):
                 outputs.candidates(rows)
         again = reading.second_reading()
         excerpts = {}
