@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -11,11 +10,11 @@ import pyarrow as pa
 
 from urnscan.errors import ArgumentError, checks_options
 from urnscan.library.batches import remedy_for, texts_of_pandas
-from urnscan.library.columns import canonical_forms, names_in, validities
+from urnscan.library.columns import EXPLANATION, canonical_forms, explained_rows, names_in, validities
+from urnscan.library.shared import watched
 from urnscan.run.options import OF_INPUTS, Options, read_options
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.tables.values import is_text
-from urnscan.urn.explanation import Explanation, explain
 from urnscan.urn.namespaces.own import Rules
 
 __all__ = ["SeriesURN"]
@@ -70,17 +69,26 @@ class SeriesURN:
         nid: str | Iterable[str] = (),
         not_nid: str | Iterable[str] = (),
         rules: Rules = None,
+        progress: bool | None = None,
     ) -> pd.Series:
         """The canonical forms of the URNs in each value, from left to right, as lists of Arrow.
 
         `.explode()` makes a row of each; pandas reads lists of Arrow from Parquet only with `dtype_backend="pyarrow"`.
-        `urnscan.scan_batches` also gives their places. The options are those of `urnscan.scan`.
+        `urnscan.scan_batches` also gives their places. The options are those of `urnscan.scan`, also `progress`.
         """
         (options,) = read_options(locals(), Options, without=OF_INPUTS)
-        return self._like(names_in(self._array(), options), pd.ArrowDtype)
+        with watched(progress, "scanning", lambda: None) as shown:
+            return self._like(names_in(self._array(), options, shown), pd.ArrowDtype)
 
     @checks_options
-    def explain(self, *, syntax: str = "rfc2141", equivalence: str = "lexical", rules: Rules = None) -> pd.DataFrame:
+    def explain(
+        self,
+        *,
+        syntax: str = "rfc2141",
+        equivalence: str = "lexical",
+        rules: Rules = None,
+        progress: bool | None = None,
+    ) -> pd.DataFrame:
         """The explanation of each value, by `urnscan.explain`: a frame with the fields of `Explanation` as columns.
 
         It also explains what stands for a URN: of a bare ISBN `is_urn` is False, `read_as` is the URN, and `canonical`,
@@ -97,10 +105,9 @@ class SeriesURN:
         (options,) = read_options(locals(), Options)
         encoded = self._array().combine_chunks().dictionary_encode()
         texts = encoded.dictionary.to_pylist()
-        rows = [explain(text, syntax=syntax, equivalence=equivalence, rules=options.rules).as_dict() for text in texts]
-        frame = pd.DataFrame(rows, columns=[field.name for field in dataclasses.fields(Explanation)])
-        # A dict without keys, as most are, is nothing that Parquet can hold.
-        frame["directives"] = [tuple(map("=".join, row["directives"].items())) for row in rows]
+        with watched(progress, "explaining", lambda: None) as shown:
+            rows = explained_rows(texts, options, shown)
+        frame = pd.DataFrame(rows, columns=EXPLANATION.names)
         frame = frame.astype({"is_urn": "boolean", "valid": "boolean", "position": "Int64"})
         return frame.reindex(encoded.indices.fill_null(-1).to_numpy()).set_axis(self._series.index)
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+import pyarrow as pa
+
 from urnscan.errors import checks_options
-from urnscan.library.columns import canonical_forms, names_in, validities
+from urnscan.library.columns import EXPLANATION, canonical_forms, explanations, names_in, validities
 from urnscan.run.options import OF_INPUTS, Options, read_options
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.urn.namespaces.own import Rules
@@ -19,6 +21,7 @@ except ImportError as error:
 
 __all__ = ["ColumnURN"]
 
+_EXPLANATION = pl.Series(pa.array([], EXPLANATION)).dtype
 _Column = TypeVar("_Column", pl.Expr, pl.Series)
 
 
@@ -79,6 +82,23 @@ class ColumnURN(Generic[_Column]):
         """
         (options,) = read_options(locals(), Options, without=OF_INPUTS)
         return self._mapped(partial(names_in, options=options), pl.List(pl.String()))
+
+    @checks_options
+    def explain(self, *, syntax: str = "rfc2141", equivalence: str = "lexical", rules: Rules = None) -> _Column:
+        """The explanation of each value, by `urnscan.explain`: a struct with the fields of `Explanation`.
+
+        It also explains what stands for a URN: of a bare ISBN `is_urn` is false, `read_as` is the URN, and `canonical`,
+        `valid` and the others are about that. `directives` are texts like `s=I2L`. Each different text takes some 0.1 ms, a
+        hundred times as long as in `canonical`.
+
+        >>> import polars, urnscan.polars
+        >>> names = polars.DataFrame({"name": ["urn:isbn:978-0-395-36341-6", "978-0-395-36341-6", None]})
+        >>> explained = polars.col("name").urn.explain(equivalence="namespace")
+        >>> names.select(explained.struct.field("is_urn", "canonical")).rows()
+        [(True, 'urn:isbn:9780395363416'), (False, 'urn:isbn:9780395363416'), (None, None)]
+        """
+        (options,) = read_options(locals(), Options)
+        return self._mapped(partial(explanations, options=options), _EXPLANATION)
 
     def _mapped(self, function: Callable[[Any], Any], kind: pl.DataType) -> _Column:
         def mapped(series: pl.Series) -> pl.Series:

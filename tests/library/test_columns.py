@@ -272,6 +272,25 @@ class TestPolars:
             assert found.name == "note"
             assert found.to_list() == rows[column].to_list()
 
+    def test_explain(self, polars):
+        """A struct with the fields of `Explanation`, of one type whatever is in them; null and octets that are no text, too."""
+        frame = polars.DataFrame({"note": [*TEXTS, "978-0-395-36341-6", "urn:isbn:Ä"]})
+        rows = frame.lazy().select(polars.col("note").urn.explain(equivalence="namespace"))
+        kind = rows.collect_schema()["note"]
+        found = rows.collect()["note"]
+        assert found.dtype == kind
+        for text, row in zip(frame["note"], found.to_list(), strict=True):
+            if text is None:
+                assert row is None
+            else:
+                said = urnscan.explain(text, equivalence="namespace").as_dict()
+                assert row == {**said, "directives": [], "problems": [*said["problems"]], "remarks": [*said["remarks"]]}
+        assert frame["note"].urn.explain(equivalence="namespace").to_list() == found.to_list()
+        asked = polars.Series(["urn:ab:c?s=I2L&c=a=b"]).urn.explain(syntax="rfc2141bis-03")
+        assert asked.struct.field("directives").to_list() == [["s=I2L", "c=a=b"]]
+        assert polars.Series([b"urn:a:\xff"]).urn.explain().struct.field("is_urn").to_list() == [False]
+        assert polars.Series([], dtype=polars.String).urn.explain().dtype == kind
+
     def test_in_queries(self, polars):
         """Lazy, in groups, on a slice, in the engine of streams, on categories; null and empty columns keep the types."""
         frame = polars.DataFrame({"note": TEXTS * 3, "group": [1, 2, 3] * 9})
@@ -357,6 +376,21 @@ class TestDuckDB:
         assert rows == list(zip(CANONICAL, VALID, FOUND, strict=True))
         names = connection.sql("SELECT unnest(urn_find(text)) AS urn FROM texts").fetchall()
         assert [name for (name,) in names] == [name for found in FOUND for name in found or []]
+
+    def test_explain(self, connection):
+        """A struct, whose fields SQL can name."""
+        import urnscan.duckdb
+
+        urnscan.duckdb.register(connection, equivalence="namespace")
+        rows = connection.sql("SELECT urn_explain(text) FROM texts").fetchall()
+        for text, (row,) in zip(TEXTS, rows, strict=True):
+            if text is None:
+                assert row is None
+            else:
+                said = urnscan.explain(text, equivalence="namespace").as_dict()
+                assert row == {**said, "directives": [], "problems": [*said["problems"]], "remarks": [*said["remarks"]]}
+        query = "SELECT text FROM texts WHERE NOT urn_explain(text).valid ORDER BY text"
+        assert connection.sql(query).fetchall() == [("urn:isbn:9780395363417",)]
 
     def test_options_and_a_second_call(self, connection):
         """A cell of a notebook that is run again changes the functions and is no error."""

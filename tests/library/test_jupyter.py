@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import inspect
 import pickle
 import subprocess
@@ -17,6 +18,7 @@ from tests.library.test_scans import Text
 from urnscan.display import progress
 from urnscan.display import text as showing
 from urnscan.errors import ArgumentError, FatalError, InvalidURN, SourceError, SourceNote
+from urnscan.library import shared
 from urnscan.pandas import SeriesURN
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
@@ -218,7 +220,7 @@ class TestErrors:
             (urnscan.parse, "standard", "it has text, syntax"),
             (urnscan.scan_batches, "columns", "is it column?"),
             (pd.Series(["x"]).urn.is_valid, "rule", "is it rules?"),
-            (pd.Series(["x"]).urn.explain, "level", "it has syntax, equivalence, rules"),
+            (pd.Series(["x"]).urn.explain, "level", "it has syntax, equivalence, rules, progress"),
         ],
     )
     def test_a_mistyped_option(self, function, option, more):
@@ -254,6 +256,54 @@ class TestBar:
         err = capfd.readouterr().err
         for word in ("scanning", "grouping", "reading", "joining", "B/s", "/18.0k", "00:00<"):
             assert (word in err) == (wanted is True), word
+
+    @pytest.mark.parametrize("wanted", [True, False, None])
+    def test_of_columns_and_contexts(self, tmp_path, capfd, monkeypatch, wanted):
+        """They take minutes where there is much to read; a bar of texts has their number."""
+        (tmp_path / "a.txt").write_bytes(b"urn:x:y " * 1000)
+        (tmp_path / "b.txt").write_bytes(b"nothing " * 1000)
+        found = urnscan.scan(tmp_path, progress=False)
+        monkeypatch.setattr(progress, "_DELAY", 0)
+        series = pd.Series(["urn:x:y", "a text", "a text"])
+        for call, words in (
+            (lambda: found.context("urn:x:y", limit=1, progress=wanted), ("reading:", "0.00/8.00k", "B/s")),
+            (lambda: series.urn.find(progress=wanted), ("scanning:", "0.00/13.0", "B/s")),
+            (lambda: series.urn.explain(progress=wanted), ("explaining:", "0.00/2.00", "texts/s")),
+        ):
+            capfd.readouterr()
+            call()
+            err = capfd.readouterr().err
+            for word in words:
+                assert (word in err) == (wanted is True), word
+
+    def test_columns_and_contexts_come_to_their_end(self, tmp_path, monkeypatch):
+        """Also where the last wanted occurrence stands far before the end of an input, or a value stands twice."""
+        stages = []
+
+        def tell(more):
+            stages[-1].append(more)
+
+        def show(*asked):
+            stages.append([asked[2](), 0])
+            return progress.Progress(
+                on_progress=tell,
+                on_stage=lambda stage: stages.append([stage.total, 0]),
+            )
+
+        monkeypatch.setattr(shared, "show_if_wanted", show)
+        for name in ("a.txt", "b.txt"):
+            (tmp_path / name).write_bytes(b"urn:x:y " + b" " * 3_000_000)
+        (tmp_path / "c.txt.gz").write_bytes(gzip.compress(b"urn:x:y"))
+        (tmp_path / "d.txt").write_bytes(b"nothing")
+        found = urnscan.scan(tmp_path)
+        stages.clear()
+        found.context("urn:x:y")
+        series = pd.Series(["urn:x:y", "a text", None, "a text"])
+        series.urn.find()
+        series.urn.explain()
+        sizes = sum((tmp_path / name).stat().st_size for name in ("a.txt", "b.txt", "c.txt.gz"))
+        assert [total for total, *_ in stages if total is not None] == [sizes, 13, 2]
+        assert all(sum(told) == total for total, *told in stages if total is not None)
 
     def test_quick_runs_show_none(self, tmp_path, capfd):
         (tmp_path / "a").write_bytes(b"urn:x:y")

@@ -25,10 +25,10 @@ class Stage:
     total: int | None = None
     """None: unknown."""
     unit: str = "B"
-    """Octets, or `ROWS` or `FUNCTIONS`."""
+    """Octets, or `ROWS`, `FUNCTIONS` or `TEXTS`."""
 
 
-ROWS, FUNCTIONS = " rows", " functions"
+ROWS, FUNCTIONS, TEXTS = " rows", " functions", " texts"
 """Units of stages."""
 
 

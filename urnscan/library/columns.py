@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from urnscan.arrays.arrow import bits, number_array, octet_strings
+from urnscan.display.progress import TEXTS, Progress, Stage
 from urnscan.errors import ArgumentError
 from urnscan.run.options import Options
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import LONGEST, Grammar
 from urnscan.scanner.views import make_scanner
 from urnscan.tables.rows import canonical_column
-from urnscan.tables.values import InValues, as_octets, is_text, scan_values
+from urnscan.tables.values import InValues, as_octets, count_octets, is_text, scan_values
 from urnscan.urn.equivalence import Level, get_level
+from urnscan.urn.explanation import Explanation, explain
 from urnscan.urn.namespaces.columns import is_invalid, is_valid, verdicts
 from urnscan.urn.syntax import get_syntax
 
 _ROWS = 1 << 16  # matches at a time
+_VALUES = 1 << 16  # values that are scanned before they are told
 _Rows = npt.NDArray[np.int64]
 Values: TypeAlias = pa.Array | pa.ChunkedArray
+_NO_PROGRESS = Progress()
+
+_OTHER_TYPES = {"is_urn": pa.bool_(), "valid": pa.bool_(), "position": pa.int64()} | dict.fromkeys(
+    ("directives", "problems", "remarks"), pa.list_(pa.string())
+)
+EXPLANATION = pa.struct([(each.name, _OTHER_TYPES.get(each.name, pa.string())) for each in fields(Explanation)])
+"""The fields of `Explanation`; directives are texts like `s=I2L`."""
 
 
 def canonical_forms(values: Values, options: Options) -> pa.ChunkedArray:
@@ -53,21 +64,59 @@ def validities(values: Values, options: Options) -> pa.ChunkedArray:
     return _each_once(values, valid)
 
 
-def names_in(values: Values, options: Options) -> pa.ChunkedArray:
+def names_in(values: Values, options: Options, progress: Progress = _NO_PROGRESS) -> pa.ChunkedArray:
     """The canonical forms of the URNs in each value, from left to right, as a list; null for null.
 
-    Raises ArgumentError if they are no text.
+    `progress` is told of the stage "scanning", of the octets of different values. Raises ArgumentError if they are no text.
     """
 
-    def names(texts: pa.Array) -> pa.Array:
+    def found(texts: pa.Array) -> Iterator[tuple[_Rows, pa.StringArray]]:
+        progress.on_stage(Stage("scanning", count_octets(texts)))
         scanner = make_scanner(options.grammar(count_lines=False), options.recover)
-        rows, urns = _joined(
-            (hits.value, canonical_column(hits.matches, options.level)) for hits in scan_values(scanner, texts)
-        )
+        for first in range(0, len(texts), _VALUES):
+            some = texts.slice(first, _VALUES)
+            for hits in scan_values(scanner, some):
+                yield hits.value + first, canonical_column(hits.matches, options.level)
+            progress.on_progress(count_octets(some))
+
+    def names(texts: pa.Array) -> pa.Array:
+        rows, urns = _joined(found(texts))
         ends = np.cumsum(np.bincount(rows, minlength=len(texts)), dtype=np.int32)
         return pa.ListArray.from_arrays(number_array(np.append(np.int32(0), ends)), urns)
 
     return _each_once(values, names)
+
+
+def explanations(values: Values, options: Options) -> pa.ChunkedArray:
+    """The explanation of each value, of the type EXPLANATION; null for null. Raises ArgumentError if they are no text."""
+
+    def explained(texts: pa.Array) -> pa.Array:
+        return pa.array(explained_rows(list(map(_text, texts.to_pylist())), options), EXPLANATION)
+
+    return _each_once(values, explained)
+
+
+def explained_rows(
+    texts: Sequence[str | bytes], options: Options, progress: Progress = _NO_PROGRESS
+) -> list[dict[str, Any]]:
+    """The explanation of each text, with the fields of EXPLANATION. `progress` is told of the stage "explaining"."""
+    progress.on_stage(Stage("explaining", len(texts), TEXTS))
+    rows = []
+    for text in texts:
+        row = explain(text, syntax=options.syntax, equivalence=options.equivalence, rules=options.rules).as_dict()
+        # A dict without keys, as most are, is nothing that Parquet can hold.
+        row["directives"] = tuple(map("=".join, row["directives"].items()))
+        rows.append(row)
+        progress.on_progress(1)
+    return rows
+
+
+def _text(octets: bytes) -> str | bytes:
+    """The text, or the octets if they are not UTF-8."""
+    try:
+        return octets.decode()
+    except UnicodeDecodeError:
+        return octets
 
 
 def _each_once(values: Values, function: Callable[[pa.Array], pa.Array]) -> pa.ChunkedArray:

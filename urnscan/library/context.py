@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, overload
@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 from urnscan.display.text import counted, html_counts, html_failures, html_text, in_line, padded, printable, width_of
 from urnscan.errors import ArgumentError, SourceError
 from urnscan.library.passages import CHANGED, GONE, STREAM, Text, Wanted, check_width, texts_of
+from urnscan.library.shared import watched
 from urnscan.run.options import Options
-from urnscan.run.tasks import Argument
+from urnscan.run.tasks import Argument, octets_of
 from urnscan.sources.inputs import Input, Listed
 from urnscan.sources.layers import INSIDE
 from urnscan.sources.walk import find_listed
@@ -134,19 +135,23 @@ class Context(Sequence[ContextLine]):
         return [f"and {self.more:,} more"] if self.more else []
 
 
-def read_context(
-    inputs: Sequence[Argument], options: Options, occurrences: pa.Table, urn: str | URN, width: int, limit: int | None
-) -> Context:
-    """Read the context of a class; `inputs`, `options` and `occurrences` are those of a scan.
+class Scanned(NamedTuple):
+    """The parts of a scan from which its contexts are read."""
 
-    Other parameters and errors: see `Scan.context`.
-    """
+    inputs: Sequence[Argument]
+    options: Options
+    occurrences: pa.Table
+
+
+def read_context(scanned: Scanned, urn: str | URN, width: int, limit: int | None, progress: bool | None) -> Context:
+    """Read the context of a class. Parameters and errors: see `Scan.context`."""
     check_width(width)
     if limit is not None and (not isinstance(limit, int | np.integer) or limit < 0):
         raise ArgumentError(f"limit is a number of lines, or None for all of them, not {limit!r}")
     name = urn.text if isinstance(urn, URN) else urn
     if not isinstance(name, str):
         raise ArgumentError(f"a class is named by a URN, not by {urn!r:.60}")
+    inputs, options, occurrences = scanned
     name = options.level.form(parse(name, options.syntax))
     rows = occurrences.filter(pc.equal(occurrences.column("urn"), pa.scalar(name)))
     if not rows.num_rows:
@@ -155,10 +160,11 @@ def read_context(
     again = _SecondReading(options, width)
     for number, row in enumerate(first.select(list(Wanted._fields)).to_pylist()):
         again.waiting[row["source"]][row["member"]].append((number, Wanted(**row)))
-    try:
-        again.read(inputs)
-    finally:
-        options.reading.processes.end()
+    with watched(progress, "reading", lambda: again.octets(inputs)) as shown:
+        try:
+            again.read(inputs, shown.on_progress)
+        finally:
+            options.reading.processes.end()
     lines = tuple(line for _, line in sorted(again.lines.items()))
     return Context(name, lines, rows.num_rows - first.num_rows, again.failures())
 
@@ -175,8 +181,15 @@ class _SecondReading:
         self._width = width
         self._reasons: dict[str, str] = {}
 
-    def read(self, arguments: Sequence[Argument]) -> None:
-        """Read the inputs that the arguments name, as far as needed."""
+    def octets(self, arguments: Sequence[Argument]) -> int | None:
+        """The octets of the inputs with wanted occurrences, for the progress; None if unknown."""
+        if not all(isinstance(argument, str) for argument in arguments):
+            return None  # an index, whose files take a request each
+        sizes = [octets_of(found) for found in self._found(arguments) if isinstance(found, Input)]
+        return None if None in sizes else sum(size or 0 for size in sizes)
+
+    def read(self, arguments: Sequence[Argument], on_octets: Callable[[int], object]) -> None:
+        """Read the inputs that the arguments name, as far as needed. `on_octets` is told of those that are done."""
         for found in self._found(arguments):
             name = found.source if isinstance(found, SourceError) else found.name
             self._reasons[name] = CHANGED
@@ -186,7 +199,7 @@ class _SecondReading:
                 self._reasons[name] = STREAM
             else:
                 try:
-                    self._input(found, self.waiting[name])
+                    self._input(found, self.waiting[name], on_octets)
                 except SourceError as error:
                     self._reasons[name] = error.reason
             if not any(self.waiting[name].values()):
@@ -210,14 +223,24 @@ class _SecondReading:
             if not self.waiting:
                 return
 
-    def _input(self, source: Input, members: _Members) -> None:
+    def _input(self, source: Input, members: _Members, on_octets: Callable[[int], object]) -> None:
         """Find the wanted occurrences of an input. Raises SourceError."""
-        with closing(texts_of(source, self._options)) as texts:
-            for member, open_text in texts:
-                if members.get(member):
-                    members[member] = self._text(Text(open_text(), self._width), members[member])
-                if not any(members.values()):
-                    return
+        left = source.size or 0
+
+        def count(octets: int) -> None:
+            nonlocal left
+            left -= octets
+            on_octets(octets)
+
+        try:
+            with closing(texts_of(source, self._options, count)) as texts:
+                for member, open_text in texts:
+                    if members.get(member):
+                        members[member] = self._text(Text(open_text(), self._width), members[member])
+                    if not any(members.values()):
+                        return
+        finally:
+            on_octets(max(left, 0))  # the octets behind the last wanted occurrence
 
     def _text(self, text: Text, wanted: Sequence[tuple[int, Wanted]]) -> list[tuple[int, Wanted]]:
         """Find the wanted occurrences of a text; returns those that are not in it.

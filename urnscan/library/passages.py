@@ -92,12 +92,14 @@ class Text:
         )
 
 
-def texts_of(source: Input, options: Options) -> Generator[_Text, None, None]:
+def texts_of(
+    source: Input, options: Options, on_read: Callable[[int], object] = lambda _: None
+) -> Generator[_Text, None, None]:
     """The texts of an input: member, and a function that returns the method that reads the text. Raises SourceError.
 
-    A text is to be read before the next one is asked for.
+    A text is to be read before the next one is asked for. `on_read` is told how many octets of the input are read.
     """
-    with closing(open_documents(source, options.reading)) as documents:
+    with closing(open_documents(source, options.reading, on_read)) as documents:
         for document in documents:
             if isinstance(document, Document):
                 yield document.member, functools.partial(getattr, document.reader, "read_into")

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from urnscan import __version__
 from urnscan.display.text import counted, html_counts, html_failures, html_hints, html_table, others_left_out
 from urnscan.errors import ArgumentError, checks_options
-from urnscan.library.context import Context, read_context
+from urnscan.library.context import Context, Scanned, read_context
 from urnscan.library.shared import as_frame, as_table, watched
 from urnscan.output.octets import PageOutput
 from urnscan.output.parquet import ParquetOutput
@@ -118,16 +118,19 @@ class Scan:
             page.commit()
 
     @checks_options
-    def context(self, urn: str | URN, width: int = 60, *, limit: int | None = 100) -> Context:
+    def context(
+        self, urn: str | URN, width: int = 60, *, limit: int | None = 100, progress: bool | None = None
+    ) -> Context:
         """Show the occurrences of a class with the text around them, like a keyword in a concordance.
 
         `urn` is any spelling of the class; `width`: characters on each side, up to 10,000; `limit`: occurrences, None
-        for all. Only the inputs with these occurrences are read again. If one cannot be read again (standard input,
+        for all; `progress`: whether to show a bar, as in `scan`. Only the inputs with these occurrences are read again. If one cannot be read again (standard input,
         say) or has changed, `failures` of the result says what is missing.
         Raises InvalidURN if `urn` is no URN in the syntax of the scan; ArgumentError, a ValueError, if it was not found
         or a number is out of range.
         """
-        return read_context(_arguments(self.inputs, self.cdx), self.options, self.occurrences, urn, width, limit)
+        scanned = Scanned(_arguments(self.inputs, self.cdx), self.options, self.occurrences)
+        return read_context(scanned, urn, width, limit, progress)
 
     def _table(self, name: str) -> pa.Table:
         """A table by its name. Raises ArgumentError for rejects that were not asked for."""
