@@ -87,3 +87,35 @@ def test_octets_count_when_their_records_are_read(tmp_path, monkeypatch):
     assert len(read) == len(names)
     assert all(before < at * len(dump.octets) for at, before in enumerate(read, 1))
     assert before_stages[0] == len(names) * len(dump.octets)
+
+
+def test_records_that_only_a_wrong_number_names(tmp_path):
+    """They are counted apart from records that say nothing at all, and named: a librarian can correct them."""
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        '{"id": "one", "isbn": "978-0-395-36341-5"}\n'
+        '{"id": "right", "isbn": "978-0-395-36341-6"}\n'
+        '{"id": "nothing"}\n'
+        '{"id": "both", "isbn": ["978-0-395-36341-5", "978-0-395-36341-6"]}\n'
+        '{"issn": "1234-5678", "isbn": "0395363411 (falsch)"}\n'
+        '{"id": "key", "isbn": "978-0-395-36341-5", "oclc": "ocm00012345"}\n' + '{"isbn": "9780395363415"}\n' * 200
+    )
+    report = run([str(path)], Options(), Policy(fields=True), Outputs(clusters=lambda _: None), Progress())
+    assert (report.records, report.without, report.wrong) == (206, 203, 202)
+    assert report.wrong_identifiers[:3] == [
+        (f"{path}: record 1 (one)", "978-0-395-36341-5"),
+        (f"{path}: record 5", "1234-5678"),
+        (f"{path}: record 7", "9780395363415"),
+    ]
+    assert len(report.wrong_identifiers) == 100
+    assert "203 without identifiers (202 with a wrong check digit)" in report.parts(has_keys=True)
+    first, *_, last = report.mistakes()
+    assert (
+        first
+        == f"{path}: record 1 (one): its only identifier, 978-0-395-36341-5, has a wrong check digit, so nothing joins it"
+    )
+    assert last == "the same holds for 197 more records; report=True names up to 100"
+    assert len(report.mistakes()) == 6
+    without_fields = run([str(path)], Options(), Policy(), Outputs(clusters=lambda _: None), Progress())
+    assert without_fields.wrong == 0
+    assert not without_fields.mistakes()

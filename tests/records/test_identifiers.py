@@ -17,7 +17,7 @@ import urnscan
 from tests.support.examples import MANY
 from urnscan.dedup.policy import PLACEHOLDERS
 from urnscan.records.fields import Own
-from urnscan.records.identifiers import as_text
+from urnscan.records.identifiers import as_text, with_wrong_digit
 from urnscan.urn import namespaces
 
 
@@ -428,6 +428,22 @@ def test_wrong_digits(identifier, data):
         valid = getattr(stdnum, scheme).is_valid(text) and len(text) != 9  # to stdnum an SBN is an ISBN
         valid &= len(set(text[-10:-1])) > 1 or text.startswith("979")  # nor is one digit over and over
         assert as_text(Own(text, scheme)) == (getattr(namespaces, scheme).to_urn(text) if valid else None)
+
+
+@given(st.one_of(st.tuples(st.just("isbn"), isbns10 | isbns13), st.tuples(st.just("issn"), issns)), st.data())
+def test_the_number_whose_digit_is_wrong(identifier, data):
+    """It is named, so that a librarian knows what to correct: not one that is right, that only fills the field, or that
+    the record itself calls wrong.
+    """
+    scheme, right = identifier
+    at = data.draw(st.integers(3 if len(right) == 13 else 0, len(right) - 1))
+    wrong = right[:at] + data.draw(digits.filter(lambda digit: digit != right[at])) + right[at + 1 :]
+    is_filler = len(set(wrong.removeprefix("978")[:-1])) == 1
+    for text in (wrong, f"{wrong} (pbk.)", f" {wrong} ; {wrong}"):
+        assert with_wrong_digit(Own(text, scheme)) == (None if is_filler else wrong)
+    for text in (right, f"{wrong} ; {right}", f"{wrong} (falsch)", f"urn:isbn:{wrong}", "nothing", ""):
+        assert with_wrong_digit(Own(text, scheme)) is None
+    assert with_wrong_digit(Own(wrong, scheme, is_key=True)) is with_wrong_digit(Own(wrong, "oclc")) is None
 
 
 @given(seven, st.text("0123456789", min_size=2, max_size=2))

@@ -36,6 +36,8 @@ FULL = Summary(
     largest=[Large(30017, 4820, [URN, ISBN], ["nb-1", "nb-2"], more_urns=37)],
     common=[Common("urn:isbn:9788200000007", 51020)],
     more_common=1014,
+    wrong=[("katalog.mrc: record 17 (nb-3)", "978-0-395-36341-5")],
+    more_wrong=12,
     examples=[
         Example(
             4711,
@@ -161,6 +163,12 @@ class TestWhatItSays:
         common = section(FULL, "common")
         assert rows(common) == [["urn:isbn:9788200000007", "51,020"]]
         assert "And 1,014 more." in words(common)
+
+    def test_wrong_check_digits(self):
+        """The records are named, so that someone can correct them."""
+        wrong = section(FULL, "wrong")
+        assert rows(wrong) == [["katalog.mrc: record 17 (nb-3)", "978-0-395-36341-5"]]
+        assert "And 12 more." in words(wrong)
 
     def test_settings(self):
         assert rows(section(FULL, "settings")) == [["--keep", "first"], ["--max-class", "1,000"]]

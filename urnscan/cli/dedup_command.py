@@ -206,7 +206,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
         files.commit(report.metadata(options, policy))
     _say_left_out(report, policy)
     if not arguments.quiet:
-        for sentence in report.silences(fields=policy.fields):
+        for sentence in (*report.silences(fields=policy.fields), *report.mistakes()):
             say(sentence)
         parts = report.parts(has_keys=policy.has_keys)
         say_counts(parts, report.seconds, paths, count_of(report.failures), count_of(report.notes))

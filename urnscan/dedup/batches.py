@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from urnscan.arrays.arrow import filtered, flag_array, flags_of, number_array, numbers, octets_array, text_array
 from urnscan.framing.lines import Damaged
 from urnscan.records.formats import FORMATS
-from urnscan.records.identifiers import as_text
+from urnscan.records.identifiers import as_text, with_wrong_digit
 from urnscan.records.keys import KeyReader
 from urnscan.records.record import Cut, Record, RecordReader
 from urnscan.run.options import Options
@@ -117,6 +117,8 @@ class ReadBatch(NamedTuple):
     """Counts of their occurrences."""
     cut: int
     """URNs longer than `max_length`. They are left out: two of them may share only their beginnings."""
+    wrong: Sequence[tuple[int, str]]
+    """Rows whose own identifiers give no URN, with one whose check digit is wrong."""
 
 
 class _Texts:
@@ -135,11 +137,15 @@ class _Texts:
         self.keys: list[str] = []
         self.key_owner: list[int] = []
         """For each key, the index of its record in the batch."""
+        self.wrong: list[tuple[int, str]] = []
+        """See `ReadBatch.wrong`."""
 
     def add(self, number: int, record: Record) -> None:
         """Append a record."""
         own = record.own if self._wanted.fields else ()
         texts = [text.encode() for each in own if (text := as_text(each)) is not None]
+        if not texts and (wrong := next(filter(None, map(with_wrong_digit, own)), None)) is not None:
+            self.wrong.append((len(self.records), wrong))
         texts += record.texts
         if self._key_reader is not None:
             keys = self._key_reader.of_record(record)
@@ -184,7 +190,7 @@ class BatchReader:
             octets_array(read.descriptions),
             number_array(np.array(read.digests, np.int64)),
         ]
-        return ReadBatch(pa.RecordBatch.from_arrays(columns, schema=ROWS), damaged, counts, cut)
+        return ReadBatch(pa.RecordBatch.from_arrays(columns, schema=ROWS), damaged, counts, cut, read.wrong)
 
     def _names(self, read: _Texts) -> tuple[pa.ListArray, Counts, int]:
         """The column `names` of the records, the counts of their occurrences, and the URNs that were cut.

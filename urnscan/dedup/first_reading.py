@@ -46,6 +46,7 @@ from urnscan.sources.layers import INSIDE
 from urnscan.sources.texts import open_documents
 
 _DAMAGED = 1_000  # records at the beginning of a dump that may all be damaged before they are told
+_MOST_WRONG = 100  # records with a wrong check digit that are named
 _MOST_STEPS = 1_000  # that wait for batches
 _IN_MEMORY = 1 << 26  # octets of rows in memory; more are spilled
 
@@ -91,6 +92,8 @@ class FirstReading:
     """Counts of the occurrences in all records."""
     cut: int = 0
     """URNs that were left out because they are longer than `max_length`."""
+    wrong: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    """The first records that nothing but identifiers with a wrong check digit name: name, and the identifier."""
 
     def __post_init__(self) -> None:
         weak = (*self.policy.weak, *PLACEHOLDERS)
@@ -360,6 +363,12 @@ class FirstReading:
         )
         counts = np.diff(numbers(only_names(names, but=always()).offsets))
         dump.without += int(np.count_nonzero(counts == 0))
+        for at, identifier in read.wrong:
+            if counts[at] == 0:
+                dump.wrong += 1
+                if len(self.wrong) < _MOST_WRONG:
+                    number, called = (rows.column(name)[at].as_py() for name in ("record", "record_id"))
+                    self.wrong.append((f"{dump.name}: record {number:,}{f' ({called})' if called else ''}", identifier))
         self.counts.append(counts)
         self.lengths.append(numbers(rows.column("length")).copy())
         self.rows.add(rows)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from urnscan.dedup.summary import Chosen
 
 
-_TOLD = 5  # dumps without identifiers that are told
+_TOLD = 5  # dumps without identifiers, and records with wrong ones, that are told
 
 
 @dataclass
@@ -55,6 +55,10 @@ class DedupReport:
     """Records that could not be read."""
     without: int = 0
     """Records without a URN and without another key."""
+    wrong: int = 0
+    """Records of these that hold an ISBN or ISSN with a wrong check digit, with `fields`."""
+    wrong_identifiers: Sequence[tuple[str, str]] = ()
+    """The first hundred of them: name of the record, and its identifier."""
     clusters: int = 0
     """Groups of records that name the same thing; a record that shares no URN is a cluster by itself."""
     duplicates: int = 0
@@ -103,12 +107,13 @@ class DedupReport:
         """The counts of the summary, in words. `has_keys`: more than URNs joined records."""
         without = "without identifiers" if has_keys else "without URNs"
         without += "" if self.left_out is None else " that count"
+        wrong = f" ({self.wrong:,} with a wrong check digit)" if self.wrong else ""
         return [
             *(counted(self.inputs, "dump"), counted(self.records, "record")),
             *(counted(self.clusters, "cluster"), counted(self.duplicates, "duplicate")),
             *([f"{self.apart:,} held apart"] if self.apart else []),
             *([f"{counted(self.carried, 'field')} carried"] if self.carried else []),
-            *([f"{self.without:,} {without}"] if self.without else []),
+            *([f"{self.without:,} {without}{wrong}"] if self.without else []),
             *others_left_out(self.left_out),
         ]
 
@@ -122,6 +127,18 @@ class DedupReport:
             said.append(f"the same holds for {counted(len(self.silent) - _TOLD, 'more dump')}")
         if not (said or fields) and 2 * self.without > self.records:
             said.append(f"most records have no identifier that counts; {remedy}")
+        return said
+
+    def mistakes(self) -> list[str]:
+        """Sentences about records that nothing but an identifier with a wrong check digit names: the first, and how many."""
+        said = [
+            f"{name}: its only identifier, {identifier}, has a wrong check digit, so nothing joins it"
+            for name, identifier in self.wrong_identifiers[:_TOLD]
+        ]
+        if self.wrong > _TOLD:
+            said.append(
+                f"the same holds for {counted(self.wrong - _TOLD, 'more record')}; {option('report')} names up to 100"
+            )
         return said
 
     def metadata(self, options: Options, policy: Policy) -> dict[str, Any]:
@@ -261,6 +278,7 @@ def _count(report: DedupReport, reading: FirstReading) -> None:
     report.records = reading.records
     report.damaged = sum(dump.damaged for dump in dumps)
     report.without = sum(dump.without for dump in dumps)
+    report.wrong, report.wrong_identifiers = sum(dump.wrong for dump in dumps), reading.wrong
     report.silent = [(dump.name, dump.records) for dump in dumps if 0 < dump.records == dump.without]
     report.cut, report.trimmable = reading.cut, reading.found.trimmable
     report.components_in_names = reading.found.components_in_names

@@ -41,6 +41,8 @@ class Dump:
     damaged: int = 0
     without: int = 0
     """Records without a URN."""
+    wrong: int = 0
+    """Those of them that hold an identifier whose check digit is wrong."""
     octets: int = 0
     checksum: int = 0
     """CRC-32 of the octets; 0 if the dump is read only once."""

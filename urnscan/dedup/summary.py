@@ -35,6 +35,8 @@ class Counted(Protocol):
     """Counts and failures of a run, as a report of it has them."""
 
     apart: int
+    wrong: int
+    wrong_identifiers: Sequence[tuple[str, str]]
     common: Sequence[tuple[str, int]]
     failures: list[SourceError]
 
@@ -105,6 +107,8 @@ class Chosen:
             duplicates=self._removed.total(),
             without=sum(each.without for each in inputs),
             apart=counted.apart,
+            wrong=counted.wrong_identifiers,
+            more_wrong=counted.wrong - len(counted.wrong_identifiers),
             sizes=sizes,
             largest=[self._large(cluster) for cluster in self._largest],
             common=[Common(urn, count) for urn, count in counted.common[:_COMMON]],

@@ -163,15 +163,7 @@ def as_text(own: Own) -> str | None:
     text = own.text
     if "urn" in text.lower() and _URN.search(text):
         return text
-    kind = _kind(own.scheme)
-    if kind == _OTHER:
-        return None
-    plain = (text if text.isascii() else text.translate(_TYPESET)).strip()
-    if kind == _TELLS:
-        telling = _TELLING.match(plain)
-        if telling is None:
-            return None
-        kind = str(telling.lastgroup)
+    kind, plain = _taken(own)
     if kind == "isbn" and (match := _PLAIN_ISBN.fullmatch(plain)):  # as mostly
         isbn, qualifier = match.groups()
         is_right = qualifier is None or not _counts_out(qualifier, "isbn")
@@ -179,6 +171,36 @@ def as_text(own: Own) -> str | None:
     if kind == "doi":
         plain = text.strip()  # a DOI keeps its hyphens
     return "\n".join(dict.fromkeys(_READ[kind](plain))) or None
+
+
+def with_wrong_digit(own: Own) -> str | None:
+    """The first ISBN or ISSN of an own identifier that gives no URN, because the check digit is wrong; None if there is none.
+
+    A number that the record itself calls wrong is none.
+
+    >>> with_wrong_digit(Own("978-0-395-36341-5 (pbk.)", "isbn")), with_wrong_digit(Own("978-0-395-36341-6", "isbn"))
+    ('978-0-395-36341-5', None)
+    """
+    if own.is_key or as_text(own) is not None:
+        return None
+    kind, plain = _taken(own)
+    for match in _LISTS[kind].finditer(plain) if kind in _LISTS else ():
+        group = str(match.lastgroup)
+        is_filler = len(set(_digits(match[group]).removeprefix("978")[:-1])) == 1
+        nid = "issn" if group == "issn" else "isbn"
+        if not is_filler and not any(_counts_out(each, nid) for each in _qualifiers(match, group)):
+            return match[group].strip()
+    return None
+
+
+def _taken(own: Own) -> tuple[str, str]:
+    """The kind of an own identifier without a URN, and its text as that is read; `_OTHER` for one that cannot be read."""
+    kind = _kind(own.scheme)
+    plain = (own.text if own.text.isascii() else own.text.translate(_TYPESET)).strip()
+    if kind == _TELLS:
+        telling = _TELLING.match(plain)
+        kind = _OTHER if telling is None else str(telling.lastgroup)
+    return kind, plain
 
 
 def names_other(scheme: str) -> bool:
@@ -207,10 +229,14 @@ def _numbers(pattern: regex.Pattern[str], text: str) -> Iterator[str]:
     """The URNs of a list of ISBN, ISSN or EAN whose check digits are right."""
     for match in pattern.finditer(text):
         group = str(match.lastgroup)
-        number = match[group].replace("-", "").replace(" ", "").upper()
+        number = _digits(match[group])
         urn = _urn_of_issn(number) if group == "issn" else _urn_of_isbn(number)
         if urn and not any(_counts_out(each, urn[4:8]) for each in _qualifiers(match, group)):
             yield urn
+
+
+def _digits(number: str) -> str:
+    return number.replace("-", "").replace(" ", "").upper()
 
 
 def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
@@ -278,11 +304,10 @@ def _by(to_urn: Callable[[str], str], identifier: str) -> tuple[str, ...]:
     return () if urn in _NOBODYS else (urn,)
 
 
+_LISTS = {"isbn": _ISBN, "issn": _ISSN, "serial": _SERIAL, "ean": _EAN}
 _READ: Mapping[str, Callable[[str], Iterator[str]]] = {
-    "isbn": functools.partial(_numbers, _ISBN),
-    "issn": functools.partial(_numbers, _ISSN),
-    "serial": functools.partial(_numbers, _SERIAL),
-    "ean": functools.partial(_numbers, _EAN),
+    **{kind: functools.partial(_numbers, pattern) for kind, pattern in _LISTS.items()},
     "doi": _dois,
+    _OTHER: lambda _: iter(()),
     **{nid: functools.partial(_others, nid) for nid in _ALSO},
 }

@@ -105,6 +105,9 @@ class Summary:
     more_failures: int = 0
     apart: int = 0
     """Records that share identifiers with others, but describe other things."""
+    wrong: Sequence[tuple[str, str]] = ()
+    """Records whose only identifier has a wrong check digit: name of the record, and its identifier."""
+    more_wrong: int = 0
     title: str = "Duplicate records"
 
 
