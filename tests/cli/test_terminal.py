@@ -199,7 +199,7 @@ class TestProgress:
             process.send_signal(2)
             assert process.wait(PATIENCE) == 130
         assert BAR.search(screen.text)
-        begun, kept, interrupted = screen.lines
+        begun, interrupted, kept = screen.lines
         assert begun.startswith("urnscan: nothing is kept of an earlier run")
-        assert kept.startswith("urnscan: what was finished is kept")
         assert interrupted == "urnscan: interrupted"
+        assert kept.startswith("urnscan: what was finished is kept"), "what to do stands last"

@@ -73,44 +73,59 @@ def main(arguments: Sequence[str] | None = None) -> int:
     handle_signals()
     # NumPy would start a thread for each core, for linear algebra: a fifth of the CPU time of a start, and nothing here needs it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        all_well = _run(words)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BaseException as error:
+        status = _say_what_ended(error)
+        for note in getattr(error, "__notes__", ()):
+            say(note)
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            _leave(status)
+        if isinstance(error, SystemExit):
+            raise
+        return status
+    return _DONE if all_well else _SOME_FAILED
+
+
+def _run(words: list[str]) -> bool:
+    """Run the command that the first word names; returns whether nothing failed. Raises what ends it."""
     name = " ".join(["urnscan", *words[:1]])
     if name in COMMANDS:
         words = words[1:]
+    elif words and (meant := guesses.for_command(words[0], _FIRST_WORDS)):
+        raise FatalError(meant)
     command = COMMANDS.get(name, COMMANDS["urnscan"])
-    try:
-        if name not in COMMANDS and words and (meant := guesses.for_command(words[0], _FIRST_WORDS)):
-            raise FatalError(meant)
-        with at_shell():
-            all_well = command.run(command.parser().parse(words))
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except BrokenPipeError:  # `| head` has seen enough
-        _drop_standard_output()
-        return _DONE
-    except (UrnscanError, ValueError) as error:
-        say(error)
-        return _NOTHING_DONE
-    except OSError as error:  # from a write that no module guards; without a file name it is standard output
-        _drop_standard_output()
-        say(f"{error.filename or 'standard output'}: {error.strerror}" if error.strerror else error)
-        return _NOTHING_DONE
-    except MemoryError:
-        say("out of memory: the system gives no more; a scan takes less with fewer threads (-j) and a smaller --memory")
-        return _NOTHING_DONE
-    except RuntimeError as error:
-        if "can't start new thread" not in str(error):
-            raise
-        say("the system starts no more threads; a scan takes fewer with -j 1")
-        return _NOTHING_DONE
-    except KeyboardInterrupt:
-        say("interrupted")
-        _leave(_INTERRUPTED)
-        return _INTERRUPTED
-    except SystemExit as end:
-        if isinstance(end.code, int):
-            _leave(end.code)
-        raise
-    return _DONE if all_well else _SOME_FAILED
+    with at_shell():
+        return command.run(command.parser().parse(words))
+
+
+def _say_what_ended(error: BaseException) -> int:
+    """Print why the command ends, if that is to be told; returns the exit status. Raises an error that nobody foresaw."""
+    match error:
+        case BrokenPipeError():  # `| head` has seen enough
+            _drop_standard_output()
+            return _DONE
+        case UrnscanError() | ValueError():
+            say(error)
+        case OSError():  # from a write that no module guards; without a file name it is standard output
+            _drop_standard_output()
+            say(f"{error.filename or 'standard output'}: {error.strerror}" if error.strerror else error)
+        case MemoryError():
+            say(
+                "out of memory: the system gives no more; a scan takes less with fewer threads (-j) and a smaller --memory"
+            )
+        case RuntimeError() if "can't start new thread" in str(error):
+            say("the system starts no more threads; a scan takes fewer with -j 1")
+        case KeyboardInterrupt():
+            say("interrupted")
+            return _INTERRUPTED
+        case SystemExit(code=int(status)):
+            return status
+        case _:
+            raise error
+    return _NOTHING_DONE
 
 
 def _leave(status: int) -> None:

@@ -261,11 +261,13 @@ def _open_shards(
     shards = Shards(first.beside, meaning, resume=arguments.resume, force=arguments.force, name=name)
     stack.enter_context(shards)
 
-    def say_how_to_continue() -> None:
-        if shards.are_kept:
-            say("what was finished is kept beside the output: the same command with --resume goes on from there")
+    def note_how_to_continue(_kind: object, error: BaseException | None, _traceback: object) -> None:
+        if error is not None and shards.are_kept:
+            error.add_note(
+                "what was finished is kept beside the output: the same command with --resume goes on from there"
+            )
 
-    stack.callback(say_how_to_continue)
+    stack.push(note_how_to_continue)
     if shards.discarded and not arguments.quiet:
         say(f"--force: {shards.discarded} is discarded")
     elif arguments.resume and not arguments.quiet and not shards.are_some:
