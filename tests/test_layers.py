@@ -32,8 +32,8 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
         "numpy pyarrow pandas",
     ),
     "pandas": ("errors library run scanner tables urn", "pandas pyarrow"),
-    "polars": ("errors library run scanner urn", "polars"),
-    "duckdb": ("errors library run scanner urn", "duckdb"),
+    "polars": ("errors library run scanner urn", "polars pyarrow"),
+    "duckdb": ("errors library run scanner urn", "duckdb pyarrow"),
     "spark": ("errors pool arrays urn sources scanner tables grouping output run", "numpy pyarrow pyspark py4j regex"),
     "cli": (
         "display errors pool arrays urn sources scanner records tables output run results report dedup library spark",

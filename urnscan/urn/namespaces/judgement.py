@@ -6,10 +6,11 @@ RFC 2141 §5, RFC 8141 §3.1: a namespace may declare more names equal than the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from urnscan.errors import FatalError
 from urnscan.urn.namespaces.check_digits import (
     DNB_NUMBERS,
     dnb_digit,
@@ -99,6 +100,22 @@ def _gsma(nss: str) -> str:
 
 REWRITE: Mapping[str, Callable[[str], str]] = MappingProxyType({"isbn": _isbn, "issn": _issn, "gsma": _gsma})
 """Functions for rules that a pattern cannot express: NSS that fits, in the preferred case -> canonical NSS."""
+
+KNOWN: Mapping[str, Mapping[str, object]] = MappingProxyType({"check": CHECKS, "code": REWRITE})
+"""Names that a rule may give, by the key under which it gives them."""
+
+
+def check_names(rules: Iterable[Rule], file: str) -> None:
+    """Raise FatalError if a rule of a file names a check digit or a rewriting that does not exist."""
+    for rule in rules:
+        for key, known in KNOWN.items():
+            if (name := getattr(rule, key)) not in (None, *known):
+                raise FatalError(f"{file}: [{rule.nid}] {key}: {no_such(key, name)}")
+
+
+def no_such(key: str, name: object) -> str:
+    """The sentence about a name that is not known under a key."""
+    return f"no {key} is called {name!r}; there are {', '.join(KNOWN[key])}"
 
 
 def judge(urn: str, rulebook: Rulebook = OURS) -> Judgement:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeAlias
 import regex
 
 from urnscan.errors import ArgumentError, FatalError
-from urnscan.urn.namespaces.judgement import CHECKS, REWRITE
+from urnscan.urn.namespaces.judgement import KNOWN, no_such
 from urnscan.urn.namespaces.patterns import automaton
 from urnscan.urn.namespaces.registry import OURS, Resolver, Rule, Rulebook, rules_of
 
@@ -123,9 +123,9 @@ class _Checked:
         needed = _NEEDED if "grammar" not in entry else (*_NEEDED, "syntax")
         for key in (key for key in needed if key not in entry):
             self._wrong(f"{key} is missing: {_MEANINGS[key]}", nid)
-        for key, known in (("check", CHECKS), ("code", REWRITE)):
+        for key, known in KNOWN.items():
             if entry.get(key) not in (None, *known):
-                self._wrong(f"no {key} is called {entry[key]!r}; there are {', '.join(known)}", nid, key)
+                self._wrong(no_such(key, entry[key]), nid, key)
             if key in entry and "grammar" not in entry:
                 self._wrong("is of use only with grammar, which is missing", nid, key)
         if entry.get("check") == "dnb" and nid != "nbn":
