@@ -558,7 +558,7 @@ class TestPolicy:
         assert (urnscan.folder / "kept.jsonl").read_bytes() == editions.splitlines(keepends=True)[0]
         result = dedup(urnscan, "editions.jsonl", "--agree", "colour", *outputs, status=2)
         assert (
-            "agree cannot be 'colour': choose from title, year, edition, part, format, language, or none alone"
+            "--agree cannot be 'colour': choose from title, year, edition, part, format, language, or none alone"
             in result.err
         )
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from urnscan.dedup.policy import PLACEHOLDERS, WEAK, Policy
+from urnscan.errors import at_shell
 from urnscan.urn.equivalence import canonical
 from urnscan.urn.namespaces import judge
 
@@ -32,6 +33,24 @@ class TestPolicy:
     )
     def test_values(self, values, message):
         with pytest.raises(ValueError, match=message):
+            Policy(**values)
+
+    @pytest.mark.parametrize(
+        ("values", "named"),
+        [
+            ({"keep": "best"}, "--keep cannot be 'best'"),
+            ({"keep": []}, "--keep cannot be empty"),
+            ({"max_class": "0%"}, "--max-class cannot be '0%'"),
+            ({"keys": "isbn"}, "--keys cannot be 'isbn'"),
+            ({"agree": "titel"}, "--agree cannot be 'titel'"),
+            ({"carry": "35"}, "--carry cannot be '35'"),
+            ({"carry": "001"}, "--carry cannot be 001"),
+            ({"weak": "a b"}, "--weak: no URN begins like"),
+        ],
+    )
+    def test_options_as_typed(self, values, named):
+        """A message names an option as its reader types it: `--max-class` at the shell, `max_class` in Python."""
+        with at_shell(), pytest.raises(ValueError, match=f"^{named}"):
             Policy(**values)
 
     @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from urnscan.dedup.components import Numbers
 from urnscan.dedup.second_reading import Dump
-from urnscan.errors import ArgumentError, FatalError
+from urnscan.errors import ArgumentError, FatalError, option
 from urnscan.records.description import Description
 from urnscan.urn.syntax import as_strings
 
@@ -85,10 +85,10 @@ def read_rules(keep: str | Iterable[str]) -> tuple[str, ...]:
     rules = as_strings("keep", keep)
     known = f"choose from {', '.join(KEEP)}, {SOURCE}NAME"
     if not rules:
-        raise ArgumentError(f"keep cannot be empty: {known}")
+        raise ArgumentError(f"{option('keep', None)} cannot be empty: {known}")
     for rule in rules:
         if rule not in KEEP and not (rule.startswith(SOURCE) and rule != SOURCE):
-            raise ArgumentError(f"keep cannot be {rule!r}: {known}")
+            raise ArgumentError(f"{option('keep', None)} cannot be {rule!r}: {known}")
     return rules
 
 

@@ -11,7 +11,7 @@ from urnscan.dedup.agreement import ASPECTS
 from urnscan.dedup.decisions import Decisions, decisions_of
 from urnscan.dedup.keeping import need_descriptions, read_rules
 from urnscan.dedup.never_join import NeverJoin, never_join_of
-from urnscan.errors import ArgumentError
+from urnscan.errors import ArgumentError, option
 from urnscan.records.formats import FORMATS
 from urnscan.records.keys import URN, kinds
 from urnscan.run.options import as_flag, as_whole_number
@@ -76,7 +76,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         weak = [name for name in as_strings("weak", self.weak) if name.strip()]  # "" means that none is weak
-        object.__setattr__(self, "weak", read_beginnings("weak", weak, get_syntax("rfc2141")))
+        object.__setattr__(self, "weak", read_beginnings(option("weak", None), weak, get_syntax("rfc2141")))
         object.__setattr__(self, "keys", _kinds(self.keys))
         object.__setattr__(self, "fields", as_flag("fields", self.fields))
         object.__setattr__(self, "keep", read_rules(self.keep))
@@ -123,7 +123,9 @@ def _most(max_class: int | str) -> int | str:
     if isinstance(max_class, str) and max_class.endswith("%"):
         if _PERCENT.fullmatch(max_class) and 0 < float(max_class[:-1]) <= 100:
             return max_class
-        raise ArgumentError(f"max_class cannot be {max_class!r}: a percentage is more than 0% and at most 100%")
+        raise ArgumentError(
+            f"{option('max_class', None)} cannot be {max_class!r}: a percentage is more than 0% and at most 100%"
+        )
     most = as_whole_number("max_class", max_class)
     if most < 2:
         raise ArgumentError("max_class must be at least 2: a class of one record joins nothing")
@@ -136,10 +138,12 @@ def _kinds(keys: str | Iterable[str]) -> tuple[str, ...]:
     if named == ["all"]:
         return kinds()
     if not named:
-        raise ArgumentError(f"keys cannot be empty: choose from {', '.join(kinds())}, or all alone")
+        raise ArgumentError(f"{option('keys', None)} cannot be empty: choose from {', '.join(kinds())}, or all alone")
     for name in named:
         if name not in kinds():
-            raise ArgumentError(f"keys cannot be {name!r}: choose from {', '.join(kinds())}, or all alone")
+            raise ArgumentError(
+                f"{option('keys', None)} cannot be {name!r}: choose from {', '.join(kinds())}, or all alone"
+            )
     return tuple(name for name in kinds() if name in named)
 
 
@@ -150,7 +154,9 @@ def _aspects(agree: str | Iterable[str]) -> tuple[str, ...]:
         return ()
     for name in named:
         if name not in ASPECTS:
-            raise ArgumentError(f"agree cannot be {name!r}: choose from {', '.join(ASPECTS)}, or none alone")
+            raise ArgumentError(
+                f"{option('agree', None)} cannot be {name!r}: choose from {', '.join(ASPECTS)}, or none alone"
+            )
     return tuple(name for name in ASPECTS if name in named)
 
 
@@ -159,7 +165,9 @@ def _tags(carry: str | Iterable[str]) -> tuple[str, ...]:
     named = tuple(dict.fromkeys(tag for tag in as_strings("carry", carry) if tag))
     for tag in named:
         if len(tag) != 3 or not tag.isascii() or not tag.isalnum():
-            raise ArgumentError(f"carry cannot be {tag!r}: it takes tags of MARC, such as 035,852,856")
+            raise ArgumentError(
+                f"{option('carry', None)} cannot be {tag!r}: it takes tags of MARC, such as 035,852,856"
+            )
         if tag.startswith("00"):
-            raise ArgumentError(f"carry cannot be {tag}: a control field is the record's own")
+            raise ArgumentError(f"{option('carry', None)} cannot be {tag}: a control field is the record's own")
     return named

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from urnscan import __version__
 from urnscan.display.text import octets_of
-from urnscan.errors import ArgumentError
+from urnscan.errors import ArgumentError, option
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar, ResolverTail
 from urnscan.scanner.views import KINDS
 from urnscan.sources.captures import read_where
@@ -137,7 +137,7 @@ class Options:
             if getattr(self, name) < 1:
                 raise ArgumentError(f"{name} must be at least 1")
         if self.jobs > _MOST_JOBS:
-            raise ArgumentError(f"jobs must be at most {_MOST_JOBS:,}")
+            raise ArgumentError(f"{option('jobs', None)} must be at most {_MOST_JOBS:,}")
         if self.encoding is not None:
             check_encoding(self.encoding)
         _ = self.reading  # checks conditions and filters
