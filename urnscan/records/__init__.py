@@ -5,11 +5,13 @@ record: `Record`, and the base class of the readers.
 description: what a record says of its thing (title, year, edition), by a table of fields (`descriptions.toml`).
 formats: the registry: how each format is recognised, read, and shown to a person.
 marc_fields: fields of MARC 21 and of UNIMARC, in whatever they are written.
+marc_octets: fields of MARC as octets: own identifiers, and the description, packed and unpacked.
 marc: MARC in the exchange format (ISO 2709).
 marc_carry: fields of MARC taken from one record and put into another.
 pica: PICA+, normalised and plain.
 xml_records: records cut out of XML.
 xml_kinds: the table of XML formats, and their fields: MARCXML, MODS, Dublin Core, OAI-PMH, SRU and ONIX.
+marcxml: records of MARCXML without oddities, by a pattern.
 json_records: JSON Lines and arrays, also within objects.
 separated: CSV, TSV.
 named_values: values under names, in JSON and in CSV.

@@ -17,8 +17,9 @@ from urnscan.records.bibtex import BibtexRecords, is_bibtex
 from urnscan.records.description import NOTHING, Description, unpack
 from urnscan.records.json_records import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines, show_json
 from urnscan.records.lines import LineRecords
-from urnscan.records.marc import MarcRecords, is_marc, show_marc, unpack_marc
+from urnscan.records.marc import MarcRecords, is_marc, show_marc
 from urnscan.records.marc_lines import AlephRecords, MarcEditRecords, YazRecords, is_aleph, is_marc_edit, is_yaz
+from urnscan.records.marc_octets import unpack_marc
 from urnscan.records.pica import PicaRecords, is_pica_normalised, is_pica_plain, show_pica
 from urnscan.records.rdf import RdfRecords, is_rdf
 from urnscan.records.record import RecordReader, decoded

@@ -24,19 +24,15 @@ end of the dump. White space, NUL and SUB (the end of DOS files) between records
 
 from __future__ import annotations
 
-import functools
 import re
 import struct
-from codecs import utf_8_decode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
-from urnscan.records import description
-from urnscan.records.description import Description
-from urnscan.records.fields import Own, of_subfields, of_value
-from urnscan.records.marc_fields import FAMILIES, MarcFields, Parted, family
+from urnscan.records.marc_fields import MarcFields, Parted, family
+from urnscan.records.marc_octets import MarcOctets, OctetTables, decoder, parted
 from urnscan.records.record import Cut, Record, RecordReader, decoded
 
 _LEADER = re.compile(rb"[0-9]{5}[^\x1d\x1e]{7}[0-9]{5}[^\x1d\x1e]{7}")
@@ -45,11 +41,8 @@ _HEAD = re.compile(_LEADER.pattern + rb"(?:[0-9A-Za-z ]{3}[0-9]{9}){1,8331}\x1e"
 _NEXT_HEAD = re.compile(rb"\x1d[\r\n]*+" + _HEAD.pattern)
 _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za-z]{3}[0-9]{9}")
 _ENTRY = struct.Struct("3s4s5s")  # of the directory: tag, length and place of a field
-_REPEATED = 1 << 10  # fields that are kept in mind, as those of the library that made the record
 _LONGEST_FIELD = 9_999  # octets; the entry of a longer field cannot give its length
 _FILLER = b"\x1e \0\r\n"  # may stand behind the last field
-_PACKED = b"ISO 2709"  # begins what is packed; no table of descriptions.toml is called so
-_LONGEST_PACKED = 2_000  # octets of a field that describes the record
 _ASCII = bytes(range(128))
 # Octets by which one octet that is not ASCII may have changed its field (a Greek letter was seven octets in MARC-8,
 # with escape sequences, and is two in UTF-8), and octets by which a character reference (&#x1234;) may have.
@@ -79,11 +72,8 @@ class MarcRecords(RecordReader):
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
-        self._owned = {name: {tag.encode(): rows for tag, rows in self.own_fields(name).items()} for name in FAMILIES}
-        self._describing = {name: {tag.encode() for tag in self.described_fields(name)} for name in FAMILIES}
-        self._wanted = {name: self._owned[name].keys() | self._describing[name] for name in FAMILIES}
+        self._tables = OctetTables(self)
         self._is_plain = not (own or keys or described)
-        self._own_in = functools.lru_cache(_REPEATED)(self._read_own)
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Find the records, each with the octet at which its fields begin."""
@@ -117,65 +107,18 @@ class MarcRecords(RecordReader):
         if self._is_plain:
             return Record(offset, octets, identifier, texts)
         name = family(b"200" in tags, b"245" in tags, lambda: _general(fields, tags))
-        owned, describing = self._owned[name], self._describing[name]
-        own: list[Own] = []
-        described = [_PACKED, name.encode(), octets[:24], b"%d" % len(tags)] if describing else []
-        left = len(octets)  # fewer are left if the directory leads to the same field again and again
-        wanted = self._wanted[name]
-        for tag, field in [each for each in zip(tags, fields, strict=True) if each[0] in wanted]:
-            left -= len(field)
-            if left < 0:
-                break
-            if tag in describing:
-                described += tag, field[:_LONGEST_PACKED].replace(b"\x1e", b" ")  # a wrong entry leads over several
-            if tag in owned:
-                own += self._own_in(name, tag, field)
-        return Record(offset, octets, identifier, texts, own, b"\x1e".join(described))
-
-    def _read_own(self, family: str, tag: bytes, field: bytes) -> tuple[Own, ...]:
-        """Own identifiers in a field."""
-        rows = self._owned[family][tag]
-        indicators, subfields = _parted(field)
-        if tag.startswith(b"00"):  # a control field
-            return tuple(of_value(indicators.strip(), rows))
-        return tuple(of_subfields(subfields, rows, indicators[0], indicators[1]))
-
-
-def _parted(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
-    """Indicators, and codes with values, of a field."""
-    if read is not decoded:  # MARC-8 begins anew in each subfield
-        indicators, *subfields = map(read, field.split(b"\x1f"))
-    else:
-        indicators, *subfields = field.decode("utf-8", "replace").split("\x1f")
-    return f"{indicators:2}", [(each[:1], each[1:]) for each in subfields]
+        wanted = self._tables.wanted[name]
+        held = [each for each in zip(tags, fields, strict=True) if each[0] in wanted]
+        own, description = self._tables.read(MarcOctets(name, octets[:24], len(tags), held), len(octets))
+        return Record(offset, octets, identifier, texts, own, description)
 
 
 def _general(fields: Sequence[bytes], tags: Sequence[bytes]) -> str:
     """The first 100 $a; empty if there is none."""
     if b"100" not in tags:
         return ""
-    _, subfields = _parted(fields[tags.index(b"100")])
+    _, subfields = parted(fields[tags.index(b"100")])
     return next((value for code, value in subfields if code == "a"), "")
-
-
-def unpack_marc(packed: bytes) -> Description | None:
-    """Description of a record from its packed fields; None if it is not of this format."""
-    if not packed.startswith(_PACKED):
-        return None
-    _, name, leader, count, *fields = packed.split(b"\x1e")
-    table = description.described_fields(name.decode())
-    kind = decoded(leader)[6:7]
-    statements = [*description.of_text(decoded(leader), table["leader"], kind)]
-    statements += description.of_text(decoded(count), table["count"])
-    read = _decoder(name.decode(), leader, fields[1::2])
-    for tag, field in zip(fields[::2], fields[1::2], strict=True):
-        rows = table[tag.decode()]
-        indicators, subfields = _parted(field, read)
-        if subfields:
-            statements += description.of_subfields(subfields, rows, indicators[1])
-        else:
-            statements += description.of_text(decoded(field), rows, kind)
-    return description.describe(statements)
 
 
 def _is_plainly_whole(octets: bytes, base: int) -> bool:
@@ -228,45 +171,14 @@ def show_marc(octets: bytes) -> str:
     base = octets.find(b"\x1e") + 1
     tags, values = _fields(octets, base)
     name = family(b"200" in tags, b"245" in tags, lambda: _general(values, tags))
-    read = _decoder(name, octets[:24], values)
+    read = decoder(name, octets[:24], values)
 
-    def parted(field: bytes) -> Parted:
+    def said(field: bytes) -> Parted:
         first, *subfields = field.split(b"\x1f")
         return read(first), [(decoded(each[:1]), read(each[1:])) for each in subfields]
 
     fields = [(decoded(tag), value) for tag, value in zip(tags, values, strict=True)]
-    return MarcFields(decoded(octets[:24]), fields, parted).lines()
-
-
-def _decoder(family: str, leader: bytes, fields: Sequence[bytes]) -> Callable[[bytes], str]:
-    """Decoder of the fields of a record: UTF-8, or MARC-8 where a record of MARC 21 is not in UTF-8. MARC-8 in ASCII alone
-    changes its character set with ESC.
-    """
-    if family != FAMILIES[0]:
-        return decoded
-    has_escapes = leader[9:10] != b"a" and any(b"\x1b" in field for field in fields)
-    return decoded if not has_escapes and all(map(_is_utf8, fields)) else of_marc8
-
-
-def _is_utf8(octets: bytes) -> bool:
-    """Whether a field, which may be cut at its end, is in UTF-8."""
-    try:
-        utf_8_decode(octets, "strict", False)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def of_marc8(octets: bytes) -> str:
-    """Decode MARC-8 (MARC 21 Specifications, Character Sets); UTF-8 if it is none."""
-    if octets.isascii() and b"\x1b" not in octets:
-        return octets.decode()
-    from pymarc.marc8 import marc8_to_unicode  # noqa: PLC0415 (large tables, which few runs need)
-
-    try:
-        return marc8_to_unicode(octets, hide_utf8_warnings=True)
-    except UnicodeDecodeError:
-        return decoded(octets)
+    return MarcFields(decoded(octets[:24]), fields, said).lines()
 
 
 def _fault(octets: bytes) -> str | None:

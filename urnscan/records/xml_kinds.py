@@ -23,7 +23,8 @@ from urnscan.records.fields import Own, Table, own_fields, with_source
 from urnscan.records.marc_fields import MarcFields, Parted
 
 _WRAPPER = b"records"
-_DEFAULT_LIMITS = 9_000_000  # octets; above, libxml2 has to be told that texts may be huge
+DEFAULT_LIMITS = 9_000_000
+"""Octets above which libxml2 has to be told that texts may be huge."""
 
 # XML 1.0 §4.1. A number may have leading zeros.
 _REFERENCE = re.compile(rb"&(?:#x0*+([0-9A-Fa-f]{1,6})|#0*+([0-9]{1,7})|([A-Za-z][A-Za-z0-9]*+));")
@@ -355,20 +356,21 @@ def parse(octets: bytes, declarations: bytes, encoding: str) -> tuple[etree._Ele
     if b"&" in octets and _DECLARED.search(octets):
         octets = _DECLARED_OR_HIDDEN.sub(_referred, octets)
     try:
-        return _parse(octets, declarations), octets
+        return parse_element(octets, declarations), octets
     except etree.XMLSyntaxError as error:
         reason = error
     mended = octets.decode("utf-8", "replace").encode()
     try:
-        return _parse(mended, declarations), mended
+        return parse_element(mended, declarations), mended
     except etree.XMLSyntaxError as error:
         reason = error
     raise ValueError(f"it is not well-formed: {' '.join(_PLACE.sub('', reason.msg or '').split())}")
 
 
-def _parse(octets: bytes, declarations: bytes) -> etree._Element:
+def parse_element(octets: bytes, declarations: bytes) -> etree._Element:
+    """Parse an element, with declarations of namespaces around it. Raises XMLSyntaxError."""
     document = b"<%b%b>%b</%b>" % (_WRAPPER, declarations, octets, _WRAPPER)
-    return etree.fromstring(document, _parser(len(octets) >= _DEFAULT_LIMITS))[0]
+    return etree.fromstring(document, _parser(len(octets) >= DEFAULT_LIMITS))[0]
 
 
 @functools.cache

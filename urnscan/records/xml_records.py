@@ -16,6 +16,8 @@ from types import MappingProxyType
 
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
 from urnscan.framing.lines import Damaged, too_long
+from urnscan.records.marc_octets import OctetTables
+from urnscan.records.marcxml import plain_record
 from urnscan.records.record import Cut, Record, RecordReader, decoded
 from urnscan.records.xml_kinds import (
     KINDS,
@@ -143,6 +145,7 @@ class XmlRecords(RecordReader):
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
         self._scope = _Scope()
+        self._tables = OctetTables(self)
         self._kind: Kind | None = None
         self._empty: Kind | None = None
         self._name = b""  # name of the elements that are records, with its prefix
@@ -163,6 +166,11 @@ class XmlRecords(RecordReader):
         """Read a record."""
         offset, octets, (name_of_kind, declarations, encoding) = cut
         kind = KINDS[name_of_kind]
+        if name_of_kind == "marcxml" and encoding == "utf-8" and not self.has_texts:
+            plain = plain_record(octets, declarations, self._tables)
+            if plain is not None:
+                found, description = self._tables.read(plain.octets, len(octets))
+                return Record(offset, octets, plain.number, (), tuple(dict.fromkeys(found)), description)
         try:
             element, utf8 = parse(octets, declarations, encoding)
         except ValueError as error:

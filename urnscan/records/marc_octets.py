@@ -1,0 +1,135 @@
+"""Fields of MARC as octets, in the form of ISO 2709: own identifiers are read from them, and the description is packed.
+
+A field has two indicators, and before each subfield a delimiter (1F) and its code: `10␟aInks␟bA handbook`. Records of
+MARCXML are brought into this form, too (`marcxml`).
+"""
+
+from __future__ import annotations
+
+import functools
+from codecs import utf_8_decode
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from urnscan.records import description
+from urnscan.records.description import Description
+from urnscan.records.fields import Own, of_subfields, of_value
+from urnscan.records.marc_fields import FAMILIES
+from urnscan.records.record import RecordReader, decoded
+
+LONGEST_PACKED = 2_000
+"""Octets of a field that are packed."""
+_PACKED = b"ISO 2709"  # begins what is packed; no table of descriptions.toml is called so
+_REPEATED = 1 << 10  # fields that are kept in mind, as those of the library that made the record
+
+
+class MarcOctets(NamedTuple):
+    """The fields of a record that tables ask for."""
+
+    family: str
+    """One of FAMILIES."""
+    leader: bytes
+    total: int
+    """Number of all fields of the record."""
+    fields: Sequence[tuple[bytes, bytes]]
+    """Tags and fields, without field terminators."""
+
+
+class OctetTables:
+    """The tables of both families, by tags in octets."""
+
+    def __init__(self, reader: RecordReader) -> None:
+        """`reader` knows which tables are wanted."""
+        self._owned = {name: {tag.encode(): rows for tag, rows in reader.own_fields(name).items()} for name in FAMILIES}
+        self._describing = {name: {tag.encode() for tag in reader.described_fields(name)} for name in FAMILIES}
+        self.wanted = {name: self._owned[name].keys() | self._describing[name] for name in FAMILIES}
+        """Tags of the fields that are read, by family."""
+        self._own_in = functools.lru_cache(_REPEATED)(self._read_own)
+
+    def read(self, record: MarcOctets, most: int) -> tuple[list[Own], bytes]:
+        """Own identifiers of a record, and its packed description.
+
+        `most`: octets of the record; a directory that leads to the same field again and again gives more.
+        """
+        name = record.family
+        owned, describing = self._owned[name], self._describing[name]
+        own: list[Own] = []
+        described = [_PACKED, name.encode(), record.leader, b"%d" % record.total] if describing else []
+        left = most
+        for tag, field in record.fields:
+            left -= len(field)
+            if left < 0:
+                break
+            if tag in describing:
+                described += tag, field[:LONGEST_PACKED].replace(b"\x1e", b" ")  # a wrong entry leads over several
+            if tag in owned:
+                own += self._own_in(name, tag, field)
+        return own, b"\x1e".join(described)
+
+    def _read_own(self, family: str, tag: bytes, field: bytes) -> tuple[Own, ...]:
+        """Own identifiers in a field."""
+        rows = self._owned[family][tag]
+        indicators, subfields = parted(field)
+        if tag.startswith(b"00"):  # a control field
+            return tuple(of_value(indicators.strip(), rows))
+        return tuple(of_subfields(subfields, rows, indicators[0], indicators[1]))
+
+
+def parted(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
+    """Indicators, and codes with values, of a field."""
+    if read is not decoded:  # MARC-8 begins anew in each subfield
+        indicators, *subfields = map(read, field.split(b"\x1f"))
+    else:
+        indicators, *subfields = field.decode("utf-8", "replace").split("\x1f")
+    return f"{indicators:2}", [(each[:1], each[1:]) for each in subfields]
+
+
+def unpack_marc(packed: bytes) -> Description | None:
+    """Description of a record from its packed fields; None if it is not of this format."""
+    if not packed.startswith(_PACKED):
+        return None
+    _, name, leader, count, *fields = packed.split(b"\x1e")
+    table = description.described_fields(name.decode())
+    kind = decoded(leader)[6:7]
+    statements = [*description.of_text(decoded(leader), table["leader"], kind)]
+    statements += description.of_text(decoded(count), table["count"])
+    read = decoder(name.decode(), leader, fields[1::2])
+    for tag, field in zip(fields[::2], fields[1::2], strict=True):
+        rows = table[tag.decode()]
+        indicators, subfields = parted(field, read)
+        if subfields:
+            statements += description.of_subfields(subfields, rows, indicators[1])
+        else:
+            statements += description.of_text(decoded(field), rows, kind)
+    return description.describe(statements)
+
+
+def decoder(family: str, leader: bytes, fields: Sequence[bytes]) -> Callable[[bytes], str]:
+    """Decoder of the fields of a record: UTF-8, or MARC-8 where a record of MARC 21 is not in UTF-8. MARC-8 in ASCII alone
+    changes its character set with ESC.
+    """
+    if family != FAMILIES[0]:
+        return decoded
+    has_escapes = leader[9:10] != b"a" and any(b"\x1b" in field for field in fields)
+    return decoded if not has_escapes and all(map(_is_utf8, fields)) else of_marc8
+
+
+def _is_utf8(octets: bytes) -> bool:
+    """Whether a field, which may be cut at its end, is in UTF-8."""
+    try:
+        utf_8_decode(octets, "strict", False)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def of_marc8(octets: bytes) -> str:
+    """Decode MARC-8 (MARC 21 Specifications, Character Sets); UTF-8 if it is none."""
+    if octets.isascii() and b"\x1b" not in octets:
+        return octets.decode()
+    from pymarc.marc8 import marc8_to_unicode  # noqa: PLC0415 (large tables, which few runs need)
+
+    try:
+        return marc8_to_unicode(octets, hide_utf8_warnings=True)
+    except UnicodeDecodeError:
+        return decoded(octets)
