@@ -1,5 +1,7 @@
 """Keys of records: each identifier has one key, whatever its spelling; what looks like one has none."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -216,3 +218,16 @@ def test_the_table_is_whole():
     assert set(KEYS) == set(kinds())
     assert Policy(keys="all").keys == kinds()
     assert Policy(keys=["oclc", "urn"]).keys == ("urn", "oclc")
+
+
+@given(
+    host=st.text("aW.-ö:@", min_size=1, max_size=6).map("http://www.{}".format),
+    path=st.text("/aB;=&?#% .ä", max_size=8),
+)
+def test_an_address_of_host_and_path_alone_has_the_key_that_its_parts_give(host, path):
+    """Most addresses are read by a pattern, without the parser of the standard library, and have the same key."""
+    address = f"{host}/{path}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_PLAIN_ADDRESS", re.compile("(?!)"))
+        expected = module._url(address)
+    assert module._url(address) == expected

@@ -172,9 +172,11 @@ def dedup(arguments: argparse.Namespace) -> bool:
         from urnscan.dedup.job import run
         from urnscan.dedup.outputs import FILES, Outputs, review_sinks
         from urnscan.dedup.policy import Policy
+        from urnscan.dedup.workers import collect_seldom
         from urnscan.run.options import Options
         from urnscan.run.tasks import plan_size
 
+    collect_seldom()
     inputs = read_inputs(arguments)
     options = read_record(Options, arguments)
     policy = read_record(Policy, arguments)

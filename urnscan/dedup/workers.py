@@ -6,6 +6,7 @@ start, and a batch has to be handed to them and back, through their standard inp
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import queue
@@ -106,8 +107,18 @@ class _Process:
                     continue
 
 
+def collect_seldom() -> None:
+    """Have Python look for garbage in cycles after 50,000 new objects, not after 700, in this whole process.
+
+    Records have no cycles, and the search took a tenth of the time of their reading.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000)
+
+
 def serve() -> None:
     """Read batches that another process hands over, until there are no more."""
+    collect_seldom()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process is told, too, and ends this one
     given, taken = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer

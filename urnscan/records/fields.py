@@ -128,10 +128,13 @@ def of_subfields(
         source = row.source
         if row.source_in:
             source = next((value for code, value in subfields if code == row.source_in and value), source)
-        for at, (code, value) in enumerate(subfields):
-            if value and code and code in row.parts:
-                text = value.strip() + _qualifiers(subfields, at + 1, row.qualifier)
-                yield Own(with_source(text, source), scheme, row.is_key)
+        parts, qualifier = row.parts, row.qualifier
+        for at, (code, value) in enumerate(subfields, 1):
+            if value and code and code in parts:
+                text = value.strip()
+                if qualifier:
+                    text += _qualifiers(subfields, at, qualifier)
+                yield Own(with_source(text, source) if source else text, scheme, row.is_key)
 
 
 def with_source(text: str, source: str) -> str:
@@ -142,7 +145,7 @@ def with_source(text: str, source: str) -> str:
 def _qualifiers(subfields: Sequence[tuple[str, str]], at: int, code: str) -> str:
     """Qualifiers from subfield `at` on, in the form that they had before they got subfields: ` (pbk.)`."""
     text = ""
-    while code and at < len(subfields) and subfields[at][0] == code:
+    while at < len(subfields) and subfields[at][0] == code:
         said = subfields[at][1].translate(_NO_BRACKETS).strip(" :;,")
         text += f" ({said})" if said else ""
         at += 1

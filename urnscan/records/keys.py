@@ -23,6 +23,7 @@ _ANY = "*"
 _IN_LIST = re.compile("[,;|]")
 _LONGEST = 2_000  # characters of a value; no identifier has as many
 _FILLERS = frozenset(("none", "null", "unknown", "n/a", "na", "nan"))
+_PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")  # host and path alone
 _MOST_SCHEMES = 1 << 10  # kinds of identifiers that are kept in mind: a dump may name any
 _DIGEST = 12  # octets: of 10^9 records two different ones have the same by a chance of 1 to 10^10
 
@@ -143,7 +144,7 @@ class KeyReader:
         self._names = frozenset(key.name for key in keys().values() if key.kind in wanted)
         self._dump = dump
         self._named = named
-        self._by_scheme: dict[str, _Spellings | None] = {}
+        self._of_scheme = functools.lru_cache(_MOST_SCHEMES)(self._read_scheme)
 
     def of_record(self, record: Record) -> list[str]:
         """The keys of a record, each once."""
@@ -151,13 +152,14 @@ class KeyReader:
         institution = agency = ""
         name = record.identifier if self._named else None
         for own in record.own:
-            if own.scheme == "institution":
-                institution = institution or own.text
-            elif own.scheme == "firstagency":
-                agency = agency or own.text
+            text, scheme, _ = own
+            if scheme == "institution":
+                institution = institution or text
+            elif scheme == "firstagency":
+                agency = agency or text
             else:
-                found += self.of_own(own)
-                if own.scheme == "accession" and own.text != name:  # with its database: it is the name of RIS
+                found += self._in_text(text, scheme)
+                if scheme == "accession" and text != name:  # with its database: it is the name of RIS
                     name = None
         if name:
             found += self._of_number(name, institution, agency)
@@ -167,27 +169,27 @@ class KeyReader:
 
     def of_own(self, own: Own) -> Sequence[str]:
         """The keys in an own identifier."""
-        spellings = self._of_scheme(own.scheme)
-        return () if spellings is None or len(own.text) > _LONGEST else spellings.read(own.text)
+        return self._in_text(own.text, own.scheme)
+
+    def _in_text(self, text: str, scheme: str) -> Sequence[str]:
+        """The keys in an identifier of a kind."""
+        spellings = self._of_scheme(scheme)
+        return () if spellings is None or len(text) > _LONGEST else spellings.read(text)
 
     def _of_number(self, number: str, institution: str, agency: str) -> list[str]:
         """The keys of a control number (MARC 001)."""
         number = whole(number)
-        found = [*self.of_own(Own(with_source(number, institution), "control"))]
+        found = [*self._in_text(with_source(number, institution), "control")]
         if agency and not institution and not found:
-            found += self.of_own(Own(with_source(number, agency), "agency"))
+            found += self._in_text(with_source(number, agency), "agency")
         if "local" in self._names and not institution:
             found.append(f"local:{self._dump}:{number}")
         return found
 
-    def _of_scheme(self, scheme: str) -> _Spellings | None:
+    def _read_scheme(self, scheme: str) -> _Spellings | None:
         """The ways to write identifiers of a kind; None if they give no keys."""
-        if scheme not in self._by_scheme:
-            if len(self._by_scheme) > _MOST_SCHEMES:
-                self._by_scheme.clear()
-            rows = [row for row in _rows(scheme) if row.key in self._names]
-            self._by_scheme[scheme] = _Spellings(rows) if rows else None
-        return self._by_scheme[scheme]
+        rows = [row for row in _rows(scheme) if row.key in self._names]
+        return _Spellings(rows) if rows else None
 
 
 def _lccn(number: str) -> str | None:
@@ -223,6 +225,9 @@ def _tracking() -> tuple[frozenset[str], tuple[str, ...]]:
 
 def _url(address: str) -> str | None:
     """An address without its scheme, `www.`, default port, fragment, slash at the end and tracking; None if it names a site."""
+    if plain := _PLAIN_ADDRESS.fullmatch(address):  # as mostly
+        path = plain[2].rstrip("/")
+        return plain[1].lower().removeprefix("www.") + path if path else None
     try:
         parts = urlsplit(address)
         port = parts.port
