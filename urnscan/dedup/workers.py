@@ -19,7 +19,7 @@ from urnscan.dedup.batches import Batch, BatchReader, ReadBatch
 from urnscan.errors import FatalError, option
 from urnscan.run.options import Options
 
-_LARGE = 1 << 26  # octets of records from which on processes pay off
+_LARGE = 1 << 24  # octets of records from which on processes pay off: reading so many takes longer than starting them
 _SERVE = "from urnscan.dedup.workers import serve; serve()"
 
 
