@@ -7,6 +7,7 @@ MARCXML are brought into this form, too (`marcxml`).
 from __future__ import annotations
 
 import functools
+import itertools
 from codecs import utf_8_decode
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -51,19 +52,18 @@ class OctetTables:
 
         `most`: octets of the record; a directory that leads to the same field again and again gives more.
         """
-        name = record.family
-        owned, describing = self._owned[name], self._describing[name]
-        own: list[Own] = []
-        described = [_PACKED, name.encode(), record.leader, b"%d" % record.total] if describing else []
-        left = most
-        for tag, field in record.fields:
-            left -= len(field)
-            if left < 0:
-                break
+        name, fields = record.family, record.fields
+        if sum([len(field) for _, field in fields]) > most:
+            ends = itertools.accumulate(len(field) for _, field in fields)
+            fields = [each for each, end in zip(fields, ends, strict=True) if end <= most]
+        owned, describing, own_in = self._owned[name], self._describing[name], self._own_in
+        own = [each for tag, field in fields if tag in owned for each in own_in(name, tag, field)]
+        if not describing:
+            return own, b""
+        described = [_PACKED, name.encode(), record.leader, b"%d" % record.total]
+        for tag, field in fields:
             if tag in describing:
                 described += tag, field[:LONGEST_PACKED].replace(b"\x1e", b" ")  # a wrong entry leads over several
-            if tag in owned:
-                own += self._own_in(name, tag, field)
         return own, b"\x1e".join(described)
 
     def _read_own(self, family: str, tag: bytes, field: bytes) -> tuple[Own, ...]:
@@ -81,7 +81,7 @@ def parted(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, l
         indicators, *subfields = map(read, field.split(b"\x1f"))
     else:
         indicators, *subfields = field.decode("utf-8", "replace").split("\x1f")
-    return f"{indicators:2}", [(each[:1], each[1:]) for each in subfields]
+    return indicators.ljust(2), [(each[:1], each[1:]) for each in subfields]
 
 
 def unpack_marc(packed: bytes) -> Description | None:

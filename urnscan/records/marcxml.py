@@ -21,7 +21,7 @@ from urnscan.records.xml_kinds import DEFAULT_LIMITS, parse_element
 _BLANK = r"[ \t\n]*+"
 _TEXT = r"(?:[^<&\0-\x08\x0b-\x1f]++|&(?:amp|lt|gt|quot|apos);)*+"
 _ATTRIBUTES = r"[ \t\n][^<>]{0,500}+"
-_NO_CHARACTERS = (b"\xef\xbf\xbe", b"\xef\xbf\xbf", b"]]>")  # U+FFFE, U+FFFF; XML 1.0 §2.2 and §2.4
+_RARE = (b"]]>", b"\xef\xbf")  # not in texts; begins U+FFFE and U+FFFF, which are no characters (XML 1.0 §2.2 and §2.4)
 _REFERENCES = ((b"&lt;", b"<"), (b"&gt;", b">"), (b"&quot;", b'"'), (b"&apos;", b"'"), (b"&amp;", b"&"))
 _START = re.compile(f"<((?:[A-Za-z_][A-Za-z0-9_.-]*+:)?+)record(?:{_ATTRIBUTES})?+>".encode())
 _LEADERS = frozenset(tag.encode() for tag in LEADERS)
@@ -72,7 +72,7 @@ def plain_record(octets: bytes, declarations: bytes, tables: OctetTables) -> Pla
     """Read a record, in UTF-8, with the declarations of namespaces around it; None if it is not a plain one."""
     text = octets.replace(b"\r\n", b"\n") if b"\r" in octets else octets  # XML 1.0 §2.11
     start = _START.match(text)
-    if not start or len(octets) >= DEFAULT_LIMITS or any(each in text for each in _NO_CHARACTERS):
+    if not start or len(octets) >= DEFAULT_LIMITS or any(each in text for each in _RARE):
         return None
     patterns = _patterns(start[1])
     if not (text.endswith(patterns.end) and _is_utf8(text) and _is_start(start[0], declarations)):
@@ -99,7 +99,7 @@ def plain_record(octets: bytes, declarations: bytes, tables: OctetTables) -> Pla
             number = decoded(_plain(value)).strip() or None
         if tag in wanted:
             held.append((tag, _plain(indicators + _in_iso_2709(subfields, code_at) if subfields else value)))
-    if held and max(len(field) for _, field in held) > LONGEST_PACKED:
+    if any(len(field) > LONGEST_PACKED for _, field in held):
         return None
     return PlainRecord(number, MarcOctets(name, leader, len(fields), held))
 
