@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import pkgutil
 import subprocess
@@ -77,16 +78,19 @@ class Module(NamedTuple):
     lines: int
 
 
+@functools.cache
 def modules():
+    """All modules of the package, parsed once, by the first test that asks."""
+    return list(_parsed())
+
+
+def _parsed():
     for path in sorted(FOLDER.rglob("*.py")):
         parts = list(path.relative_to(FOLDER).with_suffix("").parts)
         if parts[-1] == "__init__":
             parts.pop()
         text = path.read_text()
         yield Module(".".join(["urnscan", *parts]), parts[0] if parts else "", ast.parse(text), text.count("\n"))
-
-
-MODULES = list(modules())
 
 
 def is_type_checking(node):
@@ -134,19 +138,19 @@ class TestImports:
 
     def test_pandas_only_for_types(self):
         """pyarrow loads it when a frame is asked for, and users with `import urnscan.pandas`."""
-        users = {module.name for module in MODULES if "pandas" in libraries_of(imports(module.tree, for_types=False))}
+        users = {module.name for module in modules() if "pandas" in libraries_of(imports(module.tree, for_types=False))}
         assert users == {"urnscan.pandas"}
 
     def test_of_the_package_itself(self):
         """At once only what is light."""
-        (package,) = (module for module in MODULES if not module.package)
+        (package,) = (module for module in modules() if not module.package)
         at_once = list(imports(package.tree, for_types=False, nested=False))
         assert packages_of(at_once) <= LIGHT
         assert libraries_of(at_once) == set()
 
     def test_of_the_command(self):
         """--help and explain do without what is heavy: it is imported where it is used."""
-        for module in MODULES:
+        for module in modules():
             if module.package == "cli":
                 at_once = list(imports(module.tree, for_types=False, nested=False))
                 assert packages_of(at_once) <= LIGHT | {"cli", "scanner"}  # the names of the views, which are light
@@ -154,19 +158,19 @@ class TestImports:
         assert not loaded_after("import urnscan.cli")
 
     def test_only_compiled_knows_numba(self):
-        users = {module.package for module in MODULES if "numba" in libraries_of(imports(module.tree))}
+        users = {module.package for module in modules() if "numba" in libraries_of(imports(module.tree))}
         assert users == {"arrays"}
 
     def test_progress_bars_only_in_one_place(self):
         """The command and the library have the same one."""
-        users = {module.package for module in MODULES if "tqdm" in libraries_of(imports(module.tree))}
+        users = {module.package for module in modules() if "tqdm" in libraries_of(imports(module.tree))}
         assert users == {"display"}
 
     def test_no_import_by_name(self):
         """Which no table would see: only the package does it, for its own."""
         users = {
             module.package
-            for module in MODULES
+            for module in modules()
             for name, _ in calls(module.tree)
             if name in ("import_module", "__import__", "exec", "eval")
         }
@@ -178,7 +182,7 @@ class TestDeeds:
 
     def test_only_cli_prints(self):
         printing, on_streams = set(), set()
-        for module in MODULES:
+        for module in modules():
             for node in ast.walk(module.tree):
                 if isinstance(node, ast.Name) and node.id == "print":
                     printing.add(module.package)
@@ -189,7 +193,7 @@ class TestDeeds:
         assert on_streams == streams, "but for a bar, and for pipes between our own processes"
 
     def test_who_opens_files(self):
-        for module in MODULES:
+        for module in modules():
             found = [ast.unparse(node) for name, node in calls(module.tree) if name in OPENING]
             if module.name == "urnscan.cli":
                 assert found == ["os.open(os.devnull, os.O_WRONLY)"]
@@ -198,12 +202,12 @@ class TestDeeds:
 
     def test_who_may_does(self):
         """Else the test above looks for the wrong names."""
-        opening = {allowed(module) for module in MODULES for name, _ in calls(module.tree) if name in OPENING}
+        opening = {allowed(module) for module in modules() for name, _ in calls(module.tree) if name in OPENING}
         assert opening - {None} == MAY_OPEN
 
     def test_only_cli_ends_the_process(self):
         ending = set()
-        for module in MODULES:
+        for module in modules():
             for node in ast.walk(module.tree):
                 if (isinstance(node, ast.Name) and node.id == "SystemExit") or (
                     isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.exit", "os._exit")
@@ -225,6 +229,25 @@ def loaded_after(code):
     return set(done.stdout.splitlines()[-1].split())
 
 
+def blamed(*runs, unwanted):
+    """How many runs of the command, one after the other in a fresh interpreter, ended well; and those that load what no run should.
+
+    Each of them that comes after the first that does is told, too.
+    """
+    script = f"""
+import sys
+from urnscan.cli import main
+statuses, found = [], []
+for words in {runs!r}:
+    statuses.append(main(words))
+    found += [words] * bool({unwanted!r} & set(sys.modules))
+print()
+print((statuses.count(0), found))
+"""
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    return ast.literal_eval(done.stdout.splitlines()[-1])
+
+
 class TestLight:
     """Contract: "`import urnscan` alone loads neither pandas nor pyarrow nor Numba." """
 
@@ -241,40 +264,34 @@ class TestLight:
     def test_loads_nothing_heavy(self, code):
         assert loaded_after(code) == set()
 
-    @pytest.mark.parametrize(
-        "words",
-        [
+    def test_no_run_of_the_command_loads_pandas(self, tmp_path, monkeypatch):
+        """Nor SciPy: what a run does not need costs each start a fifth of a second. pyarrow's conversions load it."""
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "a.txt").write_text("urn:isbn:9780395363416\n")
+        for name in ("one.parquet", "other.parquet"):
+            urnscan.scan("a.txt").to_parquet(name)
+        assert blamed(
             ["a.txt"],
             ["a.txt", "--json"],
             ["a.txt", "--unique"],
             ["a.txt", "-c"],
             ["a.txt", "-o", "-", "--json"],
             ["a.txt", "-o", "c.parquet"],
-            ["dedup", "--record", "line", "a.txt", "-o", "c.parquet"],
-            ["merge", "one.parquet", "other.parquet", "-o", "c.parquet"],
+            ["dedup", "--record", "line", "a.txt", "-o", "d.parquet"],
+            ["merge", "one.parquet", "other.parquet", "-o", "m.parquet"],
             ["diff", "one.parquet", "other.parquet"],
-        ],
-    )
-    def test_no_run_of_the_command_loads_pandas(self, tmp_path, monkeypatch, words):
-        """Nor SciPy: what a run does not need costs each start a fifth of a second. pyarrow's conversions load it."""
-        monkeypatch.chdir(tmp_path)
-        (tmp_path / "a.txt").write_text("urn:isbn:9780395363416\n")
-        for name in ("one.parquet", "other.parquet"):
-            urnscan.scan("a.txt").to_parquet(name)
-        assert not loaded_after(f"from urnscan.cli import main; main({words!r})") & {"pandas", "scipy", "jinja2"}
+            unwanted={"pandas", "scipy", "jinja2"},
+        ) == (9, [])
 
-    @pytest.mark.parametrize(
-        "words",
-        [
+    def test_no_run_on_the_samples_loads_pandas(self, tmp_path, monkeypatch):
+        """Tables with null, rejects and pages: functions of pyarrow load it when they are given a number."""
+        monkeypatch.chdir(tmp_path)
+        assert blamed(
             [str(urnscan.samples() / "holdings.parquet"), "-o", "c.parquet"],
             [str(urnscan.samples() / "prose.txt"), "--rejects", "r.parquet"],
             ["dedup", str(urnscan.samples() / "catalogue.marcxml.xml"), "--fields", "--report", "page"],
-        ],
-    )
-    def test_no_run_on_the_samples_loads_pandas(self, tmp_path, monkeypatch, words):
-        """Tables with null, rejects and pages: functions of pyarrow load it when they are given a number."""
-        monkeypatch.chdir(tmp_path)
-        assert not loaded_after(f"from urnscan.cli import main; main({words!r})") & {"pandas", "scipy"}
+            unwanted={"pandas", "scipy"},
+        ) == (3, [])
 
     def test_parts_of_a_large_file_do_not_load_pandas(self):
         """Their lines are counted anew for each part, and added up."""
@@ -292,7 +309,7 @@ class TestNames:
     """`__all__` lists the public names; other modules mark their private names with an underscore."""
 
     def test_all_of_a_module(self):
-        for module in MODULES:
+        for module in modules():
             if not module.name.endswith("__main__"):  # importing it is running it
                 loaded = importlib.import_module(module.name)
                 said = getattr(loaded, "__all__", [])
@@ -301,7 +318,7 @@ class TestNames:
 
     def test_modules_are_found(self):
         found = {name for _, name, _ in pkgutil.walk_packages([str(FOLDER)], "urnscan.")}
-        assert {module.name for module in MODULES} == found | {"urnscan"}
+        assert {module.name for module in modules()} == found | {"urnscan"}
 
     def test_names_of_the_contract(self):
         names = {"parse", "URN", "canonical", "equivalent", "find", "Occurrence", "scan", "Scan", "scan_batches"}
@@ -352,7 +369,7 @@ class TestNames:
             "As",
         }
         found = []
-        for module in MODULES:
+        for module in modules():
             for node in ast.walk(module.tree):
                 if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                     words = (ast.get_docstring(node) or "-").split()
@@ -362,8 +379,8 @@ class TestNames:
 
     def test_lengths(self):
         """CONTRIBUTING, "Ways": a module has at most 400 lines, a function 60 below its signature and docstring."""
-        found = [(module.name, lines) for module in MODULES if (lines := module.lines) > 400]
-        for module in MODULES:
+        found = [(module.name, lines) for module in modules() if (lines := module.lines) > 400]
+        for module in modules():
             for node in ast.walk(module.tree):
                 if isinstance(node, ast.FunctionDef):
                     body = node.body[1:] if ast.get_docstring(node) else node.body
