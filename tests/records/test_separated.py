@@ -259,7 +259,7 @@ def test_rows_that_are_too_long(monkeypatch):
 def test_damage_is_passed_in_linear_time(dump):
     began = time.process_time()
     read(b"id,a\n" + dump)
-    assert time.process_time() - began < 4  # 0.3 s alone; a second reading of each line would take minutes
+    assert time.process_time() - began < 10  # 0.3 s alone; a second reading of each line would take minutes
 
 
 def test_reading_goes_on_behind_a_loss():

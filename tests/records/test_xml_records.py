@@ -694,7 +694,7 @@ def test_time_is_linear_on_hostile_octets(start, octets):
     """A search from each of these to the end of the dump would take minutes."""
     began = time.process_time()
     read(start + octets * (150_000 // len(octets)))
-    assert time.process_time() - began < 3
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize("inside", ["<record><a/></record>", "<record/>", "<record><p7:a p8:b=''/></record>"])
@@ -704,7 +704,7 @@ def test_time_is_linear_where_many_namespaces_are_declared(inside):
     within = f'<w xmlns:z="u">{inside}</w>' * 5_000
     began = time.process_time()
     found = read(f'<x xmlns="{MARC}"{declared}>{within}</x>')
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 10
     assert sum(isinstance(item, Record) for item in found) == 5_000
 
 

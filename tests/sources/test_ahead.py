@@ -78,9 +78,7 @@ def test_listed_urls_are_asked_for_together(tmp_path):
         names = [f"http://127.0.0.1:{server.server_port}/{number}.txt" for number in range(100)]
         names[50:50] = [str(tmp_path / "a.txt")]
         (tmp_path / "list").write_text("\n".join(names))
-        began = time.monotonic()
         found = list(find_listed([PathList(str(tmp_path / "list"))]))
-        seconds = time.monotonic() - began
         server.shutdown()
     told = [each.name if isinstance(each, Input) else each for each in found]
     assert [each for each in told if isinstance(each, str) and each.startswith("http")] == [
@@ -88,4 +86,3 @@ def test_listed_urls_are_asked_for_together(tmp_path):
     ]
     assert sum("does not exist" in str(each) for each in told) == 10
     assert most > 4
-    assert seconds < 4  # 5 one by one

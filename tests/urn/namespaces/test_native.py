@@ -332,7 +332,7 @@ def test_junk(nid, function):
         assert len(str(caught.value).splitlines()) == 1
         assert len(str(caught.value)) < 600
         assert str(caught.value).isprintable()
-    assert time.thread_time() - start < 1
+    assert time.thread_time() - start < 5
 
 
 @every_nid

@@ -174,7 +174,7 @@ class TestPromises:
             began = time.process_time()
             found = judge(urn)
             assert namespace_form(urn) == f"urn:{nid}:{found.nss}"
-            assert time.process_time() - began < 1, urn[:100]
+            assert time.process_time() - began < 5, urn[:100]
             assert found.problem in (None, *PROBLEMS), urn
             assert found.reason, urn
 
