@@ -327,7 +327,7 @@ class TestEveryCut:
     )
 
     @every_syntax
-    @pytest.mark.parametrize("trim", [False, True])
+    @pytest.mark.parametrize("trim", [False, pytest.param(True, marks=pytest.mark.slow)])
     @pytest.mark.parametrize("text", TEXTS)
     def test_as_the_oracle_finds(self, text, trim, syntax):
         for max_length in range(7, len(text) + 2):
