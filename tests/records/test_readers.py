@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from tests.support.dumps import FORMATS as DUMPS
 from tests.support.dumps import make_dump
-from tests.support.examples import MANY
 from tests.support.reading import read_records
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
@@ -250,7 +249,6 @@ def readers():
 
 
 @pytest.mark.parametrize("name", readers())
-@MANY
 @given(st.data(), st.lists(st.integers(1, 60), min_size=1, max_size=4), st.booleans())
 def test_where_the_stream_is_cut_changes_nothing(name, data, sizes, own):
     dump = data.draw(dumps(name))
