@@ -235,15 +235,16 @@ def test_processes(tmp_path):
 
 
 @pytest.mark.slow
-def test_tasks_of_the_benchmark_on_spark(tmp_path):
-    """One machine, and 16 tasks with a merge, find the same in each of its texts, and what they took is told above the start."""
+def test_tasks_of_the_benchmark_on_spark(tmp_path, monkeypatch):
+    """One machine, and tasks with a merge, find the same in each of its texts, and what they took is told above the start."""
     import on_spark
 
+    monkeypatch.setattr(on_spark, "TASKS", 3)
     for kind in ("dense", "warc", "many"):
         text = on_spark.make(tmp_path, kind, 600_000)
         (work := tmp_path / f"work-{kind}").mkdir()
         commands = on_spark.commands(text, "local[1]", work)
-        one, tasks = (on_spark.run(commands[name]) for name in ("one machine", "16 tasks and a merge"))
+        one, tasks = (on_spark.run(commands[name]) for name in ("one machine", "3 tasks and a merge"))
         assert one.found == tasks.found
         assert one.found.matches > 50
     shown = on_spark.row("x", one, one._replace(cpu={"unseen": 1.0}), 2.0)
