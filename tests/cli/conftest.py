@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow.parquet as pq
 import pytest
 
+from tests.support.forks import Forks
 from tests.support.oracle import END, oracle
 from tests.support.spelled import joined, spelled
 
@@ -62,12 +63,30 @@ def is_summary(line: str) -> bool:
     return re.match(r"urnscan: [\d,]+ (inputs?|occurrences?)\b", line) is not None
 
 
-class Command:
-    """`urnscan` in its folder. Calling it runs it to its end and checks its exit status."""
+def checked(expected: int, status: int, out: bytes, err: bytes) -> Result:
+    """The result of a run that ended with the status that a test expects, and without a traceback."""
+    result = Result(status, out, err.decode())
+    assert "Traceback" not in result.err, result.err
+    assert result.status == expected, result.err
+    return result
 
-    def __init__(self, folder: Path, home: Path) -> None:
+
+def environment_of(home: Path) -> dict[str, str]:
+    """The environment of somebody who has set nothing."""
+    return {"PATH": os.defpath, "HOME": str(home), "LANG": "C.UTF-8", "TERM": "xterm"}
+
+
+class Command:
+    """`urnscan` in its folder. Calling it runs it to its end and checks its exit status.
+
+    A plain call is forked from a process that has loaded the command (`tests/support/forks.py`). All others are real
+    starts: `start`, `measured`, and calls with `through`, another environment, or streams of their own.
+    """
+
+    def __init__(self, folder: Path, home: Path, forks: Forks | None = None) -> None:
         self.folder = folder
-        self.environment = {"PATH": os.defpath, "HOME": str(home), "LANG": "C.UTF-8", "TERM": "xterm"}
+        self.environment = environment_of(home)
+        self.forks = forks
 
     def __call__(
         self,
@@ -78,6 +97,10 @@ class Command:
         **options: object,
     ) -> Result:
         """Run the command; `through` is a command that runs it in turn, `options` are those of `subprocess`."""
+        if isinstance(stdin, bytes) and not through and not options and self.forks:
+            if self.environment == self.forks.environment:
+                words = [os.fsdecode(argument) for argument in arguments]
+                return checked(status, *self.forks.run(words, self.folder, stdin, PATIENCE))
         given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **given, **options}
         done = subprocess.run(
@@ -88,10 +111,7 @@ class Command:
             check=False,
             **options,
         )
-        result = Result(done.returncode, done.stdout or b"", (done.stderr or b"").decode())
-        assert "Traceback" not in result.err, result.err
-        assert result.status == status, result.err
-        return result
+        return checked(status, done.returncode, done.stdout or b"", done.stderr or b"")
 
     @contextlib.contextmanager
     def start(self, *arguments: str | os.PathLike[str], **options: object) -> Iterator[subprocess.Popen[bytes]]:
@@ -149,18 +169,38 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("home")
 
 
+@contextlib.contextmanager
+def forked(environment: dict[str, str]) -> Iterator[Forks | None]:
+    """The process from which plain runs are forked; None where a process with loaded libraries may not fork."""
+    if sys.platform != "linux":
+        yield None
+        return
+    found = Forks(URNSCAN, environment)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+@pytest.fixture(scope="session")
+def forks(home: Path) -> Iterator[Forks | None]:
+    """The process from which plain runs of all tests are forked."""
+    with forked(environment_of(home)) as found:
+        yield found
+
+
 @pytest.fixture
-def urnscan(tmp_path: Path, home: Path) -> Command:
+def urnscan(tmp_path: Path, home: Path, forks: Forks | None) -> Command:
     """The command in an empty folder of its own."""
     folder = tmp_path / "here"
     folder.mkdir()
-    return Command(folder, home)
+    return Command(folder, home, forks)
 
 
 @pytest.fixture(scope="module")
-def urnscan_of_module(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Command:
+def urnscan_of_module(tmp_path_factory: pytest.TempPathFactory, home: Path, forks: Forks | None) -> Command:
     """The command in a folder that all tests of a module share; what one of them leaves there, others find."""
-    return Command(tmp_path_factory.mktemp("module"), home)
+    return Command(tmp_path_factory.mktemp("module"), home, forks)
 
 
 def expected(source: str, octets: bytes, syntax: str = "rfc2141", **options: object) -> list[tuple]:
