@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,11 +77,23 @@ def environment_of(home: Path) -> dict[str, str]:
     return {"PATH": os.defpath, "HOME": str(home), "LANG": "C.UTF-8", "TERM": "xterm"}
 
 
+@dataclass(frozen=True)
+class Meddling:
+    """Code that changes the process of the command before it begins; as words, what runs the command like this."""
+
+    code: str
+
+    def __iter__(self) -> Iterator[str]:
+        run = "import runpy, sys\nsys.argv = sys.argv[1:]\nrunpy.run_path(sys.argv[0], run_name='__main__')"
+        return iter((sys.executable, "-c", f"{self.code}\n{run}"))
+
+
 class Command:
     """`urnscan` in its folder. Calling it runs it to its end and checks its exit status.
 
-    A plain call is forked from a process that has loaded the command (`tests/support/forks.py`). All others are real
-    starts: `start`, `measured`, and calls with `through`, another environment, or streams of their own.
+    A plain call, or one with Meddling, is forked from a process that has loaded the command (`tests/support/forks.py`).
+    All others are real starts: `start`, `measured`, and calls with another `through`, another environment, or streams of
+    their own.
     """
 
     def __init__(self, folder: Path, home: Path, forks: Forks | None = None) -> None:
@@ -97,10 +110,11 @@ class Command:
         **options: object,
     ) -> Result:
         """Run the command; `through` is a command that runs it in turn, `options` are those of `subprocess`."""
-        if isinstance(stdin, bytes) and not through and not options and self.forks:
-            if self.environment == self.forks.environment:
+        code = through.code if isinstance(through, Meddling) else ""
+        if self.forks and self.environment == self.forks.environment:
+            if isinstance(stdin, bytes) and not options and (code or not through):
                 words = [os.fsdecode(argument) for argument in arguments]
-                return checked(status, *self.forks.run(words, self.folder, stdin, PATIENCE))
+                return checked(status, *self.forks.run(words, self.folder, stdin, PATIENCE, code))
         given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **given, **options}
         done = subprocess.run(

@@ -9,12 +9,11 @@ import hashlib
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from .conftest import Command
+from .conftest import Command, Meddling
 
 pytestmark = pytest.mark.slow
 
@@ -129,11 +128,6 @@ def test_locale_zone_and_hashes(once, which):
     assert run_all(other) == expected
 
 
-def meddling(code: str) -> list[str]:
-    run = f"import os, runpy, sys\n{code}\nsys.argv = sys.argv[1:]\nrunpy.run_path(sys.argv[0], run_name='__main__')"
-    return [sys.executable, "-c", run]
-
-
 def test_order_of_files_and_the_day(once, tmp_path, home):
     """The same tree in another place, made the other way round, with other times, listed in any order, on another day."""
     _, expected = once
@@ -141,8 +135,8 @@ def test_order_of_files_and_the_day(once, tmp_path, home):
     write_inputs(other.folder, order=-1)
     for path in other.folder.rglob("*.txt"):
         os.utime(path, (1, 1))
-    shuffled = meddling("""
-import random, time
+    shuffled = Meddling("""
+import os, random, time
 class Listed:
     def __init__(self, entries): self.entries = entries
     def __enter__(self): return iter(self.entries)

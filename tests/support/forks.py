@@ -34,12 +34,17 @@ class Forks:
         self._process = subprocess.Popen(words, env=environment, pass_fds=[theirs.fileno()])
         theirs.close()
 
-    def run(self, words: list[str], folder: Path, stdin: bytes, timeout: float) -> tuple[int, bytes, bytes]:
-        """The exit status (below 0: the signal) and the streams of one run; TimeoutExpired if it takes too long."""
+    def run(
+        self, words: list[str], folder: Path, stdin: bytes, timeout: float, code: str = ""
+    ) -> tuple[int, bytes, bytes]:
+        """The exit status (below 0: the signal) and the streams of one run; TimeoutExpired if it takes too long.
+
+        `code` is run in its process before the command begins.
+        """
         pipes = [os.pipe() for _ in range(3)]
         theirs = [pipes[0][0], pipes[1][1], pipes[2][1]]
         ours = [os.fdopen(pipes[0][1], "wb"), os.fdopen(pipes[1][0], "rb"), os.fdopen(pipes[2][0], "rb")]
-        message = "\0".join([str(folder), *words]).encode("utf-8", "surrogateescape")
+        message = "\0".join([str(folder), code, *words]).encode("utf-8", "surrogateescape")
         assert len(message) < _MOST
         self._socket.settimeout(timeout)
         socket.send_fds(self._socket, [len(message).to_bytes(_LENGTH, "big")], theirs)
@@ -94,7 +99,7 @@ def _fork_at_each_call(server: socket.socket) -> bool:
         message = b""
         while len(message) < int.from_bytes(length, "big"):
             message += server.recv(_MOST)
-        folder, *words = message.decode("utf-8", "surrogateescape").split("\0")
+        folder, code, *words = message.decode("utf-8", "surrogateescape").split("\0")
         process = os.fork()
         if not process:
             server.close()
@@ -103,6 +108,7 @@ def _fork_at_each_call(server: socket.socket) -> bool:
                 os.close(file)
             os.chdir(folder)
             sys.argv[1:] = words
+            exec(code, {})
             return True
         for file in files:
             os.close(file)
