@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import collections
 import hashlib
 import json
 import re
@@ -235,11 +236,13 @@ class TestDetails:
     def test_places(self, summary, frame, found):
         """The first of each class, at most as many as there is room for."""
         columns = ["source", "member", "line", "start", "text"]
-        rows = {urn: list(of_it.itertuples(index=False)) for urn, of_it in found.groupby("urn")[columns]}
+        rows = collections.defaultdict(list)
+        for urn, *place in found[["urn", *columns]].itertuples(index=False):
+            rows[urn].append(place)
         expected = [rows[urn][:20] for urn in frame["urn"]]
         shown = self.places(embedded(render(summary)))
         assert shown == [
-            [tuple(None if pd.isna(each) else each for each in row) for row in of_it] for of_it in expected
+            [tuple(None if pd.isna(each) else each for each in place) for place in of_it] for of_it in expected
         ]
         assert max(map(len, shown)) == 20 < frame["occurrence_count"].max()
 
