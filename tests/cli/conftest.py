@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 URNSCAN = Path(sys.executable).with_name("urnscan")
+EXITS = {"--help", "--version"}  # with them the command leaves in another way where modules are loaded that read inputs
 PATIENCE = 150  # seconds for a run that should take one; more means that it hangs
 
 # The peak is that of this one process: a child's own is at least its parent's, and pytest has loaded much.
@@ -112,7 +113,7 @@ class Command:
         """Run the command; `through` is a command that runs it in turn, `options` are those of `subprocess`."""
         code = through.code if isinstance(through, Meddling) else ""
         if self.forks and self.environment == self.forks.environment:
-            if isinstance(stdin, bytes) and not options and (code or not through):
+            if isinstance(stdin, bytes) and not options and (code or not through) and not EXITS & {*arguments}:
                 words = [os.fsdecode(argument) for argument in arguments]
                 return checked(status, *self.forks.run(words, self.folder, stdin, PATIENCE, code))
         given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}

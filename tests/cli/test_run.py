@@ -686,7 +686,7 @@ class TestHelp:
     def test_version(self, urnscan):
         from urnscan import __version__
 
-        result = urnscan("--version", through=["env"])  # a real start: it leaves otherwise where readers are loaded
+        result = urnscan("--version")
         assert result.out.decode() == f"urnscan {__version__}\n"
         assert result.err == ""
 
