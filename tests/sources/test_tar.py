@@ -3,6 +3,7 @@
 import io
 import os
 import random
+import re
 import subprocess
 import tarfile
 from shutil import which
@@ -511,3 +512,34 @@ def test_files_are_taken_together():
     assert [bytes(texts.octets[start:end]) for start, end in zip(texts.starts, texts.ends, strict=True)] == [
         b"urn:a:%d" % number for number in range(9)
     ]
+
+
+@given(
+    st.text("aé/. ", min_size=1, max_size=120),
+    st.integers(0, 1 << 36),
+    st.sampled_from([*FORMATS.values()]),
+    st.dictionaries(
+        st.integers(0, 511), st.one_of(st.sampled_from(b"\0 07890-/x\x80\xff"), st.integers(0, 255)), max_size=3
+    ),
+    st.sampled_from([b"%06o\0 ", b"%06o \0", b"%07o\0", b" %06o\0"]),
+    st.integers(-1, 0),
+)
+def test_usual_headers_are_what_the_library_makes_of_them(name, size, form, changed, checksum, wrong):
+    """A usual header that is read here gives the name and the size that the standard library gives, or is left to it."""
+    header = bytearray(
+        info(name, size, mode=0o644, mtime=1e9, uname="me").tobuf(form, "utf-8", "surrogateescape")[-512:]
+    )
+    for at, octet in changed.items():
+        header[at] = octet
+    header[148:156] = b" " * 8
+    header[148:156] = checksum % (sum(header) + wrong)
+    found = tar._file_of(bytes(header))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tar, "_USUAL", re.compile(b"(?!)"))
+        assert found == tar._file_of(bytes(header))
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+def test_headers_that_programs_write_are_usual(form):
+    """The quick way is taken for what the common programs write."""
+    assert tar._USUAL.fullmatch(info("a/b", 5, mtime=1e9, uname="me").tobuf(form)[-512:])

@@ -26,6 +26,14 @@ _NAME = re.compile(rb"[^\0]+\0+")
 _CHECKSUM = re.compile(rb"[ \0]*[0-7]+[ \0]*")
 _NUMBER = re.compile(rb"[0-9]{1,18}")
 _PAX_RECORD = re.compile(rb"([0-9]{1,18}) ([^=]*)=")
+# A header of a file as programs write it: name, mode, owner, group, size, time, checksum, type, link, magic, names of
+# owner and group, device, front of the name.
+_NUMBER_OF_8 = rb"(?:[0-7]{7}[\0 ]|[0-7]{6} \0)"
+_USUAL = re.compile(
+    rb"(?=(?P<name>[^\0]{1,99})\0)[\0-\xff]{100}(?:%b){3}(?P<size>[0-7]{11})[\0 ][0-7]{11}[\0 ]"
+    rb"(?P<checksum>[0-7]{6})[\0 ]{2}0[\0-\xff]{100}(?:ustar\x0000|(?P<gnu>ustar  \0))[\0-\xff]{64}"
+    rb"(?:%b|\0{8}){2}(?=(?P<front>[^\0]{0,154})\0)[\0-\xff]{167}" % (_NUMBER_OF_8, _NUMBER_OF_8)
+)
 _MAGIC = re.compile(b"ustar")
 _MAGIC_AT = 257
 _GNU_MAGIC = b"ustar  \0"
@@ -104,13 +112,11 @@ class _Archive:
         texts = []
         end = 0
         while (start := end + _BLOCK) < len(octets):
-            header = _parse(bytes(octets[end:start]))
-            if header is None or header.type not in _FILES or not header.size:
+            name, size = _file_of(bytes(octets[end:start]))
+            after = start + size + -size % _BLOCK
+            if not size or after > len(octets):
                 break
-            after = start + header.size + -header.size % _BLOCK
-            if after > len(octets):
-                break
-            texts.append((Label(header.name), start, start + header.size))
+            texts.append((Label(name), start, start + size))
             end = after
         self._source.buffer.advance(end)
         return Texts.of(octets, texts) if end else None
@@ -227,6 +233,20 @@ class _Archive:
         else:
             self._layer.budget.count_member()
         self._pass_over(member, size)
+
+
+def _file_of(block: bytes) -> tuple[str, int]:
+    """The name and the size of a file whose header is this block; the size is 0 if it is no header of a file.
+
+    A usual header is read here: the standard library also looks at the fields that nobody asks for, ten times as long.
+    """
+    if usual := _USUAL.fullmatch(block):
+        name, size, checksum, gnu, front = usual.group("name", "size", "checksum", "gnu", "front")
+        if sum(block) - sum(block[148:156]) + 8 * 0x20 == int(checksum, 8):
+            path = front + b"/" + name if front and not gnu else name
+            return path.decode(errors="backslashreplace"), int(size, 8)
+    header = _parse(block)
+    return (header.name, header.size) if header is not None and header.type in _FILES else ("", 0)
 
 
 def _parse(block: bytes) -> tarfile.TarInfo | None:
