@@ -14,8 +14,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.packed import Given, one_by_one
+from tests.support.packed import Given, contents, one_by_one
 from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.sources.archives import zip as zip_archives
 from urnscan.sources.archives.zip import is_zip, open_zip
 from urnscan.sources.files import File
 from urnscan.sources.layers import Budget, Layer, Limits, Reading
@@ -573,3 +574,77 @@ def test_a_file_that_is_cut_off_between_the_frames_of_a_member():
     found = read(header + frame)
     assert found.members == [("a", TEXT)]
     assert found.errors == [f"x!/a: cut off: {len(frame):,} of {2 * len(frame):,} octets of it are there"]
+
+
+def deflated(text):
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return packer.compress(text) + packer.flush()
+
+
+TEXTS = st.one_of(
+    st.binary(max_size=300),
+    st.sampled_from(
+        [b"urn:a:b" * 999, b"\xef\xbb\xbfurn:a:mark", "urn:a:b".encode("utf-16"), zipped([("in", b"urn:a:c")])]
+    ),
+)
+PARTS = st.one_of(
+    st.builds(
+        lambda name, text, wrong, size, behind: (
+            header(
+                name,
+                text,
+                method=8,
+                crc=zlib.crc32(text) ^ wrong,
+                compressed=len(deflated(text)),
+                size=max(0, len(text) + size),
+            )
+            + deflated(text)
+            + behind
+        ),
+        st.sampled_from([b"a", b"b/c.gz", b"\x82.txt"]),
+        TEXTS,
+        st.sampled_from([0, 0, 0, 1]),
+        st.sampled_from([0, 0, 0, 1, -1]),
+        st.sampled_from([b"", b"", b"", b"?"]),
+    ),
+    st.builds(
+        lambda name, text, flags, more: header(name, text, flags=flags, compressed=len(text) + more) + text,
+        st.sampled_from([b"d", b"e/"]),
+        TEXTS,
+        st.sampled_from([0, 0, 0, 1, 8, 1 << 11]),
+        st.sampled_from([0, 0, 0, 1, 5000]),
+    ),
+    st.builds(zipped, st.lists(st.tuples(st.sampled_from("xy"), TEXTS), max_size=2, unique_by=lambda each: each[0])),
+    st.builds(zipped, st.just([("u", b"urn:a:u" * 40)]), st.just(8), st.just(Unseekable)),
+    st.binary(max_size=9),
+)
+
+
+@given(
+    st.lists(PARTS, max_size=6),
+    st.one_of(st.just(0), st.integers(0, 2000)),
+    st.sampled_from(
+        [Limits(), Limits(members=3), Limits(depth=1), Limits(depth=2), Limits(size=900), Limits(size=2500)]
+    ),
+)
+def test_members_together_are_what_each_is_alone(tmp_path_factory, parts, cut, limits):
+    """Members that are taken together give the names, texts and errors of those that are taken one by one."""
+    path = tmp_path_factory.getbasetemp() / "members.zip"
+    octets = header(b"first", b"urn:a:first") + b"urn:a:first" + b"".join(parts) + END
+    path.write_bytes(octets[: max(60, len(octets) - cut)])
+    together = contents(path, limits)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(zip_archives._Archive, "_run", lambda _: None)
+        patch.setattr(zip_archives._Archive, "_pass_over_entries", lambda _: None)
+        assert contents(path, limits) == together
+
+
+@pytest.mark.parametrize("method", [0, 8])
+def test_members_are_taken_together(method):
+    """An archive of small members costs no reader for each."""
+    octets = zipped([(str(number), b"urn:a:%d" % number) for number in range(9)], method)
+    (texts,) = open_zip(Given(octets), Layer("x", "x", Reading(), Budget("x", Limits())))
+    assert [label.member for label in texts.labels] == [*"012345678"]
+    assert [bytes(texts.octets[start:end]) for start, end in zip(texts.starts, texts.ends, strict=True)] == [
+        b"urn:a:%d" % number for number in range(9)
+    ]

@@ -70,11 +70,16 @@ class Budget:
 
     def check_announced(self, octets: int) -> None:
         """Check octets that are announced, before memory is taken for them. Raises LimitError past the limits."""
-        unfolded, limits = self._unfolded + octets, self._limits
-        if unfolded > limits.size:
-            raise self._past(f"unfolds to more than {limits.size:,} octets", "--max-size")
-        if unfolded > _FREE and unfolded > limits.ratio * self._read:
+        limits = self._limits
+        if not self.allows(octets):
+            if self._unfolded + octets > limits.size:
+                raise self._past(f"unfolds to more than {limits.size:,} octets", "--max-size")
             raise self._past(f"unfolds to more than {limits.ratio:,} times its size", "--max-ratio")
+
+    def allows(self, octets: int) -> bool:
+        """Whether so many more octets may come out of the input."""
+        unfolded, limits = self._unfolded + octets, self._limits
+        return unfolded <= limits.size and (unfolded <= _FREE or unfolded <= limits.ratio * self._read)
 
     def count_member(self) -> None:
         """Count a member of an archive. Raises LimitError."""

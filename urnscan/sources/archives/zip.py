@@ -4,23 +4,23 @@ So they can be read from a pipe and inside other forms, and as far as they go wh
 The names are those of APPNOTE.TXT 6.3.10. Members without data, such as folders, are passed over, though counted.
 """
 
-import functools
+import itertools
 import re
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources.archives.zip_entries import FIXED, Header, descriptor
+from urnscan.sources.archives.zip_entries import FIXED, MEMBER, Header, Whole, descriptor, fastest_crc32
 from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression.replay import BrokenError, ChecksumError
-from urnscan.sources.documents import Member
+from urnscan.sources.documents import Label, Member, Texts
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import PieceReader, Reader, begins, skip
 
-_MEMBER, _ENTRY, _END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
+_ENTRY, _END = b"PK\x01\x02", b"PK\x05\x06"
 _SPLIT = (b"PK\x07\x08", b"PK00")  # in front of an archive of several parts, or of one that could have become such
-_MAGICS = (_MEMBER, _END, *(mark + _MEMBER for mark in _SPLIT))
+_MAGICS = (MEMBER, _END, *(mark + MEMBER for mark in _SPLIT))
 _RECORD = re.compile(rb"PK(?:\x03\x04|\x01\x02|\x05\x06|\x06\x06)")
 # Other records: how many octets their fixed part has, and where in it the size of the rest stands, in which format.
 _OTHERS = {
@@ -33,7 +33,8 @@ _OTHERS = {
 }
 _SEARCHED = 1 << 16  # octets in which a record is searched at a time
 _PATIENCE = 1 << 28  # octets to go back in all to search them
-_BLOCK = 1 << 18  # octets read at a time
+_BLOCK = 1 << 18  # octets read at a time, in which whole members are taken together
+_TOGETHER = 1 << 20  # octets of text of these; no member of more is among them
 _LARGEST_SIGNATURE = 1 << 18
 _APK_MAGIC = b"APK Sig Block 42"  # what Android has between the members and the directory
 
@@ -43,8 +44,8 @@ def is_zip(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a zip arc
     return begins(head, *_MAGICS) if head else False
 
 
-def open_zip(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
-    """The files in a zip archive, and in those that follow it; each is to be read before the next is asked for."""
+def open_zip(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
+    """The files in a zip archive, and in those that follow it, many together or each to be read before the next is asked for."""
     return _Archive(reader, layer).members()
 
 
@@ -71,7 +72,7 @@ class _Member(PieceReader):
     def _texts(self) -> Iterator[bytes | memoryview]:
         """Text of the member. Raises SourceError where the rest of it is lost."""
         self.is_begun = True
-        budget, crc32 = self._layer.budget, _fastest_crc32()
+        budget, crc32 = self._layer.budget, fastest_crc32()
         size = crc = 0
         try:
             for text in self.header.texts(self._buffer):
@@ -128,19 +129,57 @@ class _Archive:
         self._is_whole = False  # whether it was read to its end
         self._ended = False
 
-    def members(self) -> Iterator[Member | SourceError]:
+    def members(self) -> Iterator[Member | Texts | SourceError]:
         try:
             while not self._ended:
                 try:
                     if self._searching:
                         self._search()
                     else:
+                        while texts := self._run():
+                            yield texts
+                        self._pass_over_entries()
                         yield from self._next()
                 except CutError:
                     if error := self._cut_off():
                         yield error
         finally:
             self._buffer.release()
+
+    def _run(self) -> Texts | None:
+        """Take the next small members that are whole in the buffer and as their headers say; None if the next is none."""
+        self._buffer.forget()
+        if self._layer.is_deepest or self._buffer.peek(4)[:4] != MEMBER:
+            return None
+        octets = self._buffer.peek(_BLOCK)
+        members: list[Whole] = []
+        end = size = unfolded = 0
+        while size < _TOGETHER and (member := Whole.at(octets, end, _TOGETHER)):
+            more = len(member.text) if member.is_compressed else 0
+            if not self._layer.budget.allows(unfolded + more):
+                break
+            members.append(member)
+            end, size, unfolded = member.end, size + len(member.text), unfolded + more
+        if not members:
+            return None
+        text = memoryview(b"".join(member.text for member in members))
+        ends = list(itertools.accumulate(len(member.text) for member in members))
+        starts = [0, *ends[:-1]]
+        self._layer.budget.count_unfolded(unfolded)
+        self._buffer.advance(end)
+        self._is_whole = False
+        return Texts.of(text, list(zip((Label(member.name) for member in members), starts, ends, strict=True)))
+
+    def _pass_over_entries(self) -> None:
+        """Pass over the entries of the directory that are whole in the buffer."""
+        octets, end = self._buffer.peek(), 0
+        fixed, where, layout = _OTHERS[_ENTRY]
+        while octets[end : end + 4] == _ENTRY and end + fixed <= len(octets):
+            behind = end + fixed + sum(struct.unpack_from(layout, octets, end + where))
+            if behind > len(octets):
+                break
+            end = behind
+        self._buffer.advance(end)
 
     def _next(self) -> Iterator[Member | SourceError]:
         """Pass over the next record, and give the member or error that it holds. Raises CutError."""
@@ -154,7 +193,7 @@ class _Archive:
             self._ended = True
         elif len(magic) < 4 and (buffer.error is not None or not self._is_whole):
             raise CutError
-        elif magic == _MEMBER:
+        elif magic == MEMBER:
             self._is_whole = False
             yield from self._entry()
         elif magic in _OTHERS:
@@ -231,7 +270,7 @@ class _Archive:
 
     def _is_at_record(self) -> bool:
         magic = bytes(self._buffer.peek(4)[:4])
-        return magic == _MEMBER or magic in _OTHERS
+        return magic == MEMBER or magic in _OTHERS
 
     def _search(self) -> None:
         """Go to the next record in what is at hand; where there is none, behind it. Raises CutError."""
@@ -243,7 +282,7 @@ class _Archive:
             at = record.start()
             if at + FIXED > len(head):
                 break
-            if not head.startswith(_MEMBER, at) or Header.is_plausible(head[at : at + FIXED]):
+            if not head.startswith(MEMBER, at) or Header.is_plausible(head[at : at + FIXED]):
                 buffer.skip(at)
                 self._searching = False
                 return
@@ -278,12 +317,3 @@ class _Archive:
         self._searching = self._said = True
         reason = f"cut off at octet {at}, before the end of its directory"
         return None if is_said else SourceError(self._layer.name, reason)
-
-
-@functools.cache
-def _fastest_crc32() -> Callable[..., int]:
-    try:
-        from isal.isal_zlib import crc32  # noqa: PLC0415 (there is none for some machines)
-    except ImportError:
-        from zlib import crc32  # noqa: PLC0415
-    return crc32

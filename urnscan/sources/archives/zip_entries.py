@@ -3,15 +3,19 @@
 The names are those of APPNOTE.TXT 6.3.10.
 """
 
+import functools
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression import decoders, frames
 
+MEMBER = b"PK\x03\x04"
+"""Octets with which the header of a member begins."""
 FIXED = 30
 """Octets of the header of a member before its name."""
 
@@ -34,7 +38,7 @@ _SIGNATURE = b"PK\x07\x08"
 _DESCRIPTORS = tuple(struct.Struct(layout) for layout in ("<4sIQQ", "<4sIII", "<0sIQQ", "<0sIII"))
 _SIGNED = _DESCRIPTORS[:2]
 _LONGEST_DESCRIPTOR = 24
-_BEHIND = (b"PK\x03\x04", b"PK\x01\x02")
+_BEHIND = (MEMBER, b"PK\x01\x02")
 _MARK = re.compile(_SIGNATURE)
 _SEARCHED = 1 << 12  # octets in which a descriptor is searched at a time
 
@@ -66,7 +70,8 @@ class Header:
         """`fixed` are its first 30 octets, `rest` the name and the extra fields."""
         _, flags, method, _, _, crc, compressed, size, name_length, _ = _HEADER.unpack(fixed)
         octets, extra = rest[:name_length], rest[name_length:]
-        name = octets.decode("utf-8", "backslashreplace") if flags & _UTF8 else octets.decode("cp437")
+        is_utf8 = flags & _UTF8 or octets.isascii()
+        name = octets.decode("utf-8", "backslashreplace") if is_utf8 else octets.decode("cp437")
         at = 0
         while at + 4 <= len(extra):
             kind, length = struct.unpack_from("<HH", extra, at)
@@ -116,6 +121,48 @@ class Header:
             if not buffer.peek():
                 raise CutError
             yield from decode(buffer)
+
+
+class Whole(NamedTuple):
+    """A member that is whole, and as its header says."""
+
+    name: str
+    text: bytes | memoryview
+    end: int
+    """Index of the octet behind it."""
+    is_compressed: bool
+
+    @classmethod
+    def at(cls, octets: memoryview, start: int, most: int) -> "Whole | None":
+        """The member whose header is at `start`; None if it is not whole there, has more octets than `most`, or has a flaw."""
+        fixed = bytes(octets[start : start + FIXED])
+        if len(fixed) < FIXED or not fixed.startswith(MEMBER):
+            return None
+        begin = start + FIXED + int.from_bytes(fixed[26:28], "little") + int.from_bytes(fixed[28:30], "little")
+        header = Header.parse(fixed, bytes(octets[start + FIXED : begin]))
+        size, end = header.size or 0, begin + (header.compressed or 0)
+        is_usual = not header.is_encrypted and not header.has_descriptor
+        if not is_usual or not begin < end <= len(octets) or not 0 < size <= most:
+            return None
+        packed, is_compressed = octets[begin:end], header.method != _STORED
+        found: tuple[bytes | memoryview, int] | None = None
+        if header.method == _DEFLATE:
+            found = decoders.inflated(packed, size)
+        elif not is_compressed and len(packed) == size:
+            found = packed, fastest_crc32()(packed)
+        if found is None or found[1] != header.crc:
+            return None
+        return cls(header.name, found[0], end, is_compressed)
+
+
+@functools.cache
+def fastest_crc32() -> Callable[..., int]:
+    """The function for CRC-32 of isal, or of zlib."""
+    try:
+        from isal.isal_zlib import crc32  # noqa: PLC0415 (there is none for some machines)
+    except ImportError:
+        from zlib import crc32  # noqa: PLC0415
+    return crc32
 
 
 def descriptor(buffer: Buffer, crc: int, compressed: int, size: int) -> tuple[int, bool]:

@@ -131,6 +131,18 @@ def deflate(buffer: Buffer) -> Iterator[bytes]:
     return Decoding(buffer, *_inflater(counts=False)).finish()
 
 
+def inflated(octets: memoryview, size: int) -> tuple[bytes, int] | None:
+    """The text of raw deflate, and its CRC; None unless the octets are all of it and no more, and give `size` octets."""
+    new, error = _inflater(counts=True)
+    decompressor = new()
+    try:
+        text = decompressor.decompress(octets, size + 1)
+    except error:
+        return None
+    is_all = decompressor.eof and not decompressor.unused_data and len(text) == size
+    return (text, decompressor.crc) if is_all else None  # type: ignore[attr-defined]
+
+
 def zlib_format(buffer: Buffer) -> Iterator[bytes]:
     """Decode a stream in the zlib format (RFC 1950)."""
     try:
