@@ -195,7 +195,8 @@ def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values |
     """Texts of members: those that are plain text stay together, each other one is unfolded."""
     reading = layer.reading
     if reading.where is not None:
-        texts = texts.chosen([reading.where.fits(label.capture or layer.capture) for label in texts.labels])
+        if texts.has_captures:  # else there may be captures inside
+            texts = texts.chosen([reading.where.fits(label.capture or layer.capture) for label in texts.labels])
         reading = replace(reading, where=None)
     octets = read_only(np.frombuffer(texts.octets, np.uint8))
     may_be_more = doubts(reading).of_texts(octets, texts.starts, texts.ends)
@@ -223,12 +224,12 @@ def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Va
 
     if not len(texts):
         return
-    if layer.budget.count_members(len(texts)):
-        has_captures = texts.has_captures or layer.capture is not None
-        yield replace(texts, labels=Labels(inside, range(len(texts))), has_captures=has_captures)
-    else:
+    if not layer.budget.count_members(len(texts)):
         for document in texts.documents():
             yield from _member(Member.of(document), layer)
+    elif texts.has_captures or layer.is_wanted:
+        has_captures = texts.has_captures or layer.capture is not None
+        yield replace(texts, labels=Labels(inside, range(len(texts))), has_captures=has_captures)
 
 
 def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:

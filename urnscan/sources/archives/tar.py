@@ -16,7 +16,7 @@ from urnscan.sources.layers import Layer
 from urnscan.sources.reader import LengthReader, Reader, read_up_to, skip
 
 _BLOCK = 512
-_RUN = 1 << 18  # octets in which whole members are taken together
+_RUN = 1 << 20  # octets in which whole members are taken together
 _SEARCHED = 1 << 16  # octets in which a header is searched at a time
 _LONGEST_EXTENSION = 1 << 20  # octets of a long name, of pax records
 _LARGEST = 1 << 63

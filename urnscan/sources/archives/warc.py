@@ -23,7 +23,7 @@ _Fields = dict[bytes, bytes]
 """The fields of a header that are looked at, by their names in lower case."""
 
 _MAGICS = (b"WARC/0.", b"WARC/1.")
-_RUN = 1 << 18  # octets in which whole records are taken together
+_RUN = 1 << 20  # octets in which whole records are taken together
 _FEW = 16  # records that are not as usual and are taken together; behind them, one may be
 
 _BLANK = re.compile(rb"[\r\n]+")
