@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from urnscan.errors import LimitError, SourceError
 from urnscan.sources.captures import Capture, Where
 from urnscan.sources.filters import Filter
+from urnscan.sources.inputs import TableFile
 from urnscan.sources.processes import Processes
 
 INSIDE = "!/"
@@ -131,6 +132,8 @@ class Layer:
     depth: int = 0
     capture: Capture | None = None
     """The record of a web archive around it, if there is one."""
+    table: TableFile | None = None
+    """What the table of a data lake says about the input, if it belongs to one; None in all that is inside."""
 
     @property
     def is_deepest(self) -> bool:

@@ -21,6 +21,7 @@ from urnscan.errors import FatalError, SourceError
 from urnscan.sources.cdx import RecordIndex
 from urnscan.sources.ignore_files import IgnoreFiles, ignore_files
 from urnscan.sources.inputs import Input, Listed, name_of
+from urnscan.sources.lakes import LakeTable, lake_table, missing_library
 from urnscan.sources.lists import PathList, with_remedy
 from urnscan.sources.remote.urls import is_remote, is_url, local_path, real_place
 from urnscan.sources.selection import TEMPORARY_SUFFIX, Selection, fits, with_next
@@ -192,14 +193,22 @@ class _Finder:
 
     def _listing(
         self, folder: str, root_length: int, ignored: IgnoreFiles | None
-    ) -> Iterator[Listed | str | SourceError]:
-        """Entries of a folder, sorted by the octets of the names: files that are inputs, and paths of all else."""
+    ) -> Iterator[Listed | Input | str | SourceError]:
+        """Entries of a folder, sorted by the octets of the names: files that are inputs, and paths of all else.
+
+        Of a table of a data lake: the files that it has now, wherever they lie in the folder.
+        """
         yield from ignored.errors if ignored else ()
         try:
             names = os.listdir(os.fsencode(folder))
         except OSError as error:
             yield SourceError.from_os(name_of(folder), error)
             return
+        if (table := lake_table(folder, names)) is not None:
+            if (note := missing_library(table)) is None:
+                yield from self._of_table(table, root_length)
+                return
+            yield note
         names.sort()
         before = os.fsencode(folder if folder.endswith("/") else folder + "/")
         is_filtered = bool(self._selection.include or self._selection.exclude or ignored)
@@ -213,6 +222,17 @@ class _Finder:
                     )
                 else:
                     yield found
+
+    def _of_table(self, table: LakeTable, root_length: int) -> Iterator[Input | SourceError]:
+        """The files of a table that the selection takes."""
+        for found in table.find():
+            path = found.path or "" if isinstance(found, Input) else ""
+            above = [path[:at] for at in range(len(table.folder) + 1, len(path)) if path[at] == "/"]
+            if isinstance(found, SourceError) or (
+                all(self._is_taken(folder, root_length, None, is_folder=True) for folder in above)
+                and self._is_taken(path, root_length, None)
+            ):
+                yield found
 
     def _sized(self, before: bytes, names: list[bytes]) -> Iterator[Listed | str]:
         """Regular files that stand next to each other, and paths of all else; `before` stands before each of the names."""

@@ -3,7 +3,7 @@
 Arrays may come from hostile files: offsets and indices are checked before they are followed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -72,14 +72,14 @@ def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sour
     return chosen, [*errors, *failures.rest()]
 
 
-def read_column(array: pa.Array, name: str, tails: Tails, first_row: int, layer: Layer) -> Iterator[Values]:
-    """Read the values of text in a column, whose first element is in the row `first_row`.
+def read_column(array: pa.Array, name: str, tails: Tails, rows: Sequence[int], layer: Layer) -> Iterator[Values]:
+    """Read the values of text in a column, whose elements are in the rows with these numbers.
 
     Raises pyarrow's own errors if the array is damaged, OverflowError for a value that is too long, LimitError.
     """
     array.validate()
     shown = in_place(name)
-    yield from _leaves(array, tails, lambda row: f"{first_row + row}/{shown}", layer, 0)
+    yield from _leaves(array, tails, lambda index: f"{rows[index]}/{shown}", layer, 0)
 
 
 def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:

@@ -119,10 +119,11 @@ class _File:
     def _rows(self, content: bytes, names: dict[str, Tails]) -> Iterator[Values]:
         with pa.ipc.open_stream(content) as stream:
             batch = stream.read_next_batch()
-        first, self._row = self._row, self._row + batch.num_rows
+        rows = range(self._row, self._row + batch.num_rows)
+        self._row = rows.stop
         for field, column in zip(batch.schema, batch.columns, strict=True):
             if field.name in names:
-                yield from read_column(column, field.name, names[field.name], first, self._layer)
+                yield from read_column(column, field.name, names[field.name], rows, self._layer)
 
     def _wrong(self, error: Exception, rows: int = 0) -> Iterator[SourceError]:
         """The error for the stripe that was begun, of which so many rows are known."""

@@ -1,7 +1,7 @@
 """Parquet: row group by row group, so that a damaged one does not harm the others."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,14 +11,16 @@ from urnscan.errors import SourceError, SourceNote
 from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins
+from urnscan.sources.tables.lake_rows import LakeRows
 from urnscan.sources.tables.leaves import FAILED, Tails, as_octets, choose, read_column, tails_of
-from urnscan.sources.tables.values import MOST_OCTETS, Failures, in_words, octets_of, path_of
+from urnscan.sources.tables.values import MOST_OCTETS, Failures, in_place, in_words, octets_of, path_of
 
 _MAGIC = b"PAR1"
 _ENCRYPTED = b"PARE"
 RESULT = "is a table that urnscan wrote, and is not scanned; --column names a column to scan"
 """Text of the note about a table of an earlier run, whose names would be counted once more."""
 _RESULT_KEY = b"urnscan"  # in the metadata of the tables that a run writes
+_REMOVED = "in the file, and no more in the table: write the table anew to have it read"
 _TO_DECRYPT = "is encrypted, and is not read: decrypt it first"
 
 _MOST_ROWS = 1 << 16
@@ -75,6 +77,20 @@ class _Unread:
         pass
 
 
+class _AllRows:
+    """The columns and rows of a file as they are; see LakeRows."""
+
+    refused: Sequence[str] = ()
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+        self.origins = {name: name for name in schema.names}
+
+    def of(self, batch: pa.RecordBatch, first: int) -> tuple[pa.RecordBatch, Sequence[int]]:
+        """Rows, and the number of each."""
+        return batch, range(first, first + batch.num_rows)
+
+
 class _Parquet:
     def __init__(self, source: pa.NativeFile, layer: Layer, *, counts: bool) -> None:
         """`counts`: whether the budget is told what is read. Raises pyarrow's own errors and SourceError."""
@@ -86,19 +102,24 @@ class _Parquet:
         self._metadata: Any = None
         self._file = self._open(source, [])
         self._metadata = self._file.metadata
+        schema = self._file.schema_arrow
+        self._shown = _AllRows(schema) if layer.table is None else LakeRows(schema, layer.table)
+        self._columns: list[str] = []  # of the file, that are read
         self._unread = self._open(pa.PythonFile(_Unread(source.size()), "r"), [])
 
     def read(self) -> Iterator[Values | SourceError]:
         """Read the chosen columns."""
-        schema = self._file.schema_arrow
         if _RESULT_KEY in (self._metadata.metadata or {}) and not self._layer.reading.columns:
             yield SourceNote(self._layer.name, RESULT)
             return
-        chosen, errors = choose(schema, self._layer)
+        chosen, errors = choose(self._shown.schema, self._layer)
         yield from errors
-        names = {schema.field(index).name: tails for index, tails in chosen.items()}
+        for name in self._shown.refused:
+            yield SourceError(self._layer.name, f"column {in_place(name)!r} is not read: parts of it are {_REMOVED}")
+        names = {self._shown.schema.field(index).name: tails for index, tails in chosen.items()}
+        self._columns = [self._shown.origins[name] for name in names if name in self._shown.origins]
         paths = [self._file.schema.column(index).path for index in range(self._metadata.num_columns)]
-        leaves = [index for index, path in enumerate(paths) if any(tails_of(name, (path,)) for name in names)]
+        leaves = [index for index, path in enumerate(paths) if any(tails_of(name, (path,)) for name in self._columns)]
         failures = Failures(self._layer.name, "row groups")
         row = 0
         for group in range(self._metadata.num_row_groups if names else 0):
@@ -111,7 +132,7 @@ class _Parquet:
         yield from failures.rest()
 
     def _read_group(self, group: int, row: int, names: dict[str, Tails], leaves: list[int]) -> Iterator[Values]:
-        self._try_metadata(group, list(names))
+        self._try_metadata(group)
         chunks = [(leaf, self._metadata.row_group(group).column(leaf)) for leaf in leaves]
         rows = max(1, self._metadata.row_group(group).num_rows)
         if self._counts:
@@ -127,13 +148,14 @@ class _Parquet:
             if is_text and dictionary and (dictionary > _LARGE_DICTIONARY or column.max_repetition_level):
                 kept.append(column.path)
             elif dictionary * most > _UNFOLDED:
-                longest = self._longest(group, column.path) if is_text and column.path in names else dictionary
+                longest = self._longest(group, column.path) if is_text and column.path in self._columns else dictionary
                 most = min(most, _UNFOLDED // max(1, longest))
         file = self._open(self._source, kept) if kept else self._file
-        for batch in file.iter_batches(max(1, most), row_groups=[group], columns=list(names), use_threads=False):
-            for field, column in zip(batch.schema, batch.columns, strict=True):
+        for batch in file.iter_batches(max(1, most), row_groups=[group], columns=self._columns, use_threads=False):
+            shown, rows = self._shown.of(batch, row)
+            for field, column in zip(shown.schema, shown.columns, strict=True):
                 if field.name in names:
-                    yield from read_column(column, field.name, names[field.name], row, self._layer)
+                    yield from read_column(column, field.name, names[field.name], rows, self._layer)
             row += batch.num_rows
 
     def _longest(self, group: int, name: str) -> int:
@@ -143,13 +165,13 @@ class _Parquet:
         dictionary = batch.column(0).dictionary
         return pc.max(pc.binary_length(as_octets(dictionary))).as_py() or 0
 
-    def _try_metadata(self, group: int, names: list[str]) -> None:
+    def _try_metadata(self, group: int) -> None:
         """Check the metadata of column chunks by a reading that comes no farther. Raises pyarrow's own errors.
 
         If pyarrow were asked for damaged metadata, an exception of its C++ would end the process.
         """
         with contextlib.suppress(_ReadError):
-            next(self._unread.iter_batches(1, row_groups=[group], columns=names, use_threads=False), None)
+            next(self._unread.iter_batches(1, row_groups=[group], columns=self._columns, use_threads=False), None)
 
     def _open(self, source: pa.NativeFile, kept: list[str]) -> Any:  # noqa: ANN401 (pyarrow carries no types)
         """Open the file; `kept` are the columns whose dictionaries are kept as such."""
