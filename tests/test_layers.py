@@ -14,7 +14,10 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     "arrays": ("display", "llvmlite numba numpy pyarrow"),
     "urn": ("display errors arrays", "numpy regex stdnum homoglyphs_fork"),
     "framing": ("errors", ""),
-    "sources": ("errors arrays framing", "numpy pyarrow isal zstandard lz4 brotli fsspec lxml msgspec pypdfium2"),
+    "sources": (
+        "errors arrays framing",
+        "numpy pyarrow isal zstandard lz4 brotli fsspec lxml msgspec pypdfium2 deltalake pyiceberg",
+    ),
     "scanner": ("display errors arrays urn", "numpy regex"),
     "records": ("errors urn framing", "lxml pymarc rdflib regex"),
     "tables": ("errors arrays urn scanner", "numpy pyarrow"),

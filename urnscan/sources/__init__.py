@@ -16,6 +16,8 @@ commands: such commands as they run.
 processes: processes that a run has started, and their end.
 scripts: scripts that run as processes of their own, as they may crash.
 on_disk: what a reader gives, as a file for programs that read files.
+lakes: folders that are Delta or Iceberg tables -> the files that these have now.
+lake_script: the process in which their logs are read.
 small_files: many files in one call: sizes and times, octets of small ones.
 remote: URLs -> inputs, and outputs in a store.
 texts: an input -> the texts and values in it, through all its forms.

@@ -60,7 +60,10 @@ def _delta(folder: str) -> dict[str, Any]:
     import pyarrow as pa  # noqa: PLC0415
     from deltalake import DeltaTable  # noqa: PLC0415
 
-    table = DeltaTable(folder)
+    top = os.path.realpath(folder)  # deltalake follows links, too
+    if "%" in top:
+        raise ValueError("deltalake reads no table whose path has a % in it: rename the folder")
+    table = DeltaTable(top)
     schema = json.loads(table.schema().to_json())
     mapping = table.metadata().configuration.get("delta.columnMapping.mode", "none")
     ids: dict[int, str] = {}
@@ -72,17 +75,24 @@ def _delta(folder: str) -> dict[str, Any]:
     dead = {}
     for batch in table.deletion_vectors():
         for uri, kept in zip(*pa.record_batch(batch).columns, strict=True):
-            dead[uri.as_py()] = np.flatnonzero(~kept.values.to_numpy(zero_copy_only=False))
+            dead[_of_uri(uri.as_py()).removeprefix(f"{top}/")] = np.flatnonzero(
+                ~kept.values.to_numpy(zero_copy_only=False)
+            )
     actions = pa.table(table.get_add_actions())
     partitions = actions["partition"].to_pylist() if "partition" in actions.column_names else [{}] * len(actions)
     files = []
-    for path, uri, values in zip(actions["path"].to_pylist(), table.file_uris(), partitions, strict=True):
+    for uri, values in zip(actions["path"].to_pylist(), partitions, strict=True):
         text = {name: value for name, value in values.items() if isinstance(value, str)}
-        path = str(Path(folder, unquote(path, errors="surrogateescape")))  # noqa: PLW2901 (the log has it as a URI)
-        files.append(_file(folder, path, text, dead.pop(uri, ())))
+        path = _of_uri(uri)
+        files.append(_file(folder, str(Path(folder, path)), text, dead.pop(path, ())))
     if dead:
         raise ValueError("rows are deleted of files that are not known")
     return {"names": [field["name"] for field in schema["fields"]], "ids": ids, "paths": paths, "files": files}
+
+
+def _of_uri(uri: str) -> str:
+    """The path that a URI, or a part of one, stands for."""
+    return unquote(uri, errors="surrogateescape").removeprefix("file://")
 
 
 def _delta_fields(kind: Any, above: str) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401 (JSON)

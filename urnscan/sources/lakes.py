@@ -23,7 +23,9 @@ from urnscan.sources.inputs import Input, TableFile, name_of
 from urnscan.sources.lake_script import DELTA, ICEBERG, LENGTH
 from urnscan.sources.scripts import ProcessError, Script
 
-_DELTA_LOG, _ICEBERG_LOG = b"_delta_log", b"metadata"
+DELTA_LOG = "_delta_log"
+"""Name of the folder with the log of a Delta table."""
+_ICEBERG_LOG = "metadata"
 _DELTA_COMMIT = re.compile(r"\d{20}\.(?:json|checkpoint\..*parquet)|_last_checkpoint")
 _ICEBERG_METADATA = re.compile(r"(?:v(\d+)|(\d+)-[0-9a-f-]{36})(?:\.gz)?\.metadata\.json(?:\.gz)?")
 _HINT, _SUFFIX = "version-hint.text", ".metadata.json"
@@ -107,9 +109,9 @@ def _found(path: str, file: Mapping[str, Any], of_table: Mapping[str, Any]) -> I
 
 def lake_table(folder: str, names: Collection[bytes]) -> LakeTable | None:
     """The table that a folder with these entries is; None if it is none."""
-    if _DELTA_LOG in names and any(map(_DELTA_COMMIT.fullmatch, _entries(folder, _DELTA_LOG))):
+    if DELTA_LOG.encode() in names and any(map(_DELTA_COMMIT.fullmatch, _entries(folder, DELTA_LOG))):
         return LakeTable(folder, DELTA)
-    if _ICEBERG_LOG in names and (metadata := _newest(folder)) is not None:
+    if _ICEBERG_LOG.encode() in names and (metadata := _newest(folder)) is not None:
         return LakeTable(folder, ICEBERG, metadata)
     return None
 
@@ -127,10 +129,10 @@ def _is_installed(library: str) -> bool:
     return importlib.util.find_spec(library) is not None
 
 
-def _entries(folder: str, below: bytes) -> list[str]:
+def _entries(folder: str, below: str) -> list[str]:
     """Names in a folder below another; none if there is no such folder."""
     try:
-        return os.listdir(Path(folder, os.fsdecode(below)))  # noqa: PTH208 (there may be millions)
+        return os.listdir(Path(folder, below))  # noqa: PTH208 (there may be millions)
     except OSError:
         return []
 
@@ -143,9 +145,8 @@ def _newest(folder: str) -> str | None:
             numbers[name] = int(match[1] or match[2])
     if not numbers:
         return None
-    log = os.fsdecode(_ICEBERG_LOG)
-    named = f"{_hint(Path(folder, log, _HINT))}".removesuffix(_SUFFIX) + _SUFFIX
-    return f"{log}/{named if named in numbers else max(numbers, key=lambda name: (numbers[name], name))}"
+    named = _hint(Path(folder, _ICEBERG_LOG, _HINT)).removesuffix(_SUFFIX) + _SUFFIX
+    return f"{_ICEBERG_LOG}/{named if named in numbers else max(numbers, key=lambda name: (numbers[name], name))}"
 
 
 def _hint(path: Path) -> str:

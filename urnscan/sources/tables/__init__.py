@@ -1,6 +1,7 @@
 """Tables -> columns of values: Parquet, Arrow, Avro, ORC, SQLite, and named fields of CSV and JSON.
 
 parquet: Parquet files.
+lake_rows: columns and rows of a Parquet file as its table in a data lake has them.
 arrow: Arrow IPC files and streams.
 leaves: columns of Arrow -> values of text, however deep they are nested.
 avro: Avro files.
