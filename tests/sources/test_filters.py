@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import signal
 import stat
@@ -13,6 +14,9 @@ import threading
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
 
 import urnscan
 from tests.support.packed import tar, zipped
@@ -20,6 +24,7 @@ from tests.support.processes import wait_for_no_readers, wait_for_readers
 from urnscan.cli import main
 from urnscan.sources.captures import Capture
 from urnscan.sources.filters import read_filters
+from urnscan.sources.media_types import LONGEST, media_type, media_types
 
 NAME = b"urn:ex:a "
 UPPER = "txt:tr a-z A-Z"
@@ -81,7 +86,7 @@ def test_suffixes(kinds, name, fits):
 def test_records_of_web_archives(kinds, name, fits):
     """The name of a record is its address and its number; the media type is what the server said."""
     (each,) = read_filters([f"{kinds}:cat"], 1)
-    assert each.fits(name, Capture(head=b"HTTP/1.1 200\r\nContent-Type: application/pdf\r\n")) == fits
+    assert each.fits(name, b"", Capture(head=b"HTTP/1.1 200\r\nContent-Type: application/pdf\r\n")) == fits
 
 
 @pytest.mark.parametrize(
@@ -131,6 +136,41 @@ def test_records(found):
     record = b"WARC/1.0\r\n%bContent-Length: %d\r\n\r\n%b%b\r\n\r\n" % (fields, len(head + body), head, body)
     rows, failures = found(record, "application/x-secret:tr a-z A-Z", name="a.warc")
     assert (rows, failures) == ([("http://ex.org/a!/tr", "URN:EX:A")], [])
+
+
+@pytest.mark.parametrize("way", ["file", "tar", "gzip"])
+@pytest.mark.parametrize("kinds", ["application/postscript", "application/*", "image/png,application/POSTSCRIPT"])
+def test_media_types(found, kinds, way):
+    """filters.md, Media types: the first octets tell the type, whatever the name, and wherever the file lies."""
+    octets = b"%!PS-Adobe-3.0\n" + NAME
+    packed = {"file": octets, "tar": tar([("a", octets), ("b", NAME)]), "gzip": gzip.compress(octets)}[way]
+    rows, failures = found(packed, f"{kinds}:tr a-z A-Z", name="a")
+    inner = "a!/tr" if way == "tar" else "tr"
+    assert (rows, failures) == ([(inner, "URN:EX:A"), *([("b", "urn:ex:a")] if way == "tar" else [])], [])
+
+
+@pytest.mark.parametrize("size", [1, 20 << 20])
+def test_media_types_in_folders(tmp_path, size):
+    """Small files that are read many at a time, and a large one that is cut into parts, are told by their octets, too."""
+    (tmp_path / "a.txt").write_bytes(b"%!PS" + NAME + b"\n" * size + NAME)
+    (tmp_path / "b.txt").write_bytes(b"!PS" + NAME)
+    scan = urnscan.scan(tmp_path, filters="application/postscript:tr a-z A-Z", progress=False)
+    assert [row["text"] for row in scan.occurrences.to_pylist()] == ["URN:EX:A", "URN:EX:A", "urn:ex:a"]
+
+
+@pytest.mark.parametrize("form", ["png", "jpeg", "gif", "tiff", "webp", "bmp"])
+def test_media_types_of_pictures(form):
+    """Pictures as another library writes them."""
+    octets = io.BytesIO()
+    Image.new("RGB", (3, 2)).save(octets, form)
+    assert media_type(octets.getvalue()[:LONGEST]) == f"image/{form}"
+
+
+@given(head=st.binary(max_size=LONGEST))
+def test_media_types_of_anything(head):
+    """Any octets have a type that is known, or none; fewer of them tell it or nothing."""
+    assert media_type(head) in {None, *media_types()}
+    assert media_type(head[:-1]) in {None, media_type(head)}
 
 
 @pytest.mark.parametrize("name", ["$(touch x).txt", "a;touch x;.txt", "`touch x`.txt", "%.txt"])

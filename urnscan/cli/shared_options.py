@@ -147,8 +147,8 @@ READING_GROUPS: Mapping[str, OptionTable] = {
         "--filter": repeatable(
             "SUFFIX[,SUFFIX...]:COMMAND",
             "read files with these suffixes by a command that prints their text, as in 'pdf:pdftotext %% -'; %% is the "
-            "path, without it the command reads standard input; * stands for all files, and a media type for records of "
-            "web archives; @FILE stands for the lines of a file, and URNSCAN_FILTERS in the environment has more",
+            "path, without it the command reads standard input; * stands for all files, and a media type such as "
+            "application/pdf or image/* for those whose first octets, or a web archive around them, tell it; @FILE stands for the lines of a file, and URNSCAN_FILTERS in the environment has more",
             dest="filters",
         ),
         "--filter-timeout": option(

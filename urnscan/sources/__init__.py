@@ -12,6 +12,7 @@ seen_inputs: inputs met before, of millions.
 files: files, ranges of files, pipes and standard input -> octets.
 extents: records of files that an index names, many requests at once.
 filters: commands of the user that make text of files, and which is for which file.
+media_types: media types of files, by their first octets.
 commands: such commands as they run.
 processes: processes that a run has started, and their end.
 scripts: scripts that run as processes of their own, as they may crash.

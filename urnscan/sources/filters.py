@@ -12,6 +12,7 @@ from pathlib import Path
 
 from urnscan.errors import ArgumentError, FatalError, option
 from urnscan.sources.captures import Capture
+from urnscan.sources.media_types import media_type
 
 ANY = "*"
 """The suffix that stands for all files."""
@@ -36,14 +37,24 @@ class Filter:
         """Name of the text that it makes, as a member of the file: the command without its folder."""
         return Path(self.command[0]).name
 
-    def fits(self, name: str, capture: Capture | None = None) -> bool:
-        """Whether it is for a file, by its name, or by the media type of the record of a web archive around it."""
-        mime = ""
+    @property
+    def has_types(self) -> bool:
+        """Whether the media type of a file may decide."""
+        return any("/" in kind for kind in self.kinds)
+
+    def fits(self, name: str, head: bytes = b"", capture: Capture | None = None) -> bool:
+        """Whether it is for a file: by its name, or by its media type.
+
+        The first octets of the file (`head`) tell the type, and the record of a web archive around it (`capture`).
+        """
+        types = [media_type(head)] if self.has_types else []
         if capture is not None:
             name = name[: min(map(f"{name}{_OF_RECORD}".index, _OF_RECORD))]
-            mime = capture.mime or ""
+            types.append(capture.mime)
         suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122 (a Path for each member would cost)
-        return any(kind in (ANY, suffix) or (mime and fnmatchcase(mime, kind)) for kind in self.kinds)
+        return any(
+            kind in (ANY, suffix) or any(fnmatchcase(mime, kind) for mime in types if mime) for kind in self.kinds
+        )
 
 
 def takes_path(word: str) -> bool:

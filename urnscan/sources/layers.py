@@ -7,6 +7,7 @@ from urnscan.errors import LimitError, SourceError
 from urnscan.sources.captures import Capture, Where
 from urnscan.sources.filters import Filter
 from urnscan.sources.inputs import TableFile
+from urnscan.sources.media_types import LONGEST
 from urnscan.sources.processes import Processes
 
 INSIDE = "!/"
@@ -152,10 +153,11 @@ class Layer:
         """Whether its text is read."""
         return self.reading.where is None or self.reading.where.fits(self.capture)
 
-    @property
-    def filter(self) -> Filter | None:
-        """The command that makes text of what is in this layer."""
-        return next((each for each in self.reading.filters if each.fits(self.file_name, self.capture)), None)
+    def filter(self, head: Callable[[int], bytes]) -> Filter | None:
+        """The command that makes text of what is in this layer; `head` gives so many of its first octets."""
+        filters = self.reading.filters
+        octets = head(LONGEST) if any(each.has_types for each in filters) else b""
+        return next((each for each in filters if each.fits(self.file_name, octets, self.capture)), None)
 
     def inside(self, member: str, capture: Capture | None = None) -> "Layer":
         """The layer of a member of an archive, in its own record or in that around it. Raises SourceError where that is too deep."""

@@ -20,6 +20,7 @@ from urnscan.sources.filters import ANY, Filter
 from urnscan.sources.forms import FORMS, Archive, Compression, Table
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Budget, Layer, Reading
+from urnscan.sources.media_types import BEGIN
 from urnscan.sources.reader import Reader, skip
 from urnscan.sources.small_files import Doubts
 
@@ -72,10 +73,11 @@ def is_splittable(source: Input, reading: Reading) -> bool:
     Raises SourceError where the file cannot be read, FatalError for an unknown encoding.
     """
     layer = _bottom(source, reading)
-    if not source.is_whole_file or source.size is None or not layer.is_wanted or layer.filter is not None:
+    if not source.is_whole_file or source.size is None or not layer.is_wanted:
         return False
     with Buffer(open_file(source)) as reader:
-        return FORMS.recognise(reader, layer) is None and find_codec(reader.head, reading.encoding)[0] is None
+        is_text = layer.filter(reader.head) is None and FORMS.recognise(reader, layer) is None
+        return is_text and find_codec(reader.head, reading.encoding)[0] is None
 
 
 def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
@@ -86,7 +88,7 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) ->
     layer = _bottom(source, reading)
     return (
         layer.is_wanted
-        and layer.filter is None
+        and layer.filter(lambda _: head) is None
         and not FORMS.may_be(head, layer, is_whole=is_whole)
         and find_codec(lambda _: head, reading.encoding)[0] is None
     )
@@ -99,6 +101,8 @@ def doubts(reading: Reading) -> Doubts:
     are_all = reading.encoding is not None or bool(reading.columns) or reading.where is not None or ANY in kinds
     begins = np.full(256, are_all)
     begins[[*FORMS.begins, *MARKS_BEGIN]] = True
+    if any(each.has_types for each in reading.filters):
+        begins[[*BEGIN]] = True
     suffixes = sorted(suffix.encode() for suffix in FORMS.suffixes | kinds)
     return Doubts(begins, np.frombuffer(b"".join(suffixes), np.uint8), np.cumsum([len(suffix) for suffix in suffixes]))
 
@@ -113,7 +117,7 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
     """Texts and values in the octets of a reader, through all their forms."""
     if layer.reading.filters:
         reader.peek()  # a record of a web archive says its media type in the headers before its first octet
-        if layer.is_wanted and (chosen := layer.filter) is not None:
+        if layer.is_wanted and (chosen := layer.filter(reader.head)) is not None:
             yield from _filtered(chosen, reader, layer)
             return
     match form := FORMS.recognise(reader, layer):

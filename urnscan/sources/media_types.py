@@ -1,0 +1,50 @@
+"""Media types of files, told by their first octets: those for which people have filters."""
+
+from collections.abc import Iterator
+
+_SIGNS = (
+    ("application/pdf", (0, b"%PDF-")),
+    ("application/postscript", (0, b"%!PS")),
+    ("application/postscript", (0, b"\xc5\xd0\xd3\xc6")),  # with a preview for DOS
+    ("image/vnd.djvu", (0, b"AT&TFORM"), (12, b"DJV")),
+    ("application/rtf", (0, rb"{\rtf")),
+    ("application/x-ole-storage", (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")),  # Office up to 2003, messages of Outlook
+    ("application/x-7z-compressed", (0, b"7z\xbc\xaf\x27\x1c")),
+    ("application/vnd.rar", (0, b"Rar!\x1a\x07")),
+    ("application/vnd.ms-cab-compressed", (0, b"MSCF\0\0\0\0")),
+    ("image/png", (0, b"\x89PNG\r\n\x1a\n")),
+    ("image/jpeg", (0, b"\xff\xd8\xff")),
+    ("image/gif", (0, b"GIF87a")),
+    ("image/gif", (0, b"GIF89a")),
+    ("image/tiff", (0, b"II*\0")),
+    ("image/tiff", (0, b"MM\0*")),
+    ("image/tiff", (0, b"II+\0")),  # of more than 4 GiB
+    ("image/tiff", (0, b"MM\0+")),
+    ("image/webp", (0, b"RIFF"), (8, b"WEBP")),
+    ("image/bmp", (0, b"BM"), (6, b"\0\0\0\0")),
+    ("image/jp2", (0, b"\0\0\0\x0cjP  \r\n\x87\n")),
+    ("image/heic", (0, b"\0\0\0"), (4, b"ftypheic")),
+    ("image/avif", (0, b"\0\0\0"), (4, b"ftypavif")),
+)
+"""Media types, each with the octets at all places that a file of it has."""
+LONGEST = max(at + len(octets) for _, *parts in _SIGNS for at, octets in parts)
+"""First octets that tell each type."""
+BEGIN = frozenset(octets[0] for _, (_, octets), *_ in _SIGNS)
+"""Octets with which such files begin."""
+
+
+def media_types() -> Iterator[str]:
+    """The types that are told, each once."""
+    return iter(dict.fromkeys(name for name, *_ in _SIGNS))
+
+
+def media_type(head: bytes) -> str | None:
+    r"""The media type of a file that begins with these octets; None if they do not tell.
+
+    >>> media_type(b"%PDF-1.7\n"), media_type(b"RIFF\x10\0\0\0WEBP"), media_type(b"RIFF is a word")
+    ('application/pdf', 'image/webp', None)
+    """
+    for name, *parts in _SIGNS:
+        if all(head.startswith(octets, at) for at, octets in parts):
+            return name
+    return None
