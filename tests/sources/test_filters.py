@@ -152,8 +152,8 @@ def test_media_types(found, kinds, way):
 @pytest.mark.parametrize("size", [1, 20 << 20])
 def test_media_types_in_folders(tmp_path, size):
     """Small files that are read many at a time, and a large one that is cut into parts, are told by their octets, too."""
-    (tmp_path / "a.txt").write_bytes(b"%!PS" + NAME + b"\n" * size + NAME)
-    (tmp_path / "b.txt").write_bytes(b"!PS" + NAME)
+    (tmp_path / "a.txt").write_bytes(b"%!PS\n" + NAME + b"\n" * size + NAME)
+    (tmp_path / "b.txt").write_bytes(b"!PS\n" + NAME)
     scan = urnscan.scan(tmp_path, filters="application/postscript:tr a-z A-Z", progress=False)
     assert [row["text"] for row in scan.occurrences.to_pylist()] == ["URN:EX:A", "URN:EX:A", "urn:ex:a"]
 
