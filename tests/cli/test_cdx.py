@@ -11,7 +11,7 @@ import pytest
 
 import urnscan as library
 from tests.property.test_forms import Archive
-from tests.sources.test_cdx import as_csv, cdxj, web_archive
+from tests.sources.test_cdx import as_csv, cdxj, table, web_archive
 from tests.sources.test_remote import Web
 
 from .conftest import Command, wait_until
@@ -69,6 +69,21 @@ def test_all_records(archives):
     assert "2 inputs" in result.summary
 
 
+@pytest.mark.parametrize("form", ["cdxj", "parquet"])
+def test_standard_input(archives, form):
+    """forms.md, An index of records: `-` is standard input, also where it is read twice as for -C."""
+    urnscan, named = archives
+    octets = cdxj(named[4:9]).encode()
+    if form == "parquet":
+        pq.write_table(table(named[4:9]), urnscan.folder / "some.parquet")
+        octets = (urnscan.folder / "some.parquet").read_bytes()
+    urnscan.write("some.cdxj", cdxj(named[4:9]).encode())
+    wanted = urnscan.printed("--cdx", "some.cdxj", "w", "-C", "2")
+    assert len(wanted) == 6
+    assert urnscan.printed("--cdx", "-", "w", "-C", "2", stdin=octets) == wanted
+    assert "-: the index names no records" in urnscan("--cdx", "-", "w", stdin=b"", status=2).err
+
+
 def test_printed_with_context_and_where(archives):
     """-C reads the records a second time; --where chooses among them."""
     urnscan, _ = archives
@@ -89,6 +104,8 @@ def test_in_python(archives):
     assert [line.member for line in found.context("urn:example:4").lines] == ["http://a/4 <urn:uuid:4>"] * 2
     with pytest.raises(ValueError, match="cdx names the files to read: give one input"):
         library.scan("a", "b", cdx="c")
+    with pytest.raises(ValueError, match="cdx names a file: only the command reads an index from standard input"):
+        library.scan("a", cdx="-")
     with pytest.raises(library.errors.FatalError, match=r"gone\.cdxj: cannot be read as an index: No such file"):
         library.scan(urnscan.folder / "w", cdx=urnscan.folder / "gone.cdxj")
 

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.test_forms import Archive
-from tests.sources.test_remote import Web, _impatient, _no_credentials, status, times  # noqa: F401 (fixtures)
+from tests.sources.test_remote import Web, _impatient, _no_credentials, s3, status, times  # noqa: F401 (fixtures)
 from tests.support.packed import dictionary_frame, with_dictionary
 from urnscan.errors import FatalError, LimitError, SourceError
 from urnscan.sources import extents
@@ -478,3 +478,15 @@ class TestUrls:
         place = web.url.replace("//", "//ann:secret@") + "/?sig=secret"
         found = read(index, place)
         assert found == [f"{web.url}/a/: is no file of which records can be read", f"{web.url}/gone: does not exist"]
+
+    def test_objects(self, tmp_path, s3):  # noqa: F811 (the fixture)
+        """forms.md, An index of records: below a bucket, too, and a wrong line costs nothing else."""
+        octets, places = web_archive(WARC, gap=b" " * (1 << 15))
+        s3.put_object(Bucket="bucket", Key=f"2024/x y/{WARC}", Body=octets)
+        named = [(f"x y/{WARC}", *places[number]) for number in (5, 0)]
+        named += [("gone.warc.gz", 0, 9), (f"x y/{WARC}", 1, len(octets))]
+        assert read(write(tmp_path / "l", cdxj(named)), "s3://bucket/2024") == [
+            "gone.warc.gz: does not exist",
+            f"LIST: line 4: x y/{WARC} has {len(octets):,} octets, and a record of it cannot end at {len(octets) + 1:,}",
+            *expected(0, 5),
+        ]

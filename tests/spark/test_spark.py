@@ -25,6 +25,8 @@ import pytest
 
 import urnscan
 from tests.cli.test_corpora import CORPORA
+from tests.property.test_forms import Archive
+from tests.sources.test_cdx import cdxj
 from tests.support.processes import wait_for_readers
 from urnscan.cli import main
 from urnscan.errors import ArgumentError, FatalError
@@ -392,6 +394,25 @@ def test_options_that_are_none(spark):
 @pytest.mark.usefixtures("spark")
 class TestCommand:
     """`urnscan --engine spark`: the same options, exit status and summary."""
+
+    def test_records_that_an_index_names(self, tmp_path, capsys):
+        """`--cdx`: the driver reads the index, the executors the records; the rows and lines are those of one machine."""
+        records = [gzip.compress(Archive.warc([(f"r{number}", b"urn:example:%d\n" % number)])) for number in range(40)]
+        starts = [sum(map(len, records[:number])) for number in range(40)]
+        for name in ("a.warc.gz", "b.warc.gz"):
+            (tmp_path / name).write_bytes(b"".join(records))
+        rows = [(name, starts[at], len(records[at])) for name in ("b.warc.gz", "a.warc.gz") for at in range(39, 0, -3)]
+        (tmp_path / "l").write_text(cdxj([*rows, ("gone.warc.gz", 1, 2), ("a.warc.gz", "-1", 2)]))
+        inputs = ["--cdx", str(tmp_path / "l"), str(tmp_path)]
+        assert main([*inputs, "--occurrences", str(tmp_path / "one.parquet")]) == 1
+        on_one = capsys.readouterr().err.splitlines()
+        assert main(["--engine", "spark", *inputs, "--occurrences", str(tmp_path / "occurrences")]) == 1
+        here = capsys.readouterr().err.splitlines()
+        found = pq.read_table(tmp_path / "one.parquet")
+        by_spark = pq.read_table(tmp_path / "occurrences").sort_by("place").drop(["place"])
+        assert by_spark.to_pylist() == found.to_pylist()
+        assert len(found) == len(rows)
+        assert sorted(here[:2]) == sorted(on_one[:2])
 
     def test_tables(self, corpus, tmp_path, capsys):
         """The same rows in the same order, in the files by their names; the same lines on standard error."""

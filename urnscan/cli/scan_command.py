@@ -61,7 +61,7 @@ _INDEX = {
     "--cdx": option(
         "FILE",
         "read only the records of web archives that this index names, in the files below INPUT, a folder or a URL: CDXJ, "
-        "CDX with a header, or CSV or Parquet with the columns of Common Crawl's index",
+        "CDX with a header, or CSV or Parquet with the columns of Common Crawl's index; - is standard input",
     ),
 }
 _OUTPUT = {

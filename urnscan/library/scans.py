@@ -25,7 +25,7 @@ from urnscan.run.options import Named, Options, local_name, named_inputs, read_o
 from urnscan.run.pipeline import Outputs, Report, run
 from urnscan.run.tasks import Argument, plan_size
 from urnscan.scanner.grammar import ResolverTail
-from urnscan.sources.cdx import read_index
+from urnscan.sources.cdx import STANDARD_INPUT, read_index
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS, WRITTEN
 from urnscan.urn.namespaces.own import Rules
 from urnscan.urn.parser import URN
@@ -239,4 +239,6 @@ def _arguments(paths: tuple[str, ...], cdx: str | None) -> tuple[Argument, ...]:
         return paths
     if len(paths) != 1 or paths == ("-",):
         raise ArgumentError("cdx names the files to read: give one input, the folder or URL below which they lie")
+    if cdx == STANDARD_INPUT:
+        raise ArgumentError("cdx names a file: only the command reads an index from standard input")
     return (read_index(cdx, paths[0]),)

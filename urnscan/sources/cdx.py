@@ -24,6 +24,8 @@ from urnscan.errors import FatalError, SourceError
 from urnscan.sources.inputs import Input, Listed, name_of
 from urnscan.sources.remote.urls import HTTP, in_folder, is_remote, local_path, parse_url
 
+STANDARD_INPUT = "-"
+_PARQUET = b"PAR1"
 _COLUMNS = ("warc_filename", "warc_record_offset", "warc_record_length")
 _KEYS = ("filename", "offset", "length")
 _LETTERS = ("g", "V", "S")
@@ -43,7 +45,7 @@ class RecordIndex:
     """An index that was read, and the place of the files that it names."""
 
     source: str
-    """Path of the index."""
+    """Path of the index, or "-" for standard input."""
     place: str
     """The folder, or the beginning of URLs, below which the files lie."""
     files: Mapping[str, array[int]] = field(repr=False)
@@ -100,7 +102,7 @@ class RecordIndex:
 
 
 def read_index(source: str, place: str) -> RecordIndex:
-    """Read an index. `place`: the folder or the beginning of URLs below which the files lie that it names.
+    """Read an index, "-" from standard input. `place`: the folder or the beginning of URLs below which the files lie that it names.
 
     Raises FatalError where the index cannot be read, or is none, and if there is no such folder.
     """
@@ -164,12 +166,13 @@ def _lines(source: str) -> Iterator[tuple[int, _Values | None]]:
     """
     import pyarrow as pa  # noqa: PLC0415 (few runs have an index)
 
-    with Path(source).open("rb") as file:
-        if file.read(4) == b"PAR1":
-            yield from _of_parquet(source)
+    is_piped = source == STANDARD_INPUT
+    with open(0 if is_piped else source, "rb", closefd=not is_piped) as file:
+        if file.peek(len(_PARQUET)).startswith(_PARQUET):
+            yield from _of_parquet(io.BytesIO(file.read()) if is_piped else source, source)
             return
-    with pa.input_stream(source, compression="detect") as stream:
-        text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig", "backslashreplace", newline="")
+        unpacked = file if is_piped else io.BufferedReader(pa.input_stream(source, compression="detect"))
+        text = io.TextIOWrapper(unpacked, "utf-8-sig", "backslashreplace", newline="")
         lines = enumerate(text, 1)
         number, first = next((each for each in lines if each[1].strip()), (0, ""))
         rows = itertools.chain([(number, first)] if first else [], lines)
@@ -226,15 +229,15 @@ def _dialect(first: str) -> type[csv.Dialect]:
     return csv.excel_tab if "\t" in first else csv.excel
 
 
-def _of_parquet(source: str) -> Iterator[tuple[int, _Values]]:
+def _of_parquet(file: str | io.BytesIO, source: str) -> Iterator[tuple[int, _Values]]:
     """Rows of a Parquet file."""
     import pyarrow.parquet as pq  # noqa: PLC0415 (few runs have an index)
 
-    with pq.ParquetFile(source) as file:
-        if missing := [column for column in _COLUMNS if column not in file.schema_arrow.names]:
+    with pq.ParquetFile(file) as table:
+        if missing := [column for column in _COLUMNS if column not in table.schema_arrow.names]:
             raise FatalError(f"{name_of(source)}: the index has no column {' and no '.join(missing)}")
         number = 0
-        for batch in file.iter_batches(columns=list(_COLUMNS)):
+        for batch in table.iter_batches(columns=list(_COLUMNS)):
             values = [batch.column(column).to_pylist() for column in _COLUMNS]
             for row in zip(*values, strict=True):
                 number += 1
