@@ -141,6 +141,17 @@ def test_signs_that_are_no_hyphen_of_the_name(found, code, shown, lines, names):
     assert [text for _, text in rows] == names
 
 
+@pytest.mark.parametrize(("code", "letters"), [("1B", "ff"), ("1C", "fi"), ("1D", "fl"), ("1E", "ffi"), ("1F", "ffl")])
+@pytest.mark.parametrize("encoding", ["T1", "OT1"])
+def test_ligatures_of_tex(found, code, letters, encoding):
+    """pdf.md: the fonts of TeX that are bitmaps do not tell letters; a ligature is then its number in the encoding."""
+    if encoding == "OT1":
+        code = f"{int(code, 16) - 16:02X}"
+    rows, _ = found(Pdf([["see urn:example:pro~le:1 there"]], characters={0x7E: f"00{code}"}).build())
+    ends = letters == "fl" and encoding == "OT1"  # its number is that of a line end
+    assert [text for _, text in rows] == ["urn:example:pro" if ends else f"urn:example:pro{letters}le:1"]
+
+
 def test_pages_never_join(found):
     """The end of a page is no line end, also where pages are scanned together."""
     rows, _ = found(Pdf([["urn:ietf:params:rtp-"], ["hdrext:sdes:mid"], ["urn:ex:b"]]).build())

@@ -35,6 +35,11 @@ _XMP = (b"<?xpacket begin", b"<?xpacket end")
 _ENCRYPTED = {4: "it is encrypted, and needs a password", 5: "it is encrypted in a way that is not known"}
 """Errors of pdfium (`FPDF_ERR_`) that say more than that a PDF is damaged."""
 _HYPHEN = "\ufffe"
+_LIGATURES = str.maketrans(
+    dict(zip("\x1b\x1c\x1d\x1e\x1f", ("ff", "fi", "fl", "ffi", "ffl"), strict=True))  # TeX's encoding T1
+    | dict(zip("\x0b\x0c\x0e\x0f", ("ff", "fi", "ffi", "ffl"), strict=True))  # OT1, whose "fl" is a line end
+)
+"""Letters of TeX's ligatures where a font does not tell what its signs mean; no other text has such octets."""
 _DRAWN_HYPHEN = re.compile("\u2010(?=\r\n)")
 
 
@@ -85,6 +90,7 @@ def _page(pdf: PdfDocument, page: PdfPage, name: str) -> Iterator[_Frame]:
         said = text.get_text_range()
         if _HYPHEN in said:
             said = _with_hyphens(said, text)
+        said = said.translate(_LIGATURES)
     if said:
         # A hyphen that is none of ASCII was drawn where a word was divided: it becomes what it was, a soft hyphen.
         yield TEXT, name, _DRAWN_HYPHEN.sub("\xad", said).encode(errors="replace")
