@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import urnscan
+from tests.support.on_spark import FEW
 from tests.support.processes import wait_for_no_readers
+from urnscan.spark.job import LEAN
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "data" / "samples"
@@ -42,6 +44,8 @@ def environment(s3_server):
         "AWS_REGION": "us-east-1",
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_JAVA_OPTS": LEAN,
+        "PYSPARK_SUBMIT_ARGS": f"{FEW} pyspark-shell",
     }
 
 
@@ -159,7 +163,7 @@ def test_nothing_is_shared_but_a_store(master, environment, store, tmp_path, mon
 
 
 SPECULATION = (
-    "--conf spark.speculation=true --conf spark.speculation.quantile=0.5 --conf spark.speculation.multiplier=1.1 "
+    f"{FEW} --conf spark.speculation=true --conf spark.speculation.quantile=0.5 --conf spark.speculation.multiplier=1.1 "
     "--conf spark.speculation.interval=100ms --conf spark.speculation.minTaskRuntime=100ms pyspark-shell"
 )
 

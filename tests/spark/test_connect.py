@@ -18,7 +18,7 @@ CLIENT = """
 import json, sys
 from pyspark.sql import SparkSession
 from urnscan import spark as here
-spark = SparkSession.builder.remote("local[2]").getOrCreate()
+spark = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", 3).getOrCreate()
 try:
     with here.scan(spark, "data/samples", rejects=True, filters=sys.argv[1]) as scan:
         occurrences = scan.occurrences.orderBy("place").drop("place").toArrow().to_pylist()

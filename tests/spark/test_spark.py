@@ -639,7 +639,14 @@ def test_spark_submit(tmp_path):
     (job,) = re.findall(r"^```python\n(import sys\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
     (tmp_path / "job.py").write_text(job)
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-    few = ["--conf", "spark.sql.shuffle.partitions=1", "--conf", "spark.ui.enabled=false"]
+    few = [
+        "--conf",
+        "spark.sql.shuffle.partitions=1",
+        "--conf",
+        "spark.ui.enabled=false",
+        "--driver-java-options",
+        LEAN,
+    ]
     inputs = [ROOT / "data" / "samples" / "prose.txt", "-o", tmp_path / "classes", "--no-progress"]
     done = subprocess.run(
         [submit, "--master", "local[1]", *few, tmp_path / "job.py", *inputs],

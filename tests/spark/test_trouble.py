@@ -14,26 +14,27 @@ import pyarrow.parquet as pq
 import pytest
 
 import urnscan
+from tests.support.on_spark import FEW
 
 pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory):
-    """Names that are all different, of which the results of a scan take 20 MB."""
+    """Names that are all different, of which the results of a scan take 8 MB."""
     rng = random.Random(9)
     path = tmp_path_factory.mktemp("texts") / "a.txt"
-    path.write_text("".join(f"see urn:example:{rng.randbytes(24).hex()}\n" for _ in range(400_000)))
+    path.write_text("".join(f"see urn:example:{rng.randbytes(24).hex()}\n" for _ in range(150_000)))
     return path
 
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of 8 MB."""
+    """A file system of 3 MB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", folder], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", folder], capture_output=True, check=False
     )
     if mounted.returncode:
         pytest.skip("may not mount a file system")
@@ -51,7 +52,11 @@ def command(text, out, *words):
     return [str(word) for word in [*urnscan_, text, *outputs, *words]]
 
 
-ENVIRONMENT = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+ENVIRONMENT = os.environ | {
+    "PYSPARK_PYTHON": sys.executable,
+    "SPARK_LOCAL_IP": "127.0.0.1",
+    "PYSPARK_SUBMIT_ARGS": f"{FEW} pyspark-shell",
+}
 
 
 def check_tables(text, out):
