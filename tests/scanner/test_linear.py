@@ -323,7 +323,7 @@ def slow_units(pattern, method, heads):
                 return kind(head + unit * times + "\0")
 
             taken = 0
-            for times in (20, 200, 1_500):
+            for times in (24, 200, 1_500):
                 text = text_of(times)
                 began, before = time.thread_time(), taken
                 run(text)
@@ -335,7 +335,7 @@ def slow_units(pattern, method, heads):
                 if least(run, text, 2) < 0.0015:
                     continue
                 # So few take no time at all; and to run twice as many of what is exponential would take for ever.
-                if times == 20 or is_slow(run, text_of, times):
+                if times == 24 or is_slow(run, text_of, times):
                     yield head, unit, times
                     break
 
