@@ -107,7 +107,7 @@ def section(dump: Path, records: int, runs: int, *, alone: bool) -> list[str]:
     octets = warm(dump).octets
     with tempfile.TemporaryDirectory(dir=dump.parent) as work:
         results = measure(contenders(dump, Path(work), alone=alone), runs)
-    head = ["", "median s", "min..max s", "records/s", "`--fields` takes of it", "duplicates", "peak MB"]
+    head = ["", "median s", "min..max s", "CPU s", "records/s", "`--fields` takes of it", "duplicates", "peak MB"]
     rows = rows_of(results, lambda median: f"{records / median:,.0f}")
     return [f"## {records:,} records, {octets:,} octets", "", *table(head, rows)]
 

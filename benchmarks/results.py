@@ -113,13 +113,14 @@ def megabytes(octets: float) -> str:
 
 
 def rows_of(results: Sequence[Result], rate: Callable[[float], str]) -> list[list[str]]:
-    """Rows with time, rate, ratio, matches and memory; `rate` writes the rate for the median of seconds."""
+    """Rows with time, CPU time, rate, ratio, matches and memory; `rate` writes the rate for the median of seconds."""
     first = results[0]
     return [
-        failed(result, 6)
+        failed(result, 7)
         or [
             result.name,
             *spread(result),
+            seconds(min(result.cpu_seconds)),
             rate(result.median),
             ratio(first, result),
             count(result.found.matches, first.found.matches),
