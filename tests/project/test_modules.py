@@ -55,7 +55,11 @@ MAY_OPEN |= {"urn.namespaces.own"}
 """A module that reads a file of the user's, of which it keeps the checksum."""
 MAY_OPEN |= {"spark.folders"}
 """A module that writes what a folder of results says of itself."""
-OF_ITS_OWN = {"urnscan.sources.archives.pdfium_script", "urnscan.sources.tables.orc_script"}
+OF_ITS_OWN = {
+    "urnscan.sources.archives.pdfium_script",
+    "urnscan.sources.lake_script",
+    "urnscan.sources.tables.orc_script",
+}
 """Scripts that are processes of their own: they write to a pipe, and end without the commands."""
 MAY_OPEN |= {"results.sorting"}
 """A module that spills rows, and reads them again."""

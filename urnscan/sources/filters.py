@@ -39,7 +39,7 @@ class Filter:
 
     @property
     def has_types(self) -> bool:
-        """Whether the media type of a file may decide."""
+        """True if the media type of a file may decide."""
         return any("/" in kind for kind in self.kinds)
 
     def fits(self, name: str, head: bytes = b"", capture: Capture | None = None) -> bool:

@@ -17,14 +17,14 @@ _ROUNDABOUT = re.compile(rb"//|/\./")
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """What the log of a table of a data lake says about one of its files."""
+    """A file of a table of a data lake, as the log of the table describes it."""
 
     names: tuple[str, ...]
     """The columns of the table."""
     ids: Mapping[int, str]
     """Names of the columns, and of the parts of nested ones, by the numbers that they have in files."""
     paths: Mapping[str, str]
-    """The same for files that number nothing, by the name in the file; of parts, as in `a.b`, with those above."""
+    """Names of the columns by those in the file, for files that number nothing; of parts as in `a.b`."""
     columns: Mapping[str, str]
     """Text that all rows have in columns that are not in the file."""
     deleted: bytes = b""
@@ -48,7 +48,7 @@ class Input:
     extents: tuple[tuple[int, int], ...] = ()
     """The first octet and the end of each record that an index names, sorted; `size` is theirs. Empty: all is read."""
     table: TableFile | None = None
-    """What the table of a data lake says about the file that belongs to it; None for other files."""
+    """The file as the log of a table of a data lake describes it; None for other files."""
 
     @property
     def key(self) -> bytes:

@@ -134,7 +134,7 @@ class Layer:
     capture: Capture | None = None
     """The record of a web archive around it, if there is one."""
     table: TableFile | None = None
-    """What the table of a data lake says about the input, if it belongs to one; None in all that is inside."""
+    """The input as a file of a table of a data lake, if it is one; None in all that is inside."""
 
     @property
     def is_deepest(self) -> bool:
