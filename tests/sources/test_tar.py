@@ -113,7 +113,7 @@ def test_data_goes_straight_into_the_view():
             views.append(view.obj)
             return super().read_into(view)
 
-    found = one_by_one(open_tar(Watched(tarred([("a", TEXT * 9)])), LAYER))
+    found = one_by_one(open_tar(Watched(tarred([("a", TEXT * 99)])), LAYER))
     _, member = next(found)
     buffer = bytearray(1 << 20)
     while member.read_into(memoryview(buffer)):
