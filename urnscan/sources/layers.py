@@ -79,7 +79,7 @@ class Budget:
             raise self._past(f"unfolds to more than {limits.ratio:,} times its size", "--max-ratio")
 
     def allows(self, octets: int) -> bool:
-        """Whether so many more octets may come out of the input."""
+        """True if so many more octets may come out of the input."""
         unfolded, limits = self._unfolded + octets, self._limits
         return unfolded <= limits.size and (unfolded <= _FREE or unfolded <= limits.ratio * self._read)
 
