@@ -35,7 +35,7 @@ SOURCES = (
 """Files whose text compiled code depends on: compiled functions, and the constants that become part of them.
 
 A function is compiled together with all that it calls, so a change in any of these files makes the code of every function
-stale. `tests/arrays/test_object_code.py` compares this list with the code.
+stale. `tests/arrays/test_jit.py` compares this list with the code.
 """
 
 PACKAGE = Path(__file__).parents[1]
