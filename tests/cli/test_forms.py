@@ -265,11 +265,12 @@ class TestLimits:
             octets = gzip.compress(octets)
         assert "nested more than 8 deep" in self.bomb(urnscan, octets=octets)
 
-    def test_members(self, urnscan):
+    @pytest.mark.parametrize(("most", "said"), [(5, "5 members:"), (1, "1 member:")])
+    def test_members(self, urnscan, most, said):
         octets = zipped([(str(number), b"urn:in:%d" % number) for number in range(9)])
-        line = self.bomb(urnscan, "--max-members", "5", octets=octets)
-        assert "has more than 5 members" in line
-        assert len(urnscan.rows("occ.parquet", "text")) == 6
+        line = self.bomb(urnscan, "--max-members", str(most), octets=octets)
+        assert f"has more than {said}" in line
+        assert len(urnscan.rows("occ.parquet", "text")) == most + 1
 
     @pytest.mark.parametrize("option", ["--max-ratio", "--max-size", "--max-depth", "--max-members"])
     def test_nonsense(self, urnscan, option):

@@ -23,7 +23,7 @@ from urnscan.arrays.ascii import (
 )
 from urnscan.arrays.jit import inlined, inner
 from urnscan.arrays.octets import Octets, is_urn
-from urnscan.errors import ArgumentError
+from urnscan.errors import ArgumentError, option
 from urnscan.scanner.url_context import URL_OCTETS
 from urnscan.urn.beginnings import Beginnings, begins, compiled_beginnings, read_beginnings
 from urnscan.urn.syntax import (
@@ -92,7 +92,7 @@ class Grammar:
                 f"resolver_tail must be {' or '.join(get_args(ResolverTail))}, not {self.resolver_tail!r}"
             )
         for name in ("nid", "not_nid"):
-            object.__setattr__(self, name, read_beginnings(name, getattr(self, name), self.syntax))
+            object.__setattr__(self, name, read_beginnings(option(name, None), getattr(self, name), self.syntax))
 
     @property
     def separators(self) -> bytes:

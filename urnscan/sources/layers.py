@@ -86,8 +86,8 @@ class Budget:
     def count_member(self) -> None:
         """Count a member of an archive. Raises LimitError."""
         self._members += 1
-        if self._members > self._limits.members:
-            raise self._past(f"has more than {self._limits.members:,} members", "--max-members")
+        if self._members > (most := self._limits.members):
+            raise self._past(f"has more than {most:,} member{'s' * (most != 1)}", "--max-members")
 
     def count_members(self, count: int) -> bool:
         """Count members of an archive, if the limit allows all of them; whether it does."""
