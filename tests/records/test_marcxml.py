@@ -129,3 +129,29 @@ def test_the_pattern_and_lxml_agree_on_any_octets(changes, has_title):
     except IndexError:  # no element at all: no reader cuts such a record
         return
     assert read(octets, plain=True) == expected
+
+
+FIELD = '<datafield tag="245" ind1=" " ind2=" ">'
+SUBFIELD = '<subfield code="a">'
+
+
+@pytest.mark.parametrize("head", ["", "<leader>", '<controlfield tag="001">', FIELD, FIELD + SUBFIELD])
+@pytest.mark.timeout(10)
+def test_hostile_records_take_linear_time(head):
+    """The pattern is tried at each beginning of a field: one that went on to the end each time would take hours."""
+    units = [
+        FIELD,
+        SUBFIELD,
+        f"{SUBFIELD}x</subfield>",
+        f"{FIELD}{SUBFIELD}x</subfield>",
+        "<",
+        "&",
+        "&amp;",
+        " ",
+        "a",
+        "a ",
+        ">",
+    ]
+    for unit in units:
+        octets = f"<record>{head}{unit * (500_000 // len(unit))}</record>".encode()
+        assert not is_plain(octets)
