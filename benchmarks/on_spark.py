@@ -106,7 +106,7 @@ def make(folder: Path, kind: str, octets: int) -> Path:
             unfinished.mkdir()
             for number, part in enumerate(shares(text)):
                 warc = unfinished / f"{number:02}.warc.gz"
-                subprocess.run([sys.executable, "-c", WARC_SCRIPT, part, warc], check=True)
+                subprocess.run([sys.executable, "-c", WARC_SCRIPT, part, warc, "response", "gz"], check=True)
     return warcs
 
 

@@ -320,8 +320,9 @@ class TestFailures:
         path = urnscan.write("bad.gz", good[:-8] + b"\0" * 8)
         times = path.stat().st_atime_ns, path.stat().st_mtime_ns
         command = ["big.txt", "bad.gz", *OUTPUTS, "--strict", "--resume"]
-        *_, told = urnscan(*command, status=2).said
+        *_, told, hint = urnscan(*command, status=2).said
         assert told == "urnscan: stopped at the first input that failed (--strict)"
+        assert "--resume" in hint, "how to go on comes last"
         assert lines_kept(urnscan) == 2
         path.write_bytes(good)
         os.utime(path, ns=times)
