@@ -382,7 +382,7 @@ class TestFiles:
         named = [*rows[:3:2], ("b.warc.gz", *rows[0][1:])]
         sources = list(find_listed([read_index(str(write(folder / "l", cdxj(named))), str(folder / "w"))]))
         begun = extents.open_extents(sources)
-        with pytest.raises(LimitError, match="has more than 1 members"):
+        with pytest.raises(LimitError, match="has more than 1 member:"):
             list(open_together(sources[0], Reading(limits=Limits(members=1)), extents=begun))
         assert len(list(open_together(sources[1], Reading(limits=Limits(members=1)), extents=begun))) == 1
 
