@@ -63,9 +63,9 @@ class TestNotice:
     def test_beside_the_package(self, monkeypatch):
         monkeypatch.setattr(object_code, "cache_folder", lambda: Path(jit.__file__).parent / "__pycache__")
         with jit.all_in_one():
-            assert jit.notice() == "compiling for this machine, once, takes some 20 seconds"
+            assert jit.notice() == "compiling for this machine, once, takes about a minute"
         assert jit.notice() == (
-            "compiling for this machine, once, what this call needs: up to 20 seconds; "
+            "compiling for this machine, once, what this call needs: up to a minute; "
             "urnscan.warm_up() does it for all calls"
         )
 
@@ -74,11 +74,11 @@ class TestNotice:
         monkeypatch.setattr(object_code, "cache_folder", lambda: Path("/home/a/.cache/urnscan/urnscan_0"))
         assert jit.notice().endswith("; the result is kept in /home/a/.cache/urnscan")
         with jit.all_in_one():
-            assert jit.notice().endswith("once, takes some 20 seconds; the result is kept in /home/a/.cache/urnscan")
+            assert jit.notice().endswith("once, takes about a minute; the result is kept in /home/a/.cache/urnscan")
 
     def test_nowhere(self, monkeypatch):
         monkeypatch.setattr(object_code, "cache_folder", lambda: None)
-        assert jit.notice() == f"compiling takes some 20 seconds, in each run, as {jit.NOT_KEPT}"
+        assert jit.notice() == f"compiling takes about a minute, in each run, as {jit.NOT_KEPT}"
         assert not object_code.is_complete()
         object_code.mark_complete()
 

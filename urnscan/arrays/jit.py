@@ -21,7 +21,7 @@ from urnscan.display.progress import running_cell, tell_if_interactive
 IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 """Whether functions are compiled at all, and can call others that are."""
 
-_SECONDS = 20
+_TIME = "about a minute"
 _PAUSE = 0.5  # seconds between two functions: where there are no cells, they may be of two calls
 NOT_KEPT = "no folder for the result can be written (NUMBA_CACHE_DIR names one)"
 """The reason why compiled code is not kept, for messages."""
@@ -205,12 +205,12 @@ def notice() -> str:
     """The line that tells that functions are being compiled."""
     folder = kept_in()
     if folder is None:
-        return f"compiling takes some {_SECONDS} seconds, in each run, as {NOT_KEPT}"
+        return f"compiling takes {_TIME}, in each run, as {NOT_KEPT}"
     other = "" if folder == object_code.PACKAGE else f"; the result is kept in {folder}"
     if _WATCH.is_all:
-        return f"compiling for this machine, once, takes some {_SECONDS} seconds{other}"
+        return f"compiling for this machine, once, takes {_TIME}{other}"
     return (
-        f"compiling for this machine, once, what this call needs: up to {_SECONDS} seconds; "
+        "compiling for this machine, once, what this call needs: up to a minute; "
         f"urnscan.warm_up() does it for all calls{other}"
     )
 

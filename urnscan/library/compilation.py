@@ -58,7 +58,7 @@ class WarmUp:
 def warm_up() -> WarmUp:
     """Compile all functions that any run of this version can need on this machine, and keep the result.
 
-    The first run needs this, some twenty seconds, and later runs load the result. Call it where a first run should not
+    The first run needs this, about a minute, and later runs load the result. Call it where a first run should not
     wait, for example when the image of a container is built. It does little if all is compiled.
 
     >>> import urnscan
