@@ -58,6 +58,7 @@ MAY_OPEN |= {"spark.folders"}
 OF_ITS_OWN = {
     "urnscan.sources.archives.pdfium_script",
     "urnscan.sources.lake_script",
+    "urnscan.sources.script_start",
     "urnscan.sources.tables.orc_script",
 }
 """Scripts that are processes of their own: they write to a pipe, and end without the commands."""

@@ -16,6 +16,7 @@ media_types: media types of files, by their first octets.
 commands: such commands as they run.
 processes: processes that a run has started, and their end.
 scripts: scripts that run as processes of their own, as they may crash.
+script_start: the beginning of these processes: limits, and an end with the run.
 on_disk: what a reader gives, as a file for programs that read files.
 lakes: folders that are Delta or Iceberg tables -> the files that these have now.
 lake_script: the process in which their logs are read.

@@ -11,8 +11,6 @@ import json
 import os
 import struct
 import sys
-import threading
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,16 +20,7 @@ LENGTH = struct.Struct("<Q")
 DELTA, ICEBERG = "delta", "iceberg"
 """Kinds of tables."""
 
-_MEMORY = 4 << 30  # octets that it may take
-_WATCH = 1.0  # seconds
 _OUTSIDE = "is outside of the folder of the table"
-
-
-def _end_with(parent: int) -> None:
-    """End this process when the one that started it is gone."""
-    while os.getppid() == parent:
-        time.sleep(_WATCH)
-    os._exit(1)
 
 
 def _inside(folder: str, path: str) -> str:
@@ -43,7 +32,7 @@ def _inside(folder: str, path: str) -> str:
 
 def _file(folder: str, path: str, columns: dict[str, Any], deleted: Iterable[int]) -> dict[str, Any]:
     """Entry of a file: its path as octets, the text of columns that it does not have, the rows that are deleted."""
-    import numpy as np  # noqa: PLC0415 (the limits come first)
+    import numpy as np  # noqa: PLC0415 (who starts the script needs only the names above)
 
     entry: dict[str, Any] = {"path": os.fsencode(path).hex(), "columns": columns}
     try:
@@ -56,7 +45,7 @@ def _file(folder: str, path: str, columns: dict[str, Any], deleted: Iterable[int
 
 
 def _delta(folder: str) -> dict[str, Any]:
-    import numpy as np  # noqa: PLC0415 (the limits come first)
+    import numpy as np  # noqa: PLC0415 (who starts the script needs only the names above)
     import pyarrow as pa  # noqa: PLC0415
     from deltalake import DeltaTable  # noqa: PLC0415
 
@@ -108,7 +97,7 @@ def _delta_fields(kind: Any, above: str) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def _iceberg(folder: str, metadata_file: str) -> dict[str, Any]:
-    from pyiceberg.catalog.noop import NoopCatalog  # noqa: PLC0415 (the limits come first)
+    from pyiceberg.catalog.noop import NoopCatalog  # noqa: PLC0415 (who starts the script needs only the names above)
     from pyiceberg.io import FileIO, InputFile  # noqa: PLC0415
     from pyiceberg.schema import index_by_id  # noqa: PLC0415
     from pyiceberg.serializers import FromInputFile  # noqa: PLC0415
@@ -202,7 +191,7 @@ class _Deletes:
         return rows
 
     def _rows(self, listing: Any) -> dict[str, list[int]]:  # noqa: ANN401
-        import pyarrow.parquet as pq  # noqa: PLC0415 (the limits come first)
+        import pyarrow.parquet as pq  # noqa: PLC0415 (who starts the script needs only the names above)
 
         form = listing.file_format.name
         with self._files.new_input(listing.file_path).open() as file:
@@ -232,12 +221,6 @@ def _answer(asked: dict[str, str]) -> dict[str, Any]:
 
 def main() -> None:
     """Read one log."""
-    with contextlib.suppress(ImportError, OSError, ValueError):  # where the system has such limits
-        import resource  # noqa: PLC0415 (as above)
-
-        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
     answer = json.dumps(_answer(json.loads(sys.stdin.buffer.readline()))).encode()
     sys.stdout.buffer.write(LENGTH.pack(len(answer)) + answer)
     sys.stdout.buffer.flush()

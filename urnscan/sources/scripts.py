@@ -1,4 +1,4 @@
-"""Scripts that run as processes of their own, as the library in them may crash: pdfium for PDFs, that of Apache for ORC."""
+"""Scripts that run as processes of their own, as the libraries in them may crash: for PDFs, ORC and logs of data lakes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import select
 import subprocess
 import sys
 from typing import IO, cast
+
+from urnscan.sources import script_start
 
 _PATIENCE = 60  # seconds without a word, after which a process is ended
 _BLOCK = 1 << 18
@@ -24,6 +26,8 @@ class Script:
     """Name of the library in it, for errors."""
     part = "one answer"
     """The work for which it may be silent, for errors."""
+    memory = 4 << 30
+    """Octets that it may take."""
 
     def __init__(self, file: str) -> None:
         """Raises ProcessError if it cannot be started."""
@@ -31,7 +35,13 @@ class Script:
         paths = os.pathsep.join(path for path in sys.path if path)  # where the library was found
         try:
             self._process = subprocess.Popen(  # noqa: S603 (this Python, and a file of ours)
-                [sys.executable, "-P", file],  # -P: modules beside the file have names of other ones
+                [
+                    sys.executable,
+                    "-P",
+                    script_start.__file__,
+                    file,
+                    str(self.memory),
+                ],  # -P: modules beside the file have names of other ones
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

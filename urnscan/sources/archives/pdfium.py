@@ -43,6 +43,7 @@ class Pdfium(Script):
     """A process that reads PDFs one by one, for one thread at a time."""
 
     name, part = "pdfium", "a page"
+    memory = 2 << 30
 
     def __init__(self) -> None:
         """Raises ProcessError if it cannot be started."""

@@ -13,8 +13,6 @@ import os
 import re
 import struct
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
@@ -27,8 +25,6 @@ FRAME = struct.Struct(">cLQ")
 TEXT, FILE, WRONG, END = b"T", b"F", b"E", b"Z"
 """Kinds of frames: a text; an attached file; why something cannot be read, without a name: all of it; the end."""
 
-_MEMORY = 2 << 30  # octets of memory that pdfium may take
-_WATCH = 0.5  # seconds
 _LONGEST_NAME = 200  # characters
 _BETWEEN = b"\n\n"  # no name goes on behind an empty line
 _XMP = (b"<?xpacket begin", b"<?xpacket end")
@@ -185,13 +181,6 @@ def _xmp(path: str) -> Iterator[bytes]:
             yield octets[start:behind]
 
 
-def _end_with(parent: int) -> None:
-    """End this process when the one that started it is gone, even if pdfium never comes to an end."""
-    while os.getppid() == parent:
-        time.sleep(_WATCH)
-    os._exit(1)
-
-
 def _write(out: BinaryIO, kind: bytes, name: str, content: bytes) -> None:
     """Write a frame."""
     named = name.encode(errors="replace")
@@ -202,12 +191,6 @@ def _write(out: BinaryIO, kind: bytes, name: str, content: bytes) -> None:
 
 def main() -> None:
     """Read PDFs until standard input ends."""
-    with contextlib.suppress(ImportError, OSError, ValueError):  # where the system has such limits
-        import resource  # noqa: PLC0415 (as above)
-
-        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
     out = sys.stdout.buffer
     for line in sys.stdin.buffer:
         try:

@@ -11,8 +11,6 @@ import json
 import os
 import struct
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -22,17 +20,8 @@ SCHEMA, STRIPE, ROWS, WRONG, END = b"S", b"N", b"R", b"W", b"E"
 why a stripe or the file cannot be read, behind the number of its rows, 0 if that is not known; the end."""
 NUMBER = struct.Struct("<Q")
 
-_MEMORY = 4 << 30  # octets that it may take: a stripe has 64 to 256 MiB as a rule
 _MOST_ROWS = 1 << 16  # that are given at a time
 _MOST_OCTETS = 1 << 23
-_WATCH = 1.0  # seconds
-
-
-def _end_with(parent: int) -> None:
-    """End this process when the one that started it is gone."""
-    while os.getppid() == parent:
-        time.sleep(_WATCH)
-    os._exit(1)
 
 
 def _write(out: BinaryIO, kind: bytes, *content: Any) -> None:  # noqa: ANN401 (octets, or what pyarrow has of them)
@@ -80,15 +69,9 @@ def _rows(pa: Any, file: Any, number: int) -> int:  # noqa: ANN401 (as above)
 
 def main() -> None:
     """Read one file."""
-    with contextlib.suppress(ImportError, OSError, ValueError):  # where the system has such limits
-        import resource  # noqa: PLC0415 (as above)
-
-        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
     out = sys.stdout.buffer
     path = os.fsdecode(bytes.fromhex(json.loads(sys.stdin.buffer.readline())))
-    import pyarrow as pa  # noqa: PLC0415 (the limits come first)
+    import pyarrow as pa  # noqa: PLC0415 (who starts the script needs only the names above)
     from pyarrow import orc  # noqa: PLC0415 (as above)
 
     try:
