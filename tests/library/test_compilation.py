@@ -13,12 +13,15 @@ from urnscan.arrays import jit, object_code
 from urnscan.library.compilation import WarmUp
 
 USED = """
+import sys
 import urnscan
-from urnscan.arrays import jit
+from urnscan.arrays.jit import Entry
 
 assert urnscan.warm_up().is_kept
-print(*sorted(entry.__qualname__ for entry in jit.ENTRIES if not entry.kinds))
-print(*sorted({entry.__module__ for entry in jit.ENTRIES}))
+modules = [module for name, module in sys.modules.items() if name.startswith("urnscan.")]
+entries = {value for module in modules for value in vars(module).values() if isinstance(value, Entry)}
+print(*sorted(entry.__qualname__ for entry in entries if not entry.kinds))
+print(*sorted({entry.__module__ for entry in entries}))
 """
 
 

@@ -56,7 +56,6 @@ class Entry(Part):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         self._codes: dict[object, Callable[..., Any]] = {}
-        ENTRIES.append(self)
 
     def __call__(self, *arguments: object) -> Any:  # noqa: ANN401 (any function)
         """Call the compiled code."""
@@ -80,10 +79,6 @@ class Entry(Part):
                     object_code.save(name, kinds, kept)
             self._codes[kinds] = code
         return code
-
-
-ENTRIES: list[Entry] = []
-"""All compiled functions that Python calls, of the modules that are loaded."""
 
 
 class External(NamedTuple):

@@ -42,8 +42,6 @@ PACKAGE = Path(__file__).parents[1]
 _SETTINGS = "NUMBA_BOUNDSCHECK", "NUMBA_CPU_FEATURES", "NUMBA_CPU_NAME", "NUMBA_OPT"
 """Variables of the environment with which Numba makes other code."""
 _MARK = ".complete"
-_KEPT_ALIVE: list[object] = []
-"""Objects to which linked code points."""
 
 
 class ObjectCode(NamedTuple):
@@ -175,7 +173,6 @@ def _linked(code: ObjectCode, function: str) -> Callable[..., Any]:
     _, functions = _c_modules()
     environment = functions.Environment({})
     ctypes.c_void_p.from_address(engine.get_global_value_address(code.environment)).value = id(environment)
-    _KEPT_ALIVE.append(environment)
     module, _, name = function.rpartition(".")
     address = engine.get_function_address(code.entry)
     called: Callable[..., Any] = functions.make_function(sys.modules[module], name, "", address, environment, (engine,))

@@ -42,7 +42,7 @@ class Dump:
     without: int = 0
     """Records without a URN."""
     wrong: int = 0
-    """Those of them that hold an identifier whose check digit is wrong."""
+    """Records without a URN that hold an ISBN or ISSN with a wrong check digit."""
     octets: int = 0
     checksum: int = 0
     """CRC-32 of the octets; 0 if the dump is read only once."""

@@ -111,13 +111,13 @@ def decoder(family: str, leader: bytes, fields: Sequence[bytes]) -> Callable[[by
     if family != FAMILIES[0]:
         return decoded
     has_escapes = leader[9:10] != b"a" and any(b"\x1b" in field for field in fields)
-    return decoded if not has_escapes and all(map(_is_utf8, fields)) else of_marc8
+    return decoded if not has_escapes and all(is_utf8(field, may_be_cut=True) for field in fields) else of_marc8
 
 
-def _is_utf8(octets: bytes) -> bool:
-    """Whether a field, which may be cut at its end, is in UTF-8."""
+def is_utf8(octets: bytes, *, may_be_cut: bool = False) -> bool:
+    """True if octets are in UTF-8. `may_be_cut`: the last character need not be whole."""
     try:
-        utf_8_decode(octets, "strict", False)
+        utf_8_decode(octets, "strict", not may_be_cut)
     except UnicodeDecodeError:
         return False
     return True

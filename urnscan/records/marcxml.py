@@ -14,7 +14,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from urnscan.records.marc_fields import LEADERS, family
-from urnscan.records.marc_octets import LONGEST_PACKED, MarcOctets, OctetTables
+from urnscan.records.marc_octets import LONGEST_PACKED, MarcOctets, OctetTables, is_utf8
 from urnscan.records.record import decoded
 from urnscan.records.xml_kinds import DEFAULT_LIMITS, parse_element
 
@@ -75,7 +75,7 @@ def plain_record(octets: bytes, declarations: bytes, tables: OctetTables) -> Pla
     if not start or len(octets) >= DEFAULT_LIMITS or any(each in text for each in _RARE):
         return None
     patterns = _patterns(start[1])
-    if not (text.endswith(patterns.end) and _is_utf8(text) and _is_start(start[0], declarations)):
+    if not (text.endswith(patterns.end) and is_utf8(text) and _is_start(start[0], declarations)):
         return None
     at, end = start.end(), len(text) - len(patterns.end)
     if found := patterns.leader.match(text, at, end):
@@ -116,14 +116,6 @@ def _plain(text: bytes) -> bytes:
         for reference, character in _REFERENCES:  # & itself comes last
             text = text.replace(reference, character)
     return text
-
-
-def _is_utf8(octets: bytes) -> bool:
-    try:
-        octets.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 @functools.lru_cache(maxsize=_KEPT)

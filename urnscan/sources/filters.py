@@ -43,7 +43,7 @@ class Filter:
         return any("/" in kind for kind in self.kinds)
 
     def fits(self, name: str, head: bytes = b"", capture: Capture | None = None) -> bool:
-        """Whether it is for a file: by its name, or by its media type.
+        """True if the filter is for a file: by its name, or by its media type.
 
         The first octets of the file (`head`) tell the type, and the record of a web archive around it (`capture`).
         """
