@@ -52,6 +52,14 @@ def test_a_process_that_dies(dumps, monkeypatch):
 
 
 @pytest.mark.slow
+def test_modules_of_the_working_folder_are_not_taken(dumps, tmp_path, monkeypatch):
+    """A user's `queue.py` beside the dump ended the processes, which imported it in place of Python's own."""
+    (tmp_path / "queue.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(tmp_path)
+    assert urnscan.deduplicate(dumps, exclude="*.py", jobs=2).report.duplicates > 2
+
+
+@pytest.mark.slow
 def test_a_script_without_a_guard(tmp_path):
     """Processes do not run the script of the caller again: it needs no `if __name__ == "__main__"`."""
     dump = make_dump("marc", 1, 60)

@@ -10,7 +10,9 @@ import pytest
 
 import urnscan
 from urnscan.arrays import jit, object_code
+from urnscan.library import compilation
 from urnscan.library.compilation import WarmUp
+from urnscan.run.options import Options
 
 USED = """
 import sys
@@ -33,6 +35,32 @@ def test_all_functions_are_used():
     package = Path(urnscan.__file__).parent
     found = {source for source in object_code.SOURCES if "@compiled\n" in (package / source).read_text()}
     assert set(modules.split()) == {f"urnscan.{source.removesuffix('.py').replace('/', '.')}" for source in found}
+
+
+HALF = """
+import gc
+from urnscan.arrays.jit import Entry
+from urnscan.library.compilation import use_half
+
+use_half()
+print(*sorted(entry.__name__ for entry in gc.get_objects() if isinstance(entry, Entry) and entry.kinds))
+"""
+
+
+def test_half_of_the_functions_needs_none_of_the_others():
+    """A second process compiles them beside the first one, so nothing may be compiled in both."""
+    done = subprocess.run([sys.executable, "-c", HALF], capture_output=True, check=True, text=True)
+    assert done.stdout == "_judge _look_up _write_forms hunt\n"
+
+
+@pytest.mark.parametrize(("script", "functions"), [("print(); print()", 2), ("raise SystemExit(9)", 0)])
+def test_a_second_process_compiles_where_nothing_is_kept(monkeypatch, script, functions):
+    """If it fails, nothing is lost: here all is kept anyway."""
+    monkeypatch.setattr(compilation, "Options", lambda: Options(jobs=2))
+    monkeypatch.setattr(object_code, "is_begun", lambda: False)
+    monkeypatch.setattr(compilation, "_USE_HALF", script)
+    urnscan.warm_up()
+    assert urnscan.warm_up().compiled == functions
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,6 @@ class _Watch:
     @contextlib.contextmanager
     def compilation(self) -> Iterator[None]:
         """In this block one function is compiled."""
-        self.compiled += 1
         before, self._cell = self._cell, running_cell()
         is_late = time.monotonic() - self._ended > _PAUSE
         if not self.is_all and (is_late if self._cell is None else self._cell != before):
@@ -162,6 +161,11 @@ class _Watch:
             self.tell(notice())
         yield
         self._ended = time.monotonic()
+        self.end_one()
+
+    def end_one(self) -> None:
+        """Count one function that was compiled."""
+        self.compiled += 1
         if self.count:
             self.count(1)
 
@@ -191,8 +195,13 @@ def count_with(count: Callable[[int], object] | None) -> None:
     _WATCH.count = count
 
 
+def count_one() -> None:
+    """Count a function that another process compiled for this one."""
+    _WATCH.end_one()
+
+
 def count() -> int:
-    """Number of functions that were compiled in this process, without those that are part of others."""
+    """Number of functions that were compiled in or for this process, without those that are part of others."""
     return _WATCH.compiled
 
 

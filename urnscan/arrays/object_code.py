@@ -149,6 +149,12 @@ def is_complete() -> bool:
     return folder is not None and _mark(folder).exists()
 
 
+def is_begun() -> bool:
+    """Whether any function is kept."""
+    folder = cache_folder()
+    return folder is not None and any(folder.glob(f"*.{sys.implementation.cache_tag}.{_source_key()}.*.o"))
+
+
 def mark_complete() -> None:
     """Remember that all functions are compiled and kept, if they are."""
     folder = cache_folder()

@@ -18,6 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from urnscan.dedup.batches import Batch, BatchReader, ReadBatch
 from urnscan.errors import FatalError, option
 from urnscan.run.options import Options
+from urnscan.sources.scripts import start_python
 
 _LARGE = 1 << 24  # octets of records from which on processes pay off: reading so many takes longer than starting them
 _SERVE = "from urnscan.dedup.workers import serve; serve()"
@@ -71,9 +72,7 @@ class _Process:
     """A process that reads batches. Unlike those of `multiprocessing`, it does not run the script of the caller again."""
 
     def __init__(self, options: Options) -> None:
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        command = [sys.executable, "-c", _SERVE]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)  # noqa: S603
+        self._process = start_python("-c", _SERVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._options: Options | None = options
 
     def read(self, batch: Batch) -> ReadBatch:

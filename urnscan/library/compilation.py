@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import subprocess
 import tarfile
 import tempfile
+import threading
 import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from urnscan.arrays import jit, object_code
 from urnscan.display.text import counted
 from urnscan.library.deduplication import deduplicate
 from urnscan.library.scans import scan
+from urnscan.run.options import Options
+from urnscan.scanner.views import KINDS
+from urnscan.scanner.views.recovery import RecoveringScanner
+from urnscan.sources.scripts import start_python
+from urnscan.urn.namespaces.columns import namespace_forms
 
 _TEXTS = {
     "a.txt": b"see urn:isbn:0451450523, (URN:ISBN:0451450523) and https://r.example/urn:nbn:de:101-1?x\n",
@@ -21,6 +33,8 @@ _WARC = (
     b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:0>\r\nContent-Type: application/http\r\n"
     b"Content-Length: 39\r\n\r\nHTTP/1.1 200 OK\r\nServer: x\r\n\r\nurn:x:y 8\r\n\r\n"
 )
+_URN = b"urn:isbn:0451450523"
+_USE_HALF = "from urnscan.library.compilation import use_half; use_half()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +89,52 @@ def warm_up() -> WarmUp:
 
 def _use_all() -> None:
     """Run small jobs that call every compiled function."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _beside() as wait:
         for name, text in _TEXTS.items():
             (Path(folder) / name).write_bytes(text)
         with tarfile.open(Path(folder) / "c.tar", "w") as archive:
             archive.add(Path(folder) / "a.txt", "a.txt")
         (Path(folder) / "d.warc").write_bytes(_WARC)
         scan(folder, Path(folder) / "a.txt", rejects=True, progress=False)
+        wait()
         scan(folder, syntax="rfc8141", equivalence="namespace", recover="all", not_nid="example", progress=False)
         deduplicate(Path(folder) / "a.txt", record="line", progress=False)
+
+
+@contextlib.contextmanager
+def _beside() -> Iterator[Callable[[], object]]:
+    """In this block a second process, where there is a second core and all is to do, compiles one half.
+
+    A call of what is given waits for its end. If the process fails, this one compiles all.
+    """
+    process = None
+    if Options().jobs > 1 and object_code.cache_folder() is not None and not object_code.is_begun():
+        with contextlib.suppress(OSError):
+            process = start_python(
+                "-c", _USE_HALF, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+    if process is None:
+        yield lambda: None
+        return
+    with process:
+        count = threading.Thread(target=_count, args=[process.stdout])
+        count.start()
+        try:
+            yield count.join
+        finally:
+            process.kill()
+            count.join()
+
+
+def _count(lines: Iterable[bytes]) -> None:
+    """Count the functions that the second process has compiled; it prints a line for each."""
+    for _ in lines:
+        jit.count_one()
+
+
+def use_half() -> None:
+    """Call the two largest functions, which need none of the others, and print a line for each that is compiled."""
+    jit.count_with(lambda _: os.write(1, b"\n"))
+    offsets = np.array([0, len(_URN)], np.int32)
+    namespace_forms(np.frombuffer(_URN, np.uint8), offsets)
+    RecoveringScanner(Options().grammar(count_lines=False), KINDS).prepare()

@@ -7,12 +7,21 @@ import os
 import select
 import subprocess
 import sys
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from urnscan.sources import script_start
 
 _PATIENCE = 60  # seconds without a word, after which a process is ended
 _BLOCK = 1 << 18
+
+
+def start_python(*words: str, **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 (those of Popen)
+    """Start this Python as a new process, which finds the modules that this one finds. Raises OSError.
+
+    No module is taken from beside the script or from the working folder, where it may have the name of another one.
+    """
+    paths = os.pathsep.join(path for path in sys.path if path)
+    return subprocess.Popen([sys.executable, "-P", *words], env={**os.environ, "PYTHONPATH": paths}, **options)  # noqa: S603
 
 
 class ProcessError(Exception):
@@ -32,21 +41,15 @@ class Script:
     def __init__(self, file: str) -> None:
         """Raises ProcessError if it cannot be started."""
         self._said = bytearray()  # octets that were read, and not taken
-        paths = os.pathsep.join(path for path in sys.path if path)  # where the library was found
         try:
-            self._process = subprocess.Popen(  # noqa: S603 (this Python, and a file of ours)
-                [
-                    sys.executable,
-                    "-P",
-                    script_start.__file__,
-                    file,
-                    str(self.memory),
-                ],  # -P: modules beside the file have names of other ones
+            self._process = start_python(
+                script_start.__file__,
+                file,
+                str(self.memory),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
-                env={**os.environ, "PYTHONPATH": paths},
                 start_new_session=True,
             )
         except OSError as error:

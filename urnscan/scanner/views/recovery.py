@@ -82,6 +82,11 @@ class RecoveringScanner:
             ),
         )
 
+    def prepare(self) -> None:
+        """Compile or load the search for hidden URNs, and nothing else."""
+        for _ in self._scan(iter(()), in_memory=True):
+            raise AssertionError
+
     def scan_octets(self, octets: Octets) -> Iterator[Matches]:
         """The matches of a text in memory."""
         return self._wanted(self._scan(self._literal.scan_octets(octets), in_memory=True))
@@ -238,6 +243,8 @@ class RecoveringScanner:
     def _scan_windows(self, state: Integers, pending: _Pending, sight: Sight) -> Iterator[Matches]:
         """Matches of the grammar in the windows, with their places in the text; then there are no windows."""
         used, count = int(state[USED]), int(state[COUNT])
+        if not count:
+            return
         state[USED] = state[COUNT] = 0
         windows, base = self._windows, sight.base
         starts, ends = windows.starts[:count], windows.ends[:count] + base
