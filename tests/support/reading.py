@@ -11,7 +11,7 @@ import pytest
 
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
-from urnscan.records.record import Record, RecordReader
+from urnscan.records.record import Cut, Record, RecordReader
 
 __all__ = ["buffer_of", "outline", "owns", "read_records", "set_longest"]
 
@@ -30,7 +30,11 @@ def read_records(reader: RecordReader, dump: bytes, sizes: Iterable[int | None] 
     """All that a reader gives of a dump; its byte order mark is taken off before, as whoever tells the format does."""
     buffer = buffer_of(dump, sizes)
     buffer.take_mark()
-    return list(reader.read(buffer))
+    found = list(reader.cuts(buffer))
+    records = iter(reader.records([each for each in found if isinstance(each, Cut)]))
+    read = [each if isinstance(each, Damaged) else next(records) for each in found]
+    assert read == [each if isinstance(each, Damaged) else reader.record(each) for each in found]
+    return read
 
 
 def outline(found: Sequence[Record | Damaged]) -> list[str | None]:

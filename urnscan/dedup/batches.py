@@ -173,8 +173,9 @@ class BatchReader:
         wanted, reader, key_reader = self._opened
         read = _Texts(wanted, key_reader)
         damaged: list[tuple[int, Damaged]] = []
+        records = iter(reader.records([found for _, found in batch.found if isinstance(found, Cut)]))
         for number, found in batch.found:
-            one = found if isinstance(found, Damaged) else reader.record(found)
+            one = found if isinstance(found, Damaged) else next(records)
             if isinstance(one, Damaged):
                 damaged.append((number, one))
             else:

@@ -33,6 +33,7 @@ _WARC = (
     b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:0>\r\nContent-Type: application/http\r\n"
     b"Content-Length: 39\r\n\r\nHTTP/1.1 200 OK\r\nServer: x\r\n\r\nurn:x:y 8\r\n\r\n"
 )
+_MARC = b"00040nam a2200037 i 4500001000200000\x1e1\x1e\x1d"
 _URN = b"urn:isbn:0451450523"
 _USE_HALF = "from urnscan.library.compilation import use_half; use_half()"
 
@@ -98,7 +99,8 @@ def _use_all() -> None:
         scan(folder, Path(folder) / "a.txt", rejects=True, progress=False)
         wait()
         scan(folder, syntax="rfc8141", equivalence="namespace", recover="all", not_nid="example", progress=False)
-        deduplicate(Path(folder) / "a.txt", record="line", progress=False)
+        (Path(folder) / "e.mrc").write_bytes(_MARC)
+        deduplicate(Path(folder) / "e.mrc", fields=True, progress=False)
 
 
 @contextlib.contextmanager

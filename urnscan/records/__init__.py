@@ -7,6 +7,7 @@ formats: the registry: how each format is recognised, read, and shown to a perso
 marc_fields: fields of MARC 21 and of UNIMARC, in whatever they are written.
 marc_octets: fields of MARC as octets: own identifiers, and the description, packed and unpacked.
 marc: MARC in the exchange format (ISO 2709).
+marc_runs: records of it without faults, many by one call of compiled code.
 marc_carry: fields of MARC taken from one record and put into another.
 pica: PICA+, normalised and plain.
 xml_records: records cut out of XML.

@@ -26,13 +26,17 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+
+import numpy as np
 
 from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
-from urnscan.records.marc_fields import MarcFields, Parted, family
+from urnscan.records.fields import Own
+from urnscan.records.marc_fields import FAMILIES, MarcFields, Parted, family
 from urnscan.records.marc_octets import MarcOctets, OctetTables, decoder, parted
+from urnscan.records.marc_runs import LEADER, find_whole, take_apart
 from urnscan.records.record import Cut, Record, RecordReader, decoded
 
 _LEADER = re.compile(rb"[0-9]{5}[^\x1d\x1e]{7}[0-9]{5}[^\x1d\x1e]{7}")
@@ -40,7 +44,8 @@ _PRINTABLE_LEADER = re.compile(rb"[0-9]{5}[ -~]{7}[0-9]{5}[ -~]{7}")
 _HEAD = re.compile(_LEADER.pattern + rb"(?:[0-9A-Za-z ]{3}[0-9]{9}){1,8331}\x1e")  # leader and directory
 _NEXT_HEAD = re.compile(rb"\x1d[\r\n]*+" + _HEAD.pattern)
 _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za-z]{3}[0-9]{9}")
-_ENTRY = struct.Struct("3s4s5s")  # of the directory: tag, length and place of a field
+_ENTRIES = struct.Struct("3s4s5s")  # of the directory: tag, length and place of a field
+_RUN = 1 << 10  # records that are found by one call
 _LONGEST_FIELD = 9_999  # octets; the entry of a longer field cannot give its length
 _FILLER = b"\x1e \0\r\n"  # may stand behind the last field
 _ASCII = bytes(range(128))
@@ -73,19 +78,20 @@ class MarcRecords(RecordReader):
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
         self._tables = OctetTables(self)
-        self._is_plain = not (own or keys or described)
+        self._runs = self._tables.of_runs()
+        self._places = tuple(np.empty(_RUN, np.int64) for _ in range(3))
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Find the records, each with the octet at which its fields begin."""
-        for part in parts(buffer, lambda: buffer.find(b"\x1d") + 1, partial(buffer.pass_over, BETWEEN)):
+        slowly = parts(buffer, lambda: buffer.find(b"\x1d") + 1, partial(buffer.pass_over, BETWEEN))
+        while True:
+            yield from self._whole(buffer)
+            if (part := next(slowly, None)) is None:
+                return
             if isinstance(part, Damaged):
                 yield part
                 continue
             offset, octets = part
-            base = octets.find(b"\x1e") + 1
-            if octets[-1] == 0x1D and _is_plainly_whole(octets, base):
-                yield Cut(offset, octets, base)
-                continue
             octets += buffer.take(_missing(buffer, octets))
             for start, end in _cut(octets):  # records in it may have lost their terminators
                 record = octets[start:end]
@@ -96,42 +102,48 @@ class MarcRecords(RecordReader):
                 else:
                     yield Cut(offset + start, record, record.find(b"\x1e") + 1)
 
+    def _whole(self, buffer: Buffer) -> Iterator[Cut]:
+        """Find the records without faults that are held, up to the next one that has a fault or is not held whole."""
+        octets, count = buffer.octets, _RUN
+        while count == _RUN:
+            base = buffer.offset - buffer.at
+            count = find_whole(np.frombuffer(octets, np.uint8), buffer.at, *self._places)
+            for start, end, fields in zip(*(places[:count].tolist() for places in self._places), strict=True):
+                buffer.at = end
+                yield Cut(base + start, octets[start:end], fields - start)
+
+    def records(self, cuts: Sequence[Cut]) -> Iterator[Record]:
+        """Read several records."""
+        for cut, part in zip(cuts, take_apart([cut.octets for cut in cuts], self._runs), strict=True):
+            if part is None:
+                yield self.record(cut)
+            else:
+                number = next((field for tag, field in part.fields if tag == b"001"), None)
+                own = self._tables.own(FAMILIES[part.family], part.fields)
+                yield self._made(cut, number, own, part.packed if self._is_described else b"")
+
     def record(self, cut: Cut) -> Record:
         """Read a record."""
-        offset, octets, base = cut
+        octets, base = cut.octets, cut.around
         tags, fields = _fields(octets, base)
-        identifier = None
-        if b"001" in tags:
-            identifier = fields[tags.index(b"001")].decode("utf-8", "replace").strip() or None
-        texts = (octets,) if self.has_texts else ()
-        if self._is_plain:
-            return Record(offset, octets, identifier, texts)
-        name = family(b"200" in tags, b"245" in tags, lambda: _general(fields, tags))
+        by_tag = dict(zip(reversed(tags), reversed(fields), strict=True))
+        name = family(b"200" in by_tag, b"245" in by_tag, lambda: _general(by_tag))
         wanted = self._tables.wanted[name]
         held = [each for each in zip(tags, fields, strict=True) if each[0] in wanted]
-        own, description = self._tables.read(MarcOctets(name, octets[:24], len(tags), held), len(octets))
-        return Record(offset, octets, identifier, texts, own, description)
+        own, description = self._tables.read(MarcOctets(name, octets[:LEADER], len(tags), held), len(octets))
+        return self._made(cut, by_tag.get(b"001"), own, description)
+
+    def _made(self, cut: Cut, number: bytes | None, own: Sequence[Own], description: bytes) -> Record:
+        """A record with its control number."""
+        offset, octets, _ = cut
+        identifier = None if number is None else number.decode("utf-8", "replace").strip() or None
+        return Record(offset, octets, identifier, (octets,) if self.has_texts else (), own, description)
 
 
-def _general(fields: Sequence[bytes], tags: Sequence[bytes]) -> str:
+def _general(fields: Mapping[bytes, bytes]) -> str:
     """The first 100 $a; empty if there is none."""
-    if b"100" not in tags:
-        return ""
-    _, subfields = parted(fields[tags.index(b"100")])
+    _, subfields = parted(fields.get(b"100", b""))
     return next((value for code, value in subfields if code == "a"), "")
-
-
-def _is_plainly_whole(octets: bytes, base: int) -> bool:
-    """Whether a record has no fault and no letters in its tags, as nearly all."""
-    return (
-        octets[:5].isdigit()
-        and int(octets[:5]) == len(octets)
-        and octets[12:17].isdigit()
-        and octets[24 : base - 1].isdigit()
-        and base % 12 == 1
-        and _fields_match(octets, base)
-        and octets.startswith(b"\x1e", base + int(octets[base - 6 : base - 1]) - 1)
-    )
 
 
 def _fields_match(octets: bytes, base: int) -> bool:
@@ -150,7 +162,7 @@ def _places(octets: bytes, base: int) -> list[tuple[int, int]]:
 
 def _fields(octets: bytes, base: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
     """The tags in the directory, and their fields."""
-    tags, _, places = zip(*_ENTRY.iter_unpack(octets[24 : base - 1]), strict=True)
+    tags, _, places = zip(*_ENTRIES.iter_unpack(octets[24 : base - 1]), strict=True)
     in_turn = octets[base:-1].split(b"\x1e")[:-1] if _fields_match(octets, base) else []
     if in_turn and list(places) == sorted(places):
         return tags, in_turn
@@ -170,7 +182,7 @@ def show_marc(octets: bytes) -> str:
         return decoded(octets)
     base = octets.find(b"\x1e") + 1
     tags, values = _fields(octets, base)
-    name = family(b"200" in tags, b"245" in tags, lambda: _general(values, tags))
+    name = family(b"200" in tags, b"245" in tags, lambda: _general(dict(zip(tags, values, strict=True))))
     read = decoder(name, octets[:24], values)
 
     def said(field: bytes) -> Parted:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import functools
 import itertools
 from codecs import utf_8_decode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from urnscan.records import description
 from urnscan.records.description import Description
 from urnscan.records.fields import Own, of_subfields, of_value
 from urnscan.records.marc_fields import FAMILIES
+from urnscan.records.marc_runs import LONGEST_PACKED, TAGS, Tables
 from urnscan.records.record import RecordReader, decoded
 
-LONGEST_PACKED = 2_000
-"""Octets of a field that are packed."""
 _PACKED = b"ISO 2709"  # begins what is packed; no table of descriptions.toml is called so
 _REPEATED = 1 << 10  # fields that are kept in mind, as those of the library that made the record
 
@@ -47,7 +48,20 @@ class OctetTables:
         """Tags of the fields that are read, by family."""
         self._own_in = functools.lru_cache(_REPEATED)(self._read_own)
 
-    def read(self, record: MarcOctets, most: int) -> tuple[list[Own], bytes]:
+    def of_runs(self) -> Tables:
+        """The same for compiled code; a control number (001) is always read."""
+        tables = self._owned, self._describing
+        given, packed = (np.array([[tag in each[name] for tag in TAGS] for name in FAMILIES]) for each in tables)
+        given[:, 1] = True
+        first, second = (np.frombuffer(b"%b\x1e%b" % (_PACKED, name.encode()), np.uint8) for name in FAMILIES)
+        return Tables(given, packed, (first, second))
+
+    def own(self, family: str, fields: Iterable[tuple[bytes, bytes]]) -> tuple[Own, ...]:
+        """Own identifiers in tags and fields."""
+        owned, own_in = self._owned[family], self._own_in
+        return tuple([each for tag, field in fields if tag in owned for each in own_in(family, tag, field)])
+
+    def read(self, record: MarcOctets, most: int) -> tuple[tuple[Own, ...], bytes]:
         """Own identifiers of a record, and its packed description.
 
         `most`: octets of the record; a directory that leads to the same field again and again gives more.
@@ -56,8 +70,7 @@ class OctetTables:
         if sum([len(field) for _, field in fields]) > most:
             ends = itertools.accumulate(len(field) for _, field in fields)
             fields = [each for each, end in zip(fields, ends, strict=True) if end <= most]
-        owned, describing, own_in = self._owned[name], self._describing[name], self._own_in
-        own = [each for tag, field in fields if tag in owned for each in own_in(name, tag, field)]
+        own, describing = self.own(name, fields), self._describing[name]
         if not describing:
             return own, b""
         described = [_PACKED, name.encode(), record.leader, b"%d" % record.total]

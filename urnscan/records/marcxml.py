@@ -14,7 +14,8 @@ from typing import NamedTuple
 from lxml import etree
 
 from urnscan.records.marc_fields import LEADERS, family
-from urnscan.records.marc_octets import LONGEST_PACKED, MarcOctets, OctetTables, is_utf8
+from urnscan.records.marc_octets import MarcOctets, OctetTables, is_utf8
+from urnscan.records.marc_runs import LONGEST_PACKED
 from urnscan.records.record import decoded
 from urnscan.records.xml_kinds import DEFAULT_LIMITS, parse_element
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from urnscan.framing.buffer import Buffer
@@ -109,6 +109,10 @@ class RecordReader:
     def record(self, cut: Cut) -> Record | Damaged:
         """Read a record."""
         raise NotImplementedError
+
+    def records(self, cuts: Sequence[Cut]) -> Iterable[Record | Damaged]:
+        """Read several records."""
+        return map(self.record, cuts)
 
     def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
         """Find the records and read them."""
