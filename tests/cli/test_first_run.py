@@ -97,9 +97,10 @@ import tempfile
 def refuse(*_, **__):
     raise PermissionError
 tempfile.TemporaryFile = refuse  # it is tried by this whether a folder can be written
-import urnscan
+import numpy
 from urnscan.arrays import jit, object_code
-urnscan.find("urn:a-b:c")
+from urnscan.arrays.octets import count_lf
+count_lf(numpy.frombuffer(b"a", numpy.uint8), 0, 1)
 print(jit.count(), jit.kept_in(), object_code.is_complete())
 """
 

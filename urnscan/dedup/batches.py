@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -104,6 +104,22 @@ class Batch:
     def is_full(self) -> bool:
         """Whether the batch has to be read before the next record is added."""
         return len(self.found) == _FULL or self.octets > _FULL_OCTETS
+
+    def __reduce__(self) -> tuple[Callable[..., Batch], tuple[object, ...]]:
+        """Pickled as columns, which takes half of the time of records."""
+        cuts = [(number, *found) for number, found in self.found if isinstance(found, Cut)]
+        damaged = [(place, each) for place, each in enumerate(self.found) if isinstance(each[1], Damaged)]
+        return _batch_of, (self.wanted, [*zip(*cuts, strict=True)], damaged, self.octets)
+
+
+def _batch_of(
+    wanted: Wanted, cuts: Sequence[Sequence[Any]], damaged: Sequence[tuple[int, tuple[int, Damaged]]], octets: int
+) -> Batch:
+    """The batch that was pickled."""
+    found: list[tuple[int, Cut | Damaged]] = [*zip(cuts[0], map(Cut, *cuts[1:]), strict=True)] if cuts else []
+    for place, each in damaged:
+        found.insert(place, each)
+    return Batch(wanted, found, octets)
 
 
 class ReadBatch(NamedTuple):
