@@ -305,6 +305,52 @@ class TestBounds:
             assert sum(made[1:]) <= workers * (parallel._RESULTS + 1)
         results.close()
 
+    def test_small_results_wait_to_the_end_of_their_task(self):
+        """A second web archive is read while the results of the first are still taken: two workers take half the time."""
+        first_waits, second_ended = threading.Event(), threading.Event()
+
+        def work(task):
+            if task == 0:
+                first_waits.wait(20)
+            yield from [task] * 100
+            if task == 1:
+                second_ended.set()
+
+        results = in_order(range(2), lambda: work, 2, lambda _: 1000)
+        taken = []
+        consumer = threading.Thread(target=lambda: taken.extend(results))
+        consumer.start()
+        ended = second_ended.wait(20)
+        first_waits.set()
+        consumer.join()
+        assert ended
+        assert taken == [0] * 100 + [1] * 100
+
+    @FEW
+    @given(st.lists(st.integers(0, parallel._WAITING // 2), min_size=1, max_size=60), st.sampled_from(WORKERS))
+    def test_results_that_wait_have_so_many_octets_at_most(self, sizes, workers):
+        """But for a few of each task, which may be of any size: else the first might have to wait for later ones."""
+        waiting, most = 0, 0
+        lock = threading.Lock()
+
+        def work(_task):
+            nonlocal waiting, most
+            for size in sizes:
+                with lock:
+                    waiting += size
+                    most = max(most, waiting)
+                yield size
+
+        total = 0
+        for size in in_order(range(4), lambda: work, workers, lambda size: size):
+            time.sleep(0.0001)
+            with lock:
+                waiting -= size
+            total += size
+        assert total == 4 * sum(sizes)
+        few = sorted(sizes)[-parallel._RESULTS - 2 :]  # one is in the hand of the worker, one in that of the caller
+        assert most <= parallel._WAITING + 4 * sum(few)
+
     @pytest.mark.parametrize("workers", WORKERS)
     def test_slow_first_task_does_not_let_the_others_run_ahead(self, workers):
         slow = threading.Event()

@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from urnscan.arrays.arrow import number_scalar
 from urnscan.errors import SourceError
 
+_PIECE = 1 << 12  # octets of a piece without its tables, names and a message among them
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:
@@ -82,6 +84,12 @@ class Done:
 
 Piece: TypeAlias = Begun | Rows | Failed | Done
 """A task yields Begun, then rows and failures mixed, then Done."""
+
+
+def octets_of(piece: Piece) -> int:
+    """The octets of memory that a piece takes, about."""
+    tables = (piece.occurrences, piece.partial, piece.rejects) if isinstance(piece, Rows) else ()
+    return _PIECE + sum(int(table.nbytes) for table in tables if table is not None)
 
 
 def add_lines(rows: pa.RecordBatch, lines: int) -> pa.RecordBatch:

@@ -22,7 +22,7 @@ from urnscan.pool import Pool
 from urnscan.run.failures import Failures
 from urnscan.run.groupings import groupings
 from urnscan.run.options import Options
-from urnscan.run.pieces import Begun, Counts, Done, Failed, Piece, Rows, add_lines
+from urnscan.run.pieces import Begun, Counts, Done, Failed, Piece, Rows, add_lines, octets_of
 from urnscan.run.resume import Shards, stamp
 from urnscan.run.tasks import Argument, Part, Sizes, Task, tasks
 from urnscan.run.threads import in_order
@@ -145,7 +145,7 @@ def run(
             worker = Worker(options, _SIZES, outputs.tables, on_read)
             return lambda task: pool.timings.steps("scan", _pieces(worker, outputs.shards, task))
 
-        pieces = in_order(tasks(inputs, options, outputs.paths, _SIZES), new_worker, options.jobs)
+        pieces = in_order(tasks(inputs, options, outputs.paths, _SIZES), new_worker, options.jobs, octets_of)
         # No thread waits for a process when it is to end; then those end that were started meanwhile.
         ends = [options.reading.processes.end, pieces.close, options.reading.processes.end]
         for end in ends:

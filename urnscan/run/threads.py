@@ -14,7 +14,8 @@ Result = TypeVar("Result")
 _Item = TypeVar("_Item")
 _Worker = Callable[[Task], Iterator[Result]]
 
-_RESULTS = 4  # most results of one task that wait
+_RESULTS = 4  # results of one task that may wait, however large they are
+_WAITING = 1 << 25  # octets of the results of all tasks that may wait: a worker is then done before its turn comes
 _TASKS = 3  # for each worker, most tasks that are begun and not yet taken over
 _PATIENCE = 0.1  # seconds after which a waiting worker looks whether it should stop
 
@@ -27,21 +28,27 @@ class _End:
 
 
 def in_order(
-    tasks: Iterable[Task], new_worker: Callable[[], _Worker[Task, Result]], workers: int
+    tasks: Iterable[Task],
+    new_worker: Callable[[], _Worker[Task, Result]],
+    workers: int,
+    octets_of: Callable[[Result], int] = lambda _: _WAITING,
 ) -> Generator[Result, None, None]:
     """The results of all tasks in the order of the tasks, each worked at by one of `workers` threads.
 
-    `new_worker()` is called in each thread; it returns the function that turns a task into results. Only so many
-    results wait as keep the threads busy. An error of a task, a worker or `tasks` is raised here. The threads stop
-    then, and when this iterator is closed; a thread that waits for input does not delay the end.
+    `new_worker()` is called in each thread; it returns the function that turns a task into results. `octets_of` tells the
+    octets of memory that a result takes; many small results may wait, and few large ones. An error of a task, a worker or
+    `tasks` is raised here. The threads stop then, and when this iterator is closed; a thread that waits for input does not
+    delay the end.
     """
-    crew = _Crew(iter(tasks), new_worker, workers)
+    crew = _Crew(iter(tasks), new_worker, workers, octets_of)
     threads = [threading.Thread(target=crew.work, daemon=True, name=f"urnscan-{i}") for i in range(workers)]
     for thread in threads:
         thread.start()
     try:
         for results in _until_end(crew.order):
-            yield from _until_end(results)
+            for result in _until_end(results):
+                crew.take(result)
+                yield result
             crew.free.release()
     finally:
         crew.stopped.set()
@@ -50,7 +57,7 @@ def in_order(
             thread.join(timeout=max(0.0, deadline - time.monotonic()))
 
 
-def _until_end(items: queue.SimpleQueue[_Item | _End] | queue.Queue[_Item | _End]) -> Iterator[_Item]:
+def _until_end(items: queue.SimpleQueue[_Item | _End]) -> Iterator[_Item]:
     """The items up to the end. Raises its error."""
     while not isinstance(item := items.get(), _End):
         yield item
@@ -71,8 +78,14 @@ def _next(tasks: Iterator[Task]) -> Task | _End:
 class _Crew(Generic[Task, Result]):
     """Queues and locks that the threads share."""
 
-    def __init__(self, tasks: Iterator[Task], new_worker: Callable[[], _Worker[Task, Result]], workers: int) -> None:
-        self.order: queue.SimpleQueue[queue.Queue[Result | _End] | _End] = queue.SimpleQueue()
+    def __init__(
+        self,
+        tasks: Iterator[Task],
+        new_worker: Callable[[], _Worker[Task, Result]],
+        workers: int,
+        octets_of: Callable[[Result], int],
+    ) -> None:
+        self.order: queue.SimpleQueue[queue.SimpleQueue[Result | _End] | _End] = queue.SimpleQueue()
         """For each task that was begun, its results."""
         self.free = threading.Semaphore(_TASKS * workers)
         """Counts the tasks that may be begun."""
@@ -80,6 +93,15 @@ class _Crew(Generic[Task, Result]):
         self._tasks = tasks
         self._task_lock = threading.Lock()
         self._new_worker = new_worker
+        self._octets_of = octets_of
+        self._waiting = 0  # octets of the results that wait
+        self._room = threading.Condition()  # is told when they become fewer
+
+    def take(self, result: Result) -> None:
+        """Count a result as taken."""
+        with self._room:
+            self._waiting -= self._octets_of(result)
+            self._room.notify_all()
 
     def work(self) -> None:
         """Do tasks until there are no more, or until stopped; runs in each thread."""
@@ -87,7 +109,7 @@ class _Crew(Generic[Task, Result]):
             worker = self._new_worker()
             while not self.stopped.is_set():
                 if self.free.acquire(timeout=_PATIENCE):
-                    results: queue.Queue[Result | _End] = queue.Queue(_RESULTS)
+                    results: queue.SimpleQueue[Result | _End] = queue.SimpleQueue()
                     with self._task_lock:  # an error comes before the end that another thread finds behind it
                         task = _next(self._tasks)
                         self.order.put(task if isinstance(task, _End) else results)
@@ -97,20 +119,23 @@ class _Crew(Generic[Task, Result]):
         except BaseException as error:  # noqa: BLE001 (as above)
             self.order.put(_End(error))
 
-    def _do(self, worker: _Worker[Task, Result], task: Task, results: queue.Queue[Result | _End]) -> None:
+    def _do(self, worker: _Worker[Task, Result], task: Task, results: queue.SimpleQueue[Result | _End]) -> None:
         try:
             for result in worker(task):
                 self._put(results, result)
                 if self.stopped.is_set():
                     return
-            self._put(results, _End())
+            results.put(_End())
         except BaseException as error:  # noqa: BLE001 (as above)
-            self._put(results, _End(error))
+            results.put(_End(error))
 
-    def _put(self, results: queue.Queue[Result | _End], result: Result | _End) -> None:
-        while not self.stopped.is_set():
-            try:
-                results.put(result, timeout=_PATIENCE)
-                break
-            except queue.Full:
-                pass
+    def _put(self, results: queue.SimpleQueue[Result | _End], result: Result) -> None:
+        """Have a result wait, when there is room for it."""
+        octets = self._octets_of(result)
+        with self._room:
+            while results.qsize() >= _RESULTS and self._waiting + octets > _WAITING:
+                if self.stopped.is_set():
+                    return
+                self._room.wait(_PATIENCE)
+            self._waiting += octets
+            results.put(result)
