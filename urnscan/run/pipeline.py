@@ -143,7 +143,12 @@ def run(
 
         def new_worker() -> Callable[[Task], Iterator[Piece]]:
             worker = Worker(options, _SIZES, outputs.tables, on_read)
-            return lambda task: pool.timings.steps("scan", _pieces(worker, outputs.shards, task))
+
+            def work(task: Task) -> Iterator[Piece]:
+                with options.reading.cores.used():
+                    yield from _pieces(worker, outputs.shards, task)
+
+            return lambda task: pool.timings.steps("scan", work(task))
 
         pieces = in_order(tasks(inputs, options, outputs.paths, _SIZES), new_worker, options.jobs, octets_of)
         # No thread waits for a process when it is to end; then those end that were started meanwhile.

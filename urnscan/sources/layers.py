@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from urnscan.errors import LimitError, SourceError
 from urnscan.sources.captures import Capture, Where
+from urnscan.sources.cores import Cores
 from urnscan.sources.filters import Filter
 from urnscan.sources.inputs import TableFile
 from urnscan.sources.media_types import LONGEST
@@ -46,6 +47,8 @@ class Reading:
     """Commands that make text of files; the first that fits is used."""
     processes: Processes = field(default_factory=Processes, compare=False, repr=False)
     """Those that were started to read."""
+    cores: Cores = field(default_factory=lambda: Cores(1), compare=False, repr=False)
+    """Those for the threads that read."""
 
 
 class Budget:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression import decoders, frames
+from urnscan.sources.compression.ahead_thread import Ahead, Notes, Part
 from urnscan.sources.compression.dictionary import ZstandardFile
 from urnscan.sources.compression.replay import BrokenError, ChecksumError, Decode, LeftOutError
 from urnscan.sources.layers import Layer
@@ -89,17 +90,25 @@ class Unpacked(Reader):
         self._codec = codec
         self._header = re.compile(codec.header, re.DOTALL)
         self._layer = layer
-        decode = codec.decode
-        self._decode = decode(layer.budget.count_unfolded) if isinstance(decode, type) else decode
         self._buffer = Buffer.of(reader)
         self._buffer.hold(_BLOCK)
+        self._count = layer.budget.count_unfolded
+        self._failed_checksum = layer.budget.failed_checksum
+        # Only a file by itself: to read a member ahead, its archive would have to be read in the same thread.
+        ahead = Notes() if not layer.depth and self._buffer.has_second else None
+        if ahead is not None:
+            self._count, self._failed_checksum = ahead.later(self._count), ahead.later(self._failed_checksum)
+            self._buffer.on_read = ahead.later(self._buffer.on_read)
+        decode = codec.decode
+        self._decode = decode(self._count) if isinstance(decode, type) else decode
         self._searching = False
         self._may_be_whole = codec.decode_whole is not None and self._buffer.has_second
         self._known = 0  # octets of text from the position on that were given already
         self._failures = 0  # members that could not be decoded, and what only looked like one
         self._left_out = ""  # why members were left out since the last text, if that was said
         self._passed: int | None = None  # where octets begin that are no member, if that is still to be said
-        self._parts = self._read()
+        parts = self._read()
+        self._parts = parts if ahead is None else Ahead(parts, ahead, layer.reading.cores)
         self._part: memoryview | SourceError = memoryview(b"")  # still to be given
 
     def read_into(self, view: memoryview) -> int:
@@ -107,7 +116,7 @@ class Unpacked(Reader):
         filled = 0
         while filled < len(view):
             if not self._part:
-                if filled and not self._buffer.buffered:
+                if filled and not (self._buffer.buffered or self._buffer.has_second):
                     break
                 try:
                     part = next(self._parts, None)
@@ -132,7 +141,7 @@ class Unpacked(Reader):
         self._parts.close()
         self._buffer.release()
 
-    def _read(self) -> Generator[bytes | SourceError, None, None]:
+    def _read(self) -> Generator[Part, None, None]:
         """Steps of text, and errors in their place."""
         buffer = self._buffer
         while True:
@@ -167,7 +176,7 @@ class Unpacked(Reader):
         self._may_be_whole = False
         try:
             for text in decode(self._buffer):
-                self._layer.budget.count_unfolded(len(text))
+                self._count(len(text))
                 self._known += len(text)
                 yield text
             self._known = 0
@@ -186,7 +195,7 @@ class Unpacked(Reader):
                 self._left_out = ""
                 known = min(self._known, len(text))
                 self._known -= known
-                self._layer.budget.count_unfolded(len(text) - known)
+                self._count(len(text) - known)
                 held.append(text[known:])
                 is_proven = is_proven or sum(map(len, held)) >= _PROOF
                 if is_proven:
@@ -215,7 +224,7 @@ class Unpacked(Reader):
         named = f"the {self._codec.name} {self._codec.unit} at octet {start}"
         if isinstance(failure, ChecksumError | LeftOutError):
             if isinstance(failure, ChecksumError):
-                layer.budget.failed_checksum(layer.name, f"the checksum of {named}")
+                self._failed_checksum(layer.name, f"the checksum of {named}")
             elif self._left_out != str(failure):
                 self._left_out = str(failure)
                 yield DamageError(layer.name, f"{named} {failure}")
