@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import time
+import tracemalloc
 import zlib
 
 import lz4.frame
@@ -24,6 +25,7 @@ from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources import buffer
 from urnscan.sources.compression import decoders, replay
 from urnscan.sources.compression.codecs import CODECS, Unpacked
+from urnscan.sources.compression.dictionary import ZstandardFile
 from urnscan.sources.forms import FORMS, Compression
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Budget, Layer, Limits, Reading
@@ -399,6 +401,70 @@ def test_many_gzip_members_are_read_as_one_by_one(data, damage, size):
             octets[at:at] = GARBAGE
     many, each = (Read("gzip", bytes(octets), size, seekable=seekable) for seekable in (True, False))
     assert (many.text, many.errors, many.wrong) == (each.text, each.errors, each.wrong)
+
+
+def with_and_without_short():
+    """Twice: as it is, and with each frame decoded block by block."""
+    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ZstandardFile, "short", lambda *_: b"")
+        yield
+
+
+@FEW
+@given(
+    frames=st.lists(
+        st.tuples(
+            st.sampled_from([0, 1, 300, 20_000, 150_000, 300_000]), st.sampled_from(["", "size", "checksum", "both"])
+        ),
+        min_size=1,
+        max_size=12,
+    ),
+    skippable=st.integers(-1, 12),
+    damage=st.sampled_from(["none", "none", "flip", "cut", "garbage"]),
+    where=st.floats(0, 0.999),
+    size=st.sampled_from([1000, 1 << 20]),
+    seekable=st.booleans(),
+)
+def test_short_frames_are_read_as_one_by_one(frames, skippable, damage, where, size, seekable):
+    """Those of web archives have some KB: they are decoded together, as long as nothing is wrong with one."""
+    parts = [
+        zstandard.ZstdCompressor(
+            write_content_size=told in ("size", "both"), write_checksum=told in ("checksum", "both")
+        ).compress(text_of(number, octets))
+        for number, (octets, told) in enumerate(frames)
+    ]
+    if skippable >= 0:
+        parts.insert(skippable, b"\x50\x2a\x4d\x18\x04\x00\x00\x00skip")
+    octets = bytearray(b"".join(parts))
+    at = int(len(octets) * where)
+    match damage:
+        case "flip":
+            octets[at] ^= 4
+        case "cut":
+            del octets[at:]
+        case "garbage":
+            octets[at:at] = GARBAGE
+    read, each = (Read("zstd", bytes(octets), size, seekable=seekable) for _ in with_and_without_short())
+    assert (read.text, read.errors, read.wrong) == (each.text, each.errors, each.wrong)
+
+
+@pytest.mark.parametrize(
+    ("size", "block"), [(0, b"xyz"), (3, b"xyzq"), (5, b"xyz"), (1 << 18, b"xyz"), (1 << 40, b"xyz")]
+)
+def test_a_short_frame_whose_header_lies(size, block):
+    """It costs itself alone, and takes no memory that it only announces."""
+    head = b"\x28\xb5\x2f\xfd\xe0" + struct.pack("<Q", size)
+    frame = head + struct.pack("<I", len(block) << 3 | 1)[:3] + block
+    octets = frame + COMPRESS["zstd"](b"behind") + bytes(20)
+    tracemalloc.start()
+    read, each = (Read("zstd", octets) for _ in with_and_without_short())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (read.text, read.errors, read.wrong) == (each.text, each.errors, each.wrong)
+    assert read.text.endswith(b"behind")
+    assert len(read.errors) == 1
+    assert peak < 8 << 20
 
 
 def test_members_that_are_decoded_twice_count_once():

@@ -101,6 +101,7 @@ class Unpacked(Reader):
             self._buffer.on_read = ahead.later(self._buffer.on_read)
         decode = codec.decode
         self._decode = decode(self._count) if isinstance(decode, type) else decode
+        self._decode_short = self._decode.short if isinstance(self._decode, ZstandardFile) else None
         self._searching = False
         self._may_be_whole = codec.decode_whole is not None and self._buffer.has_second
         self._known = 0  # octets of text from the position on that were given already
@@ -148,6 +149,9 @@ class Unpacked(Reader):
             buffer.forget()
             if buffer.find(self._header, _WINDOW) if self._searching else self._is_at_member():
                 start = buffer.position
+                yield from self._short()
+                if buffer.position > start:
+                    continue
                 yield from self._member()
                 if self._may_be_whole and not self._searching:
                     self._may_be_whole = buffer.position - start < _SHORT
@@ -182,6 +186,14 @@ class Unpacked(Reader):
             self._known = 0
         except BrokenError:
             self._buffer.back(start)
+
+    def _short(self) -> Iterator[bytes]:
+        """Text of short members, unless the next is to be read with more care."""
+        if self._decode_short is not None and not self._searching:
+            while text := self._decode_short(self._buffer):
+                self._left_out = ""
+                self._count(len(text))
+                yield text
 
     def _member(self) -> Iterator[bytes | SourceError]:
         """Text of the member at the position. A member that was searched for is first held back: it may prove to be none."""

@@ -8,7 +8,14 @@ has the dictionary of the frames behind it, so files that were joined by `cat` a
 from collections.abc import Callable, Iterator
 
 from urnscan.sources.buffer import Buffer, CutError
-from urnscan.sources.compression.frames import Decompressors, pass_over, skip_frame, without_dictionary, zstandard
+from urnscan.sources.compression.frames import (
+    Decompressors,
+    pass_over,
+    short_frame,
+    skip_frame,
+    without_dictionary,
+    zstandard,
+)
 from urnscan.sources.compression.replay import BrokenError, ChecksumError, LeftOutError
 from urnscan.sources.reader import PieceReader
 
@@ -18,6 +25,7 @@ DICTIONARY_FRAME = b"\x5d\x2a\x4d\x18"
 """The first octets of a skippable frame that may hold a dictionary; it may also hold other things."""
 LARGEST_DICTIONARY = 1 << 23
 """Octets of a dictionary, compressed or not: what the specification asks readers to take."""
+_TOGETHER = 1 << 17  # octets, of short frames or of their texts, that are decoded by one call
 _DICTIONARY = b"\x37\xa4\x30\xec"
 _ADVICE = "decompress the file first (zstd -d -D DICTIONARY)"
 
@@ -51,6 +59,35 @@ class ZstandardFile:
         except _MissingError as missing:
             pass_over(buffer)
             raise LeftOutError(f"{missing}: left out, like all that need it; {_ADVICE}") from missing
+
+    def short(self, buffer: Buffer) -> bytes:
+        """Decode the next short frames that are whole in the buffer, up to one that is not, or with which anything is wrong.
+
+        That takes far fewer steps for each than to decode it block by block.
+        """
+        if self._octets or self._wrong:  # the next frame says more
+            return b""
+        from zstandard import ZstdError  # noqa: PLC0415 (only for such files)
+
+        decompressors = self._decompressors or without_dictionary(0)
+        decompressor = decompressors.take()
+        octets = bytes(buffer.peek()[:_TOGETHER])
+        view = memoryview(octets)
+        texts: list[bytes] = []
+        at = given = 0
+        while given < _TOGETHER and (frame := short_frame(octets, at)) and frame.dictionary in (0, self._number):
+            try:
+                text = decompressor.decompress(view[at : frame.end])
+            except ZstdError:
+                break
+            if text.startswith(_DICTIONARY):
+                break
+            at = frame.end
+            given += len(text)
+            texts.append(text)
+        buffer.advance(at)
+        decompressors.give_back(decompressor, 0)
+        return b"".join(texts)
 
     def _take(self, buffer: Buffer) -> bool:
         """Take the frame at the position, if it holds a dictionary."""

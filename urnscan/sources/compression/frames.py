@@ -13,6 +13,9 @@ from urnscan.sources.compression.replay import BrokenError, ChecksumError
 if TYPE_CHECKING:
     from zstandard import ZstdCompressionDict, ZstdDecompressor
 
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
+_LONGEST_HEADER = 18
+_LARGEST_SHORT_TEXT = 1 << 18  # octets
 _LARGEST_ZSTANDARD_BLOCK = 1 << 17
 _LARGEST_WINDOW = 1 << 27  # octets; what zstd itself decodes unless it is told otherwise
 _LZ4_BLOCKS = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
@@ -63,23 +66,35 @@ class _Header(NamedTuple):
     """Octets that must be held to decode the frame."""
     dictionary: int
     """The number of the dictionary; 0: the frame names none."""
+    size: int
+    """Octets of the text; 0: the frame has none, or does not tell."""
     has_checksum: bool
 
     @classmethod
     def of(cls, buffer: Buffer) -> Self:
         """The header at the position of a buffer; nothing is taken. Raises CutError."""
-        descriptor = buffer.look(5)[4]
+        octets = buffer.look(5)
+        return cls.at(buffer.look(cls._places(octets[4])[2]), 0)
+
+    @classmethod
+    def at(cls, octets: bytes, at: int) -> Self:
+        """The header that stands whole at this place."""
+        descriptor, window = octets[at + 4 : at + 6]
+        number_at, size_at, length = cls._places(descriptor)
+        number = int.from_bytes(octets[at + number_at : at + size_at], "little")
+        size = int.from_bytes(octets[at + size_at : at + length], "little")
+        if length - size_at == 2:
+            size += 256
+        needs = size if descriptor & 32 else (8 + (window & 7)) << (7 + (window >> 3))
+        return cls(length, needs, number, size, descriptor & 4 > 0)
+
+    @staticmethod
+    def _places(descriptor: int) -> tuple[int, int, int]:
+        """Places in a header where the number of the dictionary begins and where the size does, and the end of it."""
         single = descriptor >> 5 & 1
-        id_size = (0, 1, 2, 4)[descriptor & 3]
-        content_size = (single, 2, 4, 8)[descriptor >> 6]
-        begin = 6 - single
-        octets = buffer.look(begin + id_size + content_size)
-        if single:
-            window = int.from_bytes(octets[begin + id_size :], "little")
-        else:
-            window = (8 + (octets[5] & 7)) << (7 + (octets[5] >> 3))
-        number = int.from_bytes(octets[begin : begin + id_size], "little")
-        return cls(len(octets), window, number, descriptor & 4 > 0)
+        number_at = 6 - single
+        size_at = number_at + (0, 1, 2, 4)[descriptor & 3]
+        return number_at, size_at, size_at + (single, 2, 4, 8)[descriptor >> 6]
 
 
 def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dictionary) -> Iterator[bytes]:
@@ -110,6 +125,33 @@ def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dic
     decompressors.give_back(decompressor, header.window)
 
 
+class ShortFrame(NamedTuple):
+    """A Zstandard frame that is whole in some octets, tells the size of its text, and takes little memory."""
+
+    end: int
+    """The place behind it."""
+    dictionary: int
+    """The number of its dictionary; 0: it names none."""
+
+
+def short_frame(octets: bytes, at: int) -> ShortFrame | None:
+    """The frame that begins at this place, if it is short."""
+    if len(octets) < at + _LONGEST_HEADER or octets[at : at + 4] != _ZSTANDARD:
+        return None
+    header = _Header.at(octets, at)
+    if not 0 < header.size <= _LARGEST_SHORT_TEXT or header.window > _LARGEST_SPARE_WINDOW:
+        return None
+    end = at + header.length
+    is_last = False
+    while not is_last:
+        if end + 3 > len(octets):
+            return None
+        size, is_last = _block_at(octets, end)
+        end += size
+    end += 4 * header.has_checksum
+    return None if end > len(octets) else ShortFrame(end, header.dictionary)
+
+
 def pass_over(buffer: Buffer) -> None:
     """Go behind a Zstandard frame without decoding it. Raises CutError, and BrokenError where it is seen to be damaged."""
     header = _Header.of(buffer)
@@ -124,11 +166,16 @@ def pass_over(buffer: Buffer) -> None:
 
 def _block(buffer: Buffer) -> tuple[int, bool]:
     """The octets of the block of a Zstandard frame at the position, and whether it is the last; nothing is taken."""
-    word = int.from_bytes(buffer.look(3), "little")
-    size = 1 if word >> 1 & 3 == 1 else word >> 3  # a run is one octet
-    if size > _LARGEST_ZSTANDARD_BLOCK:
+    size, is_last = _block_at(buffer.look(3), 0)
+    if size > 3 + _LARGEST_ZSTANDARD_BLOCK:
         raise BrokenError
-    return 3 + size, bool(word & 1)
+    return size, is_last
+
+
+def _block_at(octets: bytes, at: int) -> tuple[int, bool]:
+    """The octets of the block whose head stands at this place, and whether it is the last."""
+    word = int.from_bytes(octets[at : at + 3], "little")
+    return 3 + (1 if word >> 1 & 3 == 1 else word >> 3), bool(word & 1)  # a run is one octet
 
 
 def lz4(buffer: Buffer) -> Iterator[bytes]:
