@@ -7,6 +7,7 @@ folders and empty files are counted and passed over; the end marker may be missi
 
 import re
 import tarfile
+import zlib
 from collections.abc import Iterable, Iterator
 
 from urnscan.errors import DamageError, LimitError, SourceError
@@ -30,9 +31,9 @@ _PAX_RECORD = re.compile(rb"([0-9]{1,18}) ([^=]*)=")
 # owner and group, device, front of the name.
 _NUMBER_OF_8 = rb"(?:[0-7]{7}[\0 ]|[0-7]{6} \0)"
 _USUAL = re.compile(
-    rb"(?=(?P<name>[^\0]{1,99})\0)[\0-\xff]{100}(?:%b){3}(?P<size>[0-7]{11})[\0 ][0-7]{11}[\0 ]"
-    rb"(?P<checksum>[0-7]{6})[\0 ]{2}0[\0-\xff]{100}(?:ustar\x0000|(?P<gnu>ustar  \0))[\0-\xff]{64}"
-    rb"(?:%b|\0{8}){2}(?=(?P<front>[^\0]{0,154})\0)[\0-\xff]{167}" % (_NUMBER_OF_8, _NUMBER_OF_8)
+    rb"(?s)(?=(?P<name>[^\0]{1,99})\0).{100}(?:%b){3}(?P<size>[0-7]{11})[\0 ][0-7]{11}[\0 ]"
+    rb"(?P<checksum>[0-7]{6})[\0 ]{2}0.{100}(?:ustar\x0000|(?P<gnu>ustar  \0)).{64}"
+    rb"(?:%b|\0{8}){2}(?=(?P<front>[^\0]{0,154})\0).{167}" % (_NUMBER_OF_8, _NUMBER_OF_8)
 )
 _MAGIC = re.compile(b"ustar")
 _MAGIC_AT = 257
@@ -242,11 +243,16 @@ def _file_of(block: bytes) -> tuple[str, int]:
     """
     if usual := _USUAL.fullmatch(block):
         name, size, checksum, gnu, front = usual.group("name", "size", "checksum", "gnu", "front")
-        if sum(block) - sum(block[148:156]) + 8 * 0x20 == int(checksum, 8):
+        if _sum(block) - sum(block[148:156]) + 8 * 0x20 == int(checksum, 8):
             path = front + b"/" + name if front and not gnu else name
             return path.decode(errors="backslashreplace"), int(size, 8)
     header = _parse(block)
     return (header.name, header.size) if header is not None and header.type in _FILES else ("", 0)
+
+
+def _sum(block: bytes) -> int:
+    """The sum of the octets of a header. That of ASCII is half of an Adler-32, without the 1 with which this begins."""
+    return (zlib.adler32(block) & 0xFFFF) - 1 if block.isascii() else sum(block)
 
 
 def _parse(block: bytes) -> tarfile.TarInfo | None:
