@@ -68,6 +68,11 @@ class Timings:
         with self._lock:
             self.spent[stage].amount += amount
 
+    def add(self, stage: str, seconds: float) -> None:
+        """Add CPU time of threads that nobody measured here."""
+        with self._lock:
+            self.spent[stage].cpu += seconds
+
     def steps(self, stage: str, items: Iterator[_Given]) -> Iterator[_Given]:
         """The items; the time that the iterator takes for them counts for a stage."""
         while True:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.sources.test_compression import CODING, COMPRESS, EVERY_FORM, GARBAGE, NO_LIMITS, Octets, text_of
 from tests.support.examples import FEW
 from urnscan.errors import DamageError, LimitError
+from urnscan.pool import Pool
 from urnscan.run.options import Options
 from urnscan.run.pipeline import Outputs, run
 from urnscan.sources.buffer import Buffer
@@ -27,6 +28,11 @@ class Counting(Cores):
     """Knows how many threads were begun, and how many cores are in use."""
 
     begun = 0
+    helped_all = 0.0
+
+    def helped(self):
+        self.helped_all += (seconds := super().helped())
+        return seconds
 
     def take(self):
         is_free = super().take()
@@ -133,10 +139,13 @@ def test_a_run_has_no_more_threads_than_it_may_have(jobs, begun, tmp_path, monke
     options = Options(jobs=jobs)
     cores = Counting(jobs)
     object.__setattr__(options, "reading", replace(options.reading, cores=cores))
-    report = run([str(path)], options, Outputs(classes=lambda _: None))
+    with Pool(jobs) as pool:
+        report = run([str(path)], options, Outputs(classes=lambda _: None, pool=pool))
+        assert pool.timings.spent["scan"].cpu > cores.helped_all
     assert report.octets == 600_000
     assert cores.begun == begun
     assert cores.in_use == 0
+    assert (cores.helped_all > 0) == begun, "`--timings` counts the thread as one that scans"
 
 
 def test_nobody_known_to_work_has_no_thread():

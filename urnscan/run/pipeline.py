@@ -160,6 +160,7 @@ def run(
             results.add(piece)
         results.finish()
         pool.timings.count("scan", results.counts.octets)
+        pool.timings.add("scan", options.reading.cores.helped())
         report = Report(**asdict(results.counts), failures=failures.failures, notes=failures.notes)
         if outputs.rejects is None:
             report.rejects = None

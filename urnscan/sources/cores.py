@@ -13,6 +13,7 @@ class Cores:
     def __init__(self, count: int) -> None:
         self._count = count
         self._working = 0
+        self._helped = 0.0
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[Cores], tuple[int]]:
@@ -34,9 +35,17 @@ class Cores:
             self._working += is_free
         return is_free
 
-    def give_back(self) -> None:
-        """Count the thread no longer for which `take` was called."""
+    def give_back(self, seconds: float) -> None:
+        """Count the thread no longer for which `take` was called; it took so many seconds of CPU time."""
         self._count_more(-1)
+        with self._lock:
+            self._helped += seconds
+
+    def helped(self) -> float:
+        """Seconds of CPU time of such threads since the last call."""
+        with self._lock:
+            seconds, self._helped = self._helped, 0.0
+        return seconds
 
     def _count_more(self, threads: int) -> None:
         with self._lock:

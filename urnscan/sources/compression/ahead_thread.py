@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from typing import ParamSpec, TypeAlias
@@ -57,6 +58,7 @@ class Ahead(Iterator[Part]):
         self._room: queue.SimpleQueue[None] = queue.SimpleQueue()  # has an item for each batch that may be made
         self._batch: Iterator[_Taken] = iter(())
         self._is_closed = False
+        self._seconds = 0.0  # of CPU time of the thread
 
     def __next__(self) -> Part:
         if self._is_closed:
@@ -81,7 +83,7 @@ class Ahead(Iterator[Part]):
             self._room.put(None)  # it may wait for it
             self._thread.join()
             self._thread = None
-            self._cores.give_back()
+            self._cores.give_back(self._seconds)
         self._parts.close()
 
     def _take(self) -> _Taken:
@@ -119,6 +121,7 @@ class Ahead(Iterator[Part]):
         self._hand_over([*batch, (end, self._notes.take())])
 
     def _hand_over(self, batch: list[_Taken]) -> None:
+        self._seconds = time.thread_time()
         self._room.get()
         self._batches.put(batch)
 
