@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.sources.test_compression import CODING, COMPRESS, EVERY_FORM, GARBAGE, NO_LIMITS, Octets, text_of
+from tests.sources.test_compression import CODING, COMPRESS, EVERY_FORM, NO_LIMITS, Octets, damaged, text_of
 from tests.support.examples import FEW
 from urnscan.errors import DamageError, LimitError
 from urnscan.pool import Pool
@@ -95,18 +95,10 @@ def events(form, octets, size, limits=NO_LIMITS, cores=ONE_CORE):
 def test_nothing_else_is_seen(form, sizes, damage, where, size, batch):
     """The text, the errors and the wrong checksums in their places, and what is counted when they are given."""
     members = [COMPRESS[form](text_of(number, each)) for number, each in enumerate(sizes)]
-    octets = bytearray(b"".join(members))
-    at = int(len(octets) * where)
-    match damage:
-        case "flip":
-            octets[at] ^= 4
-        case "cut":
-            del octets[at:]
-        case "garbage":
-            octets[at:at] = GARBAGE
-    expected = events(form, bytes(octets), size)
+    octets = damaged(b"".join(members), damage, where)
+    expected = events(form, octets, size)
     with two_cores(max(batch, size // 100)) as cores:
-        assert events(form, bytes(octets), size, cores=cores) == expected
+        assert events(form, octets, size, cores=cores) == expected
 
 
 @EVERY_FORM

@@ -57,6 +57,19 @@ def text_of(seed, size):
     return b"".join(b"%d urn:example:%d\n" % (seed, rng.randrange(1 << 30)) for _ in range(size // 16 + 1))[:size]
 
 
+def damaged(octets, damage, where):
+    """The octets with such a damage, or none, at this part of their length."""
+    at = int(len(octets) * where)
+    match damage:
+        case "flip":
+            return octets[:at] + bytes([octets[at] ^ 4]) + octets[at + 1 :]
+        case "cut":
+            return octets[:at]
+        case "garbage":
+            return octets[:at] + GARBAGE + octets[at:]
+    return octets
+
+
 class Octets(Reader):
     """Gives octets, `most` at a time; where `seekable`, a second file has them too; damaged where `damaged` says."""
 
@@ -436,16 +449,8 @@ def test_short_frames_are_read_as_one_by_one(frames, skippable, damage, where, s
     ]
     if skippable >= 0:
         parts.insert(skippable, b"\x50\x2a\x4d\x18\x04\x00\x00\x00skip")
-    octets = bytearray(b"".join(parts))
-    at = int(len(octets) * where)
-    match damage:
-        case "flip":
-            octets[at] ^= 4
-        case "cut":
-            del octets[at:]
-        case "garbage":
-            octets[at:at] = GARBAGE
-    read, each = (Read("zstd", bytes(octets), size, seekable=seekable) for _ in with_and_without_short())
+    octets = damaged(b"".join(parts), damage, where)
+    read, each = (Read("zstd", octets, size, seekable=seekable) for _ in with_and_without_short())
     assert (read.text, read.errors, read.wrong) == (each.text, each.errors, each.wrong)
 
 

@@ -13,7 +13,8 @@ from typing import NamedTuple, Protocol
 
 from urnscan.errors import SourceError
 from urnscan.sources.ahead import in_turn
-from urnscan.sources.compression.dictionary import DICTIONARY_FRAME, LARGEST_DICTIONARY, TEXT_FRAME
+from urnscan.sources.compression.dictionary import DICTIONARY_FRAME, LARGEST_DICTIONARY
+from urnscan.sources.compression.frames import TEXT_FRAME
 from urnscan.sources.inputs import Input
 from urnscan.sources.reader import PieceReader, Reader
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression.frames import (
+    TEXT_FRAME,
     Decompressors,
     pass_over,
     short_frame,
@@ -19,8 +20,6 @@ from urnscan.sources.compression.frames import (
 from urnscan.sources.compression.replay import BrokenError, ChecksumError, LeftOutError
 from urnscan.sources.reader import PieceReader
 
-TEXT_FRAME = b"\x28\xb5\x2f\xfd"
-"""The first octets of a frame with text, or of a compressed dictionary."""
 DICTIONARY_FRAME = b"\x5d\x2a\x4d\x18"
 """The first octets of a skippable frame that may hold a dictionary; it may also hold other things."""
 LARGEST_DICTIONARY = 1 << 23

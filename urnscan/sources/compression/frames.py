@@ -13,7 +13,8 @@ from urnscan.sources.compression.replay import BrokenError, ChecksumError
 if TYPE_CHECKING:
     from zstandard import ZstdCompressionDict, ZstdDecompressor
 
-_ZSTANDARD = b"\x28\xb5\x2f\xfd"
+TEXT_FRAME = b"\x28\xb5\x2f\xfd"
+"""The first octets of a Zstandard frame with text, or of a compressed dictionary."""
 _LONGEST_HEADER = 18
 _LARGEST_SHORT_TEXT = 1 << 18  # octets
 _LARGEST_ZSTANDARD_BLOCK = 1 << 17
@@ -136,7 +137,7 @@ class ShortFrame(NamedTuple):
 
 def short_frame(octets: bytes, at: int) -> ShortFrame | None:
     """The frame that begins at this place, if it is short."""
-    if len(octets) < at + _LONGEST_HEADER or octets[at : at + 4] != _ZSTANDARD:
+    if len(octets) < at + _LONGEST_HEADER or octets[at : at + 4] != TEXT_FRAME:
         return None
     header = _Header.at(octets, at)
     if not 0 < header.size <= _LARGEST_SHORT_TEXT or header.window > _LARGEST_SPARE_WINDOW:
