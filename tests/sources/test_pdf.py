@@ -118,6 +118,54 @@ def test_names_broken_over_lines(found, lines, names):
     assert [text for _, text in rows] == names
 
 
+@pytest.mark.parametrize(
+    ("lines", "address", "names"),
+    [
+        (["see urn:example:a:", "b and"], "urn:example:a:b", ["urn:example:a:b"]),
+        (["see URN:NBN:de:101:1-", "2 and"], "https://r.example/urn:nbn:de:101:1-2?x", ["URN:NBN:de:101:1-2"]),
+        (["see urn:example:inter", "national and"], "urn:example:international", ["urn:example:international"]),
+        (["urn:example:a.", "b.", "c."], "urn:example:a.b.c", ["urn:example:a.b.c"]),
+        (["the word urn:example:charac-", "teristics"], "urn:example:characteristics", ["urn:example:characteristics"]),
+        (["the word urn:example:rtp-", "hdrext"], "urn:example:rtp-", ["urn:example:rtp-"]),
+        (["the word urn:example:rtp-", "hdrext"], "https://a.example/", ["urn:example:rtp-hdrext"]),
+        (["see urn:example:a:", "b and"], "https://a.example/", ["urn:example:a"]),
+        (["see urn:example:a:", "b and"], "urn:example:a:c", ["urn:example:a"]),
+    ],
+)
+def test_a_link_tells_whether_a_name_goes_on(found, lines, address, names):
+    """pdf.md: an address tells how its name goes on, that it ends, and which hyphen is none of it."""
+    rows, _ = found(Pdf([lines], linked={(0, 0): address}).build(), trim=True)
+    assert [text for member, text in rows if member == "page 1"] == names
+
+
+FILLED = "a line that is as long as the column is wide, x"
+BEFORE = "the name that this text is about is "
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "name"),
+    [
+        (("", BEFORE, "urn:example:a:"), ("b", " and"), "urn:example:a:b"),
+        (("", BEFORE, "urn:example:1."), ("2", " and"), "urn:example:1.2"),
+        (
+            ("urn:example:a-name-that-fills-a-line-alone/",),
+            ("b", " and"),
+            "urn:example:a-name-that-fills-a-line-alone/b",
+        ),
+        (("", BEFORE, "urn:example:a"), ("b", " and"), "urn:example:a"),
+        (("", BEFORE, "urn:example:a-"), ("", "bc and"), "urn:example:a-"),
+        ((f"{BEFORE}urn:example:a:",), ("bc and so on",), "urn:example:a"),
+        (("", "a ", "urn:example:a:"), ("b", " and"), "urn:example:a"),
+        (("", BEFORE, "urn:example:a:"), ("       ", "         ", "b"), "urn:example:a"),
+    ],
+    ids=["apart before", "dot", "apart behind", "in a word", "another font", "one font", "not filled", "not below"],
+)
+def test_fonts_tell_whether_a_name_goes_on(found, first, second, name):
+    r"""pdf.md: a name in a font of its own, as `\url` sets it, goes on in a line that begins in this font."""
+    rows, _ = found(Pdf([[*3 * [FILLED], first, second, *3 * [FILLED]]]).build(), trim=True)
+    assert [text for _, text in rows] == [name]
+
+
 def test_how_a_broken_name_is_told(found, tmp_path):
     """A name that was joined has `via` and the length in the text of the page; others have not."""
     found(Pdf([["urn:ex:one, urn:ietf:params:rtp-", "hdrext:sdes:mid"]]).build())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 _LINE = 14  # points
+_LEFT, _TOP = 50, 750
 _CMAP = b"""begincmap 1 begincodespacerange <00> <FF> endcodespacerange
 1 beginbfrange <01> <FF> <0001> endbfrange %b endcmap"""
 
@@ -14,10 +16,12 @@ _CMAP = b"""begincmap 1 begincodespacerange <00> <FF> endcodespacerange
 class Pdf:
     """What is in a PDF."""
 
-    pages: Sequence[Sequence[str]] = ()
-    """The lines of each page, in Latin-1."""
+    pages: Sequence[Sequence[str | tuple[str, ...]]] = ()
+    """The lines of each page, in Latin-1. The parts of a line are set in Courier and Times in turn."""
     links: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """Addresses of links, by the index of the page."""
+    linked: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    """Addresses of links that cover a line, by the indexes of the page and of the line."""
     outline: Sequence[tuple[str, str]] = ()
     """Titles and addresses."""
     info: Mapping[str, str] = field(default_factory=dict)
@@ -70,18 +74,41 @@ class Pdf:
         return objects.add(b"<<%b>>" % font)
 
     def _page(
-        self, objects: _Objects, number: int, lines: Sequence[str], around: tuple[bytes, bytes], pinned: list[bytes]
+        self,
+        objects: _Objects,
+        number: int,
+        lines: Sequence[str | tuple[str, ...]],
+        around: tuple[bytes, bytes],
+        pinned: list[bytes],
     ) -> bytes:
-        shown = b"".join(b"(%b)' " % _escaped(line) for line in lines)
-        content = objects.stream(b"BT /F 12 Tf %d TL 50 750 Td %bET" % (_LINE, shown))
+        content = objects.stream(b"BT %d TL %d %d Td %bET" % (_LINE, _LEFT, _TOP, b"".join(map(_line, lines))))
+        places = [(b"50 50 99 99", address) for address in self.links.get(number, ())]
+        for (page, line), address in self.linked.items():
+            if page == number:
+                bottom = _TOP - (line + 1) * _LINE - 2
+                places.append((b"%d %d 599 %d" % (_LEFT, bottom, bottom + _LINE - 2), address))
         links = [
-            objects.add(b"<</Type/Annot/Subtype/Link/Rect[50 50 99 99]/A<</S/URI/URI%b>>>>" % _text(address))
-            for address in self.links.get(number, ())
+            objects.add(b"<</Type/Annot/Subtype/Link/Rect[%b]/A<</S/URI/URI%b>>>>" % (place, _text(address)))
+            for place, address in places
         ]
         return objects.add(
-            b"<</Type/Page/Parent %b/MediaBox[0 0 600 800]/Resources<</Font<</F %b>>>>/Contents %b/Annots[%b]>>"
-            % (*around, content, b" ".join(links + pinned))
+            b"<</Type/Page/Parent %b/MediaBox[0 0 600 800]/Resources<</Font<</F %b/G %b>>>>/Contents %b/Annots[%b]>>"
+            % (*around, _times(objects), content, b" ".join(links + pinned))
         )
+
+
+def _times(objects: _Objects) -> bytes:
+    return objects.add(b"<</Type/Font/Subtype/Type1/BaseFont/Times-Roman/Encoding/WinAnsiEncoding>>")
+
+
+def _line(parts: str | tuple[str, ...]) -> bytes:
+    """What shows the next line."""
+    parts = (parts,) if isinstance(parts, str) else parts
+    shown = (
+        b"/%b 12 Tf (%b) Tj " % (font, _escaped(part))
+        for part, font in zip(parts, itertools.cycle((b"F", b"G")), strict=False)
+    )
+    return b"T* " + b"".join(shown)
 
 
 class _Objects:

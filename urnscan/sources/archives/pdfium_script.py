@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
+import importlib.util
 import mmap
 import os
 import re
 import struct
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias, cast
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfAttachment, PdfDocument, PdfPage, PdfTextPage
+    from pypdfium2 import PdfAttachment, PdfDocument, PdfPage
 
 _Frame: TypeAlias = tuple[bytes, str, bytes]
 
@@ -30,7 +36,6 @@ _BETWEEN = b"\n\n"  # no name goes on behind an empty line
 _XMP = (b"<?xpacket begin", b"<?xpacket end")
 _ENCRYPTED = {4: "it is encrypted, and needs a password", 5: "it is encrypted in a way that is not known"}
 """Errors of pdfium (`FPDF_ERR_`) that say more than that a PDF is damaged."""
-_HYPHEN = "\ufffe"
 _LIGATURES = str.maketrans(
     dict(zip("\x1b\x1c\x1d\x1e\x1f", ("ff", "fi", "fl", "ffi", "ffl"), strict=True))  # TeX's encoding T1
     | dict(zip("\x0b\x0c\x0e\x0f", ("ff", "fi", "ffi", "ffl"), strict=True))  # OT1, whose "fl" is a line end
@@ -55,6 +60,16 @@ def contents(path: str) -> Iterator[_Frame]:
         for number in range(pdf.count_attachments()):
             yield from _attached(pdf.get_attachment(number), f"attachment {number + 1}")
     yield from _text("xmp", _xmp(path))
+
+
+@functools.cache
+def _breaks() -> ModuleType:
+    """The module of breaks of names, from its file beside this one: no package is imported here."""
+    file = Path(__file__).with_name("pdfium_breaks.py")
+    spec = cast(ModuleSpec, importlib.util.spec_from_file_location(file.stem, file))
+    module = importlib.util.module_from_spec(spec)
+    cast(Loader, spec.loader).exec_module(module)
+    return module
 
 
 def _text(name: str, texts: Iterator[bytes]) -> Iterator[_Frame]:
@@ -83,9 +98,7 @@ def _pages(pdf: PdfDocument) -> Iterator[_Frame]:
 def _page(pdf: PdfDocument, page: PdfPage, name: str) -> Iterator[_Frame]:
     """Frames of a page."""
     with contextlib.closing(page.get_textpage()) as text:
-        said = text.get_text_range()
-        if _HYPHEN in said:
-            said = _with_hyphens(said, text)
+        said = _breaks().Breaks(text, page, pdf).marked()
         said = said.translate(_LIGATURES)
     if said:
         # A hyphen that is none of ASCII was drawn where a word was divided: it becomes what it was, a soft hyphen.
@@ -94,38 +107,13 @@ def _page(pdf: PdfDocument, page: PdfPage, name: str) -> Iterator[_Frame]:
     yield from _notes(page, name)
 
 
-def _with_hyphens(said: str, text: PdfTextPage) -> str:
-    """The text of a page with `-` and a line end where pdfium has one sign for both, U+FFFE.
-
-    The same sign stands for a glyph that is no character; pdfium knows which is which.
-    """
-    from pypdfium2 import raw  # noqa: PLC0415 (as above)
-
-    def shown(sign: re.Match[str]) -> str:
-        place = raw.FPDFText_GetCharIndexFromTextIndex(text, sign.start())
-        return "-\n" if raw.FPDFText_IsHyphen(text, place) == 1 else sign[0]
-
-    return re.sub(_HYPHEN, shown, said)
-
-
 def _links(pdf: PdfDocument, page: PdfPage) -> Iterator[bytes]:
     """The addresses to which links on a page lead."""
     from pypdfium2 import raw  # noqa: PLC0415 (as above)
 
     place, link = ctypes.c_int(0), raw.FPDF_LINK()
     while raw.FPDFLink_Enumerate(page, place, link):
-        yield from _address(pdf, raw.FPDFLink_GetAction(link))
-
-
-def _address(pdf: PdfDocument, action: object) -> Iterator[bytes]:
-    """The address of an action that opens one."""
-    from pypdfium2 import raw  # noqa: PLC0415 (as above)
-
-    if action and raw.FPDFAction_GetType(action) == raw.PDFACTION_URI:
-        length = raw.FPDFAction_GetURIPath(pdf, action, None, 0)
-        address = ctypes.create_string_buffer(length)
-        raw.FPDFAction_GetURIPath(pdf, action, address, length)
-        yield address.value
+        yield _breaks().address(pdf, raw.FPDFLink_GetAction(link))
 
 
 def _notes(page: PdfPage, name: str) -> Iterator[_Frame]:
@@ -168,7 +156,7 @@ def _outline(pdf: PdfDocument) -> Iterator[bytes]:
 
     for entry in pdf.get_toc():
         yield entry.get_title().encode(errors="replace")
-        yield from _address(pdf, raw.FPDFBookmark_GetAction(entry))
+        yield _breaks().address(pdf, raw.FPDFBookmark_GetAction(entry))
 
 
 def _xmp(path: str) -> Iterator[bytes]:

@@ -1,0 +1,213 @@
+r"""Names that a line end breaks on a page of a PDF: links and fonts tell whether they go on. It imports nothing of this package.
+
+The rule of the view `wraps` knows words alone. A page also has a link and a font at each of its characters:
+  * A link at the name leads to an address in which the part before the line end stands. What stands behind it there is
+    what the next line begins with (the name goes on), or nothing (it ends). It also tells a hyphen that was drawn where a
+    word was divided from one of the name.
+  * The next line begins in another font: the name ends.
+  * The next line begins in the font of the name, and the text before or behind the name has another one, as around
+    `\url` and `\texttt`: the name goes on behind one of `: / . - _ @ ? = & # +`, if its line is filled, and the next one
+    is the next one of the column, or the first one of the next column.
+The mark behind the part of a name is one that `wraps` knows: U+2060 where it goes on, U+00AD in place of a hyphen that is
+none of the name. Where it ends, a U+2029 keeps `wraps` from joining it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+from bisect import bisect
+from collections.abc import Iterator
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
+
+_GOES_ON, _DIVIDED, _ENDS = "\u2060", "\xad", "\u2029"
+_HYPHEN = "\ufffe"
+"""One sign of pdfium for a hyphen and a line end. It also stands for a glyph that is no character."""
+_SOFT = 2  # its number where pdfium counts characters
+_LONGEST_FONT = 200
+_OCTETS = r"[A-Za-z0-9._~!$&'()*+,;=:@/?#%-]"
+_LINE_END = rf"{_HYPHEN}|[ \t]{{0,4}}\r\n[ \t]{{0,60}}"
+_NAME = re.compile(rf"(?P<part>[Uu][Rr][Nn]:{_OCTETS}*)(?P<runs>(?:(?:{_LINE_END})(?![Uu][Rr][Nn]:){_OCTETS}+){{1,4}})")
+_RUN = re.compile(rf"({_LINE_END})({_OCTETS}+)")
+_DELIMITERS = ":/.-_@?=&#+"
+_FILLED = 2 / 3  # of the width of the column
+_PITCH = 2  # heights of a line from one to the next
+_INDENT = 4  # heights of a line by which lines of a column begin apart from each other
+
+
+class _Box(NamedTuple):
+    """The place of a character, in points from the lower left corner of the page."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+class _Break(NamedTuple):
+    """A line end in what may be a name; the numbers are places in the text."""
+
+    start: int
+    """The beginning of the name."""
+    first: int
+    """The beginning of the name in the line that ends."""
+    last: int
+    """The last character before the line end."""
+    following: int
+    """The first character of the next line."""
+    end: int
+    """The end of what may go on with the name there."""
+    part: str
+    run: str
+
+
+class Breaks:
+    """The text of a page, and the line ends that break names in it."""
+
+    def __init__(self, text: PdfTextPage, page: PdfPage, pdf: PdfDocument) -> None:
+        self._said = text.get_text_range()
+        self._text, self._page, self._pdf = text, page, pdf
+
+    def marked(self) -> str:
+        """The text of the page, with a mark where a name goes on or ends, and with `-` and a line end for U+FFFE."""
+        said = self._said
+        changes = {sign.start(): "-\n" for sign in re.finditer(_HYPHEN, said) if self._is_hyphen(sign.start())}
+        for name in _NAME.finditer(said):
+            for each in self._breaks(name):
+                mark = self._by_link(each) or self._by_font(each)
+                last = said[each.last]
+                if mark:
+                    shown = "" if mark == _DIVIDED else last.replace(_HYPHEN, "-")
+                    changes[each.last] = f"{shown}{mark}" + ("\n" if last == _HYPHEN else "")
+                if mark == _ENDS:
+                    break
+        return "".join(changes.get(place, sign) for place, sign in enumerate(said)) if changes else said
+
+    def _breaks(self, name: re.Match[str]) -> Iterator[_Break]:
+        """The line ends of what may be one name, in their order, up to a U+FFFE that is no hyphen."""
+        start = first = name.start()
+        part = name["part"]
+        for run in _RUN.finditer(self._said, *name.span("runs")):
+            is_hyphen = run[1] == _HYPHEN
+            if is_hyphen and not self._is_hyphen(run.start()):
+                return
+            part += "-" if is_hyphen else ""
+            yield _Break(start, first, run.start() - (not is_hyphen), run.start(2), run.end(), part, run[2])
+            part += run[2]
+            first = run.start(2)
+
+    def _by_link(self, each: _Break) -> str:
+        """The mark that the link at a name tells, or none."""
+        places = (each.start, each.first, each.last)
+        uri = next(filter(None, map(self._address, places)), "").lower()
+        part, run = each.part.lower(), each.run.lower()
+        ways = [(part, _GOES_ON)]
+        if part.endswith("-"):
+            ways.append((part[:-1], _DIVIDED))
+        for before, mark in ways:
+            _, is_there, behind = uri.partition(before)
+            if is_there and not behind and mark == _GOES_ON:
+                return _ENDS
+            if behind and (run.startswith(behind) or behind.startswith(run)):
+                return mark
+        return ""
+
+    def _by_font(self, each: _Break) -> str:
+        """The mark that fonts tell, or none."""
+        font = self._font(each.last)
+        if not font or font != self._font(each.first):
+            return ""
+        if font != self._font(each.following):
+            return _ENDS
+        around = (self._font(self._neighbour(each.start, -1)), self._font(self._neighbour(each.end - 1, 1)))
+        is_apart = any(other and other != font for other in around)
+        return _GOES_ON if is_apart and each.part[-1] in _DELIMITERS and self._is_next_line(each) else ""
+
+    def _is_next_line(self, each: _Break) -> bool:
+        """Whether the line is filled, and the next one is the next one of its column or begins another column."""
+        last, following = self._box(each.last), self._box(each.following)
+        left, _ = self._edges[bisect(self._lines, (each.last, len(self._said))) - 1]
+        height = last.top - last.bottom
+        if following.bottom > last.bottom:
+            is_next = following.left > last.right
+        else:
+            is_next = last.bottom - following.bottom < _PITCH * height and abs(following.left - left) < _INDENT * height
+        margin = median(right for other, right in self._edges if abs(other - left) < _INDENT * height)
+        return is_next and last.right - left > _FILLED * (margin - left)
+
+    @functools.cached_property
+    def _lines(self) -> list[tuple[int, int]]:
+        """The places of the first and last character of each line."""
+        return [(line.start(), line.end() - 1) for line in re.finditer(rf"[^{_HYPHEN}\r\n]+{_HYPHEN}?", self._said)]
+
+    @functools.cached_property
+    def _edges(self) -> list[tuple[float, float]]:
+        """The left and right edges of the lines."""
+        return [(self._box(first).left, self._box(last).right) for first, last in self._lines]
+
+    def _neighbour(self, place: int, step: int) -> int:
+        """The next place from another on that is no blank and no line end, or one outside of the text."""
+        place += step
+        while 0 <= place < len(self._said) and self._said[place].isspace():
+            place += step
+        return place
+
+    def _index(self, place: int) -> int:
+        """The number of a character for pdfium, or -1 if the place is none of the text, or pdfium counts otherwise."""
+        from pypdfium2 import raw  # noqa: PLC0415 (a process loads it with its first PDF)
+
+        if not 0 <= place < len(self._said):
+            return -1
+        index = raw.FPDFText_GetCharIndexFromTextIndex(self._text, place)
+        known = _SOFT if self._said[place] == _HYPHEN else ord(self._said[place])
+        return index if raw.FPDFText_GetUnicode(self._text, index) == known else -1
+
+    def _is_hyphen(self, place: int) -> bool:
+        """Whether a U+FFFE is a hyphen."""
+        from pypdfium2 import raw  # noqa: PLC0415 (as above)
+
+        return bool(raw.FPDFText_IsHyphen(self._text, self._index(place)) == 1)
+
+    def _box(self, place: int) -> _Box:
+        """The place of a character on the page."""
+        from pypdfium2 import raw  # noqa: PLC0415 (as above)
+
+        box = raw.FS_RECTF()
+        raw.FPDFText_GetLooseCharBox(self._text, self._index(place), box)
+        return _Box(box.left, box.bottom, box.right, box.top)
+
+    def _font(self, place: int) -> str:
+        """The name of the font of a character, or its address if it has none; empty where there is none."""
+        from pypdfium2 import raw  # noqa: PLC0415 (as above)
+
+        index = self._index(place)
+        name = ctypes.create_string_buffer(_LONGEST_FONT)
+        if index >= 0 and raw.FPDFText_GetFontInfo(self._text, index, name, _LONGEST_FONT, None) > 1:
+            return name.value.decode("latin-1")
+        sign = raw.FPDFText_GetTextObject(self._text, index) if index >= 0 else None
+        return str(ctypes.addressof(raw.FPDFTextObj_GetFont(sign).contents)) if sign else ""
+
+    def _address(self, place: int) -> str:
+        """The address to which a link at a character leads, or an empty one."""
+        from pypdfium2 import raw  # noqa: PLC0415 (as above)
+
+        left, bottom, right, top = self._box(place)
+        link = raw.FPDFLink_GetLinkAtPoint(self._page, (left + right) / 2, (bottom + top) / 2)
+        return address(self._pdf, raw.FPDFLink_GetAction(link)).decode("latin-1") if link else ""
+
+
+def address(pdf: PdfDocument, action: object) -> bytes:
+    """The address of an action that opens one, or an empty one."""
+    from pypdfium2 import raw  # noqa: PLC0415 (as above)
+
+    if not action or raw.FPDFAction_GetType(action) != raw.PDFACTION_URI:
+        return b""
+    length = raw.FPDFAction_GetURIPath(pdf, action, None, 0)
+    octets = ctypes.create_string_buffer(length)
+    raw.FPDFAction_GetURIPath(pdf, action, octets, length)
+    return octets.value
