@@ -15,6 +15,9 @@ STYLES, PHRASES = ("b", "span"), ("a", "code")
 UNSEEN = ("w:r", "w:rPr", "w:t", "text:span", "wbr", "a:t")
 NAMES = "|".join([*STYLES, *PHRASES, *UNSEEN]).encode()
 TAG = rb"""<(?P<close>/?)(?P<name>%b)(?:[\x01-\x20/](?:[^<>"'\0]|"[^"\0]*"|'[^'\0]*')*)?>""" % NAMES
+STYLE = regex.compile(
+    rb"""<(?:b\b|span[\x01-\x20/](?:lang\b|style=['"](?:background|color|font|letter|mso|text)(?![A-Za-z])))"""
+)
 PIECE = regex.compile(
     TAG
     + rb"|(?P<comment><!--(?s:.*?)-->)|(?P<unseen>&(?:shy|zwnj|\#173|\#xAD|\#8203);|\xC2\xAD|\xE2\x80[\x8B-\x8D]|\xEF\xBB\xBF)"
@@ -103,23 +106,32 @@ def goes_on(text, part, gap, octet, depth, wrapper):
     """Whether a name goes on behind a gap, None if its end is in doubt; the depth behind it; whether its element closed."""
     is_phrase = any(name in PHRASES for name, _, _ in gap.tags)
     opens = any(not closes for _, closes, _ in gap.tags)
-    closed = reopened = False
+    closed = reopened = restyled = False
     for _, closes, tag in gap.tags:
         depth += -1 if closes else 1
         closed = closed or (closes and depth < 0 and wrapper is not None)
-        reopened = reopened or (not closes and closed and without_digits(tag) == without_digits(wrapper))
+        if not closes and closed and without_digits(tag) == without_digits(wrapper):
+            reopened = True
+        elif not closes and closed and STYLE.match(tag) and STYLE.match(wrapper):
+            restyled = True
     if not is_phrase and (not closed or reopened):
         return True, depth, closed
     behind = text[octet.end : octet.end + 1]
     if part.count(b":") < 2 or part[-1:] in b"-:/=":
         going_on = octet.octet.isalnum() or (octet.octet == b":" and part.count(b":") < 2)
-    elif octet.octet in b"-:/":
-        going_on = behind.isdigit()
+    elif restyled and not is_phrase:
+        going_on = octet.octet.isalnum() or (octet.octet in b"-:/=._+" and behind.isalnum())
     else:
-        going_on = not is_phrase and not opens and part[-1:].isdigit() and octet.octet.isdigit()
+        going_on = octet.octet in b"-:/" and behind.isdigit()
+        if not is_phrase and not opens and (octet.octet.isalnum() or octet.octet in b"-:/"):
+            going_on = going_on or (part[-1:].isdigit() and octet.octet.isdigit()) or holds_colon(text, octet)
     if not going_on and not is_phrase and octet.octet.isalnum():
         going_on = None
     return going_on, depth, closed
+
+
+def holds_colon(text: bytes, octet: Octet) -> bool:
+    return regex.compile(rb"[A-Za-z0-9-]{0,64}:[A-Za-z0-9]").match(text, octet.end) is not None
 
 
 def without_digits(tag: bytes) -> bytes:

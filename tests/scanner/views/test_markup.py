@@ -41,6 +41,15 @@ TABLE = [
     (b"<span class=c1>urn:isbn:978</span><span class=c22>3</span><span>4", [(15, 65, "urn:isbn:97834")]),
     (b"<span class=urn>urn:isbn:978</span><span class=year>2014</span>", []),
     (b"<i>urn:nbn:d<b>e</b></i>abc", []),  # its end is in doubt
+    # another style in the middle of a word, as office programs write it
+    (b"<i><b>urn:nbn:d</b></i><span lang='de'>e:b</span><u>c</u>d x", [(6, 58, "urn:nbn:de:bcd")]),
+    (b'<u>urn:nbn:f</u><font color="#f00">i-fe1', [(3, 40, "urn:nbn:fi-fe1")]),
+    (b"<u>urn:x:ab</u><i>.c</i>, <u>urn:x:ab</u><i>, c</i>, <u>urn:x:ab</u><i>(c)</i>", [(3, 20, "urn:x:ab.c")]),
+    (b"<b>urn:isbn:978</b><span style='font-size:2em'>3", [(3, 48, "urn:isbn:9783")]),
+    (b"<b>urn:isbn:978</b><span style='float:left'>2014, <span class=a>urn:isbn:978</span><b>2014", []),
+    (b"<b>urn:isbn:978</b><a>2014", []),
+    (b"<b>urn:nbn:d</b>e:101 <b>urn:nbn</b>:de:1 <b>urn:xmpp</b>:a-b:c", [(3, 21, "urn:nbn:de:101"), (25, 41, "urn:nbn:de:1"), (45, 63, "urn:xmpp:a-b:c")]),
+    (b"<b>urn:xmpp:ping</b>s: yes, <b>urn:xmpp:a</b>:ping, <code>urn:xmpp:ping</code>s:yes", []),
     # another name, and punctuation
     (b"urn:a:b<b>urn:c:d</b>, urn:a:b<b>http://x</b>", []),
     (b"(urn:a:b<i>c</i><b>).</b>", [(1, 12, "urn:a:bc")]),
@@ -101,6 +110,12 @@ def test_a_reference_between_directives(view):
     assert (hit.text, hit.via) == ("urn:aa:a?A=b&C=a", view)
 
 
+def test_a_keyword_that_markup_ends():
+    """rfc2141bis-03 §2.3: a literal match ends before a keyword without its value, which goes on behind the tag."""
+    (hit,) = found_in(b"<p>urn:aa:a?keyword<b>=a</b>", ["markup"], "rfc2141bis-03")
+    assert (hit.text, hit.via) == ("urn:aa:a?keyword=a", "markup")
+
+
 class TestParted:
     """A URN with gaps of inline markup is found whole, with its place."""
 
@@ -125,7 +140,7 @@ class TestParted:
 
 
 PIECES = (
-    b"urn:|urn:a9:|u|r|n|ur|:|a|9|-|/|.|'|=| |\n|\0|<b>|</b>|<span class='s1'>|<span class='s2'>|</span>|<b/>|<code>|</code>|<a "
+    b"urn:|urn:a9:|u|r|n|ur|:|a|9|-|/|.|'|=| |\n|\0|<b>|</b>|<span class='s1'>|<span class='s2'>|<span lang='x'>|<span style='font:x'>|<span style='top:1'>|</span>|<b/>|<code>|</code>|<a "
     b'href="urn:a9:b">|</a>|<w:r>|</w:r>|<w:t>|</w:t>|<w:rPr/>|<wbr>|<td>|<br/>|<b|<|>|"|<!-- x -->|<!--|&shy;|&#173;|&#58;|&apos;'
     b"|%|%4|1|?|+|&amp;|&lt;|&|;|\xc2\xad|\xe2\x80\x8b|\xc2|\xe2\x80|<w:noBreakHyphen/>|http://|urn:a9:b"
 ).split(b"|")
@@ -143,7 +158,10 @@ class TestSecondOpinion:
         assert [(hit.start, hit.end, hit.text.encode(), hit.via) for hit in found] == names_in(text, syntax)
 
     @pytest.mark.parametrize("syntax", ["rfc2141", "rfc8141"])
-    @given(before=st.sampled_from([b"", b"<b>", b"<span class='s1'>", b"<code>", b"'", b"<b"]), behind=pieces)
+    @given(
+        before=st.sampled_from([b"", b"<b>", b"<span class='s1'>", b"<span lang='x'>", b"<code>", b"'", b"<b"]),
+        behind=pieces,
+    )
     def test_behind_a_name(self, syntax, before, behind):
         text = before + b"urn:a9:b" + behind
         found = found_in(text, ["markup"], syntax)

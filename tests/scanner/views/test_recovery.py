@@ -446,6 +446,23 @@ class TestFailure:
         assert "urn:aa:b" in texts
 
 
+@pytest.mark.parametrize(
+    ("quoted", "view"),
+    [
+        (b"urn%3Aex%3Aab", "percent"),
+        (b"urn:ex:a&#98;", "entities"),
+        (b"urn:ex:\\u0061b", "escapes"),
+        (b"urn:ex:a\xc2\xadb", "wraps"),
+        (b"urn:isbn: ab", "labels"),
+        (b"urn:ex:a<b>b</b>", "markup"),
+    ],
+)
+def test_a_quotation_ends_a_hidden_urn(quoted, view):
+    """Semantics, "Trim": a `'` directly before a URN ends it at the next `'`, also in a view."""
+    hits = found_in(b"<a xmlns='" + quoted + b"'/>", [view], trim=True)
+    assert [(hit.text[-3:], hit.via) for hit in hits] == [(":ab", view)]
+
+
 def test_texts_side_by_side():
     """NUL stands between texts that are scanned as one: nothing of one counts for the other."""
     for before, text in ((b"# foo", b"urn:ietf:params:rtp-\n   hdrext:sdes:mid x"), (b'"', b"urn:ab:c-\nand x")):

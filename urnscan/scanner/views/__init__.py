@@ -3,7 +3,7 @@
 Grammar and kernel are those of the literal scan. Matches have their places in the document.
 
 references: character references of XML and HTML.
-markup: tags and characters that nobody sees in the middle of a URN.
+markup, elements: tags and characters that nobody sees in the middle of a URN; the elements that may stand there.
 readings: ways to read a text: places where a hidden URN may begin, and the octets that stand there.
 windows: how far each reading goes from there.
 wraps: whether a URN goes on behind a line end.

@@ -1,7 +1,7 @@
 """Markup in the middle of a name, such as `urn:isbn:<b>978</b>-3-16-148410-0`: tags, references, invisible characters. Compiled.
 
 Between two octets of a name may stand a gap: tags of inline elements, comments, processing instructions and invisible
-characters, at most LONGEST_GAP octets. Elements that ELEMENTS does not have part texts: a name ends there.
+characters, at most LONGEST_GAP octets. Elements that `elements` does not have part texts: a name ends there.
 
 Whoever wrote `<code>urn:xmpp:ping</code>s` says by the tags where the name ends. Whoever makes half of a name bold does
 not, and no office program does. So a gap parts what looks whole on both sides if one of its tags is that of a phrase or
@@ -9,8 +9,13 @@ link (`<code>`, `<a>`), or closes the element that begins right before the name.
   * The part before the gap ends with `-`, `:`, `/` or `=`, or within `urn:nid:`, and a letter, a digit or the `:` that is
     missing follows.
   * `-`, `:` or `/` and a digit follow.
-  * No tag of a phrase or link is in the gap. Either the element begins again, with attributes that differ in digits at
-    most: `<span class="s1">urn:isbn:97</span><span class="s2">83`. Or no element begins, and a digit stands on both sides.
+  * No tag of a phrase or link is in the gap, and the element begins again, with attributes that differ in digits at most:
+    `<span class="s1">urn:isbn:97</span><span class="s2">83`. Or another style begins, as office programs write it where
+    the style of letters changes: `<u>urn:isbn:97</u><font color="#f00">83`. A letter or digit follows then, or one of
+    `- : / = . _ +` and a letter or digit. A `<span>` counts if it begins with `lang` or a `style` of letters: a class, or
+    a style of a layout, may part what stands there.
+  * No element begins, and no tag of a phrase or link is in the gap. A digit stands on both sides, or the text goes on with a
+    `:` between letters and digits: `<u>urn:nbn:d</u>e:101`, but not `<u>urn:xmpp:ping</u>s`.
 If it does not go on there, but a letter or digit stands behind the tags of a style, its end is in doubt, and no name is
 found.
 Behind no gap a name goes on with `urn:` or a URL: there the next one begins. Nor does it go on with punctuation alone.
@@ -19,8 +24,6 @@ Behind no gap a name goes on with `urn:` or a URL: there the next one begins. No
 from __future__ import annotations
 
 from typing import NamedTuple
-
-import numpy as np
 
 from urnscan.arrays.ascii import (
     AMPERSAND,
@@ -39,7 +42,7 @@ from urnscan.arrays.ascii import (
 )
 from urnscan.arrays.jit import inner
 from urnscan.arrays.octets import Integers, Octets, is_urn
-from urnscan.arrays.strings import Vocabulary, index_words, word_number
+from urnscan.arrays.strings import Vocabulary, word_number
 from urnscan.scanner.kernel import Block
 from urnscan.scanner.views.references import MORE, NOTHING, STOP, References, is_invisible, read_reference
 
@@ -50,23 +53,26 @@ LONGEST_NAME = 1 << 17
 LOOK_BACK = 1024
 """Octets before a name in which the tag right before it begins."""
 
-_EXCLAMATION, _QUOTE, _U, _R = b'!"ur'
+_EXCLAMATION, _QUOTE, _U, _R, _S, _P = b'!"ursp'
 _SOFT_HYPHEN_FIRST = 0xC2
 _INVISIBLE_FIRST = (_SOFT_HYPHEN_FIRST, 0xE2, 0xEF)  # octets with which invisible characters begin in UTF-8
 _DELIMITERS = (HYPHEN, COLON, SLASH, EQUALS)
+_INNER = (*_DELIMITERS, *b"._+")
+_LANG, _STYLE = 0, 1  # numbers of attributes in `elements`
 _LONGEST_APOSTROPHE = len("&#x27;")
 _LONGEST_WORD = 40  # octets of the name of an element
 _LONGEST_COMMENT, _LONGEST_INDENT = 256, 256
 _LONGEST_SCHEME = 8
+_LONGEST_PART = 64  # octets before a `:`
 
 PART, LOOSE, TIGHT, PLAIN, TEXT, EMPTY, HYPHENATED = range(7)
 """Kinds of elements: one that parts texts; of a style; of a phrase or link; of nothing that a reader sees; with the text
 of a run, outside of which white space is none; one that is always empty; a hyphen.
 """
 _KIND, _CLOSING, _ENDED = 7, 8, 16  # parts of the number of a tag; it closes the element, or is all of it
-_PHRASE, _CLOSES, _OPENS, _REOPENS = 1, 2, 4, 8
+_PHRASE, _CLOSES, _OPENS, _REOPENS, _RESTYLES = 1, 2, 4, 8, 16
 # Bits of the tags of a gap: one is of a phrase or link; one closes the element that begins right before the name; one
-# opens an element; it is one like that which was closed.
+# opens an element; it is one like that which was closed; both are of a style.
 
 SLOTS = 3
 WRAPPER, DEPTH, DOUBT = range(SLOTS)
@@ -74,49 +80,14 @@ WRAPPER, DEPTH, DOUBT = range(SLOTS)
 number of elements of the name that are open, negative if others were closed; and whether its end is in doubt.
 """
 
-_HTML = {
-    LOOSE: "b bdi bdo big em font i mark nobr small span strong u",
-    TIGHT: "a abbr acronym cite code data dfn kbd samp time tt var",
-    EMPTY: "wbr",
-}
-# ECMA-376, part 1: 17.3.2 (runs), 17.3.3 (what is in them), 17.13 (annotations); 21.1.2.3 (runs of DrawingML). Not here:
-# text that is deleted, hidden, struck out or raised, fields, notes, tabs and line ends.
-_OFFICE = {
-    TIGHT: "w:hyperlink text:a",
-    PLAIN: """
-        w:r w:rPr w:rStyle w:rFonts w:b w:bCs w:i w:iCs w:caps w:smallCaps w:outline w:shadow w:emboss w:imprint w:noProof
-        w:snapToGrid w:color w:spacing w:w w:kern w:sz w:szCs w:highlight w:u w:effect w:bdr w:shd w:fitText w:rtl w:cs
-        w:em w:lang w:eastAsianLayout w:specVanish w:ins w:moveTo w:moveToRangeStart w:moveToRangeEnd w:rPrChange
-        w:proofErr w:bookmarkStart w:bookmarkEnd w:commentRangeStart w:commentRangeEnd w:commentReference
-        w:annotationRef w:permStart w:permEnd w:smartTag w:smartTagPr w:lastRenderedPageBreak w:softHyphen
-        w14:ligatures w14:numForm w14:numSpacing w14:stylisticSets w14:cntxtAlts w14:textOutline w14:textFill
-        a:r a:rPr a:solidFill a:srgbClr a:schemeClr a:sysClr a:prstClr a:lumMod a:lumOff a:alpha a:tint a:shade a:noFill
-        a:ln a:effectLst a:highlight a:uLnTx a:uLn a:uFillTx a:uFill a:latin a:ea a:cs a:sym a:hlinkClick
-        a:hlinkMouseOver a:extLst a:ext
-        text:span text:bookmark text:bookmark-start text:bookmark-end text:reference-mark text:reference-mark-start
-        text:reference-mark-end text:soft-page-break text:change text:change-start text:change-end
-        text:alphabetical-index-mark text:alphabetical-index-mark-start text:alphabetical-index-mark-end
-        text:toc-mark text:toc-mark-start text:toc-mark-end office:annotation-end
-    """,
-    TEXT: "w:t w:instrText a:t",
-    HYPHENATED: "w:noBreakHyphen",
-}
-
 
 class Elements(NamedTuple):
     """The inline elements of HTML, WordprocessingML, DrawingML and OpenDocument, by name, and the kind of each."""
 
     names: Vocabulary
     kinds: Octets
-
-
-def _elements() -> Elements:
-    kinds = {name: kind for kind, names in _OFFICE.items() for name in names.split()}
-    kinds |= {name: kind for kind, names in _HTML.items() for name in (names + " " + names.upper()).split()}
-    return Elements(index_words([name.encode() for name in kinds]), np.array(list(kinds.values()), np.uint8))
-
-
-ELEMENTS = _elements()
+    attributes: Vocabulary
+    """Beginnings of the attributes of a `<span>` of a style."""
 
 
 class Part(NamedTuple):
@@ -201,6 +172,7 @@ class _Gap(NamedTuple):
 def _gap(block: Block, at: int, start: int, state: Integers, data: tuple[Elements, References]) -> _Gap:
     """The gap at `at` in a name that begins at `start`."""
     octets, filled, _ = block
+    elements = data[0]
     begin, depth, tags = at, int(state[DEPTH]), 0
     octet, after, tag = _piece(octets, at, filled, data)
     while octet == NOTHING and after != MORE:
@@ -214,8 +186,11 @@ def _gap(block: Block, at: int, start: int, state: Integers, data: tuple[Element
                 tags |= _CLOSES if depth < 0 and state[WRAPPER] != -1 else 0
             else:
                 depth += 1
-                is_alike = tags & _CLOSES and _are_alike(octets, state[WRAPPER], at)
-                tags |= _OPENS | _REOPENS if is_alike else _OPENS
+                tags |= _OPENS
+                if tags & _CLOSES and _are_alike(octets, state[WRAPPER], at):
+                    tags |= _REOPENS
+                elif tags & _CLOSES and _is_style(octets, state[WRAPPER], elements) and _is_style(octets, at, elements):
+                    tags |= _RESTYLES
         at = after
         octet, after, tag = _piece(octets, at, filled, data)
     if after == MORE or octet == STOP:
@@ -235,11 +210,30 @@ def _goes_on(block: Block, gap: _Gap, part: Part) -> int:
         return 1
     if part.colons < 2 or part.last in _DELIMITERS:
         return int(is_alnum(octet) or (octet == COLON and part.colons < 2))
-    if octet == HYPHEN or octet == COLON or octet == SLASH:
+    restyles = gap.tags & _RESTYLES and not gap.tags & _PHRASE
+    is_sign = octet in _INNER if restyles else octet == HYPHEN or octet == COLON or octet == SLASH
+    if is_sign:
         if gap.after >= filled:
             return 0 if final else MORE
-        return int(is_digit(octets[gap.after]))
-    return int(not gap.tags & (_PHRASE | _OPENS) and is_digit(part.last) and is_digit(octet))
+        if is_digit(octets[gap.after]) or (restyles and is_letter(octets[gap.after])):
+            return 1
+    elif restyles or not is_alnum(octet):
+        return int(is_alnum(octet))
+    if gap.tags & (_PHRASE | _OPENS):
+        return 0
+    return 1 if is_digit(part.last) and is_digit(octet) else _holds_colon(block, gap.after)
+
+
+@inner
+def _holds_colon(block: Block, at: int) -> int:
+    """1 if letters, digits and `-` stand at `at`, a `:`, and a letter or digit; 0 if not, or MORE."""
+    octets, filled, final = block
+    end = min(filled, at + _LONGEST_PART)
+    while at < end and (is_alnum(octets[at]) or octets[at] == HYPHEN):
+        at += 1
+    if at + 1 >= filled:
+        return 0 if final else MORE
+    return int(octets[at] == COLON and is_alnum(octets[at + 1]))
 
 
 @inner
@@ -255,6 +249,27 @@ def _are_alike(octets: Octets, one: int, other: int) -> bool:
         if octets[one] == GREATER:
             return True
         one, other = one + 1, other + 1
+
+
+@inner
+def _is_style(octets: Octets, at: int, elements: Elements) -> bool:
+    """Whether the tag at `at` is of a style: of any element but `<span>`, or of a `<span>` that begins like one."""
+    if octets[at + 1] | CASE != _S or octets[at + 2] | CASE != _P:
+        return True
+    begin = at + len("<span ")
+    end = _end_of_word(octets, begin)
+    number = word_number(octets, begin, end, elements.attributes)
+    if number != _STYLE or octets[end] != EQUALS or octets[end + 1] not in (_QUOTE, APOSTROPHE):
+        return number == _LANG
+    return word_number(octets, end + 2, _end_of_word(octets, end + 2), elements.attributes) > _STYLE
+
+
+@inner
+def _end_of_word(octets: Octets, at: int) -> int:
+    """The end of the letters from `at` on, which a tag surrounds."""
+    while is_letter(octets[at]):
+        at += 1
+    return at
 
 
 @inner

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.ascii import SPACE
+from urnscan.arrays.ascii import APOSTROPHE, SPACE
 from urnscan.arrays.jit import read_only
 from urnscan.arrays.octets import Integers, Octets
 from urnscan.arrays.strings import take
@@ -23,7 +23,7 @@ from urnscan.scanner.grammar import Grammar
 from urnscan.scanner.kernel import CUT, END, Block, mark_wanted
 from urnscan.scanner.views import KINDS
 from urnscan.scanner.views.bare import LOOK_BACK, find_references
-from urnscan.scanner.views.markup import ELEMENTS
+from urnscan.scanner.views.elements import ELEMENTS
 from urnscan.scanner.views.markup import SLOTS as SLOTS_OF_MARKUP
 from urnscan.scanner.views.readings import WRAPS, Plan
 from urnscan.scanner.views.references import REFERENCES, STOP
@@ -229,6 +229,9 @@ class RecoveringScanner:
             return DONE
         if failed and behind + broken.places[-1] + 1 == len(octets):
             return OPEN
+        if at and octets[at - 1] == APOSTROPHE:  # it ends the URN where it stands again, if that is trimmed
+            windows.octets[used] = APOSTROPHE
+            used += 1
         end = used + len(broken.text)
         windows.octets[used:end] = np.frombuffer(broken.text, np.uint8)
         windows.octets[end] = STOP

@@ -12,6 +12,7 @@ import numpy as np
 
 from urnscan.arrays.ascii import (
     AMPERSAND,
+    APOSTROPHE,
     BACKSLASH,
     COLON,
     HASH,
@@ -49,7 +50,7 @@ from urnscan.scanner.views.references import MORE, NOTHING, STOP
 
 _LONGEST_PREFIX = len("urn:") + 32 + len(":")
 _FIRST = 40  # octets of a reading that are looked at first: in these most candidates fail
-_LONGEST_FRONT = 4  # octets of a "%HH" and a component that are not whole: `?=%4`
+_LONGEST_FRONT = 32  # octets of a "%HH", a component and a keyword that are not whole: `?=%4`, `?key`
 _SPARE = 1 << 12  # octets of a window behind its longest URN: to look ahead, also behind line ends
 _MOST_NOTHING = 16  # places in a row that are skipped, as a line end is; one more ends the reading
 
@@ -186,6 +187,9 @@ def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, pla
         if may_be_broken(octets, at, first_end, filled):
             state[FIRST_END] = first_end
             return ASK
+    if at > 0 and octets[at - 1] == APOSTROPHE:  # it ends the URN where it stands again, if that is trimmed
+        windows.octets[used] = APOSTROPHE
+        used += 1
     found_end, found_reading, begin = -1, -1, used
     if state[BROKEN]:
         found_end, found_reading, begin = windows.ends[count], WRAPS, state[BROKEN]
