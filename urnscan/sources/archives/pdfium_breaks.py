@@ -30,6 +30,7 @@ _HYPHEN = "\ufffe"
 """One sign of pdfium for a hyphen and a line end. It also stands for a glyph that is no character."""
 _SOFT = 2  # its number where pdfium counts characters
 _LONGEST_FONT = 200
+_LONG_ADDRESS = 500  # octets; few are longer
 _OCTETS = r"[A-Za-z0-9._~!$&'()*+,;=:@/?#%-]"
 _LINE_END = rf"{_HYPHEN}|[ \t]{{0,4}}\r\n[ \t]{{0,60}}"
 _NAME = re.compile(rf"(?P<part>[Uu][Rr][Nn]:{_OCTETS}*)(?P<runs>(?:(?:{_LINE_END})(?![Uu][Rr][Nn]:){_OCTETS}+){{1,4}})")
@@ -37,6 +38,7 @@ _RUN = re.compile(rf"({_LINE_END})({_OCTETS}+)")
 _DELIMITERS = ":/.-_@?=&#+"
 _FILLED = 2 / 3  # of the width of the column
 _PITCH = 2  # heights of a line from one to the next
+_AROUND = 10  # lines before and behind one that tell the width of its column
 _INDENT = 4  # heights of a line by which lines of a column begin apart from each other
 
 
@@ -70,8 +72,12 @@ class Breaks:
     """The text of a page, and the line ends that break names in it."""
 
     def __init__(self, text: PdfTextPage, page: PdfPage, pdf: PdfDocument) -> None:
+        from pypdfium2 import raw  # noqa: PLC0415 (a process loads it with its first PDF)
+
+        self._raw = raw
         self._said = text.get_text_range()
         self._text, self._page, self._pdf = text, page, pdf
+        self._known_edges: dict[int, tuple[float, float]] = {}
 
     def marked(self) -> str:
         """The text of the page, with a mark where a name goes on or ends, and with `-` and a line end for U+FFFE."""
@@ -86,7 +92,12 @@ class Breaks:
                     changes[each.last] = f"{shown}{mark}" + ("\n" if last == _HYPHEN else "")
                 if mark == _ENDS:
                     break
-        return "".join(changes.get(place, sign) for place, sign in enumerate(said)) if changes else said
+        pieces: list[str] = []
+        behind = 0
+        for place in sorted(changes):
+            pieces += said[behind:place], changes[place]
+            behind = place + 1
+        return "".join([*pieces, said[behind:]])
 
     def _breaks(self, name: re.Match[str]) -> Iterator[_Break]:
         """The line ends of what may be one name, in their order, up to a U+FFFE that is no hyphen."""
@@ -131,13 +142,15 @@ class Breaks:
     def _is_next_line(self, each: _Break) -> bool:
         """Whether the line is filled, and the next one is the next one of its column or begins another column."""
         last, following = self._box(each.last), self._box(each.following)
-        left, _ = self._edges[bisect(self._lines, (each.last, len(self._said))) - 1]
+        number = bisect(self._lines, (each.last, len(self._said))) - 1
+        left, _ = self._edges(number)
         height = last.top - last.bottom
         if following.bottom > last.bottom:
             is_next = following.left > last.right
         else:
             is_next = last.bottom - following.bottom < _PITCH * height and abs(following.left - left) < _INDENT * height
-        margin = median(right for other, right in self._edges if abs(other - left) < _INDENT * height)
+        around = map(self._edges, range(max(0, number - _AROUND), min(len(self._lines), number + _AROUND + 1)))
+        margin = median(right for other, right in around if abs(other - left) < _INDENT * height)
         return is_next and last.right - left > _FILLED * (margin - left)
 
     @functools.cached_property
@@ -145,10 +158,12 @@ class Breaks:
         """The places of the first and last character of each line."""
         return [(line.start(), line.end() - 1) for line in re.finditer(rf"[^{_HYPHEN}\r\n]+{_HYPHEN}?", self._said)]
 
-    @functools.cached_property
-    def _edges(self) -> list[tuple[float, float]]:
-        """The left and right edges of the lines."""
-        return [(self._box(first).left, self._box(last).right) for first, last in self._lines]
+    def _edges(self, number: int) -> tuple[float, float]:
+        """The left and right edges of a line."""
+        if number not in self._known_edges:
+            first, last = self._lines[number]
+            self._known_edges[number] = (self._box(first).left, self._box(last).right)
+        return self._known_edges[number]
 
     def _neighbour(self, place: int, step: int) -> int:
         """The next place from another on that is no blank and no line end, or one outside of the text."""
@@ -159,46 +174,44 @@ class Breaks:
 
     def _index(self, place: int) -> int:
         """The number of a character for pdfium, or -1 if the place is none of the text, or pdfium counts otherwise."""
-        from pypdfium2 import raw  # noqa: PLC0415 (a process loads it with its first PDF)
-
         if not 0 <= place < len(self._said):
             return -1
-        index = raw.FPDFText_GetCharIndexFromTextIndex(self._text, place)
+        index = self._raw.FPDFText_GetCharIndexFromTextIndex(self._text, place)
         known = _SOFT if self._said[place] == _HYPHEN else ord(self._said[place])
-        return index if raw.FPDFText_GetUnicode(self._text, index) == known else -1
+        return index if self._raw.FPDFText_GetUnicode(self._text, index) == known else -1
 
     def _is_hyphen(self, place: int) -> bool:
         """Whether a U+FFFE is a hyphen."""
-        from pypdfium2 import raw  # noqa: PLC0415 (as above)
-
-        return bool(raw.FPDFText_IsHyphen(self._text, self._index(place)) == 1)
+        index = self._raw.FPDFText_GetCharIndexFromTextIndex(self._text, place)
+        return bool(self._raw.FPDFText_IsHyphen(self._text, index) == 1)
 
     def _box(self, place: int) -> _Box:
         """The place of a character on the page."""
-        from pypdfium2 import raw  # noqa: PLC0415 (as above)
-
-        box = raw.FS_RECTF()
-        raw.FPDFText_GetLooseCharBox(self._text, self._index(place), box)
+        box = self._raw.FS_RECTF()
+        self._raw.FPDFText_GetLooseCharBox(self._text, self._index(place), box)
         return _Box(box.left, box.bottom, box.right, box.top)
 
     def _font(self, place: int) -> str:
         """The name of the font of a character, or its address if it has none; empty where there is none."""
-        from pypdfium2 import raw  # noqa: PLC0415 (as above)
-
         index = self._index(place)
         name = ctypes.create_string_buffer(_LONGEST_FONT)
-        if index >= 0 and raw.FPDFText_GetFontInfo(self._text, index, name, _LONGEST_FONT, None) > 1:
+        if index >= 0 and self._raw.FPDFText_GetFontInfo(self._text, index, name, _LONGEST_FONT, None) > 1:
             return name.value.decode("latin-1")
-        sign = raw.FPDFText_GetTextObject(self._text, index) if index >= 0 else None
-        return str(ctypes.addressof(raw.FPDFTextObj_GetFont(sign).contents)) if sign else ""
+        sign = self._raw.FPDFText_GetTextObject(self._text, index) if index >= 0 else None
+        return str(ctypes.addressof(self._raw.FPDFTextObj_GetFont(sign).contents)) if sign else ""
+
+    @functools.cached_property
+    def _has_links(self) -> bool:
+        """Whether the page has a link."""
+        return bool(self._raw.FPDFLink_Enumerate(self._page, ctypes.c_int(0), self._raw.FPDF_LINK()))
 
     def _address(self, place: int) -> str:
         """The address to which a link at a character leads, or an empty one."""
-        from pypdfium2 import raw  # noqa: PLC0415 (as above)
-
+        if not self._has_links:
+            return ""
         left, bottom, right, top = self._box(place)
-        link = raw.FPDFLink_GetLinkAtPoint(self._page, (left + right) / 2, (bottom + top) / 2)
-        return address(self._pdf, raw.FPDFLink_GetAction(link)).decode("latin-1") if link else ""
+        link = self._raw.FPDFLink_GetLinkAtPoint(self._page, (left + right) / 2, (bottom + top) / 2)
+        return address(self._pdf, self._raw.FPDFLink_GetAction(link)).decode("latin-1") if link else ""
 
 
 def address(pdf: PdfDocument, action: object) -> bytes:
@@ -207,7 +220,9 @@ def address(pdf: PdfDocument, action: object) -> bytes:
 
     if not action or raw.FPDFAction_GetType(action) != raw.PDFACTION_URI:
         return b""
-    length = raw.FPDFAction_GetURIPath(pdf, action, None, 0)
-    octets = ctypes.create_string_buffer(length)
-    raw.FPDFAction_GetURIPath(pdf, action, octets, length)
+    octets = ctypes.create_string_buffer(_LONG_ADDRESS)
+    length = raw.FPDFAction_GetURIPath(pdf, action, octets, _LONG_ADDRESS)
+    if length > _LONG_ADDRESS:
+        octets = ctypes.create_string_buffer(length)
+        raw.FPDFAction_GetURIPath(pdf, action, octets, length)
     return octets.value

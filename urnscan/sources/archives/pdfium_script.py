@@ -36,11 +36,12 @@ _BETWEEN = b"\n\n"  # no name goes on behind an empty line
 _XMP = (b"<?xpacket begin", b"<?xpacket end")
 _ENCRYPTED = {4: "it is encrypted, and needs a password", 5: "it is encrypted in a way that is not known"}
 """Errors of pdfium (`FPDF_ERR_`) that say more than that a PDF is damaged."""
-_LIGATURES = str.maketrans(
-    dict(zip("\x1b\x1c\x1d\x1e\x1f", ("ff", "fi", "fl", "ffi", "ffl"), strict=True))  # TeX's encoding T1
-    | dict(zip("\x0b\x0c\x0e\x0f", ("ff", "fi", "ffi", "ffl"), strict=True))  # OT1, whose "fl" is a line end
-)
-"""Letters of TeX's ligatures where a font does not tell what its signs mean; no other text has such octets."""
+_SIGNS = "\x1b\x1c\x1d\x1e\x1f\x0b\x0c\x0e\x0f"
+_LIGATURES = str.maketrans(dict(zip(_SIGNS, "ff fi fl ffi ffl ff fi ffi ffl".split(), strict=True)))
+"""Letters of TeX's ligatures where a font does not tell what its signs mean; no other text has such octets.
+
+The signs are numbers in TeX's encodings T1, and OT1, whose "fl" is a line end.
+"""
 _DRAWN_HYPHEN = re.compile("\u2010(?=\r\n)")
 
 
@@ -99,7 +100,8 @@ def _page(pdf: PdfDocument, page: PdfPage, name: str) -> Iterator[_Frame]:
     """Frames of a page."""
     with contextlib.closing(page.get_textpage()) as text:
         said = _breaks().Breaks(text, page, pdf).marked()
-        said = said.translate(_LIGATURES)
+        if any(map(said.__contains__, _SIGNS)):
+            said = said.translate(_LIGATURES)
     if said:
         # A hyphen that is none of ASCII was drawn where a word was divided: it becomes what it was, a soft hyphen.
         yield TEXT, name, _DRAWN_HYPHEN.sub("\xad", said).encode(errors="replace")
