@@ -11,9 +11,11 @@ import bz2
 import gzip
 import io
 import itertools
+import json
 import lzma
 import sys
 import tarfile
+import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +29,7 @@ from tests.fuzzing.targets import CORPUS
 from tests.property.test_forms import Archive, Table, Text
 from tests.records.test_readers import PIECES
 from tests.sources.test_orc import orc_of
+from tests.support.lakes import delete_by_vector, delta, iceberg
 from tests.support.packed import dictionary_frame, tar, with_dictionary, zipped
 from tests.support.pdfs import Pdf
 from tests.support.registrations import EXAMPLES
@@ -59,14 +62,15 @@ _SAMPLES_OF = {
     "read-jsonl": ("records.jsonl",),
     "read-encodings": ("utf16.txt", "utf16-without-mark.txt"),
 }
-_HEADS = {"kernel": finding.HEAD, "parse": 1, "records": records.HEAD}
+_HEADS = {"kernel": finding.HEAD, "parse": 1, "records": records.HEAD, "lake": 0}
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
     """Corpora and what they begin with: each file with several choices of the options."""
     for folder, octets in _files():
         size = _HEADS.get(folder.partition("-")[0], inputs.HEAD)
-        for head in (bytes(size), bytes(range(3, 3 + 8 * size, 8)), bytes(255 - 30 * at for at in range(size))):
+        heads = (bytes(size), bytes(range(3, 3 + 8 * size, 8)), bytes(255 - 30 * at for at in range(size)))
+        for head in dict.fromkeys(heads):
             yield folder, head + octets
     for number, nid in enumerate(NIDS):
         for name, _ in EXAMPLES[nid].get("valid", [])[:2]:
@@ -146,7 +150,32 @@ def _forms() -> Iterator[tuple[str, bytes]]:
     yield "read-jsonl", b'{"urn": "urn:a:b"}\n\n[1]\n{"id": "\\ud800"'
     for codec in ("utf-16", "utf-32", "hz", "shift_jis"):
         yield "read-encodings", "urn:a:b ä文 urn:c:d".encode(codec, "replace")
+    yield from _logs()
     yield "read-gzip", gzip.compress(Text(zlib.compress(_TEXT)).build(), mtime=0)
+
+
+def _logs() -> Iterator[tuple[str, bytes]]:
+    """Logs of tables of data lakes, as their libraries write them."""
+    rows = pa.table({"urn": ["urn:a:b"], "part": ["x y"], "more": [[{"of": "urn:c:d"}]]})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "delta")
+        delta(path, rows, partition_by=["part"])
+        delete_by_vector(path, [0])
+        commits = [file.read_bytes() for file in sorted(path.glob("_delta_log/*.json"))]
+        yield "lake-delta", b"\n".join([commits[0], commits[1].splitlines()[-1]])
+        yield "lake-delta", b"\0" + commits[0]
+        yield (
+            "lake-delta",
+            commits[0]
+            + b'\n{"add":{"path":"../b%2F","partitionValues":{},"size":1,"modificationTime":1,"dataChange":true}}',
+        )
+        _, path = iceberg(folder, rows)
+        metadata = json.loads(max(path.glob("metadata/*.metadata.json")).read_bytes())
+        for location in ("file:///w/t", "s3://w/t"):
+            metadata["location"] = location
+            metadata["snapshots"][0]["manifest-list"] = f"{location}/metadata/snap.avro"
+            yield "lake-iceberg", json.dumps(metadata).encode()
+        yield "lake-iceberg", json.dumps(metadata | {"current-snapshot-id": None, "snapshots": [], "refs": {}}).encode()
 
 
 def main() -> None:

@@ -104,6 +104,19 @@ _FORMS: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
     ("encodings", "in.txt", (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff", b"+/v8", b"\x1b$B", b"\x0e", b"~{")),
 )  # fmt: skip
 
+_LAKES = (
+    (
+        "delta",
+        f"_delta_log/{0:020}.json",
+        (b'{"add":', b'{"remove":', b'"path":"a.parquet"', b'"deletionVector":', b'"../', b"%2F"),
+    ),
+    (
+        "iceberg",
+        "metadata/v1.metadata.json",
+        (b'"snapshots":[', b'"manifest-list":', b'"name-mapping":', b'"../', b"file:///"),
+    ),
+)
+
 
 def _all() -> Iterable[Target]:
     scan = {"run": finding.kernel, "folder": "kernel", "tokens": (*_URNS, *_HIDDEN), "most": 1024}
@@ -123,6 +136,9 @@ def _all() -> Iterable[Target]:
         )
         run = functools.partial(inputs.form, file_name, columns=columns, encoded=name == "encodings")
         yield Target(name=f"read-{name}", run=run, folder=f"read-{name}", tokens=tokens, most=8192)
+    for kind, log, tokens in _LAKES:
+        run = functools.partial(inputs.lake, kind, log)
+        yield Target(name=f"lake-{kind}", run=run, folder=f"lake-{kind}", tokens=tokens)
     yield Target(name="files-from", run=inputs.files_from, folder="files-from", tokens=(b"\n", b"\0", b"urn.txt"))
     yield Target(
         name="urls",

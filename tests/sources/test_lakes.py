@@ -140,6 +140,18 @@ def test_removed_part_of_a_column(tmp_path):
     assert len(texts(values, "text")) == 3
 
 
+def test_removed_part_of_a_column_of_iceberg(tmp_path):
+    """forms.md: a column of Iceberg of which a part was removed is not read, also where the part is one of a list."""
+    rows = pa.table({"text": ["urn:a:b"], "pair": [{"a": "urn:a:c", "b": "urn:a:d"}], "more": [[{"a": "x", "b": "y"}]]})
+    table, folder = iceberg(tmp_path, rows)
+    for path in (("pair", "b"), ("more", "element", "b")):
+        with table.update_schema(allow_incompatible_changes=True) as update:
+            update.delete_column(path)
+    values, errors = read(folder)
+    assert texts(values) == ["urn:a:b"]
+    assert ["column 'pair' is not read" in errors[0], "column 'more' is not read" in errors[1]] == [True, True]
+
+
 @pytest.mark.quick
 def test_column_that_came_later(tmp_path):
     """A column that some files lack is one of the table: `--column` finds no fault with them."""

@@ -216,7 +216,7 @@ def _answer(asked: dict[str, str]) -> dict[str, Any]:
         return _delta(folder) if asked["kind"] == DELTA else _iceberg(folder, metadata)
     except BaseException as error:  # noqa: BLE001 (a panic of Rust is no Exception)
         lines = str(error).strip().splitlines() or [type(error).__name__]
-        return {"refused": lines[0]}
+        return {"refused": "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in lines[0])}
 
 
 def main() -> None:
