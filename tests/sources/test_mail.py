@@ -170,6 +170,73 @@ def test_any_header(value):
     messages._decoded(value)
 
 
+FIELDS = (
+    *(
+        "From: a@ex.org",
+        "Subject:  urn:ex:a \t b ",
+        "X-A:\tx\n y\n\tz",
+        "Subject: =?utf-8?q?urn=3Aex=3Aa?=",
+        "To:",
+        "X:\n y",
+        "X: a\n  ",
+    ),
+    *(
+        "Content-Type: text/plain",
+        "content-type: TEXT/HTML; charset=UTF-8",
+        'Content-Type: text/plain; format=flowed; charset="latin1"',
+    ),
+    *(
+        "Content-Type: text/plain; charset=x-none",
+        "Content-Type: text/plain; charset=cp037;\n format=flowed",
+        "Content-Type: image/png",
+    ),
+    *(
+        "Content-Type: text/plain; name=a.txt",
+        "Content-Type: multipart/mixed; boundary=b",
+        "Content-Disposition: attachment",
+    ),
+    *(
+        "Content-Transfer-Encoding: 8bit",
+        "Content-Transfer-Encoding: base64",
+        "Content-Transfer-Encoding:quoted-printable",
+    ),
+    *(
+        "Content-Length: 5",
+        "Content-Type: text/html",
+        "Über: a",
+        "a b: c",
+        ": x",
+        "X\x01: a",
+        "X: a\x0bb",
+        "X: a\rb",
+        "From a Tue 10:00",
+    ),
+)
+
+
+@given(
+    fields=st.lists(st.sampled_from(FIELDS[:2]) | st.sampled_from(FIELDS), max_size=5),
+    body=st.binary(max_size=9) | st.sampled_from([b"dXJuOmV4OmE=", b"urn=3Aex=3Aa", b"--b\n\nurn:ex:a\n--b--"]),
+    end=st.sampled_from(["\n", "\r\n"]),
+)
+def test_a_plain_message_is_read_as_by_the_parser(fields, body, end):
+    """A message is taken apart without Python's parser only where this gives the same."""
+    octets = "".join(f"{field}\n" for field in [*fields, ""]).replace("\n", end).encode("latin-1") + body
+    texts = messages._plain(octets, "1/")
+    assert texts is None or (texts, []) == messages._parts(messages._parsed(octets), "1/")
+
+
+def test_a_plain_message_needs_no_parser(monkeypatch):
+    """What most messages of lists are like is read without Python's parser, which takes most of the time."""
+    monkeypatch.setattr(messages, "_parsed", None)
+    octets = b"From: a\nSubject: b\n c\nContent-Type: text/plain; charset=latin1\n\n\xe4 urn:ex:a"
+    texts = [
+        ("headers", b"From: a\nSubject: b c\nContent-Type: text/plain; charset=latin1\n"),
+        ("text", "ä urn:ex:a".encode()),
+    ]
+    assert messages.take_apart(octets, "") == (texts, [])
+
+
 class TestDamage:
     @pytest.mark.slow
     def test_cut_off_anywhere(self, tmp_path):

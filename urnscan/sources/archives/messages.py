@@ -1,4 +1,7 @@
-"""A message (RFC 5322, MIME) -> its headers and bodies, decoded, and what is attached to it."""
+"""A message (RFC 5322, MIME) -> its headers and bodies, decoded, and what is attached to it.
+
+A message of one text, with nothing that is encoded, is read without Python's parser, which takes most of the time.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,15 @@ Parts: TypeAlias = list[tuple[str, bytes]]
 _MOST_BOUNDARIES = 50  # in a message: each line is compared with all of them
 _FOLD = re.compile(r"\r?\n(?=[ \t])")
 _WORD = re.compile(r"=\?([!-)+->@-~]+?)(?:\*[!-)+->@-~]*)?\?([bqBQ])\?([!->@-~]*)\?=(?:[ \t\r\n]+(?==\?))?")
+_PLAIN_HEAD = re.compile(rb"(?:[!-9;-~]+:[ \t]*[!-~][ -~\t]*\r?\n(?:[ \t]+[!-~][ -~\t]*\r?\n)*)+\r?\n")
+"""Headers of ASCII, none of them empty."""
+_PLAIN_FIELD = re.compile(
+    rb"""content-length:.*|content-transfer-encoding:[ \t]*(?:7bit|8bit|binary)[ \t]*|"""
+    rb"""content-type:[ \t]*text/(?P<kind>plain|html)(?:[ \t]*;[ \t]*format=flowed)?"""
+    rb"""(?:[ \t]*;[ \t]*charset=(?P<quote>"?)(?P<charset>[a-z0-9_-]+)(?P=quote))?(?:[ \t]*;[ \t]*format=flowed)?[ \t]*""",
+    re.IGNORECASE,
+)
+"""Fields of a body that is as it stands there, each in one line."""
 _AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
 
 
@@ -27,7 +39,31 @@ def take_apart(octets: bytes, before: str) -> tuple[Parts, Parts]:
 
     Raises ValueError if it would take too long, and errors of all kinds where a message is no message.
     """
-    return _parts(_parsed(octets), before)
+    plain = _plain(octets, before)
+    return (plain, []) if plain is not None else _parts(_parsed(octets), before)
+
+
+def _plain(octets: bytes, before: str) -> Parts | None:
+    """The texts of a message of one text in which nothing is encoded; None for any other."""
+    head = _PLAIN_HEAD.match(octets)
+    if head is None or b"=?" in head[0]:
+        return None
+    headers = []
+    body, charset, of_body = "text", "", set()
+    for line in (
+        head[0].replace(b"\r\n", b"\n").replace(b"\n ", b" ").replace(b"\n\t", b"\t").rstrip(b"\n").split(b"\n")
+    ):
+        name, _, value = line.partition(b":")
+        headers.append(b"%b: %b\n" % (name, value.lstrip(b" \t")))
+        if name[:8].lower() == b"content-":
+            field = _PLAIN_FIELD.fullmatch(line)
+            if field is None or name.lower() in of_body:
+                return None
+            of_body.add(name.lower())
+            if field["kind"]:
+                body = "html" if field["kind"].lower() == b"html" else "text"
+                charset = (field["charset"] or b"").decode()
+    return [(f"{before}headers", b"".join(headers)), (before + body, _in_utf_8(octets[head.end() :], charset))]
 
 
 def _parsed(octets: bytes) -> Message:
