@@ -20,7 +20,7 @@ import pytest
 
 import urnscan
 from tests.support.packed import tar, zipped
-from tests.support.pdfs import Pdf
+from tests.support.pdfs import COLUMN, Pdf
 from urnscan.run.options import Options
 from urnscan.sources import scripts
 from urnscan.sources.archives import pdf as pdf_form
@@ -147,6 +147,7 @@ BEFORE = "the name that this text is about is "
     [
         (("", BEFORE, "urn:example:a:"), ("b", " and"), "urn:example:a:b"),
         (("", BEFORE, "urn:example:1."), ("2", " and"), "urn:example:1.2"),
+        (("", BEFORE, "urn:example:a:"), (f"{COLUMN}b", " and"), "urn:example:a:b"),
         (
             ("urn:example:a-name-that-fills-a-line-alone/",),
             ("b", " and"),
@@ -158,7 +159,17 @@ BEFORE = "the name that this text is about is "
         (("", "a ", "urn:example:a:"), ("b", " and"), "urn:example:a"),
         (("", BEFORE, "urn:example:a:"), ("       ", "         ", "b"), "urn:example:a"),
     ],
-    ids=["apart before", "dot", "apart behind", "in a word", "another font", "one font", "not filled", "not below"],
+    ids=[
+        "apart before",
+        "dot",
+        "in the next column",
+        "apart behind",
+        "in a word",
+        "another font",
+        "one font",
+        "not filled",
+        "not below",
+    ],
 )
 def test_fonts_tell_whether_a_name_goes_on(found, first, second, name):
     r"""pdf.md: a name in a font of its own, as `\url` sets it, goes on in a line that begins in this font."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 _LINE = 14  # points
 _LEFT, _TOP = 50, 750
+_SECOND = 430
+COLUMN = "\v"
 _CMAP = b"""begincmap 1 begincodespacerange <00> <FF> endcodespacerange
 1 beginbfrange <01> <FF> <0001> endbfrange %b endcmap"""
 
@@ -17,7 +19,9 @@ class Pdf:
     """What is in a PDF."""
 
     pages: Sequence[Sequence[str | tuple[str, ...]]] = ()
-    """The lines of each page, in Latin-1. The parts of a line are set in Courier and Times in turn."""
+    """The lines of each page, in Latin-1. The parts of a line are set in Courier and Times in turn; a COLUMN before one
+    begins a second column.
+    """
     links: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """Addresses of links, by the index of the page."""
     linked: Mapping[tuple[int, int], str] = field(default_factory=dict)
@@ -104,11 +108,12 @@ def _times(objects: _Objects) -> bytes:
 def _line(parts: str | tuple[str, ...]) -> bytes:
     """What shows the next line."""
     parts = (parts,) if isinstance(parts, str) else parts
+    moved = b"1 0 0 1 %d %d Tm " % (_SECOND, _TOP) if parts[0].startswith(COLUMN) else b""
     shown = (
-        b"/%b 12 Tf (%b) Tj " % (font, _escaped(part))
+        b"/%b 12 Tf (%b) Tj " % (font, _escaped(part.removeprefix(COLUMN)))
         for part, font in zip(parts, itertools.cycle((b"F", b"G")), strict=False)
     )
-    return b"T* " + b"".join(shown)
+    return moved + b"T* " + b"".join(shown)
 
 
 class _Objects:
