@@ -194,7 +194,7 @@ class TestDeeds:
                 if isinstance(node, ast.Attribute) and node.attr in ("stdout", "stderr", "__stdout__"):
                     on_streams.add(module.package)
         assert printing == {"cli"}
-        streams = {"cli", "display", "dedup", "sources"}
+        streams = {"cli", "display", "dedup", "library", "sources"}
         assert on_streams == streams, "but for a bar, and for pipes between our own processes"
 
     def test_who_opens_files(self):

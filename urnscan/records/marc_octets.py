@@ -49,7 +49,7 @@ class OctetTables:
         self._own_in = functools.lru_cache(_REPEATED)(self._read_own)
 
     def of_runs(self) -> Tables:
-        """The same for compiled code; a control number (001) is always read."""
+        """The tables of both families for compiled code. A control number (001) is always read."""
         tables = self._owned, self._describing
         given, packed = (np.array([[tag in each[name] for tag in TAGS] for name in FAMILIES]) for each in tables)
         given[:, 1] = True
