@@ -208,17 +208,36 @@ def test_skew_damage_and_parts(spark, corpus):
         assert len(errors) > 3
 
 
-def test_ranges_of_keys(spark, corpus, monkeypatch):
-    """Classes are in order, and each is whole, where many executors have a range of the keys each."""
-    from urnscan.spark import driver, partitions
-    from urnscan.spark.executors import Wanted
+@pytest.mark.parametrize("heads", ["none", "that fit", "that do not"])
+def test_ranges_of_keys(spark, corpus, tmp_path, monkeypatch, heads):
+    """Classes are in order, and each is whole, where many executors have a range of the keys each.
 
-    monkeypatch.setattr(driver, "_RANGE", 1 << 10)
+    Ranges that the heads of tasks gave are those of the scan; if they do not fit, rows are parted again.
+    """
+    from urnscan.spark import driver, executors, keys, partitions
+
+    monkeypatch.setattr(keys, "_RANGE", 1 << 10)
+    monkeypatch.setattr(keys, "_SAMPLED_IN_HEAD", 1)
     monkeypatch.setattr(partitions, "_PARTITION", 1 << 15)
+    if heads != "none":
+        monkeypatch.setattr(keys, "_SHARE", 1 << 14)
+    if heads == "that do not":  # each file begins with names that sort before all others
+        (tmp_path / "all").mkdir()
+        for number in range(5):
+            names = [f"urn:a:{some}" for some in range(40_000)] + [f"urn:b:{number}-{some}" for some in range(40_000)]
+            (tmp_path / "all" / f"{number}.txt").write_text("\n".join(names))
+        corpus = tmp_path / "all"
+        monkeypatch.setattr(keys, "_RANGE", 1 << 20)
+        monkeypatch.setattr(keys, "_SHARE", 1 << 18)
     one = urnscan.scan(corpus).classes.to_pylist()
-    with driver.scan_inputs(spark, [str(corpus)], Wanted(Options(), sampled=1)) as scan:
+    with driver.scan_inputs(spark, [str(corpus)], executors.Wanted(Options(), sampled=1)) as scan:
+        before = scan._ranges
+        assert (len(before) > 1) == (heads != "none")
+        used = {row["range"] for row in scan.raw.where("kind = 'partial'").select("range").collect()}
+        assert used <= {*range(len(before))}
         classes = scan.classes
         assert classes.rdd.getNumPartitions() > 4
+        assert (classes.rdd.getNumPartitions() == len(before)) == (heads == "that fit")
         assert classes.toArrow().to_pylist() == one
 
 

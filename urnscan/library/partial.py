@@ -97,14 +97,14 @@ def scan_partial(
                 case Rows():
                     counts += piece.counts
                     if piece.partial is not None:
-                        found += sums.add(piece.partial, piece.names)
+                        found += [rows for _, rows in sums.add(piece.partial, piece.names)]
                 case Done():
                     is_counted = isinstance(task, Part) and task.place == part_of
                     counts += replace(piece.counts, inputs=0) if is_counted else piece.counts
                     if isinstance(task, Part) and piece.counts.inputs:
                         part_of = task.place
     failures.finish()
-    found += sums.end()
+    found += [rows for _, rows in sums.end()]
     return Partial(packed(found, NAMED_PARTIAL), counts, tuple(told), options, places)
 
 

@@ -1,7 +1,8 @@
 """Scans on Apache Spark, for more than one machine: `pip install 'urnscan[spark]'`.
 
 frames: schemas of the rows that executors exchange, and blobs of rows.
-partitions: tasks -> the partitions of a frame.
+keys: samples of keys -> the ranges of keys that executors group.
+partitions: tasks and ranges -> the partitions of a frame.
 executors: functions that run in executors, batch by batch.
 driver: the public functions `scan`, `occurrences`, `classes`, `scan_column`.
 causes: errors of Spark -> one line that names the cause.

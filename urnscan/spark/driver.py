@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from urnscan.errors import ArgumentError, FatalError, SourceError, SourceNote, checks_options
-from urnscan.grouping.ranges import choose_ranges
+from urnscan.grouping.ranges import Ranges
 from urnscan.run.failures import add_note
 from urnscan.run.options import OF_INPUTS, Options, named_inputs, read_options
 from urnscan.run.pieces import Counts
@@ -22,9 +22,10 @@ from urnscan.run.pipeline import Report
 from urnscan.run.tasks import Argument, Part, tasks
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.spark import executors
-from urnscan.spark.executors import Keys, Told, Wanted
+from urnscan.spark.executors import Told, Wanted
 from urnscan.spark.frames import CLASSES_HERE, CUT, OCCURRENCES_HERE, PART, RAW, REJECTED, ddl
-from urnscan.spark.partitions import cores_of, first_tasks, partitions_of
+from urnscan.spark.keys import Keys
+from urnscan.spark.partitions import by_range, cores_of, first_tasks, partitions_of, ranges_before
 from urnscan.tables.editions import names_now
 from urnscan.tables.schemas import WRITTEN
 from urnscan.urn.namespaces.own import Rules
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
 
-_RANGE = 32 << 20  # octets of rows of a range of keys, about
-_LEAST = 4 << 20  # the same where they are fewer ranges than cores
 _KEY = "urnscan"  # of the options in the metadata of the column `urn`
 
 
@@ -54,6 +53,8 @@ class Scan:
     """Their number."""
     has_parts: bool
     """Whether a file was cut into parts, each of which counts its lines from 1: these tables then begin with a scan."""
+    _ranges: Ranges
+    """Ranges of keys by which executors part what they find."""
 
     @property
     def occurrences(self) -> DataFrame:
@@ -63,7 +64,7 @@ class Scan:
     @property
     def classes(self) -> DataFrame:
         """The table of classes, sorted by `urn`. Begins with a scan: the ranges of its partitions depend on what is found."""
-        return _classes(self._blobs("partial"), self._told[1], self.options)
+        return _classes(self._in_ranges(), self.options)
 
     @property
     def rejects(self) -> DataFrame:
@@ -87,7 +88,7 @@ class Scan:
         Gives a row for each file, in the order of the table (`frames.PART`). Files that lost attempts leave are others.
         """
         options, before = self.options, self._lines_before
-        blobs = _cut(self._blobs("partial"), self._told[1]) if table == "classes" else self._in_order(table)
+        blobs = self._in_ranges() if table == "classes" else self._in_order(table)
 
         def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
             if table == "classes":
@@ -170,6 +171,15 @@ class Scan:
             return blobs
         number = F.size(F.filter(F.lit(firsts), lambda first: first <= F.col("task"))) - 1
         return blobs.repartitionById(len(firsts), number).sortWithinPartitions("task", "row")
+
+    def _in_ranges(self) -> DataFrame:
+        """Blobs of partial rows by range. They are parted again if the ranges do not fit what was found."""
+        blobs, ranges, keys = self._blobs("partial"), self._ranges, self._told[1]
+        cores = cores_of(self.raw.sparkSession)
+        if not keys.fit(ranges, cores):
+            ranges = keys.ranges(cores)
+            blobs = blobs.select(*CUT.names).mapInArrow(lambda batches: executors.cut(batches, ranges), ddl(CUT))
+        return by_range(blobs, ranges)
 
     def _blobs(self, kind: str) -> DataFrame:
         return self.raw.where(f"kind = '{kind}'").drop("kind")
@@ -294,11 +304,12 @@ def classes(occurrences: DataFrame, *, rules: Rules = None) -> DataFrame:
     options = Options(syntax=metadata["syntax"], equivalence=metadata["equivalence"], rules=rules)
     if options.level.rulebook.sha256 != metadata.get("rules"):
         raise ArgumentError("these occurrences were found with other rules: give the same file as rules=")
+    _, keys = _told(occurrences.select("urn").mapInArrow(executors.keys_of_occurrences, ddl(RAW)))
+    ranges = keys.ranges(cores_of(occurrences.sparkSession))
     # Rows are added up in input order, so partitions must be ranges of `place`, each sorted.
     ordered = occurrences.select(*names).repartitionByRange("place").sortWithinPartitions("place")
-    partial = ordered.mapInArrow(executors.partial_of_occurrences, ddl(RAW)).drop("kind")
-    _, keys = _told(occurrences.select("urn").mapInArrow(executors.keys_of_occurrences, ddl(RAW)))
-    return _classes(partial, keys, options)
+    partial = ordered.mapInArrow(lambda batches: executors.partial_of_occurrences(batches, ranges), ddl(RAW))
+    return _classes(by_range(partial, ranges), options)
 
 
 @checks_options
@@ -361,10 +372,11 @@ def scan_inputs(spark: SparkSession, inputs: Sequence[Argument], wanted: Wanted,
     planned = list(tasks(inputs, wanted.options, outputs, wanted.sizes))
     has_parts = any(isinstance(task, Part) for task in planned)
     partitions = list(partitions_of(planned, cores_of(spark)))
+    ranges = ranges_before(spark, planned, wanted) if "classes" in wanted.tables else Ranges()
     numbers = spark.range(0, len(partitions), 1, max(1, len(partitions)))
     # Functions take the tasks along, as Spark Connect has no broadcast; classic Spark makes one of it if they are many.
-    raw = numbers.mapInArrow(lambda batches: executors.scanned_tasks(batches, wanted, partitions), ddl(RAW))
-    return Scan(raw.persist(StorageLevel.DISK_ONLY), wanted.options, len(partitions), has_parts)
+    raw = numbers.mapInArrow(lambda batches: executors.scanned_tasks(batches, wanted, partitions, ranges), ddl(RAW))
+    return Scan(raw.persist(StorageLevel.DISK_ONLY), wanted.options, len(partitions), has_parts, ranges)
 
 
 def _told(blobs: DataFrame) -> tuple[list[Told], Keys]:
@@ -373,23 +385,14 @@ def _told(blobs: DataFrame) -> tuple[list[Told], Keys]:
     for (blob,) in blobs.select("rows").collect():
         some, sampled = pickle.loads(blob)  # noqa: S301 (pickled by executors, which run the same code)
         told += some
-        keys.some += sampled.some
-        keys.octets += sampled.octets
+        keys.add(sampled)
     return sorted(told, key=lambda each: each.task), keys
 
 
-def _classes(partial: DataFrame, keys: Keys, options: Options) -> DataFrame:
-    """Blobs of partial rows -> CLASSES_HERE rows."""
+def _classes(blobs: DataFrame, options: Options) -> DataFrame:
+    """Blobs of partial rows, by range -> CLASSES_HERE rows."""
 
     def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return executors.plain(executors.classes_of_range(batches, options), CLASSES_HERE)
 
-    return _cut(partial, keys).mapInArrow(rows_of, ddl(CLASSES_HERE))
-
-
-def _cut(partial: DataFrame, keys: Keys) -> DataFrame:
-    """Blobs of partial rows, cut; a partition is a range of `urn`, so an executor has all rows of a class."""
-    most = max(keys.octets // _RANGE, min(cores_of(partial.sparkSession), keys.octets // _LEAST), 1)
-    ranges = choose_ranges(keys.some, most)
-    blobs = partial.mapInArrow(lambda batches: executors.cut(batches, ranges), ddl(CUT))
-    return blobs.repartitionById(len(ranges), "range").sortWithinPartitions("task", "row")
+    return blobs.mapInArrow(rows_of, ddl(CLASSES_HERE))

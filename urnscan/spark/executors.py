@@ -6,15 +6,15 @@ Each public function is an argument of `mapInArrow`: it gets the batches of a pa
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import platform
 import uuid
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 
@@ -22,31 +22,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import number_array, octet_strings
+from urnscan.arrays.arrow import number_array
 from urnscan.errors import FatalError, SourceError
 from urnscan.grouping.ranges import Ranges
 from urnscan.output.parquet import ParquetOutput
 from urnscan.run.failures import Failures
 from urnscan.run.options import Options
-from urnscan.run.partial import ROWS, Sums, classes_of_partial, packed, unpacked
+from urnscan.run.partial import ROWS, Sums, classes_of_partial, names_of, packed, parted, unpacked
 from urnscan.run.pieces import Counts, Done, Failed, Rows, add_lines
 from urnscan.run.tasks import Part, Sizes, Task
 from urnscan.run.worker import Worker
 from urnscan.scanner.views import make_scanner
 from urnscan.sources.remote.urls import in_folder, is_url
 from urnscan.spark import frames
+from urnscan.spark.keys import SAMPLED, Keys, keys_of_head
 from urnscan.tables.rows import count_untrimmed, occurrences_in_values
-from urnscan.tables.schemas import REJECTS, SINGLE, WRITTEN
+from urnscan.tables.schemas import PARTIAL, REJECTS, SINGLE, WRITTEN
 from urnscan.tables.values import scan_values
 
 SIZES = Sizes(part=16 << 20)
-SAMPLED = 4096
-"""One of so many rows is in the sample by which ranges are chosen."""
-
-_KEY = 1024  # octets of a key in it, at most
 _MEMORY = 256 << 20  # octets of rows that an executor groups in memory
 
-_Blob = tuple[int, int, str, bytes]
+_Blob = tuple[int, int, str, int, bytes]
 """A row of RAW."""
 
 
@@ -78,53 +75,57 @@ class Told:
     """Octets of its blobs, by their kind; but those of `partial` are of all tasks of a partition together."""
 
 
-@dataclass
-class Keys:
-    """Some keys of rows, by which ranges are chosen."""
-
-    some: list[bytes] = field(default_factory=list)
-    octets: int = 0
-    """Octets of all the rows."""
-
-    def take(self, rows: pa.RecordBatch, every: int, seed: str) -> None:
-        """Take one of `every` keys. The seed chooses the first, so that many small batches are sampled, too."""
-        first = zlib.crc32(seed.encode()) % every
-        chosen = rows.column("urn").take(number_array(np.arange(first, rows.num_rows, every)))
-        self.some += [key.encode()[:_KEY] for key in chosen.to_pylist()]
-        self.octets += rows.nbytes
-
-
 _workers: dict[Wanted, Worker] = {}
 """The worker of the last partition, if that was finished: otherwise its buffers hold texts."""
 
 
+def keys_of_heads(
+    batches: Iterable[pa.RecordBatch], wanted: Wanted, heads: Sequence[bytes]
+) -> Iterator[pa.RecordBatch]:
+    """Numbers of heads -> RAW rows with the octets that were read of each, and keys; `heads` are tasks, pickled."""
+    _begin(wanted.folder)
+    for (number,) in _values(batches, "id"):
+        keys = keys_of_head(pickle.loads(heads[number]), wanted.options, wanted.sizes)  # noqa: S301 (as below)
+        yield frames.batch([(number, 0, "told", 0, pickle.dumps(keys))], frames.RAW)
+
+
 def scanned_tasks(
-    batches: Iterable[pa.RecordBatch], wanted: Wanted, planned: Sequence[tuple[int, bytes]]
+    batches: Iterable[pa.RecordBatch], wanted: Wanted, planned: Sequence[tuple[int, bytes]], ranges: Ranges
 ) -> Iterator[pa.RecordBatch]:
     """Numbers of partitions -> RAW rows; `planned` has the number of the first task of each, and its tasks, pickled."""
-    with contextlib.suppress(OSError):  # without the folder, each input at a relative path fails
-        os.chdir(wanted.folder)
+    _begin(wanted.folder)
     tables = wanted.tables | {"classes"}  # their rows have the numbers of inputs
     worker = _workers.pop(wanted, None) or Worker(wanted.options, wanted.sizes, tables, lambda _: None)
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            first, tasks = planned[number]
-            # Pickled by the driver, which may run any code here.
-            for blob in _scanned(first, pickle.loads(tasks), worker, wanted):  # noqa: S301
-                yield frames.batch([blob], frames.RAW)
+    for (number,) in _values(batches, "id"):
+        first, tasks = planned[number]
+        sums = _Sums(wanted.sampled, ranges)
+        # Pickled by the driver, which may run any code here.
+        for blob in _scanned(first, pickle.loads(tasks), worker, sums if "classes" in wanted.tables else None):  # noqa: S301
+            yield frames.batch([blob], frames.RAW)
     _workers.clear()  # keep the buffers of one worker only
     _workers[wanted] = worker
 
 
-def _scanned(first: int, some: Sequence[Task], worker: Worker, wanted: Wanted) -> Iterator[_Blob]:
-    sums, told = _Sums(wanted.sampled), []
+def _begin(folder: str) -> None:
+    """Go to the folder of the driver, and spare what is loaded from `gc.collect`.
+
+    Spark calls that after each task. It would look at all objects of all modules each time, which takes 0.1 s.
+    """
+    with contextlib.suppress(OSError):  # without the folder, each input at a relative path fails
+        os.chdir(folder)
+    if not gc.get_freeze_count():
+        gc.freeze()
+
+
+def _scanned(first: int, some: Sequence[Task], worker: Worker, sums: _Sums | None) -> Iterator[_Blob]:
+    told = []
     for number, task in enumerate(some, first):
         told.append(Told(number, task.place if isinstance(task, Part) else None))
-        for blob in _results(told[-1], task, worker, sums if "classes" in wanted.tables else None):
-            told[-1].blobs[blob[2]] += len(blob[3])
+        for blob in _results(told[-1], task, worker, sums):
+            told[-1].blobs[blob[2]] += len(blob[-1])
             yield blob
-    yield from sums.end()
-    yield first, 0, "told", pickle.dumps((told, sums.keys))
+    yield from sums.end() if sums else ()
+    yield first, 0, "told", 0, pickle.dumps((told, sums.keys if sums else Keys()))
 
 
 def _results(told: Told, task: Task, worker: Worker, sums: _Sums | None) -> Iterator[_Blob]:
@@ -170,18 +171,18 @@ class _Waiting:
     def end(self) -> Iterator[_Blob]:
         """Give all rows that wait."""
         if self._rows:
-            yield self._task, self._first, self._kind, packed(self._batches)
+            yield self._task, self._first, self._kind, 0, packed(self._batches)
             self._first += self._rows
             self._batches, self._rows = [], 0
 
 
 class _Sums:
-    """Adds up the rows of a partition, and samples their keys."""
+    """Adds up the rows of a partition, parts them by ranges, and samples their keys."""
 
-    def __init__(self, sampled: int = SAMPLED) -> None:
+    def __init__(self, sampled: int, ranges: Ranges) -> None:
         self.keys = Keys()
         self._sampled = sampled
-        self._sums = Sums()
+        self._sums = Sums(ranges)
         self._at = (0, 0)
 
     def add(self, rows: pa.RecordBatch, names: Mapping[int, str], at: tuple[int, int]) -> Iterator[_Blob]:
@@ -190,20 +191,20 @@ class _Sums:
         `names` has the names of the inputs; `at` is the task and a number that rises in it.
         """
         self._at = at
-        yield from map(self._blob, self._sums.add(rows, names))
+        yield from starmap(self._blob, self._sums.add(rows, names))
 
     def end(self) -> Iterator[_Blob]:
         """Give all rows that wait."""
-        yield from map(self._blob, self._sums.end())
+        yield from starmap(self._blob, self._sums.end())
 
-    def _blob(self, rows: pa.RecordBatch) -> _Blob:
-        self.keys.take(rows, self._sampled, f"{self._at}")
-        return *self._at, "partial", packed([rows])
+    def _blob(self, number: int, rows: pa.RecordBatch) -> _Blob:
+        self.keys.take(rows, self._sampled, f"{self._at} {number}")
+        return *self._at, "partial", number, packed([rows])
 
 
-def partial_of_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def partial_of_occurrences(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[pa.RecordBatch]:
     """Rows of OCCURRENCES_HERE in the order of their places -> RAW rows, all partial."""
-    sums = _Sums()
+    sums = _Sums(SAMPLED, ranges)
     for batch in batches:
         if not batch.num_rows:
             continue
@@ -227,20 +228,15 @@ def keys_of_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Record
     for number, batch in enumerate(batches):
         if batch.num_rows:
             keys.take(batch, SAMPLED, f"{number} {batch.column('urn')[0]}")
-    yield frames.batch([(0, 0, "told", pickle.dumps(([], keys)))], frames.RAW)
+    yield frames.batch([(0, 0, "told", 0, pickle.dumps(([], keys)))], frames.RAW)
 
 
 def cut(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[pa.RecordBatch]:
-    """RAW rows, all partial -> CUT rows."""
+    """CUT rows -> CUT rows of other ranges."""
     for task, row, blob in _values(batches, "task", "row", "rows"):
         for rows in unpacked(blob):
-            begins = ranges.order(*octet_strings(rows.column("urn")))[1].tolist()
-            parts = (
-                (number, task, row, packed([rows.slice(first, end - first)]))
-                for number, (first, end) in enumerate(pairwise(begins))
-                if first < end
-            )
-            yield frames.batch(parts, frames.CUT)
+            parts = parted(rows.select(PARTIAL.names), names_of(rows), ranges)
+            yield frames.batch([(number, task, row, packed([some])) for number, some in parts], frames.CUT)
 
 
 def classes_of_range(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:

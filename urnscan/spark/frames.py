@@ -57,18 +57,23 @@ REJECTED = _plain_schema(REJECTS)
 
 CLASSES_HERE = _plain_schema(CLASSES)
 
-RAW = pa.schema([("task", pa.int64()), ("row", pa.int64()), ("kind", pa.string()), ("rows", pa.binary())])
+CUT = pa.schema([("range", pa.int32()), ("task", pa.int64()), ("row", pa.int64()), ("rows", pa.binary())])
+"""Blobs of NAMED_PARTIAL rows, each in one range of keys. Those of a range are in input order if sorted by `task` and `row`."""
+
+RAW = pa.schema(
+    [
+        *(CUT.field(name) for name in ("task", "row")),
+        ("kind", pa.string()),
+        *(CUT.field(name) for name in ("range", "rows")),
+    ]
+)
 """All results of tasks in one frame, so that tasks run only once. The blob `rows` holds, by `kind`:
 
 occurrences: OCCURRENCES of one task, with a column `input`; `row` is the number of the first of them in the task.
 rejects: REJECTS of one task.
-partial: NAMED_PARTIAL, added up and sorted. Blobs in the order of `task` and `row` are in input order.
-told: summaries of the tasks of a partition and some of its keys, pickled (`executors.Told`, `executors.Keys`).
+partial: as in CUT. The others have no range.
+told: summaries of the tasks of a partition and some of its keys, pickled (`executors.Told`, `keys.Keys`).
 """
-
-CUT = pa.schema([("range", pa.int32()), *(field for field in RAW if field.name != "kind")])
-"""Blobs of NAMED_PARTIAL rows, each in one range of keys."""
-
 
 PART = pa.schema([("file", pa.string()), ("rows", pa.int64()), ("found", pa.int64()), ("untrimmed", pa.int64())])
 """A file that an executor wrote.

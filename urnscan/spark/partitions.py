@@ -1,4 +1,4 @@
-"""Partitions: the tasks that one executor works at together."""
+"""Partitions: the tasks that one executor works at together, and the ranges of keys that one groups."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import pickle
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from urnscan.grouping.ranges import Ranges
 from urnscan.run.tasks import Files, Part, Task, octets_of
-from urnscan.spark.executors import Told
+from urnscan.spark import executors
+from urnscan.spark.executors import Told, Wanted
+from urnscan.spark.frames import CUT, RAW, ddl
+from urnscan.spark.keys import Keys, heads
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _PARTITION = 128 << 20  # octets of inputs in a partition, at most
 _FILE = 32 << 20  # octets of blobs in a file of occurrences or rejects, about, where those of many tasks come together
@@ -38,6 +42,28 @@ def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, by
         if octets >= full or number == len(planned):
             yield first, pickle.dumps(planned[first:number])
             first, octets = number, 0
+
+
+def ranges_before(spark: SparkSession, planned: Sequence[Task], wanted: Wanted) -> Ranges:
+    """Ranges of the keys that a scan will find, by the first octets of some tasks; one range if there is little to do."""
+    sizes, cores = [_size(task) for task in planned], cores_of(spark)
+    chosen = [pickle.dumps(head) for head in heads(planned, sizes)]
+    if not chosen:
+        return Ranges()
+    numbers = spark.range(0, len(chosen), 1, min(len(chosen), cores))
+    blobs = numbers.mapInArrow(lambda batches: executors.keys_of_heads(batches, wanted, chosen), ddl(RAW))
+    keys, read = Keys(), 0
+    for (blob,) in blobs.select("rows").collect():
+        octets, some = pickle.loads(blob)  # noqa: S301 (pickled by executors, which run the same code)
+        keys.add(some)
+        read += octets
+    keys.octets = keys.octets * sum(sizes) // max(read, 1)
+    return keys.ranges(cores)
+
+
+def by_range(blobs: DataFrame, ranges: Ranges) -> DataFrame:
+    """Blobs of partial rows; a partition is a range of `urn`, so an executor has all rows of a class."""
+    return blobs.select(*CUT.names).repartitionById(len(ranges), "range").sortWithinPartitions("task", "row")
 
 
 def first_tasks(told: Sequence[Told], kind: str) -> list[int]:

@@ -1,0 +1,75 @@
+"""Ranges of keys are chosen by the first octets of some tasks, and others if these do not fit what was found."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from urnscan.errors import SourceError
+from urnscan.grouping.ranges import Ranges
+from urnscan.run.options import Options, named_inputs
+from urnscan.run.tasks import Files, Part, Sizes, tasks
+from urnscan.spark.keys import Keys, heads, keys_of_head
+
+MIB = 1 << 20
+
+
+def keys_of(names, octets):
+    return Keys([name.encode() for name in names], octets)
+
+
+def test_heads_are_spread_over_the_octets():
+    """A huge file has as many as its share; of parts of files only the first octets are read."""
+    planned = [*(Part(0, None, number, number + 16 * MIB) for number in range(16)), Files(1, ()), SourceError("x", "y")]
+    found = heads(planned, [16 * MIB] * 16 + [256 * MIB, 0])
+    assert len(found) == 9
+    assert [each.start for each in found[:8]] == [1, 3, 5, 7, 9, 11, 13, 15]
+    assert all(each.end == each.start + MIB // 2 for each in found[:8])
+    assert found[8] == Files(1, ())
+
+
+@pytest.mark.parametrize("sizes", [[], [0], [127 * MIB], [MIB] * 127])
+def test_no_heads_where_there_is_little_to_do(sizes):
+    assert heads([Files(0, ())] * len(sizes), sizes) == []
+
+
+@pytest.mark.parametrize("urns", [True, False])
+def test_a_head_ends(tmp_path, urns):
+    """A file that cannot be cut is read only at its front, in one or two blocks, whether something is found there or not."""
+    path = tmp_path / "one.txt"
+    path.write_bytes((b"see urn:example:1234567\n" if urns else b"nothing here 1234567....\n") * (2 * MIB))
+    options = Options(recover={"wraps"})  # with which files are not cut
+    (task,) = tasks(named_inputs([path]), options, (), Sizes())
+    read, keys = keys_of_head(task, options, Sizes())
+    assert MIB // 2 <= read <= 16 * MIB < path.stat().st_size // 2
+    assert bool(keys.some) == urns == (keys.octets > 0)
+
+
+def test_ranges_that_fit():
+    """Ranges fit if they are about as many as wanted, and about equally large: but for that of a frequent key."""
+    names = [f"urn:x:{number:04}" for number in range(1_000)]
+    keys = keys_of(names, 8 * 32 * MIB)
+    ranges = keys.ranges(2)
+    assert len(ranges) == 8
+    assert keys.fit(ranges, 2)
+    assert keys.fit(Ranges(ranges.bounds[::2]), 2)
+    assert not keys.fit(Ranges(ranges.bounds[:1]), 2), "too few"
+    assert not keys.fit(Ranges(tuple(sorted(name.encode() for name in names[::20]))), 2), "too many"
+    assert not keys.fit(Ranges(tuple(b"urn:a:%d" % number for number in range(7))), 2), "all in the last"
+    often = keys_of(names + ["urn:often"] * 9_000, 8 * 32 * MIB)
+    assert often.fit(often.ranges(2), 2)
+
+
+def test_few_rows_are_one_range():
+    """However many cores there are, what is grouped in no time is grouped by one."""
+    few = keys_of([f"urn:x:{number}" for number in range(1_000)], MIB)
+    assert few.ranges(100) == Ranges()
+    assert few.fit(Ranges(), 100)
+
+
+def test_keys_are_cut():
+    """A sample of names of 64 KiB would be too much for the driver."""
+    keys = Keys()
+    rows = pa.RecordBatch.from_pydict({"urn": ["urn:x:" + "y" * 60_000]})
+    keys.take(rows, 1, str(Path()))
+    assert [len(key) for key in keys.some] == [1024]
