@@ -1,5 +1,6 @@
-"""Ranges of keys are chosen by the first octets of some tasks, and others if these do not fit what was found."""
+"""Ranges of keys are chosen by the first octets of some tasks, and others if these do not fit what was found; and partitions."""
 
+import pickle
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,7 +10,9 @@ from urnscan.errors import SourceError
 from urnscan.grouping.ranges import Ranges
 from urnscan.run.options import Options, named_inputs
 from urnscan.run.tasks import Files, Part, Sizes, tasks
+from urnscan.sources.inputs import Input
 from urnscan.spark.keys import Keys, heads, keys_of_head
+from urnscan.spark.partitions import partitions_of
 
 MIB = 1 << 20
 
@@ -22,7 +25,7 @@ def test_heads_are_spread_over_the_octets():
     """A huge file has as many as its share; of parts of files only the first octets are read."""
     planned = [*(Part(0, None, number, number + 16 * MIB) for number in range(16)), Files(1, ()), SourceError("x", "y")]
     found = heads(planned, [16 * MIB] * 16 + [256 * MIB, 0])
-    assert len(found) == 9
+    assert len(found) == 9, "what has no octets has no head"
     assert [each.start for each in found[:8]] == [1, 3, 5, 7, 9, 11, 13, 15]
     assert all(each.end == each.start + MIB // 2 for each in found[:8])
     assert found[8] == Files(1, ())
@@ -73,3 +76,22 @@ def test_keys_are_cut():
     rows = pa.RecordBatch.from_pydict({"urn": ["urn:x:" + "y" * 60_000]})
     keys.take(rows, 1, str(Path()))
     assert [len(key) for key in keys.some] == [1024]
+
+
+@pytest.mark.parametrize(
+    ("octets", "cores", "count"),
+    [
+        (16 * MIB, 4, 1),  # one task cannot be shared
+        (96 * MIB, 2, 2),  # one each
+        (1_024 * MIB, 2, 8),  # four each
+        (1_024 * MIB, 100, 64),  # as many as there are tasks
+        (64 * 1_024 * MIB, 2, 128),  # of 512 MiB
+    ],
+)
+def test_partitions(octets, cores, count):
+    """Each costs some time of its own, so there are no more of them than are worth it; but each core has one."""
+    planned = [Part(0, Input("x", None, octets), start, start + 16 * MIB) for start in range(0, octets, 16 * MIB)]
+    found = list(partitions_of(planned, cores))
+    assert len(found) == count
+    assert [task for _, tasks in found for task in pickle.loads(tasks)] == planned
+    assert [first for first, _ in found] == sorted({first for first, _ in found})

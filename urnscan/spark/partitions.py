@@ -16,9 +16,10 @@ from urnscan.spark.keys import Keys, heads
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_PARTITION = 128 << 20  # octets of inputs in a partition, at most
+_PARTITION = 512 << 20  # octets of inputs in a partition, at most: Spark's part of a task takes some 0.06 CPU seconds
+_WORTH = 64 << 20  # octets of inputs for which a further partition of a core is worth that
 _FILE = 32 << 20  # octets of blobs in a file of occurrences or rejects, about, where those of many tasks come together
-_WAVES = 4  # partitions for each core, at least, if there is so much to do
+_WAVES = 4  # partitions for each core, at least, if they are worth it
 
 
 def cores_of(spark: SparkSession) -> int:
@@ -34,8 +35,9 @@ def cores_of(spark: SparkSession) -> int:
 
 def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, bytes]]:
     """The number of the first task of each partition, and its tasks, pickled: neighbours, of about the same size together."""
-    sizes = [_size(task) for task in planned]
-    full = min(_PARTITION, sum(sizes) // (_WAVES * cores) + 1)
+    sizes = [_size(task, _PARTITION) for task in planned]
+    share = sum(sizes) // cores + 1
+    full = min(_PARTITION, max(share // _WAVES, min(share, _WORTH)))
     first = octets = 0
     for number, size in enumerate(sizes, 1):
         octets += size
@@ -46,7 +48,8 @@ def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, by
 
 def ranges_before(spark: SparkSession, planned: Sequence[Task], wanted: Wanted) -> Ranges:
     """Ranges of the keys that a scan will find, by the first octets of some tasks; one range if there is little to do."""
-    sizes, cores = [_size(task) for task in planned], cores_of(spark)
+    sizes = [_size(task, 0) for task in planned]  # a pipe is unknown, and can be read only once: it gives no head
+    cores = cores_of(spark)
     chosen = [pickle.dumps(head) for head in heads(planned, sizes)]
     if not chosen:
         return Ranges()
@@ -77,12 +80,12 @@ def first_tasks(told: Sequence[Told], kind: str) -> list[int]:
     return firsts
 
 
-def _size(task: Task) -> int:
-    """Octets of the inputs of a task; those of a partition if unknown."""
+def _size(task: Task, unknown: int) -> int:
+    """Octets of the inputs of a task; those of an input of unknown size are given."""
     match task:
         case Files():
             known = map(octets_of, task.inputs)
-            return sum(_PARTITION if octets is None else octets for octets in known)
+            return sum(unknown if octets is None else octets for octets in known)
         case Part():
             return min(task.end, (task.input.size or 0)) - task.start
         case _:
