@@ -4,7 +4,7 @@
 
 Each is measured on a text of 100 URNs first. That is its start; what a text takes above that is its marginal cost, and the
 ratio is that of marginal costs. The start of Spark stands beside an empty job of the same shape: two stages of `mapInArrow` with a
-shuffle between them, with pyarrow in its workers.
+shuffle between them, with pyarrow in its workers. 100 URNs are one task, of one Python worker: the start of the others is in the marginal cost.
 
 What is fair and what is not:
 * CPU seconds are those of all processes, also of Java (processes.py). On a shared machine they vary less than time, but they vary:
