@@ -18,7 +18,7 @@ from urnscan.records import description
 from urnscan.records.description import Description
 from urnscan.records.fields import Own, of_subfields, of_value
 from urnscan.records.marc_fields import FAMILIES
-from urnscan.records.marc_runs import LONGEST_PACKED, TAGS, Tables
+from urnscan.records.marc_runs import LONGEST_PACKED, Tables
 from urnscan.records.record import RecordReader, decoded
 
 _PACKED = b"ISO 2709"  # begins what is packed; no table of descriptions.toml is called so
@@ -50,9 +50,11 @@ class OctetTables:
 
     def of_runs(self) -> Tables:
         """The tables of both families for compiled code. A control number (001) is always read."""
-        tables = self._owned, self._describing
-        given, packed = (np.array([[tag in each[name] for tag in TAGS] for name in FAMILIES]) for each in tables)
+        given, packed = (np.zeros((len(FAMILIES), 1000), np.bool_) for _ in range(2))
         given[:, 1] = True
+        for number, name in enumerate(FAMILIES):
+            for tags, table in ((self._owned[name], given), (self._describing[name], packed)):
+                table[number, [int(tag) for tag in tags if tag.isdigit()]] = True
         first, second = (np.frombuffer(b"%b\x1e%b" % (_PACKED, name.encode()), np.uint8) for name in FAMILIES)
         return Tables(given, packed, (first, second))
 

@@ -21,7 +21,7 @@ _DIGIT_0, _DIGIT_9 = b"09"
 _NO_NUMBER = _ALONE = -1
 _TAG = 3  # digits
 _MOST_DIGITS = 8  # of a number of fields, and what parts it from others
-TAGS = [b"%03d" % tag for tag in range(1000)]
+_TAGS = [b"%03d" % tag for tag in range(1000)]
 LONGEST_PACKED = 2_000
 """Octets of a field that are packed."""
 
@@ -211,7 +211,7 @@ def take_apart(records: Sequence[bytes], tables: Tables) -> Iterator[Apart | Non
     )
     rows = _find_fields(np.frombuffer(octets, np.uint8), ends, tables, out)
     places = zip(out.tags[:rows].tolist(), out.fields[:rows].tolist(), strict=True)
-    fields = [(TAGS[tag], octets[start:end]) for tag, (start, end) in places]
+    fields = [(_TAGS[tag], octets[start:end]) for tag, (start, end) in places]
     descriptions = packed.data
     at = start = 0
     for family, count, end in zip(out.families.tolist(), out.counts.tolist(), out.ends.tolist(), strict=True):
