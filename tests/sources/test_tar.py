@@ -9,7 +9,7 @@ import tarfile
 from shutil import which
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from tests.support.packed import Given, contents, one_by_one
@@ -526,6 +526,7 @@ def test_files_are_taken_together():
 )
 def test_usual_headers_are_what_the_library_makes_of_them(name, size, form, changed, checksum, wrong):
     """A usual header that is read here gives the name and the size that the standard library gives, or is left to it."""
+    assume(form != tarfile.USTAR_FORMAT or size < 8**11)  # 11 digits have no room for more
     header = bytearray(
         info(name, size, mode=0o644, mtime=1e9, uname="me").tobuf(form, "utf-8", "surrogateescape")[-512:]
     )

@@ -33,7 +33,7 @@ _LONGEST_FONT = 200
 _LONG_ADDRESS = 500  # octets; few are longer
 _OCTETS = r"[A-Za-z0-9._~!$&'()*+,;=:@/?#%-]"
 _LINE_END = rf"{_HYPHEN}|[ \t]{{0,4}}\r\n[ \t]{{0,60}}"
-_NAME = re.compile(rf"(?P<part>[Uu][Rr][Nn]:{_OCTETS}*)(?P<runs>(?:(?:{_LINE_END})(?![Uu][Rr][Nn]:){_OCTETS}+){{1,4}})")
+_NAME = re.compile(rf"(?P<part>[Uu][Rr][Nn]:{_OCTETS}*)(?P<runs>(?:(?:{_LINE_END})(?![Uu][Rr][Nn]:){_OCTETS}+){{0,4}})")
 _RUN = re.compile(rf"({_LINE_END})({_OCTETS}+)")
 _DELIMITERS = ":/.-_@?=&#+"
 _FILLED = 2 / 3  # of the width of the column
