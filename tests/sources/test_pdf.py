@@ -512,6 +512,12 @@ def test_odd_names(found):
         assert found(SIMPLE, name)[0] == [("page 1", "urn:ex:a")]
 
 
+@pytest.fixture(scope="module")
+def big():
+    """A PDF that takes seconds to read."""
+    return Pdf([["urn:ex:a " * 8] * 50] * 1000).build()
+
+
 @pytest.mark.slow
 class TestCommand:
     """What a user of the command meets."""
@@ -540,10 +546,9 @@ class TestCommand:
         assert run.stdout.endswith("page 1:1:urn:ex:a\n")
 
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-    def test_signals(self, tmp_path, number):
+    def test_signals(self, big, tmp_path, number):
         """Ctrl-C and `kill` end the processes at once, `kill -9` within a second; no copy is left behind."""
-        big = Pdf([["urn:ex:a " * 8] * 50] * 3000).build()
-        (tmp_path / "a.zip").write_bytes(zipped([(f"{each}.pdf", big) for each in range(20)]))
+        (tmp_path / "a.zip").write_bytes(zipped([(f"{each}.pdf", big) for each in range(5)]))
         command = [sys.executable, "-m", "urnscan", str(tmp_path / "a.zip"), "--quiet"]
         environment = {**os.environ, "TMPDIR": str(tmp_path)}
         with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as running:
@@ -556,9 +561,9 @@ class TestCommand:
         self._is_gone(started)
         assert number == signal.SIGKILL or not list(tmp_path.glob("urnscan-*"))
 
-    def test_a_closed_pipe(self, tmp_path):
+    def test_a_closed_pipe(self, big, tmp_path):
         """As `| head -1` does."""
-        (tmp_path / "a.pdf").write_bytes(Pdf([["urn:ex:a " * 8] * 50] * 3000).build())
+        (tmp_path / "a.pdf").write_bytes(big)
         command = [sys.executable, "-m", "urnscan", str(tmp_path / "a.pdf"), "--quiet"]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as running:
             assert running.stdout.readline()
