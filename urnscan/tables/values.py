@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.arrays.arrow import octet_strings, octets_array
-from urnscan.arrays.octets import Octets, join
 from urnscan.errors import ArgumentError
 from urnscan.scanner.blocks import Matches, Scanner
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 
 _ROWS = 1 << 14  # values that are scanned as one text, at most
-_OCTETS = 1 << 20  # octets of these, unless one value has more
 _TEXT = (pa.null(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 
 
@@ -60,12 +58,12 @@ def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Itera
     Raises ArgumentError for a value of more than 2 GiB.
     """
     first = 0
-    for octets, lengths in _joined(values):
-        number = np.arange(first, first + len(lengths))
-        ends = np.cumsum(lengths + 1) - 1
-        starts = ends - lengths
+    for octet_values in _octets(values):
+        octets, offsets = octet_strings(octet_values)
+        number = np.arange(first, first + len(octet_values))
+        starts, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64) - 1
         line_ends: npt.NDArray[np.int64] | None = None if scanner.grammar.count_lines else starts[:0]
-        for matches in scanner.scan_octets(octets):
+        for matches in scanner.scan_octets(octets[: offsets[-1]]):
             if line_ends is None:  # not counted in values that hold nothing
                 line_ends = np.flatnonzero(octets == ord("\n"))
             rejects: PlacesInValues | None = None
@@ -76,7 +74,7 @@ def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Itera
             of = matches.locate(starts, ends)
             line = matches.line - np.searchsorted(line_ends, starts[of])
             yield InValues(number[of], matches.start - starts[of], line, matches, rejects)
-        first += len(lengths)
+        first += len(octet_values)
 
 
 def count_octets(values: pa.Array) -> int:
@@ -96,30 +94,15 @@ def _each(values: pa.Array) -> pa.Array:
     return values.dictionary.cast(pa.large_binary()).take(values.indices)
 
 
-def _joined(values: pa.Array) -> Iterator[tuple[Octets, npt.NDArray[np.int64]]]:
-    """The values end to end, an octet that ends names behind each, and their lengths; in parts that fit into the cache."""
-    for part in _parts(_each(values)):
-        octets, offsets = octet_strings(part)
-        bounds = offsets.astype(np.int64)
-        first = 0
-        while first < len(part):
-            last = max(first + 1, int(np.searchsorted(bounds, bounds[first] + _OCTETS, "right")) - 1)
-            starts, ends = bounds[first:last], bounds[first + 1 : last + 1]
-            text = np.empty(ends[-1] - starts[0] + len(starts), np.uint8)
-            join(octets, starts, ends, 0, text)
-            yield text, ends - starts
-            first = last
-
-
-def _parts(values: pa.Array) -> Iterator[pa.BinaryArray]:
-    """The values as octets without nulls, in parts that fit 32-bit offsets."""
-    (nothing,) = octets_array([b""])
+def _octets(values: pa.Array) -> Iterator[pa.BinaryArray]:
+    """The values as octets, a separator behind each, in parts that fit 32-bit offsets."""
+    values = _each(values)
+    separator, nothing = octets_array([b"\0", b""])
     rest = deque(values.slice(start, _ROWS) for start in range(0, len(values), _ROWS))
     while rest:
         part = rest.popleft()
         try:
-            part_octets = part.cast(pa.binary())
-            yield part_octets.fill_null(nothing) if part_octets.null_count else part_octets
+            yield pc.binary_join_element_wise(part.cast(pa.binary()).fill_null(nothing), nothing, separator)
         except pa.ArrowInvalid as error:
             if len(part) == 1:
                 raise ArgumentError("a value has more than 2 GiB; scan it from a file") from error
