@@ -69,7 +69,7 @@ class Timings:
             self.spent[stage].amount += amount
 
     def add(self, stage: str, seconds: float) -> None:
-        """Add CPU time of threads that nobody measured here."""
+        """Add CPU time that other threads took for a stage, which `steps` does not see."""
         with self._lock:
             self.spent[stage].cpu += seconds
 

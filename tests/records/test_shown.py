@@ -1,6 +1,7 @@
 """What a person reads of a record: fields on lines of their own, nothing left out, nothing raised."""
 
 import io
+import unicodedata
 
 import pymarc
 import pytest
@@ -32,6 +33,24 @@ def test_marc_has_a_line_for_each_field():
         "020    $a 978300123 $q (pbk.)",
         "856 40 $u urn:x:é ",
     ]
+
+
+def test_the_first_100_tells_unimarc():
+    """Without 200 and 245, or with both, the first field 100 tells the family, and with it how letters are decoded."""
+    general, name, title = b"  \x1fa20260101d2026", b"1 \x1faSomebody", b"10\x1faf\xe2ete"  # MARC-8: fete with an acute
+
+    def record(*fields):
+        at, directory, data = 0, b"", b""
+        for tag, field in fields:
+            directory += b"%b%04d%05d" % (tag, len(field) + 1, at)
+            data += field + b"\x1e"
+            at = len(data)
+        base = 25 + len(directory)
+        return b"%05dnam  22%05d   4500%b\x1e%b\x1d" % (base + len(data) + 1, base, directory, data)
+
+    fields = [(b"100", general), (b"100", name), (b"245", title), (b"200", title)]
+    assert "f\ufffdete" in shown("marc", record(*fields))
+    assert "f\u00e9te" in unicodedata.normalize("NFC", shown("marc", record(fields[1], fields[0], *fields[2:])))
 
 
 def test_marc_goes_by_the_directory():

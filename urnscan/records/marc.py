@@ -44,7 +44,7 @@ _PRINTABLE_LEADER = re.compile(rb"[0-9]{5}[ -~]{7}[0-9]{5}[ -~]{7}")
 _HEAD = re.compile(_LEADER.pattern + rb"(?:[0-9A-Za-z ]{3}[0-9]{9}){1,8331}\x1e")  # leader and directory
 _NEXT_HEAD = re.compile(rb"\x1d[\r\n]*+" + _HEAD.pattern)
 _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za-z]{3}[0-9]{9}")
-_ENTRIES = struct.Struct("3s4s5s")  # of the directory: tag, length and place of a field
+_ENTRY = struct.Struct("3s4s5s")  # of the directory: tag, length and place of a field
 _RUN = 1 << 10  # records that are found by one call
 _LONGEST_FIELD = 9_999  # octets; the entry of a longer field cannot give its length
 _FILLER = b"\x1e \0\r\n"  # may stand behind the last field
@@ -126,7 +126,7 @@ class MarcRecords(RecordReader):
         """Read a record."""
         octets, base = cut.octets, cut.around
         tags, fields = _fields(octets, base)
-        by_tag = dict(zip(reversed(tags), reversed(fields), strict=True))
+        by_tag = _first_of_tags(tags, fields)
         name = family(b"200" in by_tag, b"245" in by_tag, lambda: _general(by_tag))
         wanted = self._tables.wanted[name]
         held = [each for each in zip(tags, fields, strict=True) if each[0] in wanted]
@@ -138,6 +138,11 @@ class MarcRecords(RecordReader):
         offset, octets, _ = cut
         identifier = None if number is None else number.decode("utf-8", "replace").strip() or None
         return Record(offset, octets, identifier, (octets,) if self.has_texts else (), own, description)
+
+
+def _first_of_tags(tags: Sequence[bytes], fields: Sequence[bytes]) -> dict[bytes, bytes]:
+    """The first field of each tag."""
+    return dict(zip(reversed(tags), reversed(fields), strict=True))
 
 
 def _general(fields: Mapping[bytes, bytes]) -> str:
@@ -162,7 +167,7 @@ def _places(octets: bytes, base: int) -> list[tuple[int, int]]:
 
 def _fields(octets: bytes, base: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
     """The tags in the directory, and their fields."""
-    tags, _, places = zip(*_ENTRIES.iter_unpack(octets[24 : base - 1]), strict=True)
+    tags, _, places = zip(*_ENTRY.iter_unpack(octets[24 : base - 1]), strict=True)
     in_turn = octets[base:-1].split(b"\x1e")[:-1] if _fields_match(octets, base) else []
     if in_turn and list(places) == sorted(places):
         return tags, in_turn
@@ -182,7 +187,7 @@ def show_marc(octets: bytes) -> str:
         return decoded(octets)
     base = octets.find(b"\x1e") + 1
     tags, values = _fields(octets, base)
-    name = family(b"200" in tags, b"245" in tags, lambda: _general(dict(zip(tags, values, strict=True))))
+    name = family(b"200" in tags, b"245" in tags, lambda: _general(_first_of_tags(tags, values)))
     read = decoder(name, octets[:24], values)
 
     def said(field: bytes) -> Parted:

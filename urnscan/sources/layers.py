@@ -46,9 +46,9 @@ class Reading:
     filters: tuple[Filter, ...] = ()
     """Commands that make text of files; the first that fits is used."""
     processes: Processes = field(default_factory=Processes, compare=False, repr=False)
-    """Those that were started to read."""
+    """The processes that were started to read."""
     cores: Cores = field(default_factory=lambda: Cores(1), compare=False, repr=False)
-    """Those for the threads that read."""
+    """The cores of the run. A thread that reads may have another one help it where a core is free."""
 
 
 class Budget:

@@ -70,7 +70,7 @@ class Ahead(Iterator[Part]):
         except SourceError:
             self.close()
             raise
-        if part is None or not isinstance(part, Part):
+        if not isinstance(part, Part):
             self.close()
             raise part or StopIteration
         self._left -= _octets_of(part)
