@@ -19,11 +19,12 @@ from pathlib import Path
 
 from corpora import DENSITIES, Corpus, describe, generate, generate_many, warm
 from measurement import Result, measure
-from peers import TOOLS, WHOLE_JOB, contenders, first_output, missing, versions
-from results import RUNS, Measured, choice, heading, keep, machine, parser, sizes, table, targets
+from peers import TOOLS, contenders, missing, of_small, versions
+from results import RUNS, Measured, choice, heading, keep, machine, parser, place, sizes, table
+from targets import HEAD, JOB, ONE, rows
 
 KINDS = [*DENSITIES, "many", "small"]
-SIZES = {"dense": [10**7, 10**8, 10**9], "medium": [10**7, 10**8, 10**9], "sparse": [10**7, 10**8, 10**9, 4 * 10**9]}
+SIZES = {"dense": [10**7, 10**8, 10**9], "medium": [10**9], "sparse": [10**7, 10**8, 10**9, 4 * 10**9]}
 _SMALL = 10**5  # octets of the one small file
 _SMALL_RUNS = 3  # times the runs of other texts: they are short
 
@@ -47,9 +48,8 @@ def run(corpus: Corpus, arguments: argparse.Namespace, before: Measured | None, 
     """Measure on a corpus, without contenders that were too slow on the corpus before it of the same kind."""
     with tempfile.TemporaryDirectory(dir=arguments.folder) as work:
         if corpus.kind == "small":
-            return Measured(
-                corpus, measure(first_output(corpus, arguments.peers), arguments.runs * _SMALL_RUNS, say), []
-            )
+            of_file = of_small(corpus, Path(work), arguments.peers)
+            return Measured(corpus, measure(of_file, arguments.runs * _SMALL_RUNS, say))
         chosen = contenders(corpus, Path(work), arguments.peers)
         slow: set[str] = set()
         if before:
@@ -68,7 +68,7 @@ def report(measured: Sequence[Measured], pictures: Sequence[Path]) -> list[str]:
     lacking, installed = missing(), [f"{tool} {version}" for tool, version in versions().items()]
     return [
         *heading("Speed and memory"),
-        *table(["target", "should be", "is", ""], targets(measured), left=2),
+        *table(HEAD, rows([[each.json() for each in measured]]), left=2),
         "≠ marks a count that differs from that of the whole job.",
         "",
         f"Not installed, so left out: {', '.join(lacking) or 'nothing'}. Measured: {'; '.join(installed)}.",
@@ -84,7 +84,6 @@ def save(folder: Path, measured: Sequence[Measured], pictures: Sequence[Path] = 
     data = {
         "versions": versions(),
         "not_installed": missing(),
-        "targets": [dict(zip(("target", "should_be", "is", "verdict"), row, strict=True)) for row in targets(measured)],
         "measured": [each.json() for each in measured],
     }
     keep(folder, lines, data)
@@ -120,7 +119,7 @@ def pictures(folder: Path, measured: Sequence[Measured]) -> list[Path]:
             result.name: result
             for each in reversed(of_kind)
             for result in each.results
-            if result.contender.tool != "urnscan" or result.name in (WHOLE_JOB, "urnscan -j 1")
+            if result.contender.tool != "urnscan" or result.name in (JOB, ONE)
         }
         for name, title, unit, value_of, told in values:
             lines = []
@@ -132,7 +131,7 @@ def pictures(folder: Path, measured: Sequence[Measured]) -> list[Path]:
                     if result.name == contender and result.seconds
                 ]
                 if points:
-                    dashed, thick = "|" in contender or "-j 1" in contender, contender == WHOLE_JOB
+                    dashed, thick = "|" in contender or "-j 1" in contender, contender == JOB
                     lines.append(Line(contender, last.contender.tool, points, dashed, thick))
             path = folder / f"{name}-{kind}.svg"
             draw(path, f"{title} on {kind} text, {density:,} URNs per MiB", unit, told, lines)
@@ -142,7 +141,7 @@ def pictures(folder: Path, measured: Sequence[Measured]) -> list[Path]:
 
 def main() -> None:
     """Generate, measure, print, save."""
-    options = parser(__doc__, 3, "benchmarks/runs/NAME/")
+    options = parser(__doc__, 3)
     options.add_argument("--texts", type=Path, metavar="FOLDER", help="also a folder of real texts")
     options.add_argument("--only", type=choice(KINDS), metavar="KIND,...", help=f"of {', '.join(KINDS)}")
     options.add_argument("--sizes", type=sizes, metavar="SIZE,...", help="of the generated texts")
@@ -163,7 +162,7 @@ def main() -> None:
     arguments.only = arguments.only or KINDS
     lacking = missing()
     arguments.peers = [tool for tool in arguments.peers or TOOLS if tool not in lacking]
-    folder = RUNS / arguments.save if arguments.save else arguments.folder / "results" if part else RUNS / machine()
+    folder = place(arguments, "results") if part or arguments.save else RUNS / machine()
     first = arguments.folder / f"small-{_SMALL}"
     generate(first, _SMALL, DENSITIES["medium"])
     with tempfile.TemporaryDirectory(dir=arguments.folder) as work:  # not measured: compiles, fills caches

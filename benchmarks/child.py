@@ -1,9 +1,9 @@
 """Run one pipe of commands and print its time and memory. A small process, started anew for each run.
 
-    python -IS child.py '{"stages": [["rg", ...], ["sort"]], "out": FILE, "err": FILE, "first": false}'
+    python -IS child.py '{"stages": [["rg", ...], ["sort"]], "out": FILE, "err": FILE}'
 
 A process inherits the peak memory of the process that started it. This one takes 10 MB, so no peak below that can be
-measured. With `first`, the time until the first octet of output is measured.
+measured.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 
-def run(stages: list[list[str]], out: str, err: str, *, first: bool) -> dict[str, Any]:
+def run(stages: list[list[str]], out: str, err: str) -> dict[str, Any]:
     """Run the stages; returns the seconds from first start to last exit, and status, CPU seconds and peak of each."""
     began = time.perf_counter()
-    seconds = None
     processes: list[subprocess.Popen[bytes]] = []
     with Path(out).open("wb") as output, Path(err).open("wb") as errors:
         for number, stage in enumerate(stages, 1):
@@ -28,18 +27,14 @@ def run(stages: list[list[str]], out: str, err: str, *, first: bool) -> dict[str
                 subprocess.Popen(
                     stage,
                     stdin=processes[-1].stdout if processes else subprocess.DEVNULL,
-                    stdout=output if number == len(stages) and not first else subprocess.PIPE,
+                    stdout=output if number == len(stages) else subprocess.PIPE,
                     stderr=errors,
                 )
             )
             if number > 1 and (pipe := processes[-2].stdout):
                 pipe.close()  # so that the process before gets SIGPIPE when the next one ends
-        if first and (pipe := processes[-1].stdout):
-            output.write(pipe.read(1))
-            seconds = time.perf_counter() - began
-            output.write(pipe.read())
         ended = [os.wait4(process.pid, 0) for process in processes]
-    seconds = seconds or time.perf_counter() - began
+    seconds = time.perf_counter() - began
     unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss
     return {
         "seconds": seconds,

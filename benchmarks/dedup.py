@@ -1,28 +1,37 @@
-"""Measure `urnscan dedup` on MARC 21 dumps, beside a script with pymarc and pandas.
+"""Measure `urnscan dedup` on MARC 21 and MARCXML dumps, beside a script with pymarc and pandas, and beside parsers alone.
 
     python benchmarks/dedup.py FOLDER [--records N] [--many N] [--runs N] [--save NAME]
 
-Timed as in bench.py: whole processes in turn, start-up included, on a warm page cache; the median counts.
+Timed as in bench.py: whole processes in turn, start-up included, on a warm page cache; the median counts. With the defaults
+it takes some six minutes on two quiet cores.
 
 What is fair and what is not:
 * Both find the same number of duplicates, and write the dump without them. In the generated dump all records of a work
   have its ISBN in 020 and its URN:NBN in 856, in different spellings. So one key is enough for `drop_duplicates`; it
   would miss records that are joined by different identifiers.
 * pymarc parses whole records. urnscan reads only the fields that it needs, in as many processes as there are cores.
-* Only urnscan runs on the larger dumps: they show how its time and memory grow. The script's would grow as well.
+* yaz-marcdump prints the records as lines, and lxml builds the elements of each record and drops them: neither looks for
+  anything, nor writes a dump. Both use one core, so urnscan stands beside them with `-j 1`, by CPU time.
+* Only urnscan runs on the larger dump: it shows how its time and memory grow. The script's would grow as well. Memory is
+  that of all its processes together, read ten times a second; of the smaller dumps that of the largest process.
 """
 
 from __future__ import annotations
 
 import random
+import shutil
+import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from corpora import new, warm
-from measurement import Contender, count_numbers, measure, summary
+from measurement import Contender, count_nothing, count_numbers, measure, summary
 from peers import URNSCAN
-from results import heading, parser, rows_of, table, tell
+from results import Measured, heading, keep, parser, place, table
+from targets import DEDUP, HEAD, rows
+from watch import Peak, memory
 
 PYMARC_SCRIPT = r"""
 import sys
@@ -41,6 +50,15 @@ with open(source, "rb") as file, open(target, "wb") as out:
         if number in kept:
             out.write(reader.current_chunk)
 print(len(keys) - len(kept))
+"""
+
+LXML_SCRIPT = r"""
+import sys
+from lxml import etree
+for _, record in etree.iterparse(sys.argv[1], tag="{*}record"):
+    record.clear()
+    while record.getprevious() is not None:
+        del record.getparent()[0]
 """
 
 TITLE = b"10\x1faA title that is as long as titles are :\x1fbwith what follows it /\x1fcby somebody."
@@ -85,46 +103,77 @@ def generate(path: Path, records: int) -> None:
             file.write(record(number, style.randrange(records * 4 // 5), style))
 
 
-def contenders(dump: Path, work: Path, *, alone: bool) -> list[Contender]:
+def contenders(kind: str, dump: Path, work: Path) -> list[Contender]:
     """Contenders for a dump; ratios refer to the first."""
-    job = [URNSCAN, "dedup", dump, "-o", work / "clusters.parquet", "--deduplicated", work / "out.mrc", "--force"]
-    job += ["--agree", "none", "--keys", "urn"]  # the script compares no descriptions, and knows only URNs
+    files = ["-o", work / "clusters.parquet", "--deduplicated", work / "out", "--force"]
+    job = [
+        URNSCAN,
+        "dedup",
+        dump,
+        *files,
+        "--agree",
+        "none",
+        "--keys",
+        "urn",
+    ]  # the script does not compare, and knows only URNs
     duplicates = summary("duplicate")
-    found = [
-        Contender("urnscan dedup --fields", [[*job, "--fields"]], duplicates),
-        Contender("urnscan dedup", [job], duplicates),
-    ]
-    if not alone:
-        script = work / "with_pymarc.py"
-        script.write_text(PYMARC_SCRIPT)
-        pymarc = [sys.executable, script, dump, work / "peer.mrc"]
+    workers = [Contender(f"{DEDUP} -j {jobs}", [[*job, "--fields", "-j", jobs]], duplicates) for jobs in (1, 2)]
+    if kind == "marcxml":
+        lxml = [sys.executable, _script(work, "with_lxml.py", LXML_SCRIPT), dump]
+        return [workers[0], Contender("lxml, parsing alone", [lxml], count_nothing)]
+    found = [Contender(DEDUP, [[*job, "--fields"]], duplicates), Contender("urnscan dedup", [job], duplicates)]
+    if kind == "marc":
+        found += workers
+        pymarc = [sys.executable, _script(work, "with_pymarc.py", PYMARC_SCRIPT), dump, work / "peer.mrc"]
         found.append(Contender("pymarc + pandas", [pymarc], count_numbers))
+        if shutil.which("yaz-marcdump"):
+            found.append(Contender("yaz-marcdump", [["yaz-marcdump", dump]], count_nothing))
     return found
 
 
-def section(dump: Path, records: int, runs: int, *, alone: bool) -> list[str]:
-    """Measure on one dump; returns its section of the result."""
-    octets = warm(dump).octets
+def _script(work: Path, name: str, text: str) -> Path:
+    path = work / name
+    path.write_text(text)
+    return path
+
+
+def run(kind: str, dump: Path, records: int, runs: int) -> Measured:
+    """Measure on one dump."""
+    corpus = replace(warm(dump), kind=kind)
+    results = []
     with tempfile.TemporaryDirectory(dir=dump.parent) as work:
-        results = measure(contenders(dump, Path(work), alone=alone), runs)
-    head = ["", "median s", "min..max s", "CPU s", "records/s", "`--fields` takes of it", "duplicates", "peak MB"]
-    rows = rows_of(results, lambda median: f"{records / median:,.0f}")
-    return [f"## {records:,} records, {octets:,} octets", "", *table(head, rows)]
+        found = contenders(kind, dump, Path(work))
+        for some in [[each] for each in found] if kind == "many marc" else [found]:
+            with Peak(memory) as peak:
+                results += measure(some, runs, lambda told: print(f"{kind}, {told}", file=sys.stderr))
+            if kind == "many marc":
+                results[-1].peak = peak.largest
+    return Measured(corpus, results, about=f"{records:,} records")
 
 
 def main() -> None:
     """Generate, measure, print, save."""
-    options = parser(__doc__, 3, "benchmarks/runs/NAME.md")
-    options.add_argument("--records", type=int, default=200_000)
+    options = parser(__doc__, 3)
+    options.add_argument("--records", type=int, default=500_000)
     options.add_argument("--many", type=int, default=10_000_000)
     arguments = options.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    rows = [*heading("Deduplication"), "The larger dumps once.", ""]
-    for records, runs in ((arguments.records, arguments.runs), (arguments.many // 10, 1), (arguments.many, 1)):
-        dump = arguments.folder / f"dump-{records}.mrc"
-        generate(dump, records)
-        rows += section(dump, records, runs, alone=records != arguments.records)
-    tell(rows, arguments.save)
+    some, many = (arguments.folder / f"dump-{records}.mrc" for records in (arguments.records, arguments.many))
+    generate(some, arguments.records)
+    generate(many, arguments.many)
+    dumps = [("marc", some, arguments.records, arguments.runs), ("many marc", many, arguments.many, 1)]
+    if shutil.which("yaz-marcdump"):
+        xml = some.with_suffix(".xml")
+        if not xml.exists():
+            with new(xml) as unfinished, unfinished.open("wb") as out:
+                subprocess.run(["yaz-marcdump", "-i", "marc", "-o", "marcxml", some], stdout=out, check=True)
+        dumps.insert(1, ("marcxml", xml, arguments.records, arguments.runs))
+    measured = [run(*each) for each in dumps]
+    data = [each.json() for each in measured]
+    lines = [*heading("Deduplication"), *table(HEAD, [row for row in rows([data]) if row[2] != "-"], left=2)]
+    lines += [line for each in measured for line in each.rows()]
+    keep(place(arguments, "dedup"), lines, {"measured": data})
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,22 @@
 """Measure how fast each form is read: the same text compressed, packed and in a table, beside the fastest tools.
 
-    python benchmarks/forms.py FOLDER [--text SIZE] [--runs N] [--save NAME]
+    python benchmarks/forms.py FOLDER [--only FORM,...] [--scale FACTOR] [--runs N] [--save NAME]
 
-Of web archives there are four: one record for each page, in gzip and in Zstandard; requests and metadata beside the answers
-(`all`); text alone (`wet`). Of tar and zip there are some with few large members, and with many of 8 KB (`small`).
+`FORMS` has the size of the text for each form; `--scale 0.01` is for trying. All forms take some six minutes on two quiet
+cores, and making them takes six more and 5 GB. Timed as in bench.py: whole processes in turn, start-up included, on a warm
+page cache; the median counts.
 
-Timed as in bench.py: whole processes in turn, start-up included, on a warm page cache; the median counts.
+Of web archives there are five: one record for each page, in gzip, in Zstandard, and in four files (`warcs`); requests and
+metadata beside the answers (`all`); text alone (`wet`). Of tar and zip there are some with few large members, and with
+25,000 of 8 KB (`small`).
 
 What is fair and what is not:
 * urnscan does its whole job: canonical forms, classes, Parquet. The others print matches (ripgrep, ugrep), count them
-  (fastwarc with `regex`, DuckDB), or only decompress (isal and zstandard from Python, which are what urnscan uses).
-* `zcat | rg` runs on two cores. urnscan runs on one: it reads several files at once, but not parts of a compressed file.
-* bzip2 and xz are slow to decompress, so they get a tenth of the text.
+  (fastwarc with `regex`, DuckDB), or only decompress (igzip; isal from Python, which is what urnscan uses).
+* `zcat | rg` runs on two cores; `rg -z` starts the same two processes, so it is not measured. urnscan reads several files
+  at once, and of one compressed file a second thread decompresses some ahead. So there are rows with `-j 1`, and CPU time
+  stands beside the time.
+* bzip2 and xz are slow to decompress, so they get less text.
 """
 
 from __future__ import annotations
@@ -21,13 +26,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from corpora import DENSITIES, generate, new, warm
 from in_python import PATTERN
 from measurement import Contender, Count, count_lines, count_nothing, count_numbers, measure
 from peers import PRINTERS, urnscan
-from results import heading, parser, rows_of, size, table, tell
+from results import Measured, choice, heading, keep, parser, place, table
+from targets import DUCKDB, FASTWARC, HEAD, JOB, ONE, TWO, rows
 
 WARC_SCRIPT = r"""
 import gzip, sys, uuid
@@ -127,109 +135,135 @@ query = f"SELECT sum(len(regexp_extract_all(text, ?))) FROM {source}"
 print(duckdb.execute(query, ["(?i)" + PATTERN, sys.argv[1]]).fetchone()[0])
 """
 
-COMPRESSIONS = {  # commands that compress and that print
-    "gz": ("gzip -6 -c", "zcat"),
-    "bz2": ("bzip2 -c", "bzcat"),
-    "xz": ("xz -1 -c", "xzcat"),
-    "zst": ("zstd -q -3 -c", "zstdcat"),
-    "lz4": ("lz4 -q -c", "lz4 -dc"),
+
+class Form(NamedTuple):
+    """A form of the text."""
+
+    title: str
+    octets: int
+    """Octets of the text."""
+    printed: str = ""
+    """Command that prints the text."""
+    made: str = ""
+    """Command that compresses the text, or packs the 100 files of a folder."""
+    script: tuple[str, ...] = ()
+    """Program that writes the text in this form, with its arguments behind the paths of both."""
+
+
+_PACKED = "cd $(mktemp -d) && split -n l/100 -d -a 3 {text} part- && %s; rm -r $PWD"
+
+FORMS = {
+    "text": Form("plain text", 10**9),
+    "gz": Form("gzip", 2 * 10**9, "zcat", "gzip -6 -c {text}"),
+    "bz2": Form("bzip2", 10**8, "bzcat", "bzip2 -c {text}"),
+    "xz": Form("xz", 2 * 10**8, "xzcat", "xz -1 -c {text}"),
+    "zst": Form("Zstandard", 10**9, "zstdcat", "zstd -q -3 -c {text}"),
+    "lz4": Form("LZ4", 10**9, "lz4 -dc", "lz4 -q -c {text}"),
+    "tar.gz": Form("tar in gzip, 100 members", 6 * 10**8, "tar xzOf", _PACKED % "tar c part-* | gzip -6"),
+    "zip": Form("zip, 100 members", 6 * 10**8, "unzip -p", _PACKED % "python3 -m zipfile -c x.zip part-* && cat x.zip"),
+    "small.tar": Form("tar, members of 8 KB", 2 * 10**8, "tar xOf", script=(MEMBERS_SCRIPT,)),
+    "small.zip": Form("zip, members of 8 KB", 2 * 10**8, "unzip -p", script=(MEMBERS_SCRIPT,)),
+    "warc.gz": Form("WARC, records of 20 KB", 6 * 10**8, script=(WARC_SCRIPT, "response", "gz")),
+    "warc.zst": Form("WARC in Zstandard", 6 * 10**8, script=(WARC_SCRIPT, "response", "zst")),
+    "all.warc.gz": Form("WARC, records of all kinds", 6 * 10**8, script=(WARC_SCRIPT, "all", "gz")),
+    "wet.warc.gz": Form("WARC, text alone (WET)", 3 * 10**8, script=(WARC_SCRIPT, "conversion", "gz")),
+    "warcs": Form("four WARC files", 6 * 10**8),
+    "parquet": Form("Parquet, a string column", 10**9, script=(PARQUET_SCRIPT,)),
+    "jsonl": Form("JSON Lines, a column", 10**9, script=(JSON_SCRIPT,)),
 }
 
-SCRIPTS = {  # what writes the text in a form, with its arguments behind those of the text and of the file
-    "warc.gz": (WARC_SCRIPT, "response", "gz"),
-    "warc.zst": (WARC_SCRIPT, "response", "zst"),
-    "all.warc.gz": (WARC_SCRIPT, "all", "gz"),
-    "wet.warc.gz": (WARC_SCRIPT, "conversion", "gz"),
-    "small.tar": (MEMBERS_SCRIPT,),
-    "small.zip": (MEMBERS_SCRIPT,),
-    "parquet": (PARQUET_SCRIPT,),
-    "jsonl": (JSON_SCRIPT,),
-}
 
-
-def make(folder: Path, octets: int) -> dict[str, Path]:
-    """Make the text in every form, unless it is there; returns the files by suffix."""
-    text, short = folder / f"text-{octets}", folder / f"text-{octets // 10}"
+def make(folder: Path, suffix: str, octets: int) -> Path:
+    """Make the text in a form, unless it is there; returns the path of the form."""
+    text, form = folder / f"text-{octets}", FORMS[suffix]
     generate(text, octets, DENSITIES["sparse"])
-    generate(short, octets // 10, DENSITIES["sparse"])
-    forms = {"text": text}
-    for suffix, (command, _) in COMPRESSIONS.items():
-        source = short if suffix in ("bz2", "xz") else text
-        forms[suffix] = _make(source.with_name(f"{source.name}.{suffix}"), f"{command} {source}")
-    names = " ".join(f"part-{number:03}" for number in range(100))
-    parts = f"cd $(mktemp -d) && split -n l/100 -d -a 3 {text} part- && {{}}; rm -r $PWD"
-    forms["tar.gz"] = _make(folder / f"{text.name}.tar.gz", parts.format(f"tar c {names} | gzip -6"))
-    forms["zip"] = _make(folder / f"{text.name}.zip", parts.format(f"python3 -m zipfile -c x.zip {names} && cat x.zip"))
-    for suffix, (script, *words) in SCRIPTS.items():
-        forms[suffix] = path = folder / f"{text.name}.{suffix}"
-        if not path.exists():
-            with new(path) as unfinished:
-                subprocess.run([sys.executable, "-c", script, text, unfinished, *words], check=True)
-    return forms
-
-
-def _make(path: Path, command: str) -> Path:
+    path = text.with_name(f"{text.name}.{suffix}")
+    if suffix == "text":
+        return text
+    if suffix == "warcs":
+        return make_warcs(text, path, 4)
     if not path.exists():
         with new(path) as unfinished:
-            subprocess.run(["bash", "-c", f"( {command} ) > {unfinished}"], check=True)
+            command = ["bash", "-c", f"( {form.made.format(text=text)} ) > {unfinished}"]
+            if form.script:
+                command = [sys.executable, "-c", form.script[0], str(text), str(unfinished), *form.script[1:]]
+            subprocess.run(command, check=True)
     return path
+
+
+def make_warcs(text: Path, folder: Path, files: int) -> Path:
+    """Make a folder with a text in so many WARC files, unless it is there; returns the folder."""
+    if not folder.exists():
+        with new(folder) as unfinished, tempfile.TemporaryDirectory(dir=text.parent) as parts:
+            unfinished.mkdir()
+            subprocess.run(["split", "-d", "-n", f"l/{files}", text, f"{parts}/"], check=True)
+            for part in sorted(Path(parts).iterdir()):
+                warc = unfinished / f"{part.name}.warc.gz"
+                subprocess.run([sys.executable, "-c", WARC_SCRIPT, part, warc, "response", "gz"], check=True)
+    return folder
 
 
 def contenders(suffix: str, path: Path, work: Path) -> list[Contender]:
     """Contenders for a form; ratios refer to the first."""
-    job = ("-o", work / "urns.parquet")
-    column = ("--column", "text") if suffix == "jsonl" else ()
-    found = [urnscan("urnscan, whole job", path, *job, *column)]
+    job = ("-o", work / "urns.parquet", *(("--column", "text") if suffix == "jsonl" else ()))
+    found = [urnscan(JOB, path, *job)]
 
     def script(name: str, text: str, count: Count = count_numbers) -> Contender:
         file = work / f"{len(found)}.py"
         file.write_text(f"PATTERN = {PATTERN!r}\n{text}")
         return Contender(name, [[sys.executable, file, path]], count)
 
-    printed = {"tar.gz": "tar xzOf", "zip": "unzip -p", "small.tar": "tar xOf", "small.zip": "unzip -p"}
-    printed |= {name: cat for name, (_, cat) in COMPRESSIONS.items()}
-    if suffix in printed:
-        pipe: list[Sequence[object]] = [[*printed[suffix].split(), path], [*PRINTERS["rg"], PATTERN]]
-        found.append(Contender(f"{printed[suffix]} | rg", pipe, count_lines))
-    if suffix in COMPRESSIONS:
-        found.append(Contender("rg -z", [[*PRINTERS["rg"], "-z", PATTERN, path]], count_lines))
-    if suffix not in ("parquet", "jsonl") and shutil.which("ugrep"):
+    if suffix in ("gz", "warc.gz", "warcs"):
+        found += [urnscan(ONE, path, *job, "-j", "1"), urnscan(TWO, path, *job, "-j", "2")]
+    if printed := FORMS[suffix].printed:
+        pipe: list[Sequence[object]] = [[*printed.split(), path], [*PRINTERS["rg"], PATTERN]]
+        found.append(Contender(f"{printed} | rg", pipe, count_lines))
+    if suffix not in ("parquet", "jsonl", "warcs") and shutil.which("ugrep"):
         found.append(Contender("ugrep -z", [["ugrep", "-z", "-oaih", PATTERN, path]], count_lines))
-    match suffix:
-        case "gz":
-            found.append(script("isal alone, no search", ISAL_SCRIPT, count_nothing))
-            second = path.with_name(f"second-{path.name}")
-            if not second.exists():
-                shutil.copyfile(path, second)
-            found.append(urnscan("urnscan, two such files", path, second, *job))
-        case "warc.gz" | "warc.zst" | "all.warc.gz" | "wet.warc.gz":
-            found.append(script("fastwarc + regex", FASTWARC_SCRIPT))
-        case "parquet" | "jsonl":
-            found.append(script("DuckDB regexp_extract_all", DUCKDB_SCRIPT))
+    if suffix == "gz":
+        found.append(script("isal alone, no search", ISAL_SCRIPT, count_nothing))
+        second = path.with_name(f"second-{path.name}")
+        if not second.exists():
+            shutil.copyfile(path, second)
+        found.append(urnscan("urnscan, two such files", path, second, *job))
+    if suffix == "warc.gz" and shutil.which("igzip"):
+        found.append(Contender("igzip -dc", [["sh", "-c", 'igzip -dc "$0" > /dev/null', path]], count_nothing))
+    if "warc." in suffix:
+        found.append(script(FASTWARC, FASTWARC_SCRIPT))
+    if suffix in ("parquet", "jsonl"):
+        found.append(script(DUCKDB, DUCKDB_SCRIPT))
     return found
 
 
-def rows(suffix: str, path: Path, octets: int, runs: int) -> list[list[str]]:
-    """Measure one form; returns its rows of the result."""
-    warm(path)
+def run(suffix: str, path: Path, octets: int, runs: int) -> Measured:
+    """Measure one form of a text of so many octets."""
+    corpus = replace(warm(path), kind=suffix, octets=octets)
     with tempfile.TemporaryDirectory(dir=path.parent) as work:
-        results = measure(contenders(suffix, path, Path(work)), runs)
-    return [[suffix, *row] for row in rows_of(results, lambda median: f"{octets / median / 1e6:,.0f}")]
+        results = measure(
+            contenders(suffix, path, Path(work)), runs, lambda told: print(f"{suffix}, {told}", file=sys.stderr)
+        )
+    return Measured(corpus, results, about=FORMS[suffix].title)
 
 
 def main() -> None:
     """Make, measure, print, save."""
-    options = parser(__doc__, 3, "benchmarks/runs/NAME.md")
-    options.add_argument("--text", type=size, default=2 * 10**9)
+    options = parser(__doc__, 3)
+    options.add_argument("--only", type=choice([*FORMS]), default=[*FORMS], metavar="FORM,...")
+    options.add_argument("--scale", type=float, default=1.0, metavar="FACTOR", help="of the sizes of the texts")
     arguments = options.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    found = []
-    for suffix, path in make(arguments.folder, arguments.text).items():
-        octets = arguments.text // 10 if suffix in ("bz2", "xz") else arguments.text
-        found += rows(suffix, path, octets, arguments.runs)
-    head = ["form", "", "median s", "min..max s", "CPU s", "MB/s of text", "urnscan takes of it", "matches", "peak MB"]
-    about = f"{arguments.text:,} octets of text, {DENSITIES['sparse']} URNs per MiB; a tenth of it in bzip2 and xz."
-    tell([*heading("Forms"), about, "", *table(head, found, left=2)], arguments.save)
+    sizes = {suffix: int(FORMS[suffix].octets * arguments.scale) for suffix in arguments.only}
+    paths = {suffix: make(arguments.folder, suffix, octets) for suffix, octets in sizes.items()}
+    measured = [run(suffix, path, sizes[suffix], arguments.runs) for suffix, path in paths.items()]
+    data = [each.json() for each in measured]
+    lines = [*heading("Forms"), *table(HEAD, [row for row in rows([data]) if row[2] != "-"], left=2)]
+    lines += [
+        f"Sizes are those of the text, which has {DENSITIES['sparse']} URNs per MiB. ≠ marks a count that differs.",
+        "",
+        *(line for each in measured for line in each.rows()),
+    ]
+    keep(place(arguments, "forms"), lines, {"measured": data})
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

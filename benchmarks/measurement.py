@@ -94,8 +94,6 @@ class Contender:
     """The tool that is measured."""
     statuses: Sequence[int] = (0,)
     """Exit statuses that mean success."""
-    first: bool = False
-    """Whether to measure the time until the first octet of output."""
     ours: int = 0
     """The first stage whose memory and CPU seconds count."""
 
@@ -128,7 +126,7 @@ def run(contender: Contender, result: Result) -> None:
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder) / "out", Path(folder) / "err"
         stages = [[str(word) for word in stage] for stage in contender.stages]
-        order = {"stages": stages, "out": str(out), "err": str(err), "first": contender.first}
+        order = {"stages": stages, "out": str(out), "err": str(err)}
         environment = os.environ | {"LC_ALL": "C"}  # tools must sort and match octets
         child = subprocess.run(
             [sys.executable, "-IS", _CHILD, json.dumps(order)],

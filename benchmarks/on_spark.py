@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpora import DENSITIES, generate, generate_many, new, warm
-from forms import WARC_SCRIPT
+from forms import make_warcs
 from measurement import Counts, summary
 from peers import URNSCAN
-from results import choice, heading, parser, size, table, tell
+from results import choice, heading, keep, parser, place, size, table
 
 TASKS = 16
 KINDS = ["Python of the driver", "JVM of the driver", "JVM of executors", "Python of executors", "unseen"]
@@ -100,14 +100,7 @@ def make(folder: Path, kind: str, octets: int) -> Path:
     generate(text, octets, DENSITIES["sparse" if kind == "warc" else kind])
     if kind != "warc":
         return text
-    warcs = folder / f"warc-{octets}"
-    if not warcs.exists():
-        with new(warcs) as unfinished:
-            unfinished.mkdir()
-            for number, part in enumerate(shares(text)):
-                warc = unfinished / f"{number:02}.warc.gz"
-                subprocess.run([sys.executable, "-c", WARC_SCRIPT, part, warc, "response", "gz"], check=True)
-    return warcs
+    return make_warcs(text, folder / f"warc-{octets}", TASKS)
 
 
 def shares(text: Path) -> list[Path]:
@@ -171,7 +164,7 @@ def row(name: str, found: Run, start: Run | None, one: float | None) -> list[str
 
 def main() -> None:
     """Make, measure, print, save."""
-    options = parser(__doc__, 3, "benchmarks/runs/NAME.md")
+    options = parser(__doc__, 3)
     kinds = ["dense", "sparse", "warc", "many"]
     options.add_argument("--only", type=choice(kinds), default=kinds, metavar="KIND,...")
     options.add_argument("--size", type=size, default=10**9, help="of a text (default: 1GB)")
@@ -185,16 +178,19 @@ def main() -> None:
     head = ["", "CPU s", "of one machine", *KINDS, "occurrences", "classes"]
     about = f"`--master {arguments.master}`; CPU seconds of all processes, the median of {arguments.runs} runs in turn."
     rows = [row(name, found, None, None) for name, found in start.items()]
+    kept = {"small": {name: found._asdict() for name, found in start.items()}}
     lines = [*heading("Spark"), about, "", "## Start: 100 URNs", "", *table(head, rows)]
     for kind in arguments.only:
         text = make(arguments.folder, kind, arguments.size)
         found = measure(text, arguments.master, arguments.runs, {})
+        kept[kind] = {name: each._asdict() for name, each in found.items()}
         one = found["one machine"].total - start["one machine"].total
         rows = [row(name, each, start[name], one) for name, each in found.items()]
         corpus = warm(text)
         title = f"## Above the start: {kind}, {corpus.octets:,} octets, {corpus.files:,} files"
         lines += [title, "", *table(head, rows)]
-    tell(lines, arguments.save)
+    keep(place(arguments, "spark"), lines, {"measured": [], "spark": kept})
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -16,11 +16,9 @@ from pathlib import Path
 from corpora import Corpus
 from in_python import PATTERN
 from measurement import Contender, count_lines, count_nothing, count_numbers, count_uniq, summary
+from targets import JOB, ONE, TWO
 
-__all__ = ["PRINTERS", "TOOLS", "URNSCAN", "WHOLE_JOB", "contenders", "first_output", "missing", "urnscan", "versions"]
-
-WHOLE_JOB = "urnscan, whole job"
-"""Scanning, canonical forms, classes, Parquet. Ratios refer to it."""
+__all__ = ["PRINTERS", "TOOLS", "URNSCAN", "contenders", "missing", "of_small", "urnscan", "versions"]
 
 PRINTERS = {
     "rg": ["rg", "-oai", "--no-filename", "--no-ignore", "--hidden"],
@@ -74,11 +72,11 @@ def contenders(corpus: Corpus, work: Path, tools: Collection[str]) -> list[Conte
     """Contenders for a corpus, the whole job first. `work` is the folder for outputs."""
     text = corpus.path
     job = (text, "-o", work / "urns.parquet")
-    found = [urnscan(WHOLE_JOB, *job)]
+    found = [urnscan(JOB, *job)]
     if "variants" in tools:
         found += [
-            urnscan("urnscan -j 1", *job, "-j", "1"),
-            urnscan("urnscan -j 2", *job, "-j", "2"),
+            urnscan(ONE, *job, "-j", "1"),
+            urnscan(TWO, *job, "-j", "2"),
             urnscan("urnscan --equivalence namespace", *job, "--equivalence", "namespace"),
             urnscan("urnscan --recover all", *job, "--recover", "all"),
         ]
@@ -109,13 +107,14 @@ def _in_python(tool: str, name: str, text: Path) -> Contender:
     )
 
 
-def first_output(corpus: Corpus, tools: Collection[str]) -> list[Contender]:
-    """Contenders that print the matches of a small file, measured until the first octet of output."""
+def of_small(corpus: Corpus, work: Path, tools: Collection[str]) -> list[Contender]:
+    """Contenders for one small file: matches are printed, and urnscan writes a table, too."""
     text = corpus.path
     return [
-        Contender("urnscan, printing", [[URNSCAN, text]], count_lines, first=True),
+        Contender("urnscan, print", [[URNSCAN, text]], count_lines),
+        urnscan(JOB, text, "-o", work / "urns.parquet"),
         *(
-            Contender(_PRINTED[tool], [[*PRINTERS[tool], PATTERN, text]], count_lines, tool, first=True)
+            Contender(_PRINTED[tool], [[*PRINTERS[tool], PATTERN, text]], count_lines, tool)
             for tool in PRINTERS
             if tool in tools
         ),

@@ -38,6 +38,25 @@ def _kind(process: Path) -> str:
     return next((kind for part, kind in KINDS.items() if part in command), "Python of the driver")
 
 
+def children() -> dict[Path, list[str]]:
+    """Folder in `/proc` of each process below this one, and what stands in its `stat` behind the name."""
+    stats = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            stats[process.name] = (process / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+    return {Path("/proc", name): stat for name, stat in stats.items() if _descends(name, stats)}
+
+
+def _descends(name: str, stats: dict[str, list[str]]) -> bool:
+    me = str(os.getpid())
+    while (name := stats[name][1] if name in stats else "") not in ("", "0", "1"):
+        if name == me:
+            return True
+    return False
+
+
 class Watch:
     """CPU seconds and peaks of the descendants of this process, as they were last seen."""
 
@@ -48,24 +67,16 @@ class Watch:
 
     def look(self) -> None:
         """Read `/proc` once."""
-        parents, stats = {}, {}
-        for process in Path("/proc").glob("[0-9]*"):
+        for process, stat in children().items():
             try:
-                stats[process.name] = stat = process.joinpath("stat").read_text().rpartition(")")[2].split()
+                kind = _kind(process)
+                resident = int((process / "statm").read_text().split()[1]) * resource.getpagesize()
             except OSError:
                 continue
-            parents[process.name] = stat[1]
-        for name, stat in stats.items():
-            if _descends(name, parents):
-                try:
-                    kind = _kind(Path("/proc", name))
-                    resident = int(Path("/proc", name, "statm").read_text().split()[1]) * resource.getpagesize()
-                except OSError:
-                    continue
-                before, _ = self.taken.get((name, stat[19]), ("", 0.0))
-                kind = kind or before
-                self.taken[name, stat[19]] = kind, (int(stat[11]) + int(stat[12])) / _TICKS
-                self.peaks[kind] = max(self.peaks.get(kind, 0), resident)
+            before, _ = self.taken.get((process.name, stat[19]), ("", 0.0))
+            kind = kind or before
+            self.taken[process.name, stat[19]] = kind, (int(stat[11]) + int(stat[12])) / _TICKS
+            self.peaks[kind] = max(self.peaks.get(kind, 0), resident)
 
     def seconds(self) -> dict[str, float]:
         """CPU seconds by kind."""
@@ -73,14 +84,6 @@ class Watch:
         for kind, seconds in self.taken.values():
             found[kind] = found.get(kind, 0.0) + seconds
         return found
-
-
-def _descends(name: str, parents: dict[str, str]) -> bool:
-    me = str(os.getpid())
-    while (name := parents.get(name, "")) not in ("", "0", "1"):
-        if name == me:
-            return True
-    return False
 
 
 def run(out: str, err: str, command: list[str]) -> dict[str, object]:

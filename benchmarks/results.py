@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from corpora import Corpus, describe, parse_size
 from measurement import Result
-from peers import WHOLE_JOB
 
 RUNS = Path(__file__).parent / "runs"
 """Folder of the results that are kept."""
@@ -27,13 +26,18 @@ def machine() -> str:
     return f"{time.strftime('%Y-%m-%d')}-{platform.machine()}-{os.cpu_count()}-cores"
 
 
-def parser(doc: str | None, runs: int, saved: str) -> argparse.ArgumentParser:
+def parser(doc: str | None, runs: int) -> argparse.ArgumentParser:
     """Parser with the options of all benchmarks."""
     found = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     found.add_argument("folder", type=lambda text: Path(text).absolute(), help="where the texts are made and kept")
     found.add_argument("--runs", type=int, default=runs, metavar="N", help=f"runs of each (default: {runs})")
-    found.add_argument("--save", metavar="NAME", help=f"keep the result as {saved}")
+    found.add_argument("--save", metavar="NAME", help="keep the result as benchmarks/runs/NAME/")
     return found
+
+
+def place(arguments: argparse.Namespace, name: str) -> Path:
+    """Folder for the result: of that name beside the texts, or with `--save` among those that are kept."""
+    return RUNS / arguments.save if arguments.save else arguments.folder / name
 
 
 def size(text: str) -> int:
@@ -97,9 +101,11 @@ def count(found: int | None, expected: int | None, *, told: bool = True) -> str:
     return f"{found:,}" if found == expected or not told else f"≠ {found:,}"
 
 
-def ratio(first: Result, other: Result) -> str:
-    """Write the time of `first` divided by that of `other`."""
-    return f"{first.median / other.median:.2f}" if first.seconds else NO_NUMBER
+def ratios(first: Result, other: Result) -> list[str]:
+    """Write time and CPU time of `first` divided by those of `other`."""
+    if not first.seconds:
+        return [NO_NUMBER] * 2
+    return [f"{first.median / other.median:.2f}", f"{min(first.cpu_seconds) / max(min(other.cpu_seconds), 1e-3):.2f}"]
 
 
 def failed(result: Result, numbers: int) -> list[str]:
@@ -112,31 +118,15 @@ def megabytes(octets: float) -> str:
     return f"{octets / 1e6:,.0f}"
 
 
-def rows_of(results: Sequence[Result], rate: Callable[[float], str]) -> list[list[str]]:
-    """Rows with time, CPU time, rate, ratio, matches and memory; `rate` writes the rate for the median of seconds."""
-    first = results[0]
-    return [
-        failed(result, 7)
-        or [
-            result.name,
-            *spread(result),
-            seconds(min(result.cpu_seconds)),
-            rate(result.median),
-            ratio(first, result),
-            count(result.found.matches, first.found.matches),
-            megabytes(result.peak),
-        ]
-        for result in results
-    ]
-
-
 class Measured(NamedTuple):
     """Results on a corpus."""
 
     corpus: Corpus
     results: list[Result]
-    left_out: list[str]
+    left_out: Sequence[str] = ()
     """Contenders that would have taken too long."""
+    about: str = ""
+    """What the text is, in a few words."""
 
     @property
     def title(self) -> str:
@@ -144,28 +134,41 @@ class Measured(NamedTuple):
         corpus = self.corpus
         if corpus.path.is_dir():
             return f"{corpus.kind}, {corpus.path.name}: {corpus.files:,} files, {corpus.octets:,} octets"
-        return f"{corpus.kind}, {describe(corpus.octets)}: {corpus.octets:,} octets"
+        told = f"{corpus.kind}, {describe(corpus.octets)}: {corpus.octets:,} octets"
+        return f"{told}; {self.about}" if self.about else told
 
     def rows(self) -> list[str]:
         """Section of the result, as lines."""
         reference = self.results[0]
+        of_all = (each.found.classes for each in self.results)
+        expected = next((classes for classes in of_all if classes is not None), None)
         rows = []
         for result in self.results:
             # `uniq` counts spellings, which are more than classes
-            classes = count(result.found.classes, reference.found.classes, told="uniq" not in result.name)
+            classes = count(result.found.classes, expected, told="uniq" not in result.name)
             rows.append(
-                failed(result, 7)
+                failed(result, 8)
                 or [
                     result.name,
                     *spread(result),
                     seconds(min(result.cpu_seconds)),
-                    ratio(reference, result),
+                    *ratios(reference, result),
                     count(result.found.matches, reference.found.matches),
                     classes,
                     megabytes(result.peak),
                 ]
             )
-        head = ["", "median s", "min..max s", "CPU s", "urnscan takes of it", "matches", "classes", "peak MB"]
+        head = [
+            "",
+            "median s",
+            "min..max s",
+            "CPU s",
+            "first takes of it",
+            "CPU of it",
+            "matches",
+            "classes",
+            "peak MB",
+        ]
         left_out = [f"Left out, as they would take too long: {', '.join(self.left_out)}.", ""] if self.left_out else []
         return [f"## {self.title}", "", *table(head, rows), *left_out]
 
@@ -175,7 +178,8 @@ class Measured(NamedTuple):
             "corpus": self.corpus.kind,
             "octets": self.corpus.octets,
             "files": self.corpus.files,
-            "left_out": self.left_out,
+            "about": self.about,
+            "left_out": [*self.left_out],
             "results": [record(result) for result in self.results],
         }
 
@@ -199,64 +203,9 @@ def _nameless(word: str) -> str:
     return Path(word).name if word.startswith("/") else word
 
 
-class Target(NamedTuple):
-    """A goal: a limit for the time of a contender, or for its ratio to another on the same corpus."""
-
-    text: str
-    kind: str
-    octets: int | None
-    """Size of the corpus; None: any."""
-    of: str
-    to: str | None
-    most: float | None = None
-    least: float | None = None
-
-
-TARGETS = [
-    Target("dense, whole job", "dense", 10**9, WHOLE_JOB, "rg -oai | sort | uniq -c", most=0.35),
-    Target("sparse, whole job", "sparse", 4 * 10**9, WHOLE_JOB, "rg -oai", most=0.3),
-    Target("100,000 small files, whole job", "many", None, WHOLE_JOB, "rg -oai", most=2.0),
-    Target("dense, one worker", "dense", 10**9, "urnscan -j 1", "urnscan -j 2", least=1.8),
-    Target("sparse, one worker", "sparse", 4 * 10**9, "urnscan -j 1", "urnscan -j 2", least=1.8),
-    Target("one small file, start to first output", "small", None, "urnscan, printing", None, most=0.6),
-]
-
-
-def targets(measured: Sequence[Measured]) -> list[list[str]]:
-    """Make a row for each target: its name, the limit, the value, whether it is reached."""
-    rows = []
-    for target in TARGETS:
-        should = f"at most {target.most}" if target.most else f"at least {target.least}"
-        should += f" of `{target.to}`" if target.to else " s"
-        row = [target.text, should]
-        found = [each for each in measured if each.corpus.kind == target.kind]
-        by_name = {}
-        if found:
-            largest = max(found, key=lambda each: each.corpus.octets)
-            by_name = {result.name: result.median for result in largest.results if result.seconds}
-        if target.of not in by_name or (target.to and target.to not in by_name):
-            rows.append([*row, NO_NUMBER, "not measured"])
-            continue
-        value = by_name[target.of] / (by_name[target.to] if target.to else 1)
-        reached = value <= target.most if target.most else value >= (target.least or 0)
-        told = "reached" if reached else "**not reached**"
-        if target.octets and largest.corpus.octets < target.octets:
-            told += f", but at {describe(largest.corpus.octets)} instead of {describe(target.octets)}"
-        rows.append([*row, f"{value:.2f}", told])
-    return rows
-
-
 def keep(folder: Path, lines: Sequence[str], data: dict[str, Any]) -> None:
     """Write results.md and results.json."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "results.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     head = {"title": lines[0].removeprefix("# "), "command": lines[2].strip("`")}
     (folder / "results.json").write_text(json.dumps(head | data, indent=1) + "\n", encoding="utf-8")
-
-
-def tell(lines: Sequence[str], name: str | None) -> None:
-    """Print the result; keep it if a name is given."""
-    print("\n".join(lines))
-    if name:
-        RUNS.mkdir(exist_ok=True)
-        (RUNS / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -2,8 +2,8 @@
 
     python stream.py OCTETS CLASSES COUNTS
 
-Each line has 80 octets and one URN: one of CLASSES names, drawn at random, in one of four spellings. At the end the
-numbers of occurrences and of classes that were drawn are written to the file COUNTS.
+Each line has 80 octets and one URN: one of CLASSES names, drawn at random, in one of four spellings. With CLASSES 0 all
+names are different. At the end the numbers of occurrences and of classes are written to the file COUNTS.
 """
 
 from __future__ import annotations
@@ -37,16 +37,18 @@ def _templates() -> tuple[npt.NDArray[np.uint8], int]:
 
 
 def lines(octets: int, classes: int, drawn: npt.NDArray[np.bool_]) -> Iterator[npt.NDArray[np.uint8]]:
-    """Give whole lines in blocks, at most `octets`; sets `drawn` for the classes in them."""
+    """Give whole lines in blocks, at most `octets`; sets `drawn` for the classes in them. Without classes, all names are different."""
     templates, at = _templates()
     four_digits = np.frombuffer(b"".join(b"%04x" % number for number in range(1 << 16)), np.uint32)
     chance = np.random.default_rng(classes)
-    left = octets // LINE
-    while left:
-        rows = min(left, _ROWS)
-        left -= rows
-        names = chance.integers(0, classes, rows, np.uint32)
-        drawn[names] = True
+    every = octets // LINE
+    for first in range(0, every, _ROWS):
+        rows = min(every - first, _ROWS)
+        if classes:
+            names = chance.integers(0, classes, rows, np.uint32)
+            drawn[names] = True
+        else:
+            names = np.arange(first, first + rows, dtype=np.uint32)
         spelling = chance.integers(0, len(_SPELLINGS), rows, np.uint32)
         block = templates[(names % len(_NIDS)) * len(_SPELLINGS) + spelling]
         scattered = names * np.uint32(0x9E3779B1)  # odd, so names stay different; neighbours are scattered
@@ -61,7 +63,7 @@ def main(octets: int, classes: int, counts: Path) -> None:
     for block in lines(octets, classes, drawn):
         sys.stdout.buffer.write(block.data)
     sys.stdout.buffer.flush()
-    counts.write_text(f"{octets // LINE} {int(drawn.sum())}\n")
+    counts.write_text(f"{octets // LINE} {int(drawn.sum()) if classes else octets // LINE}\n")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,18 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "performance.md"
 RUNS = ROOT / "benchmarks" / "runs"
 
+sys.path.append(str(ROOT / "benchmarks"))
+
+import cores  # noqa: E402 (of benchmarks/)
+import targets  # noqa: E402
+from forms import FORMS  # noqa: E402
+
 BLOCK = re.compile(r"(<!-- (\w+), by docs/make_performance.py -->\n\n).*?(<!-- end -->)", re.DOTALL)
-WHOLE_JOB = "urnscan, whole job"
+WHOLE_JOB = targets.JOB
 BESIDE = {
     "rg -oai": "ripgrep",
     "rg -oai | sort | uniq -c": "ripgrep, sort, uniq",
+    "grep -oai -P": "grep",
     "grep -oai -P | sort | uniq -c": "grep, sort, uniq",
     "DuckDB, extract + GROUP BY": "DuckDB",
     "Polars, extract + group_by": "Polars",
@@ -34,9 +42,10 @@ def filled(page: str) -> str:
         "pictures": _pictures,
         "options": _options,
         "targets": _targets,
+        "cores": _cores,
         "memory": _memory,
-        "forms": lambda: _of_readme("Forms"),
-        "dedup": lambda: _of_readme("Deduplication"),
+        "forms": _forms,
+        "dedup": _dedup,
     }
     return BLOCK.sub(lambda match: match[1] + "\n".join(blocks[match[2]]()) + "\n\n" + match[3], page)
 
@@ -100,36 +109,84 @@ def _pictures() -> list[str]:
 
 def _targets() -> list[str]:
     """Targets, each from the newest run that measured it."""
-    rows: dict[str, Sequence[str]] = {}
-    for told in _results().values():
-        for each in told.get("targets", []):
-            row = (each["target"], each["should_be"].replace("|", "\\|"), each["is"], each["verdict"])
-            if row[0] not in rows or rows[row[0]][2] == "-":
-                rows[row[0]] = row
-    return _table(["target", "should be", "is", ""], rows.values(), left=2)
+    rows = targets.rows(told["measured"] for told in _results().values())
+    return _table(targets.HEAD, rows, left=2)
+
+
+def _cores() -> list[str]:
+    """Stages on one core and on two, and what more cores would give, of the newest run that has them."""
+    return cores.tables(next((told["cores"] for told in _results().values() if "cores" in told), []))[:-1]
 
 
 def _memory() -> list[str]:
+    """Peak memory by size of the text, of all runs; the picture of the newest with several sizes."""
     rows, pictures = [], []
     for run, told in reversed(_results().items()):
         if told["measured"] and "source" in told["measured"][0]:
-            pictures.append(f"![peak memory against the size](../benchmarks/runs/{run}/memory.svg)")
+            if len(told["measured"]) > 1:
+                pictures.append(f"![peak memory against the size](../benchmarks/runs/{run}/memory.svg)")
             for each in told["measured"]:
-                found = [f"{each[name]:,}" for name in ("matches", "classes")]
-                rows.append([_size(each["octets"]), *found, _mb(each["peak_octets"])])
-    return [*_table(["dense text", "occurrences", "classes", "peak memory"], rows), "", pictures[0]]
+                (result,) = each["results"]
+                found = [f"{result[name]:,}" for name in ("matches", "classes")]
+                cpu = f"{min(result['cpu_seconds']) / each['octets'] * 1e9:.1f} s"
+                disk = result["temporary_octets"]
+                of_input = "-" if disk is None else f"{disk / each['octets']:.2f}"
+                rows.append([_size(each["octets"]), *found, _mb(result["peak_octets"]), cpu, of_input])
+    head = ["dense text", "occurrences", "classes", "peak memory", "CPU time a GB", "temporary disk of the input"]
+    return [*_table(head, rows), "", pictures[-1]]
 
 
-def _of_readme(heading: str) -> list[str]:
-    """The table in a section of benchmarks/README.md."""
-    text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    return [line for line in section.splitlines() if line.startswith("|")]
+def _newest(fits: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
+    """The texts that fit, of the newest run that has one."""
+    of_runs = ([each for each in told["measured"] if fits(each)] for told in _results().values())
+    return next(found for found in of_runs if found)
+
+
+def _forms() -> list[str]:
+    """Each form, with the ratios to other tools by time; where CPU time was measured, it stands behind."""
+    rows = []
+    for form in _newest(lambda each: each["corpus"] in FORMS):
+        by_name = {each["name"]: each for each in form["results"] if each["seconds"]}
+        ours = by_name.pop(WHOLE_JOB)
+        cpu = f"{min(ours['cpu_seconds']):.2f} s" if ours["cpu_seconds"] else "-"
+        others = "; ".join(f"{_ratio(ours, each)} of `{name}`" for name, each in by_name.items())
+        rows.append([form["about"], _size(form["octets"]), f"{statistics.median(ours['seconds']):.2f} s", cpu, others])
+    head, rule, *lines = _table(["form", "of text", "time", "CPU", "of others, by time (by CPU)"], rows)
+    return [head, rule.removesuffix("--:|") + "---|", *lines]
+
+
+def _ratio(ours: dict[str, Any], other: dict[str, Any]) -> str:
+    took = f"{statistics.median(ours['seconds']) / statistics.median(other['seconds']):.2f}"
+    if not (ours["cpu_seconds"] and other["cpu_seconds"]):
+        return took
+    return f"{took} ({min(ours['cpu_seconds']) / min(other['cpu_seconds']):.2f})"
+
+
+def _dedup() -> list[str]:
+    """Seconds for each dump, of urnscan and of others."""
+    names = {"urnscan dedup": "", targets.DEDUP: "", f"{targets.DEDUP} -j 1": "", "pymarc + pandas": "script with "}
+    names |= {"yaz-marcdump": "", "lxml, parsing alone": ""}
+    rows = []
+    for dump in _newest(lambda each: each["corpus"] in ("marc", "marcxml", "many marc")):
+        by_name = {each["name"]: each for each in dump["results"] if each["seconds"]}
+        told = [f"{_took(by_name[name])}" if name in by_name else "-" for name in names]
+        peak = max(each["peak_octets"] for name, each in by_name.items() if name.startswith("urnscan"))
+        form = "MARCXML" if dump["corpus"] == "marcxml" else "MARC 21"
+        rows.append([f"{dump['about']}, {form}", *told, _mb(peak)])
+    head = ["dump", *(f"{before}`{name}`" for name, before in names.items()), "peak memory"]
+    return _table(head, rows)
+
+
+def _took(result: dict[str, Any]) -> str:
+    """Median of the seconds, and CPU seconds if they were measured."""
+    seconds = f"{statistics.median(result['seconds']):.1f} s"
+    return f"{seconds} ({min(result['cpu_seconds']):.1f} s CPU)" if result["cpu_seconds"] else seconds
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
     rule = "|".join(["---"] * left + ["--:"] * (len(head) - left))
-    first, *others = ("| " + " | ".join(row) + " |" for row in (head, *rows))
+    lines = (" | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in row) for row in (head, *rows))
+    first, *others = (f"| {line} |" for line in lines)
     return [first, f"|{rule}|", *others]
 
 
