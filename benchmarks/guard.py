@@ -2,43 +2,147 @@
 
     python benchmarks/guard.py [--record] [--numbers FILE]
 
-Ratios are compared: the CPU time of urnscan to that of the `regex` module on the same text, measured in turn in one
-process, so that the load of the machine matters little; the median of several rounds counts. The kernel is the scanner
-on text in memory; the pipeline is a whole run, from a file to classes, on one thread.
+Ratios are compared: the CPU time of urnscan to that of a library on the same file, measured in turn in one process, so that
+the load of the machine matters little; the median of several rounds counts. The library is `regex` on the text, and before
+it the one that reads the form: gzip, fastwarc, pyarrow, json, tarfile. For records it is pymarc, which only reads them.
+The kernel is the scanner on text in memory; all else are whole runs on one thread, from a file to classes or clusters.
 guard.json has the recorded ratios; `--record` replaces them. Exit status: 0 about as fast as recorded, 1 slower.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import statistics
 import sys
+import tarfile
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import dedup
 import numpy as np
+import pyarrow.parquet as pq
+import pymarc
 import regex
-from corpora import DENSITIES, pieces
+from corpora import DENSITIES, generate, generate_many
+from fastwarc import ArchiveIterator
+from forms import make
 from in_python import PATTERN
 
-from urnscan import Options, __version__
+from urnscan import Options, __version__, deduplicate
 from urnscan.run.pipeline import Outputs, run
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import Grammar
 from urnscan.urn.syntax import get_syntax
 
 NUMBERS = Path(__file__).with_name("guard.json")
-OCTETS = {"dense": 12_000_000, "sparse": 64_000_000}
-"""Octets of text of each density: enough to take some milliseconds."""
-ROUNDS = 15
+SIZES = {
+    "dense": 12_000_000,
+    "sparse": 64_000_000,
+    "gz": 32_000_000,
+    "warc.gz": 8_000_000,
+    "small.tar": 16_000_000,
+    "parquet": 16_000_000,
+    "jsonl": 16_000_000,
+    "files": 3_000,
+    "records": 4_000,
+}
+"""Octets of text, or numbers of files or records, of each kind: enough to take some hundredths of a second."""
+ROUNDS = 9
 TOLERANCE = 1.5
 """Allowed factor between a ratio and the recorded one; noise is smaller."""
 
+Work = Callable[[], int]
+"""Does the work once, and returns how much it found."""
 
-def cpu_seconds(work: Callable[[], int], expected: int) -> float:
+
+def gzip_texts(path: Path) -> Iterator[bytes]:
+    """The text of a gzip file."""
+    yield gzip.decompress(path.read_bytes())
+
+
+def warc_texts(path: Path) -> Iterator[bytes]:
+    """The bodies of a web archive."""
+    with path.open("rb") as file:
+        for record in ArchiveIterator(file):
+            yield record.reader.read()
+
+
+def tar_texts(path: Path) -> Iterator[bytes]:
+    """The members of a tar archive."""
+    with tarfile.open(path) as archive:
+        for member in archive:
+            if opened := archive.extractfile(member):
+                yield opened.read()
+
+
+def parquet_texts(path: Path) -> Iterator[bytes]:
+    """The values of the column `text`."""
+    for value in pq.read_table(path).column("text").to_pylist():
+        yield value.encode()
+
+
+def json_texts(path: Path) -> Iterator[bytes]:
+    """The values of the field `text`."""
+    with path.open("rb") as lines:
+        for line in lines:
+            yield json.loads(line)["text"].encode()
+
+
+def file_texts(path: Path) -> Iterator[bytes]:
+    """The files of a folder."""
+    for file in sorted(path.rglob("*.txt")):
+        yield file.read_bytes()
+
+
+READERS = {
+    "gz": gzip_texts,
+    "warc.gz": warc_texts,
+    "small.tar": tar_texts,
+    "parquet": parquet_texts,
+    "jsonl": json_texts,
+    "files": file_texts,
+}
+
+
+def works(kind: str, folder: Path) -> tuple[Work, dict[str, Work]]:
+    """Make the file of a kind in the folder; returns the work of the library, and that of urnscan by name."""
+    path = folder / kind
+    if kind == "records":
+        dedup.generate(path, SIZES[kind])
+        return lambda: _records(path), {"MARC dedup": lambda: deduplicate(path, fields=True, jobs=1).report.records}
+    pattern = regex.compile(PATTERN.encode(), regex.IGNORECASE)
+    if kind in DENSITIES:
+        generate(path, SIZES[kind], DENSITIES[kind])
+        text = path.read_bytes()
+        octets = np.frombuffer(text, np.uint8)
+        scanner = Scanner(Grammar(get_syntax("rfc2141"), count_lines=False))
+        return lambda: len(pattern.findall(text)), {
+            f"{kind} kernel": lambda: sum(len(matches) for matches in scanner.scan_octets(octets)),
+            f"{kind} pipeline": lambda: _found(path, Options(jobs=1)),
+        }
+    if kind == "files":
+        generate_many(path, SIZES[kind])
+    else:
+        path = make(folder, kind, SIZES[kind])
+    texts = READERS[kind]
+    options = Options(jobs=1, column=("text",) if kind in ("parquet", "jsonl") else ())
+    return lambda: sum(len(pattern.findall(text)) for text in texts(path)), {kind: lambda: _found(path, options)}
+
+
+def _found(path: Path, options: Options) -> int:
+    return run([str(path)], options, Outputs(classes=lambda _: None)).occurrences
+
+
+def _records(path: Path) -> int:
+    with path.open("rb") as dump:
+        return sum(record is not None for record in pymarc.MARCReader(dump))
+
+
+def cpu_seconds(work: Work, expected: int) -> float:
     """CPU seconds of all threads for `work`. Raises ValueError if it does not find the expected number."""
     began = time.process_time()
     found = work()
@@ -49,26 +153,16 @@ def cpu_seconds(work: Callable[[], int], expected: int) -> float:
 
 
 def measure(kind: str, folder: Path) -> dict[str, float]:
-    """Ratios for one kind of text; `folder` is for temporary files."""
-    texts, counts = zip(*pieces(OCTETS[kind], DENSITIES[kind]), strict=True)
-    text, expected = "".join(texts).encode(), sum(counts)
-    file = folder / kind
-    file.write_bytes(text)
-    octets = np.frombuffer(text, np.uint8)
-    pattern = regex.compile(PATTERN.encode(), regex.IGNORECASE)
-    scanner = Scanner(Grammar(get_syntax("rfc2141"), count_lines=False))
-    options = Options(jobs=1)
-    ours: dict[str, Callable[[], int]] = {
-        f"{kind} kernel": lambda: sum(len(matches) for matches in scanner.scan_octets(octets)),
-        f"{kind} pipeline": lambda: run([str(file)], options, Outputs(classes=lambda _: None)).occurrences,
-    }
+    """Ratios for one kind of file; `folder` is for temporary files."""
+    theirs, ours = works(kind, folder)
+    expected = theirs()
     ratios: dict[str, list[float]] = {name: [] for name in ours}
     for work in ours.values():  # not measured: compiles, fills caches
         cpu_seconds(work, expected)
     for _ in range(ROUNDS):
-        theirs = cpu_seconds(lambda: sum(1 for _ in pattern.finditer(text)), expected)
+        taken = cpu_seconds(theirs, expected)
         for name, work in ours.items():
-            ratios[name].append(cpu_seconds(work, expected) / theirs)
+            ratios[name].append(cpu_seconds(work, expected) / taken)
     return {name: statistics.median(of_name) for name, of_name in ratios.items()}
 
 
@@ -81,7 +175,7 @@ def main(words: list[str] | None = None) -> int:
     if not (arguments.record or arguments.numbers.exists()):
         parser.error(f"{arguments.numbers}: not there; --record writes it")
     with tempfile.TemporaryDirectory() as folder:
-        measured = {name: ratio for kind in OCTETS for name, ratio in measure(kind, Path(folder)).items()}
+        measured = {name: ratio for kind in SIZES for name, ratio in measure(kind, Path(folder)).items()}
     if arguments.record:
         rounded = {name: float(f"{ratio:.3g}") for name, ratio in measured.items()}
         arguments.numbers.write_text(json.dumps({"release": __version__, "ratios": rounded}, indent=1) + "\n")
@@ -92,7 +186,7 @@ def main(words: list[str] | None = None) -> int:
         slower = ratio > TOLERANCE * was
         worse += slower
         told = f", more than {TOLERANCE} times as much" if slower else ""
-        print(f"{name}: {ratio:.3g} of regex, {was:.3g} in {recorded['release']}{told}")
+        print(f"{name}: {ratio:.3g} of the library, {was:.3g} in {recorded['release']}{told}")
     return 1 if worse else 0
 
 

@@ -297,21 +297,42 @@ def test_a_pipe_is_measured_whole():
 
 @pytest.mark.slow
 def test_guard(tmp_path, monkeypatch, capsys):
-    """It fails where a ratio is worse than recorded by more than the tolerance, and says which."""
+    """It fails where a ratio is worse than recorded by more than the tolerance, and says which: all kinds of files are guarded."""
     import guard
 
-    monkeypatch.setattr(guard, "OCTETS", {"dense": 500_000})
+    few = {kind: 200 if size < 10_000 else 300_000 for kind, size in guard.SIZES.items() if kind != "sparse"}
+    monkeypatch.setattr(guard, "SIZES", few)
     monkeypatch.setattr(guard, "ROUNDS", 1)
     numbers = tmp_path / "guard.json"
     assert guard.main(["--record", "--numbers", str(numbers)]) == 0
     recorded = json.loads(numbers.read_text())
-    assert set(recorded["ratios"]) == {"dense kernel", "dense pipeline"}
-    for factor, status in ((100, 0), (0.01, 1)):
-        doctored = {name: ratio * factor for name, ratio in recorded["ratios"].items()}
-        numbers.write_text(json.dumps(recorded | {"ratios": doctored}))
-        capsys.readouterr()
-        assert guard.main(["--numbers", str(numbers)]) == status
-        assert capsys.readouterr().out.count("more than 1.5 times as much") == 2 * status
+    kinds = {"gz", "warc.gz", "small.tar", "parquet", "jsonl", "files"}
+    assert set(recorded["ratios"]) == {"dense kernel", "dense pipeline", "MARC dedup", *kinds}
+    assert set(json.loads(guard.NUMBERS.read_text())["ratios"]) > set(recorded["ratios"])
+    doctored = {name: ratio * 100 for name, ratio in recorded["ratios"].items()}
+    numbers.write_text(json.dumps(recorded | {"ratios": doctored}))
+    assert guard.main(["--numbers", str(numbers)]) == 0
+    assert "more than 1.5 times as much" not in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_guard_on_slow_code(tmp_path, monkeypatch, capsys):
+    """Code that takes ten times as long is found, in runs and in deduplication."""
+    import guard
+
+    monkeypatch.setattr(guard, "SIZES", {"gz": 300_000, "records": 200})
+    monkeypatch.setattr(guard, "ROUNDS", 1)
+    numbers = tmp_path / "guard.json"
+    assert guard.main(["--record", "--numbers", str(numbers)]) == 0
+    capsys.readouterr()
+    for name in ("run", "deduplicate"):
+        fast = getattr(guard, name)
+        monkeypatch.setattr(
+            guard, name, lambda *given, fast=fast, **named: [fast(*given, **named) for _ in range(10)][-1]
+        )
+    assert guard.main(["--numbers", str(numbers)]) == 1
+    slower = [line for line in capsys.readouterr().out.splitlines() if "more than 1.5 times as much" in line]
+    assert [line.split(":")[0] for line in slower] == ["gz", "MARC dedup"]
 
 
 @pytest.mark.guard
