@@ -154,11 +154,11 @@ def measure(text: Path, master: str, runs: int, more: dict[str, list[object]]) -
 
 
 def row(name: str, found: Run, start: Run | None, one: float | None) -> list[str]:
-    """Row of a result: what it took above the start, and of one machine."""
+    """Row of a result: what it took above the start, and of one machine, if that took a second or more."""
     before = start.cpu if start else {}
     total = found.total - (start.total if start else 0)
     kinds = [f"{found.cpu.get(kind, 0) - before.get(kind, 0):.1f}" for kind in KINDS]
-    ratio = f"{total / one:.2f}" if one else "-"
+    ratio = f"{total / one:.2f}" if one and one >= 1 else "-"  # the start varies by as much as a second
     return [name, f"{total:.1f}", ratio, *kinds, f"{found.found.matches or 0:,}", f"{found.found.classes or 0:,}"]
 
 

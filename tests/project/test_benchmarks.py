@@ -132,6 +132,8 @@ def test_other_runs(tmp_path, script):
                 # ugrep counts the headers of a web archive, too
                 assert result["matches"] == ours or (result["name"] == "ugrep -z" and "warc" in text["corpus"])
     assert re.search(r"\| (WARC|dedup, MARC 21, one core) \| CPU at most ", told)
+    if sys.platform == "linux":  # memory of all processes together is read from /proc
+        assert min(each["results"][0]["peak_octets"] for each in data["measured"]) > 50_000_000
 
 
 @pytest.mark.slow
