@@ -68,12 +68,12 @@ def _largest() -> Iterator[tuple[str, dict[str, Any]]]:
 def _runs() -> list[str]:
     rows = []
     for _, text in _largest():
-        medians = _medians(text)
-        (ours,) = (each for each in text["results"] if each["name"] == WHOLE_JOB)
-        took = medians[WHOLE_JOB]
-        ratios = [f"{took / medians[name]:.2f}" if name in medians else "-" for name in BESIDE]
-        rows.append([_named(text), f"{took:.2f} s", *ratios, f"{ours['matches']:,}", _mb(ours["peak_octets"])])
-    head = ["text", "whole job", *(f"of {name}" for name in BESIDE.values()), "URNs", "peak memory"]
+        by_name = {each["name"]: each for each in text["results"] if each["seconds"]}
+        ours = by_name[WHOLE_JOB]
+        ratios = [_ratio(ours, by_name[name]) if name in by_name else "-" for name in BESIDE]
+        counts = [f"{ours['matches']:,}", _mb(ours["peak_octets"])]
+        rows.append([_named(text), f"{statistics.median(ours['seconds']):.2f} s", _cpu(ours), *ratios, *counts])
+    head = ["text", "whole job", "CPU", *(f"of {name}" for name in BESIDE.values()), "URNs", "peak memory"]
     runs = " and ".join(f"`benchmarks/runs/{run}/`" for run in sorted({run for run, _ in _largest()}))
     return [*_table(head, rows), "", f"All other tools, sizes and counts, and the machine, are in {runs}."]
 
@@ -148,14 +148,20 @@ def _forms() -> list[str]:
     for form in _newest(lambda each: each["corpus"] in FORMS):
         by_name = {each["name"]: each for each in form["results"] if each["seconds"]}
         ours = by_name.pop(WHOLE_JOB)
-        cpu = f"{min(ours['cpu_seconds']):.2f} s" if ours["cpu_seconds"] else "-"
         others = "; ".join(f"{_ratio(ours, each)} of `{name}`" for name, each in by_name.items())
-        rows.append([form["about"], _size(form["octets"]), f"{statistics.median(ours['seconds']):.2f} s", cpu, others])
+        rows.append(
+            [form["about"], _size(form["octets"]), f"{statistics.median(ours['seconds']):.2f} s", _cpu(ours), others]
+        )
     head, rule, *lines = _table(["form", "of text", "time", "CPU", "of others, by time (by CPU)"], rows)
     return [head, rule.removesuffix("--:|") + "---|", *lines]
 
 
+def _cpu(result: dict[str, Any]) -> str:
+    return f"{min(result['cpu_seconds']):.2f} s" if result["cpu_seconds"] else "-"
+
+
 def _ratio(ours: dict[str, Any], other: dict[str, Any]) -> str:
+    """Ratio of the time, and in brackets that of the CPU time, if it was measured."""
     took = f"{statistics.median(ours['seconds']) / statistics.median(other['seconds']):.2f}"
     if not (ours["cpu_seconds"] and other["cpu_seconds"]):
         return took
