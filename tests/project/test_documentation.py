@@ -186,3 +186,45 @@ class TestPerformance:
         block = "<!-- runs, by docs/make_performance.py -->\n\n<!-- end -->"
         assert "| 2 GB dense | 3.00 s | 2.00 s | 0.50 (0.17) | - |" in module.filled(block)
         assert "2026-01-01" not in module.filled(block)
+
+    def test_tables_of_the_other_programs(self, module, monkeypatch, tmp_path):
+        """Forms, dumps and sizes are read as forms.py, dedup.py, memory.py and cores.py keep them; CPU time stands in brackets."""
+
+        def text(corpus, octets, *results, **more):
+            told = [
+                {
+                    "name": name,
+                    "seconds": [taken],
+                    "cpu_seconds": [taken / 2],
+                    "peak_octets": peak,
+                    "matches": 7,
+                    "classes": 6,
+                }
+                for name, taken, peak in results
+            ]
+            return {"corpus": corpus, "octets": octets, "files": 1, "results": told, **more}
+
+        job = ("urnscan, whole job", 3.0, 10**8)
+        form = text("gz", 2 * 10**9, job, ("zcat | rg", 6.0, 10**7), about="gzip")
+        dump = text("many marc", 6 * 10**9, ("urnscan dedup --fields", 60.0, 10**9), about="9 records")
+        grown = [text("all different", octets * 10**9, job, source="stdin") for octets in (1, 2)]
+        grown[0]["results"][0]["temporary_octets"] = 5 * 10**8
+        grown[1]["results"][0]["temporary_octets"] = None
+        spent = {"start": [1.0, None], "scan": [3.0, 2.0], "file": [0.5, 0.5], "rest": [0.5, None], "all": [5.0, 3.0]}
+        run = {"seconds": 5.0, "stages": spent}
+        kept = {"a": {"measured": [form]}, "b": {"measured": [dump]}, "c": {"measured": grown}}
+        kept["d"] = {"measured": [], "cores": [{"corpus": "dense", "one": run, "two": run}]}
+        for name, told in kept.items():
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "results.json").write_text(module.json.dumps(told))
+        monkeypatch.setattr(module, "RUNS", tmp_path)
+        names = ("forms", "dedup", "memory", "cores", "targets")
+        told = module.filled("".join(f"<!-- {name}, by docs/make_performance.py -->\n\n<!-- end -->" for name in names))
+        assert "| gzip | 2 GB | 3.00 s | 1.50 s | 0.50 (0.50) of `zcat \\| rg` |" in told
+        assert "| 9 records, MARC 21 | - | 60.0 s (30.0 s CPU) | - | - | - | - | 1,000 MB |" in told
+        assert "| 1 GB | 7 | 6 | 100 MB | 1.5 s | 0.50 |" in told
+        assert "| 2 GB | 7 | 6 | 100 MB | 0.8 s | - |" in told
+        assert "](../benchmarks/runs/c/memory.svg)" in told
+        assert "| dense | scan | 3.00 | 3.00 | 2.00 | 1.5 |" in told
+        assert "| dense | at best | 5.00 s | 5.00 s | 2.75 s | 2.38 s | 2.19 s |" in told
+        assert "| dedup, 10 million records | memory at most 1500 MB | 1,000 | - | reached |" in told
