@@ -46,6 +46,20 @@ class TestSameOctets:
             groups = [pq.read_metadata(path).row_group(n).num_rows for n in range(-(-total // group))]
             assert groups == [min(group, total - start) for start in range(0, total, group)]
 
+    def test_strings_that_came_with_dictionaries(self, tmp_path):
+        """The schema tells the types of the file: readers get strings, whatever dictionaries the batches had."""
+        schema = pa.schema([pa.field("key", pa.string(), nullable=False), pa.field("member", pa.string())])
+        parts = [[("a", None), ("b", "x"), ("b", "y")], [("c", "y"), ("a", "x")]]
+        columns = [
+            [pa.array(values).cast(pa.dictionary(pa.int32(), pa.string())) for values in zip(*part, strict=True)]
+            for part in parts
+        ]
+        coded = pa.schema([field.with_type(pa.dictionary(pa.int32(), pa.string())) for field in schema])
+        write(tmp_path / "a.parquet", [pa.RecordBatch.from_arrays(some, schema=coded) for some in columns], schema)
+        table = pq.read_table(tmp_path / "a.parquet")
+        assert table.schema.remove_metadata().equals(schema)
+        assert [tuple(row.values()) for row in table.to_pylist()] == [row for part in parts for row in part]
+
     def test_dictionaries_that_came_with_other_values_in_another_order(self, tmp_path):
         """Only the values of a dictionary that rows use are written, in the order of the rows."""
         written = []

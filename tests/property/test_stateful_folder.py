@@ -20,7 +20,7 @@ from urnscan.run.options import Options
 from urnscan.run.resume import Shards
 from urnscan.run.tasks import Sizes
 from urnscan.sources.selection import TEMPORARY_SUFFIX
-from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS
+from urnscan.tables.schemas import CODED_CLASSES, OCCURRENCES, REJECTS
 
 _TINY = Sizes(part=60, together=50, files=2)
 _names = st.sampled_from(
@@ -138,7 +138,7 @@ class Folder(RuleBasedStateMachine):
             self.options,
             pipeline.Outputs(occurrences=take, classes=classes.append, rejects=rejects.append, shards=shards),
         )
-        tables = ((found, OCCURRENCES), (classes, CLASSES), (rejects, REJECTS))
+        tables = ((found, OCCURRENCES), (classes, CODED_CLASSES), (rejects, REJECTS))
         rows = [pa.Table.from_batches(batches, schema).to_pylist() for batches, schema in tables]
         names = "inputs octets occurrences classes rejects trimmable components_in_names".split()
         counts = [getattr(report, name) for name in names]

@@ -20,7 +20,7 @@ from urnscan.run.options import Options
 from urnscan.run.pipeline import Outputs, run
 from urnscan.scanner.grammar import Grammar
 from urnscan.scanner.views import KINDS, make_scanner
-from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS
+from urnscan.tables.schemas import CODED_CLASSES, OCCURRENCES, REJECTS
 from urnscan.urn.beginnings import read_beginnings
 from urnscan.urn.syntax import get_syntax
 
@@ -120,7 +120,7 @@ def tables(path, **options):
     report = run([str(path)], rules, Outputs(occurrences=found.append, classes=classes.append, rejects=rejects.append))
     run([str(path)], rules, Outputs(frequencies=lambda rows: names.append(bytes(frequency_lines(rows, PLAIN)))))
     lines = [bytes(occurrence_lines(rows, PLAIN)) + bytes(json_lines(rows)) for rows in found]
-    return rows_of(found, OCCURRENCES), rows_of(classes, CLASSES), rows_of(rejects, REJECTS), lines, names, report
+    return rows_of(found, OCCURRENCES), rows_of(classes, CODED_CLASSES), rows_of(rejects, REJECTS), lines, names, report
 
 
 @every_syntax

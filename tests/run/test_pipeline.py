@@ -43,7 +43,7 @@ from urnscan.run.worker import Worker
 from urnscan.sources import small_files as reading
 from urnscan.sources import texts as opening
 from urnscan.sources.inputs import Input
-from urnscan.tables.schemas import CLASSES, OCCURRENCES, REPEATING
+from urnscan.tables.schemas import CLASSES, CODED_CLASSES, OCCURRENCES, REPEATING
 
 MEANINGS = [
     ("rfc2141", "lexical"),
@@ -911,7 +911,7 @@ class TestSinks:
         for wanted in ("occurrences", "classes"):
             batches = []
             report = run([str(tmp_path)], Options(), Outputs(**{wanted: batches.append}))
-            schema = OCCURRENCES if wanted == "occurrences" else CLASSES
+            schema = OCCURRENCES if wanted == "occurrences" else CODED_CLASSES
             assert rows_of(batches, schema) == getattr(both, wanted)
             assert report.occurrences == both.report.occurrences
             assert report.octets == sum(len(octets) for _, octets in files)

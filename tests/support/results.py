@@ -13,7 +13,7 @@ from urnscan.display.progress import Progress
 from urnscan.errors import SourceNote
 from urnscan.run.options import Options
 from urnscan.run.pipeline import Outputs, run
-from urnscan.tables.schemas import CLASSES, OCCURRENCES
+from urnscan.tables.schemas import CODED_CLASSES, OCCURRENCES
 from urnscan.urn.equivalence import get_level
 from urnscan.urn.namespaces import nid_status
 from urnscan.urn.parser import parse
@@ -32,7 +32,7 @@ class Result:
             Progress(self.failed.append, self.progress.append),
         )
         self.occurrences = rows_of(found, OCCURRENCES)
-        self.classes = rows_of(classes, CLASSES)
+        self.classes = rows_of(classes, CODED_CLASSES)
         assert self.report.occurrences == len(self.occurrences)
         assert self.report.classes == len(self.classes)
         assert self.report.failures == [each for each in self.failed if not isinstance(each, SourceNote)]

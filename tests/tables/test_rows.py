@@ -23,7 +23,7 @@ from urnscan.arrays.arrow import number_array, octet_strings, string_array, text
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import Grammar
 from urnscan.tables.rows import Found, Places, canonical_column, class_rows
-from urnscan.tables.schemas import CLASSES, GROUPED, OCCURRENCES, REPEATING, SELECTIVE, SINGLE
+from urnscan.tables.schemas import CLASSES, CODED_CLASSES, GROUPED, OCCURRENCES, REPEATING, SELECTIVE, SINGLE
 from urnscan.urn.equivalence import LEVELS, canonical, get_level
 from urnscan.urn.namespaces import nid_status
 from urnscan.urn.parser import parse
@@ -70,7 +70,7 @@ def grouped(urns, syntax="rfc2141"):
 def classes_of(urns, syntax="rfc2141", equivalence="lexical"):
     rows = class_rows(grouped(urns, syntax), {0: "the source"}, get_level(equivalence, syntax))
     rows.validate(full=True)
-    assert rows.schema.equals(CLASSES)
+    assert rows.schema.equals(CODED_CLASSES)
     return rows.to_pylist()
 
 

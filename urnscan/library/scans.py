@@ -26,6 +26,7 @@ from urnscan.run.pipeline import Outputs, Report, run
 from urnscan.run.tasks import Argument, plan_size
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.sources.cdx import STANDARD_INPUT, read_index
+from urnscan.tables.rows import coded_rows
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS, WRITTEN
 from urnscan.urn.namespaces.own import Rules
 from urnscan.urn.parser import URN
@@ -97,7 +98,7 @@ class Scan:
             ]
             for name, file in zip(paths, files, strict=True):
                 for batch in tables[name].to_batches():
-                    file.write(batch)
+                    file.write(coded_rows(batch) if name == "classes" else batch)
             commit_all(files, metadata)
 
     @checks_options

@@ -59,8 +59,11 @@ def _told(failure: SourceError) -> str:
 
 
 def as_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema, said: Mapping[str, Any]) -> pa.Table:
-    """Batches as a table in which all batches share their dictionaries, with the metadata of a file."""
-    table = pa.Table.from_batches(batches, schema).unify_dictionaries()
+    """Batches as a table of the schema in which all batches share their dictionaries, with the metadata of a file.
+
+    Columns may have dictionaries where the schema has none.
+    """
+    table = pa.Table.from_batches(batches, batches[0].schema if batches else schema).unify_dictionaries().cast(schema)
     return table.replace_schema_metadata(described(schema, said).metadata)
 
 

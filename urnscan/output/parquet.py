@@ -66,6 +66,7 @@ class ParquetOutput(Output):
             "write_statistics": statistics,
             "write_batch_size": 1 << 16,  # rows handed to an encoder at once: fewer, longer calls
         }
+        self._repeating = () if isinstance(dictionaries, bool) else dictionaries
         self._pool = pool
         self._timings = Timings() if pool is None else pool.timings
         self._waiting: list[pa.RecordBatch] = []
@@ -81,8 +82,11 @@ class ParquetOutput(Output):
             stack.pop_all()
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Append rows of the schema. Row groups begin at the same rows, whatever the sizes of the batches."""
-        ends = np.cumsum(_octets(rows))  # of each row, counted from the first
+        """Append rows of the schema. Row groups begin at the same rows, whatever the sizes of the batches.
+
+        A column of strings may come with a dictionary, which spares copies; readers of the file get strings.
+        """
+        ends = np.cumsum(_octets(rows, self._repeating))  # of each row, counted from the first
         start = 0
         while start < rows.num_rows:
             before = int(ends[start - 1]) if start else 0
@@ -121,12 +125,12 @@ class ParquetOutput(Output):
 
     def _row_group(self, batches: Sequence[pa.RecordBatch]) -> RowGroup:
         """A row group with these rows; called in threads."""
-        return RowGroup(self._encoded(_same_dictionaries(pa.Table.from_batches(batches, self.schema))))
+        return RowGroup(self._encoded(_same_dictionaries(pa.Table.from_batches(batches))))
 
     def _encoded(self, rows: pa.Table | None, metadata: Mapping[str, bytes] | None = None) -> memoryview:
         """The octets of a Parquet file with one row group, or none."""
         stream = pa.BufferOutputStream()
-        with pq.ParquetWriter(stream, self.schema, **self._properties) as writer:
+        with pq.ParquetWriter(stream, self.schema if rows is None else rows.schema, **self._properties) as writer:
             if rows is not None:
                 writer.write_table(rows)
             if metadata is not None:
@@ -148,10 +152,12 @@ class ParquetOutput(Output):
             self._file.close()
 
 
-def _octets(rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
-    """Octets of the texts of each row; texts inside structures are not counted."""
+def _octets(rows: pa.RecordBatch, repeating: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Octets of the texts of each row; those of columns that repeat, and inside structures, are not counted."""
     octets = np.zeros(rows.num_rows, np.int64)
-    for column in rows.columns:
+    for name, column in zip(rows.schema.names, rows.columns, strict=True):
+        if name in repeating:
+            continue
         if pa.types.is_string(column.type) and column.null_count < len(column):
             octets += np.diff(octet_strings(column)[1])
         elif pa.types.is_list(column.type) and pa.types.is_string(column.type.value_type):

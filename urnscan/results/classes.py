@@ -14,6 +14,7 @@ from urnscan.arrays.octets import Integers
 from urnscan.arrays.strings import Column, Rows, argsort_pairs, take, take_numbers
 from urnscan.grouping.classes import add_up, classes_of
 from urnscan.results.windows import one_batch
+from urnscan.tables.rows import coded_rows
 from urnscan.tables.schemas import CLASSES, PARTIAL
 from urnscan.urn.problems import joined
 
@@ -24,7 +25,7 @@ class Merged(NamedTuple):
     """Classes, and what is not exact about them."""
 
     rows: pa.RecordBatch
-    """CLASSES rows, sorted by `urn`."""
+    """CODED_CLASSES rows, sorted by `urn`."""
     inexact: int = 0
     """Classes of several tables, of which one lists not all spellings: their `spellings` and `spelling_count` are not
     exact.
@@ -49,7 +50,7 @@ def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
     several = np.flatnonzero(sizes > 1)  # classes of more than one row
     if not len(several):
         columns = [_taken(rows.column(field.name).cast(field.type), heads) for field in CLASSES]
-        return Merged(pa.RecordBatch.from_arrays(columns, schema=CLASSES))
+        return Merged(coded_rows(pa.RecordBatch.from_arrays(columns, schema=CLASSES)))
     parts = rows.take(number_array(order[np.repeat(sizes > 1, sizes)]))
     ends = np.cumsum(sizes[several])
     return _added(rows, heads, several, parts, ends - sizes[several])
@@ -79,7 +80,7 @@ def _added(rows: pa.RecordBatch, heads: Rows, several: Integers, parts: pa.Recor
             columns.append(_taken(both, whole))
         else:
             columns.append(_taken(column, heads).cast(field.type))
-    merged = pa.RecordBatch.from_arrays(columns, schema=CLASSES)
+    merged = coded_rows(pa.RecordBatch.from_arrays(columns, schema=CLASSES))
     return Merged(merged, int(is_cut.sum()), _shared(parts.column("first_source"), starts))
 
 

@@ -23,7 +23,7 @@ _READ = ("syntax", "equivalence")  # options that decide the rows of classes
 
 
 class ClassesOfOccurrences:
-    """The classes of occurrences: takes OCCURRENCES rows of tables, in order, and gives CLASSES rows."""
+    """The classes of occurrences: takes OCCURRENCES rows of tables, in order, and gives CODED_CLASSES rows."""
 
     def __init__(self, table: Table, grouping: Grouping) -> None:
         """`table` is one of the tables; all have the same options. Raises FatalError if these cannot be known."""
@@ -62,7 +62,7 @@ class ClassesOfOccurrences:
         self._grouping.add(pa.RecordBatch.from_arrays(columns, schema=SINGLE))
 
     def classes(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """CLASSES rows, sorted by `urn`, after all rows were taken. `progress` is told of the stage "grouping"."""
+        """CODED_CLASSES rows, sorted by `urn`, after all rows were taken. `progress` is told of the stage "grouping"."""
         progress.on_stage(Stage("grouping", self._grouping.complete(), ROWS))
         in_rows = partial(class_rows, names=self._names, level=self._options.level)
         return self._grouping.classes(in_rows, progress.on_progress, get_syntax(self._options.syntax))

@@ -114,7 +114,7 @@ def names_of(rows: pa.RecordBatch) -> dict[int, str]:
 def classes_of_partial(
     batches: Iterable[pa.RecordBatch], options: Options, memory: int, jobs: int = 1
 ) -> Iterator[pa.RecordBatch]:
-    """NAMED_PARTIAL rows in the order of the inputs -> CLASSES rows; with about `memory` octets of rows in memory."""
+    """NAMED_PARTIAL rows in the order of the inputs -> CODED_CLASSES rows; with about `memory` octets of rows in memory."""
     names: dict[int, str] = {}
     with contextlib.ExitStack() as stack:
         grouping = groupings(stack.enter_context(Pool(jobs)), None, stack)(memory)

@@ -44,7 +44,7 @@ class Outputs:
     occurrences: Sink | None = None
     """Takes OCCURRENCES rows."""
     classes: Sink | None = None
-    """Takes CLASSES rows."""
+    """Takes CODED_CLASSES rows."""
     frequencies: Sink | None = None
     """Takes FREQUENCIES rows, the highest count first; only in the place of `classes`."""
     rejects: Sink | None = None

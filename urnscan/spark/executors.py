@@ -240,7 +240,7 @@ def cut(batches: Iterable[pa.RecordBatch], ranges: Ranges) -> Iterator[pa.Record
 
 
 def classes_of_range(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
-    """CUT rows of one range, in the order of `task` and `row` -> CLASSES rows."""
+    """CUT rows of one range, in the order of `task` and `row` -> CODED_CLASSES rows."""
     rows = chain.from_iterable(unpacked(blob) for (blob,) in _values(batches, "rows"))
     yield from classes_of_partial(rows, options, _MEMORY)
 

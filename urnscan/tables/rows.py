@@ -19,7 +19,7 @@ from urnscan.arrays.strings import Offsets, Rows, cut, same, take_numbers
 from urnscan.scanner.blocks import Matches, Rejects
 from urnscan.scanner.kernel import END, REST
 from urnscan.scanner.views import KINDS
-from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS, SINGLE
+from urnscan.tables.schemas import CODED_CLASSES, OCCURRENCES, REJECTS, SINGLE
 from urnscan.tables.spellings import problem_column, spelling_columns
 from urnscan.tables.values import InValues
 from urnscan.urn.equivalence import Level
@@ -156,7 +156,7 @@ def reject_rows(rejects: Rejects, places: Places, syntax: Syntax) -> pa.RecordBa
 
 
 def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) -> pa.RecordBatch:
-    """CLASSES rows of GROUPED rows; `names` has the names of the inputs by their numbers."""
+    """CODED_CLASSES rows of GROUPED rows; `names` has the names of the inputs by their numbers."""
     urn = grouped.column("urn")
     octets, offsets = octet_strings(urn)
     parts = _parts(octets, offsets, level.keep_query)
@@ -164,24 +164,37 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) 
     valid = is_valid(codes)
     nid = parts.nids(octets, offsets)
     places = grouped.column("first_source").dictionary_encode()
+    sources = text_array([names[place] for place in places.dictionary.to_pylist()])
     status = text_array([nid_status(name) for name in nid.dictionary.to_pylist()]).dictionary_encode()
     columns = {
         "nid": nid,
         "nss": string_array(*cut(octets, parts.colons + np.int32(1), parts.ends)),
         "nid_status": pa.DictionaryArray.from_arrays(status.indices.take(nid.indices), status.dictionary),
-        "first_source": text_array([names[place] for place in places.dictionary.to_pylist()]).take(places.indices),
+        "first_source": pa.DictionaryArray.from_arrays(places.indices, sources),
         "valid": _nullable(pa.bool_(), valid | is_invalid(codes), bits(valid)),
         "problem": problem_column(codes, numbers(grouped.column("marks"))),
     }
     return pa.RecordBatch.from_arrays(
-        [columns[field.name] if field.name in columns else grouped.column(field.name) for field in CLASSES],
-        schema=CLASSES,
+        [columns[name] if name in columns else grouped.column(name) for name in CODED_CLASSES.names],
+        schema=CODED_CLASSES,
     )
 
 
+def coded_rows(classes: pa.RecordBatch) -> pa.RecordBatch:
+    """CLASSES rows as CODED_CLASSES rows."""
+    columns = [
+        classes.column(field.name).dictionary_encode()  # a column with a dictionary stays as it is
+        if pa.types.is_dictionary(field.type)
+        else classes.column(field.name)
+        for field in CODED_CLASSES
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=CODED_CLASSES)
+
+
 def count_untrimmed(classes: pa.RecordBatch) -> int:
-    """Number of CLASSES rows with the problem `untrimmed`, which is the first one of a class."""
-    return pc.sum(pc.starts_with(classes.column("problem"), NAMES[UNTRIMMED])).as_py() or 0
+    """Number of CODED_CLASSES rows with the problem `untrimmed`, which is the first one of a class."""
+    problem = classes.column("problem")
+    return pc.sum(pc.starts_with(problem.dictionary, NAMES[UNTRIMMED]).take(problem.indices)).as_py() or 0
 
 
 def _nullable(kind: pa.DataType, known: npt.NDArray[np.bool_], *buffers: pa.Buffer) -> pa.Array:

@@ -59,6 +59,11 @@ CLASSES = _schema(
 )
 """One row per equivalence class, sorted by `urn` in the order of octets."""
 
+CODED_CLASSES = _schema(" ".join(CLASSES.names), first_source=_DICTIONARY, problem=_DICTIONARY)
+"""CLASSES as they are made: texts that repeat are in dictionaries, so they are not copied row by row. A Parquet file of
+them has the types of CLASSES.
+"""
+
 REPEATING = "nid nid_status occurrence_count source_count spelling_count spellings.list.element.count".split()
 REPEATING += ["first_source", "first_member", "problem"]
 """The leaf columns of CLASSES whose values repeat from class to class."""

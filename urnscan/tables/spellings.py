@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.arrays.arrow import bits, number_array, text_array
+from urnscan.arrays.arrow import bits, decoded, number_array, text_array
 from urnscan.arrays.ascii import EQUALS, HASH, PLUS, QUESTION_MARK
 from urnscan.arrays.jit import compiled, read_only
 from urnscan.arrays.octets import Octets
@@ -24,20 +24,22 @@ _R, _Q, _F = range(3)
 def spelling_columns(octets: Octets, offsets: Offsets, syntax: Syntax) -> list[pa.Array]:
     """The columns r_component, q_component, f_component and problem of a column of spellings."""
     marks = marks_of(octets, offsets, syntax)
-    problem = problem_column(np.zeros(len(marks), np.uint8), marks) if marks.any() else _nulls(len(marks))
+    problem = decoded(problem_column(np.zeros(len(marks), np.uint8), marks)) if marks.any() else _nulls(len(marks))
     return [*_components(octets, offsets, syntax), problem]
 
 
-def problem_column(codes: Codes, marks: Marks) -> pa.StringArray:
+def problem_column(codes: Codes, marks: Marks) -> pa.DictionaryArray:
     """The column `problem`: for each verdict (an index of NAMES) and the mark of the spellings."""
-    return _problems().take(number_array(codes.astype(np.int32) * MARKS_IN_ALL + marks))
+    problems = _problems()
+    of_rows = problems.indices.take(number_array(codes.astype(np.int32) * MARKS_IN_ALL + marks))
+    return pa.DictionaryArray.from_arrays(of_rows, problems.dictionary)
 
 
 @functools.cache
-def _problems() -> pa.StringArray:
+def _problems() -> pa.DictionaryArray:
     """The problems of each verdict with each mark; null for none."""
     of_marks = [[code for bit, code in enumerate(OF_SPELLINGS) if mark >> bit & 1] for mark in range(MARKS_IN_ALL)]
-    return text_array([joined([verdict, *codes]) for verdict in NAMES for codes in of_marks])
+    return text_array([joined([verdict, *codes]) for verdict in NAMES for codes in of_marks]).dictionary_encode()
 
 
 def _nulls(rows: int) -> pa.StringArray:
