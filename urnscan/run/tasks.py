@@ -30,11 +30,15 @@ class Sizes:
     """Sizes of tasks."""
 
     part: int = 8 << 20
-    """Octets of a huge file that one task scans."""
+    """Octets of a huge file that one task scans, at least."""
     together: int = 4 << 20
     """Octets of small texts that are scanned as one."""
     files: int = 1024
     """Files of one task."""
+
+    def part_of(self, octets: int) -> int:
+        """Octets of a part of a file of this size. Each part costs a millisecond; all cores should have some."""
+        return max(self.part, min(8 * self.part, octets // 32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,7 @@ def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str]
         if isinstance(found, SourceError):
             yield found
         elif isinstance(found, Input) and is_alone:
-            yield from _alone(place, found, options, sizes.part)
+            yield from _alone(place, found, options, sizes)
             place += 1
         else:
             together.append(found)
@@ -126,8 +130,9 @@ def _joined(inputs: Sequence[Listed | Input]) -> Iterator[Listed | Input]:
             yield from run
 
 
-def _alone(place: int, found: Input, options: Options, part: int) -> Iterator[Task]:
+def _alone(place: int, found: Input, options: Options, sizes: Sizes) -> Iterator[Task]:
     """The tasks of an input that is large, or of unknown size."""
+    part = sizes.part_of(found.size or 0)
     can_be_cut = separators(options.recover) is not None
     try:
         parts = found.size // part if found.size and can_be_cut and is_splittable(found, options.reading) else 1
