@@ -1,6 +1,7 @@
 """Compiled functions: code that is kept is called without Numba, and what is not kept is compiled all the same."""
 
 import ast
+import functools
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 
 import urnscan
 from urnscan.arrays import jit, object_code
-from urnscan.arrays.jit import compiled, inlined, inner, read_only
+from urnscan.arrays.jit import compiled, inlined, inner, read_only, with_last
 from urnscan.arrays.object_code import SOURCES, ObjectCode, source_key
 
 PACKAGE = Path(urnscan.__file__).parent
@@ -133,6 +134,24 @@ class TestKinds:
     def test_an_array_with_gaps_is_refused(self, array):
         with pytest.raises(TypeError, match="without gaps"):
             octets_of(array)
+
+
+@compiled
+def added_to(array, others, sums):
+    sums[0] += array.itemsize * array.size + others[0].size
+
+
+@pytest.mark.parametrize("function", [added_to, functools.partial(added_to)])
+def test_last_arguments_given(function):
+    """Each call looks at the kinds of its own arguments, and works on the arrays that were given before, as they are then."""
+    sums = np.zeros(1, np.int64)
+    call = with_last(function, (np.zeros(5, np.uint8),), sums)
+    for array in (np.zeros(3, np.int8), np.zeros(3, np.int64), np.zeros(2, np.int8)):
+        sums += 100
+        call(array)
+    assert sums.tolist() == [300 + (3 + 24 + 2) + 3 * 5]
+    with pytest.raises(TypeError, match="without gaps"):
+        call(np.zeros((3, 2), np.int8)[:, 0])
 
 
 def test_threads_compile_a_function_once():

@@ -197,6 +197,14 @@ class TestOracle:
 class TestParts:
     """A huge file is read in parts, each a task; nobody sees where it was cut."""
 
+    @given(st.integers(0, 1 << 45))
+    def test_sizes(self, octets):
+        """Many small parts take time, few large ones leave cores without work, and larger ones make a resumed run lose more."""
+        part = Sizes().part_of(octets)
+        assert 8 << 20 <= part <= 64 << 20
+        assert octets // part >= 32 or part == 8 << 20
+        assert octets // part <= 64 or octets < 512 << 20 or part == 64 << 20
+
     def check(self, tmp_path, octets, jobs=2, **options):
         path = tmp_path / "huge"
         path.write_bytes(octets)

@@ -31,6 +31,7 @@ _LOCK = threading.RLock()
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Scalar = TypeVar("_Scalar", bound=np.generic)
+_Result = TypeVar("_Result")
 
 
 class Part:
@@ -61,6 +62,20 @@ class Entry(Part):
         """Call the compiled code."""
         kinds = (*map(_kind, arguments),)
         return (self._codes.get(kinds) or self._prepared(kinds, arguments))(*arguments)
+
+    def with_last(self, last: tuple[object, ...]) -> Callable[..., Any]:
+        """The function with its last arguments given, whose kinds are looked at only now."""
+        last_kinds = (*map(_kind, last),)
+        codes: dict[object, Callable[..., Any]] = {}
+
+        def call(*first: object) -> Any:  # noqa: ANN401 (any function)
+            kinds = (*map(_kind, first),)
+            code = codes.get(kinds)
+            if code is None:
+                code = codes[kinds] = self._prepared((*kinds, *last_kinds), (*first, *last))
+            return code(*first, *last)
+
+        return call
 
     @property
     def kinds(self) -> list[object]:
@@ -120,6 +135,16 @@ def compiled(function: _Function) -> _Function:
     It must not make arrays: it is given arrays for its results. NumPy's functions that make arrays take long to compile.
     """
     return cast(_Function, Entry(function)) if IS_COMPILED else function
+
+
+def with_last(function: Callable[..., _Result], *last: object) -> Callable[..., _Result]:
+    """A compiled function with its last arguments given. A call looks at the kinds of the others alone, which takes less time.
+
+    Nobody may change the kind of an array that is given, as by making it read-only.
+    """
+    if isinstance(function, Entry):
+        return function.with_last(last)
+    return lambda *first: function(*first, *last)
 
 
 def inner(function: _Function) -> _Function:

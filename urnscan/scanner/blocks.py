@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.jit import read_only
+from urnscan.arrays.jit import read_only, with_last
 from urnscan.arrays.octets import Integers, Octets, count_lf
 from urnscan.scanner.grammar import LOOKAHEAD, Grammar, Rules
 from urnscan.scanner.kernel import (
@@ -157,13 +157,14 @@ class Scanner:
         rows = rows if grammar.rejects else 0
         self._rejects = RejectColumns(*_room(rows, ("i8", "i8", "i4", "u4"), (REJECT + 64 * rows,)))
         self._state = np.zeros(SLOTS, np.int64)
+        self._kernel = self._kernel_by(self.rules)
 
     def scan_octets(self, octets: Octets) -> Iterator[Matches]:
         """The matches of a text in memory."""
         self._begin()
         octets, done = read_only(octets), False
         while not done:
-            done = self._advance(Block(octets, len(octets), True), self.rules, 0)
+            done = self._advance(self._kernel, Block(octets, len(octets), True), 0)
             if done:
                 self._finish(octets, 0)
             if self._holds_some():
@@ -182,7 +183,7 @@ class Scanner:
         if not len(self._buffer):
             undecided = max(2 * self.grammar.max_length + LOOKAHEAD, REJECT)
             self._buffer = np.empty(LOOK_BACK + undecided + self._block, np.uint8)
-        buffer, state, rules = self._buffer, self._state, self.rules
+        buffer, state, find = self._buffer, self._state, self._kernel
         self._begin()
         base = filled = 0
         given = monotonic()
@@ -194,11 +195,11 @@ class Scanner:
             except Exception as error:  # noqa: BLE001 (raised again below)
                 # A URN that runs into the failure is not whole and does not count; all before it does. A reject that
                 # runs into it is given up, so that the matches behind its beginning are found.
-                failure, got, rules = error, 0, rules._replace(rejects=False)
+                failure, got, find = error, 0, self._kernel_by(self.rules._replace(rejects=False))
             filled += got
             octets, done = read_only(buffer[:filled]), False
             while not done:
-                done = self._advance(Block(octets, filled, not got and failure is None), rules, base)
+                done = self._advance(find, Block(octets, filled, not got and failure is None), base)
                 if done and not got:
                     self._finish(octets, base)
                 is_due = not done or got < self._block or monotonic() - given > _PATIENCE
@@ -224,11 +225,15 @@ class Scanner:
         self._state[LINE] = 1
         self.octets = self.lines = 0
 
-    def _advance(self, block: Block, rules: Rules, base: int) -> bool:
+    def _kernel_by(self, rules: Rules) -> Callable[[Block], bool]:
+        """The kernel with these rules and the columns."""
+        return with_last(kernel, self._state, rules, self._columns, self._rejects)
+
+    def _advance(self, find: Callable[[Block], bool], block: Block, base: int) -> bool:
         """Run the kernel on a block that begins at the octet `base` of the text; True if the block is done."""
         state = self._state
         found, rejected = int(state[FOUND]), int(state[REJECTED])
-        done = bool(kernel(block, state, rules, self._columns, self._rejects))
+        done = bool(find(block))
         self._columns.start[found : state[FOUND]] += base
         self._rejects.start[rejected : state[REJECTED]] += base
         self.left_out += int(state[LEFT_OUT])
