@@ -32,6 +32,7 @@ _RANGES = 256
 _RANGE = 1 << 20  # octets of rows in a range, where all rows are here before ranges are chosen
 _SAMPLE = 1 << 15  # keys, about, by which ranges are chosen
 _TRIED = 16  # one slice of so many is added up first: it tells whether that saves memory
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")  # less disk, in about the same time
 
 _NUMBERS = itertools.count()  # of spilled files
 _Cut = tuple[int, int]
@@ -220,7 +221,7 @@ class _Spilled:
         self._first = np.zeros(len(ranges) + 1, np.int64)  # number of the first batch of each range
         schema = one_schema(rows.schema for rows in _between(chunks, (0, len(ranges))))
         try:
-            with pa.ipc.new_file(file, schema) as writer:
+            with pa.ipc.new_file(file, schema, options=_COMPRESSED) as writer:
                 for i in range(len(ranges)):
                     self._first[i + 1] = self._first[i]
                     for batches in _packed(_between(chunks, (i, i + 1)), _SLICE):
