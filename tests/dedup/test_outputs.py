@@ -48,6 +48,29 @@ class TestDumps:
                 dumps.admit(self.named("b"), second, None)
         assert not list(tmp_path.iterdir())
 
+    @pytest.mark.parametrize(
+        ("name", "form", "message"),
+        [
+            ("a.bib", BIBTEX, None),
+            ("a.bib.gz", BIBTEX, None),
+            ("a.txt", BIBTEX, None),
+            ("a", BIBTEX, None),
+            ("a.xml", BIBTEX, "a.xml: b.bib is BibTeX, and dumps are written as they came: let its name end in .bib"),
+            ("a.XML.zst", JSON, "b.bib is JSON array, .*: let its name end in .json"),
+            ("a.bib", MARC, None),  # as the input is called
+            ("a.csv", FORMATS["line"], "as they came$"),
+        ],
+    )
+    def test_a_name_of_another_format(self, tmp_path, name, form, message):
+        """A program that opens MODS.xml expects XML: bad names are refused before the work, as for tables."""
+        with Dumps(str(tmp_path / name)) as dumps:
+            if message is None:
+                dumps.admit(self.named("b.bib"), form, None)
+                return
+            with pytest.raises(FatalError, match=message):
+                dumps.admit(self.named("b.bib"), form, None)
+        assert not list(tmp_path.iterdir())
+
     def test_folder(self, tmp_path):
         with Dumps(str(tmp_path)) as dumps:
             for name in ("x/a.json", "b.json.xz"):

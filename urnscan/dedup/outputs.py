@@ -17,7 +17,7 @@ from urnscan.framing.buffer import MARK
 from urnscan.output.octets import NOT_WRITTEN, PAGES, OctetOutput, PageOutput, form_of
 from urnscan.output.places import Output, as_fatal, check_output, work_folder
 from urnscan.output.tables import open_table
-from urnscan.records.formats import Format
+from urnscan.records.formats import SUFFIXES, Format
 from urnscan.records.rdf import CONVERSION
 from urnscan.sources.inputs import Input
 from urnscan.sources.remote.urls import is_remote, local_path, real_place
@@ -128,6 +128,10 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
                 f"{source.name}: is in {codec}, and dumps are written as they came: convert it to UTF-8 first"
             )
         path = self._place(source)
+        suffix, _ = form_of(path)
+        if suffix in SUFFIXES and suffix not in (*format_.suffixes, form_of(source.name)[0]):
+            hint = f": let its name end in {format_.suffixes[0]}" if format_.suffixes else ""
+            raise FatalError(f"{path}: {source.name} is {format_.title}, and dumps are written as they came{hint}")
         if path not in self._admitted:
             self._admitted[path] = source.name, format_
             return

@@ -67,6 +67,29 @@ class Format:
     show: Callable[[bytes], str] = decoded
     """Function that shows a record to a person; it never raises."""
 
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Suffixes of names that programs take for this format, lower case."""
+        return (".xml",) if self.open is XmlRecords else _SUFFIXES.get(self.name, ())
+
+
+_SUFFIXES = {
+    "marc": (".mrc", ".marc"),
+    "mrk": (".mrk",),
+    "json": (".json",),
+    "jsonl": (".jsonl", ".ndjson", ".json"),
+    "ntriples": (".nt", ".nq"),
+    "rdf": (".rdf", ".ttl", ".xml"),
+    "ris": (".ris",),
+    "nbib": (".nbib",),
+    "enw": (".enw",),
+    "ciw": (".ciw",),
+    "bibtex": (".bib",),
+    "csv": (".csv", ".tsv"),
+}
+SUFFIXES = frozenset({".xml"}.union(*_SUFFIXES.values()))
+"""Suffixes of names that programs take for one format or another."""
+
 
 _FORMATS = (
     Format("marc", "MARC (ISO 2709)", MarcRecords, is_marc, line_ends=0, show=show_marc),
