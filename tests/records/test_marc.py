@@ -14,7 +14,7 @@ from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records import marc as marc_module
-from urnscan.records.fields import Own, of_subfields, own_fields
+from urnscan.records.fields import Own, admitting, of_subfields, own_fields
 from urnscan.records.marc import MarcRecords, is_marc
 from urnscan.records.record import Record
 
@@ -110,8 +110,8 @@ def test_own_identifiers_come_with_their_schemes_and_no_texts():
 def test_which_fields_are_the_record_s_own(field, expected):
     """Each of the rows of the table, and their neighbours that name something else (Bibliographic Format, 020-024, 856)."""
     tag, first, second, subfields = field
-    rows = own_fields("marc").get(tag, ())
-    found = of_subfields([(each[0], each[1:]) for each in subfields.split()], rows, first or " ", second)
+    rows = admitting(own_fields("marc").get(tag, ()), first or " ", second)
+    found = of_subfields([(each[0], each[1:]) for each in subfields.split()], rows)
     assert " ".join(f"{own.text}:{own.scheme}" for own in found) == expected
 
 
@@ -127,11 +127,11 @@ def test_which_fields_are_the_record_s_own(field, expected):
 )
 def test_a_qualifier_stays_with_its_isbn(subfields, expected):
     """MARC 020 $q is what stood in brackets behind the number until 2013: the ISBN of a set is known by it."""
-    assert list(of_subfields(subfields, own_fields("marc")["020"])) == [Own(text, "isbn") for text in expected]
+    assert of_subfields(subfields, own_fields("marc")["020"]) == [Own(text, "isbn") for text in expected]
 
 
 def test_subfields_without_code_or_value_are_nothing():
-    assert list(of_subfields([("", "1"), ("a", ""), ("a", " 2 ")], own_fields("marc")["020"])) == [Own("2", "isbn")]
+    assert of_subfields([("", "1"), ("a", ""), ("a", " 2 ")], own_fields("marc")["020"]) == [Own("2", "isbn")]
 
 
 @pytest.mark.parametrize("length", [0, 99999, 25, 150, 300])

@@ -112,29 +112,32 @@ def _is_part(row: OwnField, kinds: Mapping[str, str]) -> bool:
     return kinds.keys() >= set(row.unless_all.split()) and (len(said) != 1 or said == {""})
 
 
-def of_subfields(
-    subfields: Sequence[tuple[str, str]], rows: Iterable[OwnField], first: str = " ", second: str = " "
-) -> Iterator[Own]:
-    """Own identifiers in a field: pairs of code and value, the rows of its tag, its indicators."""
+def admitting(rows: Iterable[OwnField], first: str, second: str) -> tuple[OwnField, ...]:
+    """The rows that admit a field with these indicators."""
+    return tuple(
+        row for row in rows if (not row.first or first in row.first) and (not row.second or second in row.second)
+    )
+
+
+def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[OwnField]) -> list[Own]:
+    """Own identifiers in a field: pairs of code and value, and the rows of its tag that admit its indicators."""
+    found = []
     for row in rows:
-        if (row.first and first not in row.first) or (row.second and second not in row.second):
-            continue
-        scheme = row.scheme
+        scheme, source, parts, qualifier = row.scheme, row.source, row.parts, row.qualifier
         if row.scheme_in:
             given = (value.strip().lower() for code, value in subfields if code == row.scheme_in and value)
             scheme = next(given, scheme)
             if row.schemes and (scheme := row.schemes.get(scheme, "")) == "":
                 continue
-        source = row.source
         if row.source_in:
             source = next((value for code, value in subfields if code == row.source_in and value), source)
-        parts, qualifier = row.parts, row.qualifier
         for at, (code, value) in enumerate(subfields, 1):
-            if value and code and code in parts:
+            if code in parts and value and code:
                 text = value.strip()
                 if qualifier:
                     text += _qualifiers(subfields, at, qualifier)
-                yield Own(with_source(text, source) if source else text, scheme, row.is_key)
+                found.append(Own(with_source(text, source) if source else text, scheme, row.is_key))
+    return found
 
 
 def with_source(text: str, source: str) -> str:

@@ -125,6 +125,9 @@ _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _NOBODYS = frozenset(f"urn:uuid:{digit * 8}-{f'{digit * 4}-' * 3}{digit * 12}" for digit in "0f")
 
 _PLAIN_ISBN = re.compile(r"((?:97[89]-?)?(?:[0-9]-?){9}[0-9Xx])(?: (\([^()\[\];,|/\n]{0,99}\)))?")  # and its qualifier
+_PLAIN_DOI = re.compile(
+    r"(?:https?://(?:dx\.)?doi\.org/)?(10\.[0-9]{4,9}/[A-Za-z0-9](?:[A-Za-z0-9._()-]{0,199}[A-Za-z0-9])?)"
+)
 _BRACKETS = regex.compile(r"\([^()]*+\)|\[[^\[\]]*+\]")
 _PART = regex.compile(r"[^;,|\n]++")
 _PUNCTUATION = " \t\r\n.:;,/|="
@@ -146,6 +149,8 @@ _TELLING = regex.compile(
         }.items()
     )
 )
+# An address at none of these hosts tells nothing. Most addresses are so, and this pattern is faster.
+_OTHER_ADDRESS = re.compile(r"(?i)https?://(?!(?:[a-z]+\.)?(?:doi|issn|isni|gleif)\.org)[a-z0-9]")
 
 
 def as_text(own: Own) -> str | None:
@@ -164,12 +169,16 @@ def as_text(own: Own) -> str | None:
     if "urn" in text.lower() and _URN.search(text):
         return text
     kind, plain = _taken(own)
+    if kind == _OTHER:
+        return None
     if kind == "isbn" and (match := _PLAIN_ISBN.fullmatch(plain)):  # as mostly
         isbn, qualifier = match.groups()
         is_right = qualifier is None or not _counts_out(qualifier, "isbn")
         return _urn_of_isbn(isbn.replace("-", "").upper()) if is_right else None
     if kind == "doi":
         plain = text.strip()  # a DOI keeps its hyphens
+        if match := _PLAIN_DOI.fullmatch(plain):  # as mostly
+            return f"urn:doi:{match[1].lower()}"
     return "\n".join(dict.fromkeys(_READ[kind](plain))) or None
 
 
@@ -198,7 +207,7 @@ def _taken(own: Own) -> tuple[str, str]:
     kind = _kind(own.scheme)
     plain = (own.text if own.text.isascii() else own.text.translate(_TYPESET)).strip()
     if kind == _TELLS:
-        telling = _TELLING.match(plain)
+        telling = None if _OTHER_ADDRESS.match(plain) else _TELLING.match(plain)
         kind = _OTHER if telling is None else str(telling.lastgroup)
     return kind, plain
 

@@ -23,6 +23,7 @@ _ANY = "*"
 _IN_LIST = re.compile("[,;|]")
 _LONGEST = 2_000  # characters of a value; no identifier has as many
 _FILLERS = frozenset(("none", "null", "unknown", "n/a", "na", "nan"))
+_LONGEST_FILLER = max(map(len, _FILLERS))
 _PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")  # host and path alone
 _MOST_SCHEMES = 1 << 10  # kinds of identifiers that are kept in mind: a dump may name any
 _DIGEST = 12  # octets: of 10^9 records two different ones have the same by a chance of 1 to 10^10
@@ -59,13 +60,14 @@ class _Spelling:
     def key_of(self, groups: Sequence[str | None]) -> str | None:
         """The key of an identifier with these groups of the pattern; None if it only fills a field."""
         said = ["".join(group.split()) for group in groups if group]
-        if not self.keeps_case:
-            said = [group.lower() for group in said]
-        elif len(said) > 1:
-            said[0] = said[0].lower()
-        if not said[-1].strip("0-") or said[-1].lower() in _FILLERS:
+        last = said[-1]
+        if not last.strip("0-") or (len(last) <= _LONGEST_FILLER and last.lower() in _FILLERS):
             return None
         joined = "/".join(said)
+        if not self.keeps_case:
+            joined = joined.lower()
+        elif len(said) > 1:
+            joined = said[0].lower() + joined[len(said[0]) :]
         name = self.form(joined) if self.form else joined
         return f"{self.key}:{name}" if name else None
 
@@ -89,8 +91,7 @@ class _Spellings:
         for part in _IN_LIST.split(text) if self._several else (text,):
             if match := self._pattern.fullmatch(part.strip()):
                 row, inner = self._rows[match.lastindex or 0]
-                key = row.key_of(match.groups()[inner])
-                if key is not None:
+                if (key := row.key_of(match.groups()[inner])) is not None:
                     found.append(key)
         return found
 

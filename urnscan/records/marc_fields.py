@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from urnscan.records import description
-from urnscan.records.fields import Own, Table, of_subfields, of_value
+from urnscan.records.fields import Own, Table, admitting, of_subfields, of_value
 from urnscan.records.record import in_line
 
 FAMILIES = ("marc", "unimarc")
@@ -58,7 +58,7 @@ class MarcFields:
                 if tag.startswith("00"):
                     yield from of_value(indicators.strip(), rows)
                 else:
-                    yield from of_subfields(subfields, rows, *f"{indicators:2}"[:2])
+                    yield from of_subfields(subfields, admitting(rows, *f"{indicators:2}"[:2]))
 
     def statements(self, table: description.Table) -> Iterator[description.Statement]:
         """The statements of the record, by a table of the family."""

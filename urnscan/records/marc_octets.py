@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from codecs import utf_8_decode
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -16,13 +17,13 @@ import numpy as np
 
 from urnscan.records import description
 from urnscan.records.description import Description
-from urnscan.records.fields import Own, of_subfields, of_value
+from urnscan.records.fields import Own, OwnField, admitting, of_subfields, of_value, with_source
 from urnscan.records.marc_fields import FAMILIES
 from urnscan.records.marc_runs import LONGEST_PACKED, Tables
 from urnscan.records.record import RecordReader, decoded
 
 _PACKED = b"ISO 2709"  # begins what is packed; no table of descriptions.toml is called so
-_REPEATED = 1 << 10  # fields that are kept in mind, as those of the library that made the record
+_ADMITTING = 1 << 12  # tags with indicators whose rows are kept in mind
 
 
 class MarcOctets(NamedTuple):
@@ -46,7 +47,7 @@ class OctetTables:
         self._describing = {name: {tag.encode() for tag in reader.described_fields(name)} for name in FAMILIES}
         self.wanted = {name: self._owned[name].keys() | self._describing[name] for name in FAMILIES}
         """Tags of the fields that are read, by family."""
-        self._own_in = functools.lru_cache(_REPEATED)(self._read_own)
+        self._admitting = functools.lru_cache(_ADMITTING)(self._rows)
 
     def of_runs(self) -> Tables:
         """The tables of both families for compiled code. A control number (001) is always read."""
@@ -60,8 +61,20 @@ class OctetTables:
 
     def own(self, family: str, fields: Iterable[tuple[bytes, bytes]]) -> tuple[Own, ...]:
         """Own identifiers in tags and fields."""
-        owned, own_in = self._owned[family], self._own_in
-        return tuple([each for tag, field in fields if tag in owned for each in own_in(family, tag, field)])
+        owned, admitting_rows = self._owned[family], self._admitting
+        found: list[Own] = []
+        for tag, field in fields:
+            if tag not in owned:
+                continue
+            if tag.startswith(b"00"):  # a control field
+                found += of_value(parted(field)[0].strip(), owned[tag])
+                continue
+            indicators = field[:2]
+            if not indicators.isascii():  # two characters have eight octets at most
+                indicators = field.partition(b"\x1f")[0][:8]
+            for row in admitting_rows(family, tag, indicators):
+                found += row.own(field)
+        return tuple(found)
 
     def read(self, record: MarcOctets, most: int) -> tuple[tuple[Own, ...], bytes]:
         """Own identifiers of a record, and its packed description.
@@ -81,13 +94,48 @@ class OctetTables:
                 described += tag, field[:LONGEST_PACKED].replace(b"\x1e", b" ")  # a wrong entry leads over several
         return own, b"\x1e".join(described)
 
-    def _read_own(self, family: str, tag: bytes, field: bytes) -> tuple[Own, ...]:
-        """Own identifiers in a field."""
-        rows = self._owned[family][tag]
-        indicators, subfields = parted(field)
-        if tag.startswith(b"00"):  # a control field
-            return tuple(of_value(indicators.strip(), rows))
-        return tuple(of_subfields(subfields, rows, indicators[0], indicators[1]))
+    def _rows(self, family: str, tag: bytes, indicators: bytes) -> tuple[_Row, ...]:
+        """The rows of a tag that admit a field with these indicators."""
+        first, second = parted(indicators)[0][:2]
+        return tuple(map(_Row, admitting(self._owned[family][tag], first, second)))
+
+
+class _Row:
+    """A row of fields.toml or keys.toml, for data fields in octets: like `of_subfields`, in half the time.
+
+    Patterns find the values of subfields; nothing else of a field is decoded.
+    """
+
+    def __init__(self, row: OwnField) -> None:
+        self._row = row
+        self._qualifier = b"\x1f" + row.qualifier.encode() if row.qualifier else b""
+        self._values = _values_of(row.parts).findall
+        self._scheme_in = _values_of(row.scheme_in).search if row.scheme_in else None
+        self._source_in = _values_of(row.source_in).search if row.source_in else None
+
+    def own(self, field: bytes) -> list[Own]:
+        """Own identifiers in a field whose indicators the row admits."""
+        row = self._row
+        if row.schemes or (self._qualifier and self._qualifier in field):
+            return of_subfields(parted(field)[1], (row,))
+        values = self._values(field)
+        if not values:
+            return values
+        scheme, source = row.scheme, row.source
+        if self._scheme_in and (said := self._scheme_in(field)):
+            scheme = decoded(said[1]).strip().lower()
+        if self._source_in and (said := self._source_in(field)):
+            source = decoded(said[1])
+        texts = [decoded(value).strip() for value in values]
+        if source:
+            texts = [with_source(text, source) for text in texts]
+        return [Own(text, scheme, row.is_key) for text in texts]
+
+
+@functools.cache
+def _values_of(codes: str) -> re.Pattern[bytes]:
+    """Pattern of the subfields with these codes; its group is the value."""
+    return re.compile(b"\x1f[%b]([^\x1f]+)" % re.escape(codes).encode())
 
 
 def parted(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
