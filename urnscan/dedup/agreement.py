@@ -44,8 +44,8 @@ def _of_kinds(one: Features, other: Features) -> float | None:
 
 def _of_authors(one: Features, other: Features) -> float | None:
     """1 if a title of many texts has authors without a word in common."""
-    found = _closest(one, other)
-    if found is None or not (one.author and other.author and known_words().general.fullmatch(found.one)):
+    found = _closest(one, other) if one.author and other.author else None
+    if found is None or not known_words().general.fullmatch(found.one):
         return None
     return float(
         not any(mine.startswith(others) or others.startswith(mine) for mine in one.author for others in other.author)

@@ -337,6 +337,8 @@ def _are_nested(one: str, other: str) -> bool:
 
 def alone(one: str, other: str) -> int:
     """Number of words in a title of which the other title has nothing like; small words and numbers do not count."""
+    if one == other:
+        return 0
     known = known_words()
     others, joined = other.split(), other.replace(" ", "")
     return sum(

@@ -159,17 +159,20 @@ def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[Row], seco
     `subfields`: pairs of code and value. `second`: the second indicator.
     """
     for row in rows:
-        text = " ".join(value for code, value in subfields if code and code in row.parts)
-        if not text:
-            continue
-        if row.article == "@" and "@" in text:
-            article, _, text = text.partition("@")
-            text = f"{ARTICLE_BEGINS}{article}{ARTICLE_ENDS}{text}" if article else text
-        elif row.article == "second" and second in "123456789" and 0 < int(second) < len(text):
-            text = f"{ARTICLE_BEGINS}{text[: int(second)]}{ARTICLE_ENDS}{text[int(second) :]}"
-        elif row.article == "controls":
-            text = text.translate(_NON_SORTING)
-        yield row, text[slice(*row.at)] if row.at else text
+        if text := " ".join([value for code, value in subfields if code and code in row.parts]):
+            yield statement(row, text, second)
+
+
+def statement(row: Row, text: str, second: str = " ") -> Statement:
+    """The statement of a row about a field with subfields, of which `text` are the values that it asks for."""
+    if row.article == "@" and "@" in text:
+        article, _, text = text.partition("@")
+        text = f"{ARTICLE_BEGINS}{article}{ARTICLE_ENDS}{text}" if article else text
+    elif row.article == "second" and second in "123456789" and 0 < int(second) < len(text):
+        text = f"{ARTICLE_BEGINS}{text[: int(second)]}{ARTICLE_ENDS}{text[int(second) :]}"
+    elif row.article == "controls":
+        text = text.translate(_NON_SORTING)
+    return row, text[slice(*row.at)] if row.at else text
 
 
 def shown_title(title: str) -> str:
@@ -198,16 +201,19 @@ def describe(statements: Iterable[Statement]) -> Description:
                     meanings[axis][1][word] = None
             continue
         order, before = found.get(aspect, (row.order + 1, ""))
+        if row.order > order:  # another row says it that comes first
+            continue
         said = " ".join(text[:_LONGEST_PACKED].split())[:_LONGEST]  # XML is indented also within titles
         if aspect == "level":
             said = row.codes.get(text, "")
-        if aspect == "language":
+        elif aspect == "language":
             said = said.strip("|")  # a code that nobody filled in
-        if aspect == "year":
+        elif aspect == "year":
             said = " ".join(dict.fromkeys(_YEAR.findall(said)))
-        if aspect in _SEVERAL and said and row.order == order:  # a field that is repeated says several
-            found[aspect] = order, f"{before} {said}"[:_LONGEST]
-        if said and row.order < order:
+        if said and row.order == order:
+            if aspect in _SEVERAL:  # a field that is repeated says several
+                found[aspect] = order, f"{before} {said}"[:_LONGEST]
+        elif said:
             found[aspect] = row.order, said
     if not found and not meanings:
         return NOTHING

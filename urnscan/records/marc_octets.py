@@ -10,7 +10,7 @@ import functools
 import itertools
 import re
 from codecs import utf_8_decode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -133,9 +133,9 @@ class _Row:
 
 
 @functools.cache
-def _values_of(codes: str) -> re.Pattern[bytes]:
-    """Pattern of the subfields with these codes; its group is the value."""
-    return re.compile(b"\x1f[%b]([^\x1f]+)" % re.escape(codes).encode())
+def _values_of(codes: str, least: int = 1) -> re.Pattern[bytes]:
+    """Pattern of the subfields with these codes and values of at least so many octets; its group is the value."""
+    return re.compile(b"\x1f[%b]([^\x1f]{%d,})" % (re.escape(codes).encode(), least))
 
 
 def parted(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:
@@ -156,15 +156,26 @@ def unpack_marc(packed: bytes) -> Description | None:
     kind = decoded(leader)[6:7]
     statements = [*description.of_text(decoded(leader), table["leader"], kind)]
     statements += description.of_text(decoded(count), table["count"])
-    read = decoder(name.decode(), leader, fields[1::2])
+    is_plain = packed.isascii() and b"\x1b" not in packed
+    read = decoded if is_plain else decoder(name.decode(), leader, fields[1::2])
     for tag, field in zip(fields[::2], fields[1::2], strict=True):
         rows = table[tag.decode()]
-        indicators, subfields = parted(field, read)
-        if subfields:
-            statements += description.of_subfields(subfields, rows, indicators[1])
-        else:
+        if b"\x1f" not in field:
             statements += description.of_text(decoded(field), rows, kind)
+        elif read is decoded:
+            statements += _statements(field, rows)
+        else:
+            indicators, subfields = parted(field, read)
+            statements += description.of_subfields(subfields, rows, indicators[1])
     return description.describe(statements)
+
+
+def _statements(field: bytes, rows: Iterable[description.Row]) -> Iterator[description.Statement]:
+    """The statements of a data field in UTF-8: like `description.of_subfields`, in half the time."""
+    for row in rows:
+        text = decoded(b" ".join(_values_of(row.parts, 0).findall(field)))
+        if text:
+            yield description.statement(row, text, parted(field)[0][1] if row.article == "second" else " ")
 
 
 def decoder(family: str, leader: bytes, fields: Sequence[bytes]) -> Callable[[bytes], str]:
