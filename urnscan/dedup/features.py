@@ -23,6 +23,7 @@ _ARTICLE = re.compile(rf"{ARTICLE_BEGINS}[^{ARTICLE_ENDS}]*+{ARTICLE_ENDS}")
 _RESPONSIBILITY = re.compile(r"\s/(?:\s.*+)?\Z")  # ISBD: Title / by its author
 _SUBTITLE = re.compile(rf"{SUBTITLE}|\s?[:=]\s|\s[-\u2013\u2014]\s")
 _LONE_GREEK = regex.compile(r"(?<!\p{Greek})[α-ζθ-ξπ-ω](?!\p{Greek})")  # noqa: RUF001 (not eta and omicron, which are articles)
+_GREEK = re.compile("[\u03b1-\u03c9]")
 _NO_WORD = regex.compile(r"[^\p{L}\p{N}]++")
 _ASCII_WORDS = {ord(char): " " for char in map(chr, range(128)) if char not in string.ascii_lowercase + string.digits}
 DIGITS = re.compile("[0-9]+")
@@ -41,6 +42,17 @@ _NESTED = 90  # similarity of titles of which one contains all words of the othe
 _LEAST_WORDS = 3  # of the title of a part that may stand as the title
 _SHORT = 2  # letters of a word that is too short to tell anything
 _ALIKE = 65  # similarity, to 100, of two spellings of a word
+
+
+class _WithoutAccents(dict[int, int | None]):
+    """A table for `str.translate` that leaves out combining characters; it grows by the characters that it is asked for."""
+
+    def __missing__(self, character: int) -> int | None:
+        kept = self[character] = None if unicodedata.combining(chr(character)) else character
+        return kept
+
+
+_WITHOUT_ACCENTS = _WithoutAccents()
 
 
 class Title(NamedTuple):
@@ -97,8 +109,8 @@ class _Words(NamedTuple):
     addition: re.Pattern[str]
     general: re.Pattern[str]
     kinds: Mapping[str, re.Pattern[str]]
-    hints: tuple[str, ...]
-    """Beginnings of words of `kinds`."""
+    hints: Mapping[str, tuple[str, ...]]
+    """Beginnings of words of each of `kinds`."""
     languages: Mapping[str, str]
 
 
@@ -129,7 +141,7 @@ def known_words() -> _Words:
         addition=re.compile(additions),
         general=re.compile("".join(data["general"].split("\n"))),
         kinds={name: re.compile(pattern) for name, pattern in kinds.items()},
-        hints=tuple({word for pattern in kinds.values() for word in _LITERAL.findall(pattern)}),
+        hints={name: tuple({*_LITERAL.findall(pattern)}) for name, pattern in kinds.items()},
         languages={word: name for name, held in data["languages"].items() for word in held.split()},
     )
 
@@ -169,11 +181,13 @@ def words(text: str) -> str:
         text = _TAG.sub(" ", text)
     if text.isascii():
         return " ".join(text.lower().translate(_ASCII_WORDS).split())
-    text = _LONE_GREEK.sub(lambda letter: f" {unicodedata.name(letter[0]).split(' ')[-1]} ", text)
-    text = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
+    if _GREEK.search(text):
+        text = _LONE_GREEK.sub(lambda letter: f" {unicodedata.name(letter[0]).split(' ')[-1]} ", text)
+    text = unicodedata.normalize("NFKD", text).translate(_WITHOUT_ACCENTS)
     return _NO_WORD.sub(" ", text.casefold()).strip()
 
 
+@functools.lru_cache(maxsize=1 << 12)  # most records of a cluster have the same
 def _title(text: str) -> tuple[Title | None, int | None]:
     """A title, and the number of an edition in it."""
     text = _RESPONSIBILITY.sub("", text)
@@ -219,13 +233,17 @@ def _without_additions(title: str) -> str:
 
 def _kinds_in(texts: Sequence[str]) -> frozenset[str]:
     """Kinds of works that a title or an edition names."""
-    hinting = [text for text in dict.fromkeys(texts) if any(map(_is_hint, text.split(" ")))]
-    return frozenset(name for name, kind in known_words().kinds.items() if any(map(kind.search, hinting)))
+    found = set()
+    for text in dict.fromkeys(texts):
+        hinted = {name for word in text.split(" ") for name in _hinted(word)}
+        found |= {name for name in hinted if known_words().kinds[name].search(text)}
+    return frozenset(found)
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def _is_hint(word: str) -> bool:
-    return word.startswith(known_words().hints)
+def _hinted(word: str) -> tuple[str, ...]:
+    """Kinds of works that a word may name."""
+    return tuple(name for name, hints in known_words().hints.items() if word.startswith(hints))
 
 
 @functools.lru_cache(maxsize=1 << 14)
