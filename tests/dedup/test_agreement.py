@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.dedup.agreement import ASPECTS, RULES, compare, rules_of
+from urnscan.dedup.features import _kinds_in, known_words
 from urnscan.records.description import Description, axes
 
 ARTICLE = "\x98Die \x9cUhrmacher"
@@ -201,3 +202,11 @@ def test_only_the_aspects_that_are_wanted():
     assert aspects_against(one, other, rules_of(["edition"])) == ["edition"]
     assert aspects_against(one, other, rules_of([])) == []
     assert len(rules_of(ASPECTS)) == len(RULES)
+
+
+@given(st.data())
+def test_each_kind_of_work_is_found_by_the_words_that_hint_at_it(data):
+    """A pattern of `kinds` is searched only where a word begins with one of its literals: no title that fits is missed."""
+    name, pattern = data.draw(st.sampled_from(sorted(known_words().kinds.items())))
+    title = data.draw(st.from_regex(pattern, fullmatch=True))
+    assert name in _kinds_in([title])

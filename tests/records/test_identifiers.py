@@ -17,7 +17,7 @@ import urnscan
 from tests.support.examples import MANY
 from urnscan.dedup.policy import PLACEHOLDERS
 from urnscan.records.fields import Own
-from urnscan.records.identifiers import as_text, with_wrong_digit
+from urnscan.records.identifiers import _OTHER_ADDRESS, _PLAIN_DOI, _TELLING, _dois, as_text, with_wrong_digit
 from urnscan.urn import namespaces
 
 
@@ -462,6 +462,25 @@ def test_doi_keeps_what_it_says(suffix):
     text = as_text(Own(f" 10.1000/{suffix}. ", "doi"))
     assert text == namespaces.doi.to_urn(f"10.1000/{suffix}")
     assert [found.text for found in urnscan.find(text)] == [text]
+
+
+@given(st.from_regex(_PLAIN_DOI, fullmatch=True))
+def test_a_plain_doi_is_read_as_any_other(text):
+    """The pattern for plain DOI, which is faster, gives what the namespace's own rules give."""
+    assert as_text(Own(text, "doi")) == "\n".join(_dois(text))
+
+
+@given(
+    st.sampled_from(["http", "HTTPS"]),
+    st.sampled_from(["", "www.", "dx.", "api.", "portal.", "x."]),
+    st.sampled_from("doi.org issn.org isni.org gleif.org isbn.org doi.de example.org".split()),
+    st.sampled_from(["/10.1000/182", "/resource/issn/0027-8424", "/api/v1/lei-records/", "/#/record/", "/", ""]),
+)
+def test_an_address_that_is_passed_over_tells_nothing(scheme, front, host, path):
+    """Addresses at other hosts are not searched for identifiers: no pattern of identifiers that tell fits them."""
+    address = f"{scheme}://{front}{host}{path}"
+    assert not (_OTHER_ADDRESS.match(address) and _TELLING.match(address))
+    assert _OTHER_ADDRESS.match("http://example.org/")
 
 
 @given(st.uuids())

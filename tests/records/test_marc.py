@@ -13,9 +13,11 @@ from tests.support.reading import buffer_of, outline, owns, read_records, set_lo
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
+from urnscan.records import description
 from urnscan.records import marc as marc_module
-from urnscan.records.fields import Own, admitting, of_subfields, own_fields
+from urnscan.records.fields import Own, admitting, of_subfields, of_value, own_fields
 from urnscan.records.marc import MarcRecords, is_marc
+from urnscan.records.marc_octets import MarcOctets, OctetTables, parted, unpack_marc
 from urnscan.records.record import Record
 
 END = "the dump ends before its record terminator (1D)"
@@ -372,6 +374,48 @@ def test_octets_that_are_not_utf_8_are_no_damage(values):
     raw = pymarc.Record(octets, to_unicode=False)
     expected = [subfield.value for field in raw.get_fields("020") for subfield in field.subfields]
     assert [own.text for own in record.own] == [value.decode("utf-8", "replace").strip() for value in expected if value]
+
+
+ODD = st.sampled_from(
+    [b"\xc3\xa9", b"\xe2\x82", b"\xff", b" ", b"", b"set", b"0-395-36341-1", b"urn:x-y:1", b"\xc2\xa0", b"\r\n"]
+)
+SUBFIELDS = st.lists(
+    st.tuples(st.sampled_from([b"a", b"b", b"q", b"u", b"z", b"2", b"", b"\xc3\xa9"]), ODD), max_size=5
+)
+INDICATORS = st.sampled_from([b"  ", b"40", b"7 ", b"04", b"", b"1", b"\xc3\xa90", b"\xff\xff4", b"0\xe2\x82\xac"])
+
+
+@st.composite
+def fields_in_octets(draw):
+    """A tag of MARC 21 or UNIMARC, and its field: indicators, codes and values that may be of no kind that is allowed."""
+    tag = draw(st.sampled_from("003 010 016 020 024 035 040 245 240 250 264 856 801".split()))
+    subfields = [b"\x1f" + code + value for code, value in draw(SUBFIELDS)]
+    return tag.encode(), draw(INDICATORS | ODD) + b"".join(subfields)
+
+
+@given(st.sampled_from(["marc", "unimarc"]), st.lists(fields_in_octets(), max_size=4))
+def test_patterns_find_in_octets_what_stands_in_decoded_subfields(family, fields):
+    """Own identifiers and descriptions are those of `of_subfields`, which other formats use, of the decoded field."""
+    tables = OctetTables(MarcRecords(own=True, described=True, keys=True))
+    own, described = own_fields(family, keys=True), description.described_fields(family)
+    leader = b"00000nam a2200000   4500"
+    expected, statements = [], [*description.of_text(leader.decode(), described["leader"], "a")]
+    statements += description.of_text(str(len(fields)), described["count"])
+    for tag, field in fields:
+        indicators, subfields = parted(field)
+        rows, describing = own.get(tag.decode(), ()), described.get(tag.decode(), ())
+        if tag.startswith(b"00"):
+            expected += of_value(indicators.strip(), rows)
+        else:
+            expected += of_subfields(subfields, admitting(rows, indicators[0], indicators[1]))
+        if subfields:
+            statements += description.of_subfields(subfields, describing, indicators[1])
+        else:
+            statements += description.of_text(field.decode("utf-8", "replace"), describing, "a")
+    found, packed = tables.read(MarcOctets(family, leader, len(fields), fields), 1 << 20)
+    assert list(found) == expected
+    if all(field.isascii() for _, field in fields):  # others may be read as MARC-8
+        assert unpack_marc(packed) == description.describe(statements)
 
 
 _victim = book(2, (b"020", b"  \x1fa3161484100"), URN_FIELD)

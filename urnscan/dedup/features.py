@@ -27,7 +27,7 @@ _GREEK = re.compile("[\u03b1-\u03c9]")
 _NO_WORD = regex.compile(r"[^\p{L}\p{N}]++")
 _ASCII_WORDS = {ord(char): " " for char in map(chr, range(128)) if char not in string.ascii_lowercase + string.digits}
 DIGITS = re.compile("[0-9]+")
-_LITERAL = re.compile("[a-z]{3,}")  # in a pattern
+_LITERAL = re.compile(r"(?<!\\)[a-z]{3,}|(?<=\\[a-z])[a-z]{3,}")  # in a pattern, without what a backslash marks: \b
 _SUFFIX = "(?:st|nd|rd|th|te[rn]?|er|re|i?e(?:me)?|[oaº]|ra|n?da|ta|ma|na|va)"
 _NUMBER = re.compile(rf"([0-9]{{1,9}}){_SUFFIX}?\Z")
 _EDITION_NUMBER = re.compile(rf"(?:\A|第)([0-9]{{1,9}})(?:{_SUFFIX}|ed|aufl)?(?:\Z|版)")

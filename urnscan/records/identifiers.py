@@ -190,10 +190,12 @@ def with_wrong_digit(own: Own) -> str | None:
     >>> with_wrong_digit(Own("978-0-395-36341-5 (pbk.)", "isbn")), with_wrong_digit(Own("978-0-395-36341-6", "isbn"))
     ('978-0-395-36341-5', None)
     """
-    if own.is_key or as_text(own) is not None:
+    if own.is_key:
         return None
     kind, plain = _taken(own)
-    for match in _LISTS[kind].finditer(plain) if kind in _LISTS else ():
+    if kind not in _LISTS or as_text(own) is not None:
+        return None
+    for match in _LISTS[kind].finditer(plain):
         group = str(match.lastgroup)
         is_filler = len(set(_digits(match[group]).removeprefix("978")[:-1])) == 1
         nid = "issn" if group == "issn" else "isbn"

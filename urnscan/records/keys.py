@@ -152,14 +152,16 @@ class KeyReader:
         found: list[str] = []
         institution = agency = ""
         name = record.identifier if self._named else None
-        for own in record.own:
-            text, scheme, _ = own
+        of_scheme = self._of_scheme
+        for text, scheme, _ in record.own:
             if scheme == "institution":
                 institution = institution or text
             elif scheme == "firstagency":
                 agency = agency or text
             else:
-                found += self._in_text(text, scheme)
+                spellings = of_scheme(scheme)
+                if spellings is not None and len(text) <= _LONGEST:
+                    found += spellings.read(text)
                 if scheme == "accession" and text != name:  # with its database: it is the name of RIS
                     name = None
         if name:

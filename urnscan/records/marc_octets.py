@@ -96,8 +96,8 @@ class OctetTables:
 
     def _rows(self, family: str, tag: bytes, indicators: bytes) -> tuple[_Row, ...]:
         """The rows of a tag that admit a field with these indicators."""
-        first, second = parted(indicators)[0][:2]
-        return tuple(map(_Row, admitting(self._owned[family][tag], first, second)))
+        said, _ = parted(indicators)
+        return tuple(map(_Row, admitting(self._owned[family][tag], said[0], said[1])))
 
 
 class _Row:
