@@ -166,12 +166,15 @@ def as_text(own: Own) -> str | None:
     if own.is_key:
         return None
     text = own.text
+    is_isbn = _kind(own.scheme) == "isbn"
+    if is_isbn and (match := _PLAIN_ISBN.fullmatch(text)) and match[2] is None:  # as mostly
+        return _urn_of_isbn(match[1].replace("-", "").upper())
     if "urn" in text.lower() and _URN.search(text):
         return text
     kind, plain = _taken(own)
     if kind == _OTHER:
         return None
-    if kind == "isbn" and (match := _PLAIN_ISBN.fullmatch(plain)):  # as mostly
+    if is_isbn and (match := _PLAIN_ISBN.fullmatch(plain)):
         isbn, qualifier = match.groups()
         is_right = qualifier is None or not _counts_out(qualifier, "isbn")
         return _urn_of_isbn(isbn.replace("-", "").upper()) if is_right else None
