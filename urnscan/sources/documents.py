@@ -95,6 +95,16 @@ class Labels(Sequence[Label]):
         return len(self._numbers)
 
 
+class Names(NamedTuple):
+    """Names of members, or at least their ends, as octets."""
+
+    octets: npt.NDArray[np.uint8]
+    starts: npt.NDArray[np.int64]
+    """The first octet of each."""
+    ends: npt.NDArray[np.int64]
+    """The octet behind each."""
+
+
 @dataclass(slots=True)
 class Texts:
     """Small texts of members of an archive that lie in one run of octets, with other octets between them."""
@@ -109,8 +119,8 @@ class Texts:
     """The octet behind each."""
     has_captures: bool = False
     """Whether a label may have a capture."""
-    has_suffixes: bool = True
-    """Whether a name may end with the suffix of a form."""
+    names: Names | None = None
+    """The names of the members where nothing else than these tells a form; None: the labels have to be looked at."""
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -98,6 +98,10 @@ class Registry:
         self.begins = frozenset(octet for form in forms if form.begins != _ANY for octet in form.begins)
         """First octets of forms that are told by them."""
 
+    def is_named(self, name: str) -> bool:
+        """Whether a name ends in a suffix by which a form is recognised."""
+        return name[name.rfind(".") :].lower() in self.suffixes
+
     def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:
         """Whether a text that begins with these octets, or has no others, may be of a form."""
         form, is_unsure = self._tell(head, layer)

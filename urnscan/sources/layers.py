@@ -86,15 +86,19 @@ class Budget:
         unfolded, limits = self._unfolded + octets, self._limits
         return unfolded <= limits.size and (unfolded <= _FREE or unfolded <= limits.ratio * self._read)
 
-    def count_member(self) -> None:
-        """Count a member of an archive. Raises LimitError."""
-        self._members += 1
+    def count_member(self, count: int = 1) -> None:
+        """Count a member of an archive, or several. Raises LimitError."""
+        self._members += count
         if self._members > (most := self._limits.members):
             raise self._past(f"has more than {most:,} member{'s' * (most != 1)}", "--max-members")
 
+    def allows_members(self, count: int) -> bool:
+        """True if the input may have so many more members."""
+        return self._members + count <= self._limits.members
+
     def count_members(self, count: int) -> bool:
         """Count members of an archive, if the limit allows all of them; whether it does."""
-        is_allowed = self._members + count <= self._limits.members
+        is_allowed = self.allows_members(count)
         self._members += count if is_allowed else 0
         return is_allowed
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from urnscan.arrays.jit import IS_COMPILED, compiled, from_c, inner
 from urnscan.arrays.octets import Integers, Octets
+from urnscan.sources.documents import Names
 from urnscan.sources.inputs import Listed
 
 HEAD = 1 << 12
@@ -101,6 +102,12 @@ class Doubts(NamedTuple):
         _find_doubtful(octets, starts, ends, self.begins, are_doubtful)
         return are_doubtful
 
+    def of_names(self, names: Names) -> npt.NDArray[np.bool_]:
+        """For each of the names, whether what it names may not be plain text."""
+        are_doubtful = np.zeros(len(names.starts), np.bool_)
+        _find_telling(names, self, are_doubtful)
+        return are_doubtful
+
 
 class Read(NamedTuple):
     """Files that were read, from the first one on."""
@@ -171,6 +178,12 @@ def _find_doubtful(
 ) -> None:
     for i in range(len(starts)):
         are_doubtful[i] = ends[i] > starts[i] and _may_be_more(octets[starts[i] : ends[i]], begins)
+
+
+@compiled
+def _find_telling(names: Names, doubts: Doubts, are_doubtful: npt.NDArray[np.bool_]) -> None:
+    for i in range(len(names.starts)):
+        are_doubtful[i] = _is_telling(names.octets[names.starts[i] : names.ends[i]], doubts)
 
 
 @inner

@@ -207,10 +207,10 @@ def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values |
     may_be_more = doubts(reading).of_texts(octets, texts.starts, texts.ends)
     if reading.filters:
         may_be_more[:] = True
-    elif texts.has_suffixes:
-        suffixes = tuple(FORMS.suffixes)
-        named = [str(label.member).lower().endswith(suffixes) for label in texts.labels]
-        may_be_more |= np.array(named, np.bool_)
+    elif texts.names is None:
+        may_be_more |= np.array([FORMS.is_named(str(label.member)) for label in texts.labels], np.bool_)
+    else:
+        may_be_more |= doubts(reading).of_names(texts.names)
     first = 0
     for number in np.flatnonzero(may_be_more).tolist():
         yield from _plain_members(texts.between(first, number), layer)

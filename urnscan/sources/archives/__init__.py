@@ -1,6 +1,6 @@
 """Archives and web archives -> the members in them, in one pass.
 
-tar: tar archives.
+tar, tar_heads: tar archives; members that are as usual, many at once.
 zip, zip_entries: zip archives; headers of members, and how members are decoded.
 mail, messages: messages and mboxes; what is in a message.
 pdf, pdfium, pdfium_script: PDFs; the processes in which pdfium reads them, and the script that they run.

@@ -7,19 +7,18 @@ folders and empty files are counted and passed over; the end marker may be missi
 
 import re
 import tarfile
-import zlib
 from collections.abc import Iterable, Iterator
 
 from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.sources.archives.tar_heads import BLOCK, GNU_MAGIC, LONGEST_EXTENSION, MAGIC_AT, Found, UsualFiles
 from urnscan.sources.buffer import Buffer
 from urnscan.sources.documents import Label, Member, Texts
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import LengthReader, Reader, read_up_to, skip
 
-_BLOCK = 512
 _RUN = 1 << 20  # octets in which whole members are taken together
+_FEW = 64  # files that are taken together if their headers are not as usual; behind them, one may be
 _SEARCHED = 1 << 16  # octets in which a header is searched at a time
-_LONGEST_EXTENSION = 1 << 20  # octets of a long name, of pax records
 _LARGEST = 1 << 63
 
 # A name, and nothing but NULs behind it: what UTF-16 is not.
@@ -27,17 +26,7 @@ _NAME = re.compile(rb"[^\0]+\0+")
 _CHECKSUM = re.compile(rb"[ \0]*[0-7]+[ \0]*")
 _NUMBER = re.compile(rb"[0-9]{1,18}")
 _PAX_RECORD = re.compile(rb"([0-9]{1,18}) ([^=]*)=")
-# A header of a file as programs write it: name, mode, owner, group, size, time, checksum, type, link, magic, names of
-# owner and group, device, front of the name.
-_NUMBER_OF_8 = rb"(?:[0-7]{7}[\0 ]|[0-7]{6} \0)"
-_USUAL = re.compile(
-    rb"(?s)(?=(?P<name>[^\0]{1,99})\0).{100}(?:%b){3}(?P<size>[0-7]{11})[\0 ][0-7]{11}[\0 ]"
-    rb"(?P<checksum>[0-7]{6})[\0 ]{2}0.{100}(?:ustar\x0000|(?P<gnu>ustar  \0)).{64}"
-    rb"(?:%b|\0{8}){2}(?=(?P<front>[^\0]{0,154})\0).{167}" % (_NUMBER_OF_8, _NUMBER_OF_8)
-)
 _MAGIC = re.compile(b"ustar")
-_MAGIC_AT = 257
-_GNU_MAGIC = b"ustar  \0"
 
 _LONG_NAME, _LONG_LINK, _PAX_GLOBAL = b"L", b"K", b"g"
 _EXTENSIONS = (_LONG_NAME, _LONG_LINK, _PAX_GLOBAL, b"x", b"X")
@@ -51,8 +40,8 @@ _KEYWORDS = (b"path", b"size", b"GNU.sparse.name", *_SPARSE)
 
 def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar archive is known by its octets)
     """Whether these are the first octets of a tar archive: a header whose checksum is right; NULs fill its fields."""
-    if len(head) >= _BLOCK:
-        return b"\0" in head[:_BLOCK] and _parse(head[:_BLOCK]) is not None
+    if len(head) >= BLOCK:
+        return b"\0" in head[:BLOCK] and _parse(head[:BLOCK]) is not None
     name = head[:100]
     return None if b"\0" in head and (b"\0" not in name or _NAME.fullmatch(name)) else False
 
@@ -89,6 +78,7 @@ class _Archive:
     def __init__(self, source: _Source, layer: Layer) -> None:
         self._source = source
         self._layer = layer
+        self._usual = UsualFiles()
         self._global: dict[bytes, bytes] = {}  # what pax headers say of all members that follow
         self._extended: dict[bytes, bytes] = {}  # what pax headers and GNU ones say of the next member
         self._searching = False
@@ -97,30 +87,27 @@ class _Archive:
     def members(self) -> Iterator[Member | Texts | SourceError]:
         while not self._ended and not self._source.failed:
             try:
-                while texts := self._run():
-                    yield texts
+                while found := self._run():
+                    yield found.texts
+                    self._layer.budget.count_member(found.passed)
                 yield from self._next()
             except SourceError as error:
                 if self._source.failed or isinstance(error, LimitError):
                     raise
                 yield error
 
-    def _run(self) -> Texts | None:
-        """Take the next files that are whole in the buffer, if their headers say all about them; None if the next is none."""
+    def _run(self) -> Found | None:
+        """Take the next members that are whole in the buffer, if their headers say all about them; None if the next is none."""
         if self._searching or self._source.damage or self._global or self._extended or self._layer.is_deepest:
             return None
         octets = self._source.buffer.peek(_RUN)
-        texts = []
-        end = 0
-        while (start := end + _BLOCK) < len(octets):
-            name, size = _file_of(bytes(octets[end:start]))
-            after = start + size + -size % _BLOCK
-            if not size or after > len(octets):
-                break
-            texts.append((Label(name), start, start + size))
-            end = after
-        self._source.buffer.advance(end)
-        return Texts.of(octets, texts) if end else None
+        found = self._usual.find(octets)
+        if not found.end:
+            found = _others(octets)
+        if not self._layer.budget.allows_members(len(found.texts) + found.passed):
+            return None
+        self._source.buffer.advance(found.end)
+        return found if found.end else None
 
     def _next(self) -> Iterator[Member | SourceError]:
         """The member or the errors of the next header, if it has any."""
@@ -129,13 +116,13 @@ class _Archive:
             self._search()
             return
         at = source.buffer.position
-        source.buffer.peek(_BLOCK)  # takes some more in at once, and so does for small members
-        block = read_up_to(source, _BLOCK)
-        if len(block) < _BLOCK:
+        source.buffer.peek(BLOCK)  # takes some more in at once, and so does for small members
+        block = read_up_to(source, BLOCK)
+        if len(block) < BLOCK:
             self._ended = True
             if block.strip(b"\0"):
                 raise self._error(f"cut off in a header, at octet {at}")
-        elif block != bytes(_BLOCK):
+        elif block != bytes(BLOCK):
             header = _parse(block)
             if header is None:
                 self._searching = True
@@ -158,7 +145,7 @@ class _Archive:
 
     def _skip_padding(self, size: int) -> None:
         """Pass over what fills the last block of so many octets."""
-        padding = -size % _BLOCK
+        padding = -size % BLOCK
         if skip(self._source, padding) < padding:
             self._ended = True
             raise self._error(f"cut off at octet {self._source.buffer.position}, before the end of the archive")
@@ -181,11 +168,11 @@ class _Archive:
             skip(source, len(head))
             self._ended = not source.read_into(memoryview(bytearray(1)))
         else:
-            skip(source, len(head) - _BLOCK + 1 if source.damage else len(head) // _BLOCK * _BLOCK)
+            skip(source, len(head) - BLOCK + 1 if source.damage else len(head) // BLOCK * BLOCK)
 
     def _extension(self, header: tarfile.TarInfo, at: int) -> Iterator[SourceError]:
         """Read a header that describes members which follow it."""
-        if header.size > _LONGEST_EXTENSION:
+        if header.size > LONGEST_EXTENSION:
             what = f"an extension header of {header.size:,} octets"
             yield self._error(f"{what} at octet {at}: not read, 1 MiB is the most")
             member = LengthReader(self._source, header.size, self._layer.name_of(header.name))
@@ -222,8 +209,8 @@ class _Archive:
         name = header.name if path is None else path.decode(errors="backslashreplace")
         more = is_gnu_sparse and block[482]
         while more:  # blocks with the rest of a sparse map
-            block = read_up_to(self._source, _BLOCK)
-            more = len(block) == _BLOCK and block[504]
+            block = read_up_to(self._source, BLOCK)
+            more = len(block) == BLOCK and block[504]
         member = LengthReader(self._source, size, self._layer.name_of(name))
         if is_gnu_sparse or any(keyword in records for keyword in _SPARSE):
             self._layer.budget.count_member()
@@ -236,23 +223,20 @@ class _Archive:
         self._pass_over(member, size)
 
 
-def _file_of(block: bytes) -> tuple[str, int]:
-    """The name and the size of a file whose header is this block; the size is 0 if it is no header of a file.
-
-    A usual header is read here: the standard library also looks at the fields that nobody asks for, ten times as long.
-    """
-    if usual := _USUAL.fullmatch(block):
-        name, size, checksum, gnu, front = usual.group("name", "size", "checksum", "gnu", "front")
-        if _sum(block) - sum(block[148:156]) + 8 * 0x20 == int(checksum, 8):
-            path = front + b"/" + name if front and not gnu else name
-            return path.decode(errors="backslashreplace"), int(size, 8)
-    header = _parse(block)
-    return (header.name, header.size) if header is not None and header.type in _FILES else ("", 0)
-
-
-def _sum(block: bytes) -> int:
-    """The sum of the octets of a header. That of ASCII is half of an Adler-32, without the 1 with which this begins."""
-    return (zlib.adler32(block) & 0xFFFF) - 1 if block.isascii() else sum(block)
+def _others(octets: memoryview) -> Found:
+    """A few files in front that are whole, with any headers that say all about them."""
+    texts: list[tuple[Label, int, int]] = []
+    end = 0
+    while len(texts) < _FEW and (start := end + BLOCK) < len(octets):
+        header = _parse(bytes(octets[end:start]))
+        if header is None or header.type not in _FILES or not header.size:
+            break
+        after = start + header.size + -header.size % BLOCK
+        if after > len(octets):
+            break
+        texts.append((Label(header.name), start, start + header.size))
+        end = after
+    return Found(Texts.of(octets, texts), 0, end)
 
 
 def _parse(block: bytes) -> tarfile.TarInfo | None:
@@ -263,7 +247,7 @@ def _parse(block: bytes) -> tarfile.TarInfo | None:
         header = tarfile.TarInfo.frombuf(block, "utf-8", "backslashreplace")
     except (tarfile.HeaderError, ValueError):
         return None
-    if block[_MAGIC_AT : _MAGIC_AT + len(_GNU_MAGIC)] == _GNU_MAGIC:
+    if block[MAGIC_AT : MAGIC_AT + len(GNU_MAGIC)] == GNU_MAGIC:
         # GNU tar has other things where ustar has the front of the name.
         header.name = block[:100].split(b"\0", 1)[0].decode(errors="backslashreplace")
     return header if 0 <= header.size < _LARGEST else None
@@ -271,11 +255,11 @@ def _parse(block: bytes) -> tarfile.TarInfo | None:
 
 def _find_header(head: bytes, *, anywhere: bool) -> int | None:
     """Index of the first header: with `anywhere` of one with a magic string, else in steps of 512 octets."""
-    last = len(head) - _BLOCK
-    starts: Iterable[int] = range(0, last + 1, _BLOCK)
+    last = len(head) - BLOCK
+    starts: Iterable[int] = range(0, last + 1, BLOCK)
     if anywhere:
-        starts = (magic.start() - _MAGIC_AT for magic in _MAGIC.finditer(head, _MAGIC_AT, last + _MAGIC_AT + 5))
-    return next((at for at in starts if _parse(head[at : at + _BLOCK])), None)
+        starts = (magic.start() - MAGIC_AT for magic in _MAGIC.finditer(head, MAGIC_AT, last + MAGIC_AT + 5))
+    return next((at for at in starts if _parse(head[at : at + BLOCK])), None)
 
 
 def _pax_records(data: bytes) -> dict[bytes, bytes] | None:

@@ -15,7 +15,7 @@ from urnscan.arrays.ascii import COLON
 from urnscan.arrays.jit import compiled, inner, read_only
 from urnscan.arrays.octets import Octets, copy
 from urnscan.sources.captures import Capture
-from urnscan.sources.documents import Label, Labels, Texts
+from urnscan.sources.documents import Label, Labels, Names, Texts
 
 _Spans = npt.NDArray[np.int64]
 """Of a record: for each of _FIELDS where its value begins and ends, or -1 twice; then the same of the head of the message
@@ -68,8 +68,8 @@ class UsualRecords:
             return Label(name, Capture(value(_DATE), value(_TYPE), value(_MESSAGE)))
 
         starts, ends = spans[:, _TEXT].copy(), spans[:, _TEXT + 1].copy()
-        texts = Texts(octets, Labels(label, range(count)), starts, ends, has_captures=True, has_suffixes=False)
-        return texts, end
+        names = Names(np.frombuffer(heads, np.uint8), spans[:, _ID].copy(), spans[:, _ID + 1].copy())  # their ends
+        return Texts(octets, Labels(label, range(count)), starts, ends, has_captures=True, names=names), end
 
 
 @compiled
