@@ -158,6 +158,13 @@ ODD_LINES = [
         '{"a": "x"}\r',
         '{"a.b": "x"}',
     ],
+    # Values that go over line ends, beside lines that hold two values.
+    *[
+        '{"a": "x"}{"a": "y"}\n{"a":\n{"a": "x"}}',
+        '{"a": {"b": 1}\n{"c": 1}}',
+        '{"a": "}\n{"}',
+        '{"a": "x"}\n\n{"a": "y"}{}',
+    ],
     *["[" * 2000, '{"c": ' + "[" * 2000 + "]" * 2000 + "}", '{"a": "%s"}' % ("x" * 300)],
 ]
 
@@ -196,6 +203,19 @@ def test_usual_lines_are_read_many_at_a_time(monkeypatch):
     values, _ = read_pieces(fields.read_json, ("a",), "\n".join([*lines, ""]).encode())
     assert len(values) == 100
     assert [value.value for value in seen] == [(("a", "0"),), (("a", ["x"]),)]
+
+
+@pytest.mark.parametrize("line", ['{"a": "%d", "b": "\\n"}', '{"b": [1, {"c": null}], "a": "%d \\u0424"}', '{"a":%d}'])
+def test_usual_lines_are_decoded_by_one_call(monkeypatch, line):
+    """Else they take half as long again."""
+    seen = []
+    one_by_one = json_lines.UsualLines._look_at_each
+    monkeypatch.setattr(
+        json_lines.UsualLines, "_look_at_each", lambda *given: (seen.append(given[1]), one_by_one(*given))
+    )
+    octets = "".join(f"{line % number}\n" for number in range(100)).encode()
+    values, errors = read_pieces(fields.read_json, ("a",), b'{"a": "first"}\n', octets)
+    assert (len(values), errors) == (1 if 'a":%' in line else 101, [])
 
 
 @given(
