@@ -135,6 +135,8 @@ class _Row:
 @functools.cache
 def _values_of(codes: str, least: int = 1) -> re.Pattern[bytes]:
     """Pattern of the subfields with these codes and values of at least so many octets; its group is the value."""
+    if not codes:  # of a row for fields without subfields
+        return re.compile(b"(?!)")
     return re.compile(b"\x1f[%b]([^\x1f]{%d,})" % (re.escape(codes).encode(), least))
 
 

@@ -46,7 +46,7 @@ SAID = np.frombuffer(b"psG", np.uint8)
 
 
 class Found(NamedTuple):
-    """What stands in front of an archive."""
+    """Members that stand in front of an archive."""
 
     texts: Texts
     """The texts of files."""
