@@ -438,6 +438,19 @@ def test_plain_records_are_taken_together():
     ] * 9
 
 
+def test_some_of_the_texts_have_their_own_names():
+    """The names tell which members may be of a form: those of others would let a packed member pass for text."""
+    octets = b"".join(record(PAGE, number, URI, HTTP, kind="response") for number in range(9))
+    (texts,) = open_warc(Given(octets, most=len(octets)), layer())
+
+    def names(some):
+        return [bytes(some.names.octets[start:end]) for start, end in zip(*some.names[1:], strict=True)]
+
+    assert len(set(names(texts))) == 9
+    assert names(texts.between(2, 5)) == names(texts)[2:5]
+    assert names(texts.chosen([number % 2 == 0 for number in range(9)])) == names(texts)[::2]
+
+
 HEADER_LINES = [
     "Content-Type: application/http;msgtype=response",
     "content-type : text/plain",

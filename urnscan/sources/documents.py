@@ -135,13 +135,16 @@ class Texts:
     def between(self, first: int, last: int) -> Texts:
         """The texts from one number up to another."""
         some = slice(first, last)
-        return replace(self, labels=self.labels[some], starts=self.starts[some], ends=self.ends[some])
+        return self._some(self.labels[some], some)
 
     def chosen(self, are_chosen: Sequence[bool]) -> Texts:
         """The texts that are chosen."""
         labels = list(itertools.compress(self.labels, are_chosen))
-        rows = np.array(are_chosen, np.bool_)
-        return replace(self, labels=labels, starts=self.starts[rows], ends=self.ends[rows])
+        return self._some(labels, np.array(are_chosen, np.bool_))
+
+    def _some(self, labels: Sequence[Label], rows: slice | npt.NDArray[np.bool_]) -> Texts:
+        names = self.names and Names(self.names.octets, self.names.starts[rows], self.names.ends[rows])
+        return replace(self, labels=labels, starts=self.starts[rows], ends=self.ends[rows], names=names)
 
     def document(self, number: int) -> Document:
         """One of the texts as a document of its own."""
