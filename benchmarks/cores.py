@@ -57,12 +57,8 @@ def estimate_rows(text: Mapping[str, Any]) -> list[list[str]]:
     """The two estimates for a text."""
     one, two = text["one"]["seconds"], text["two"]["seconds"]
     spent = text["one"]["stages"]
-    serial = {
-        "at best": one
-        * sum(spent[name][0] for name in _SERIAL)
-        / sum(spent[name][0] for name in spent if name != "all"),
-        "as from one to two": min(one, max(0.0, 2 * two - one)),
-    }
+    least = one * sum(spent[name][0] for name in _SERIAL) / sum(spent[name][0] for name in spent if name != "all")
+    serial = {"at best": least, "as from one to two": min(one, max(least, 2 * two - one))}
     return [
         [
             text["corpus"],

@@ -126,7 +126,7 @@ class Measured(NamedTuple):
     left_out: Sequence[str] = ()
     """Contenders that would have taken too long."""
     about: str = ""
-    """What the text is, in a few words."""
+    """A few words about the text."""
 
     @property
     def title(self) -> str:

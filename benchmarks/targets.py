@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 INPUT = "the input"
 SMALLEST = "that on the smallest text"
-"""Not contenders, but what a value may be divided by: the octets of the text; the value on the smallest text, both for a GB."""
+"""Divisors that are no contenders: the octets of the text; the value on the smallest text, both for a GB."""
 
 JOB = "urnscan, whole job"
 """Scanning, canonical forms, classes, Parquet. Ratios refer to it."""
@@ -27,7 +27,7 @@ class Target(NamedTuple):
     """The value that counts, of `VALUES`."""
     of: str
     to: str | None = None
-    """What it is divided by: another contender, `INPUT` or `SMALLEST`."""
+    """The divisor: another contender, `INPUT` or `SMALLEST`."""
     most: float | None = None
     least: float | None = None
     octets: float = 0

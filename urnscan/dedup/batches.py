@@ -159,7 +159,7 @@ class _Texts:
     def add(self, number: int, record: Record) -> None:
         """Append a record."""
         own = record.own if self._wanted.fields else ()
-        texts = [text.encode() for each in own if not each.is_key and (text := as_text(each)) is not None]
+        texts = [text.encode() for each in own if (text := as_text(each)) is not None]
         if not texts and (wrong := next(filter(None, map(with_wrong_digit, own)), None)) is not None:
             self.wrong.append((len(self.records), wrong))
         texts += record.texts

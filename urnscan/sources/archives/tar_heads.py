@@ -53,7 +53,7 @@ class Found(NamedTuple):
     passed: int
     """The number of members without data beside them: folders, links, devices, empty files."""
     end: int
-    """Where the last of all ends."""
+    """The octet behind the last of them, and behind the headers that follow it."""
 
 
 class UsualFiles:
