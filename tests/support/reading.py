@@ -11,7 +11,8 @@ import pytest
 
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
-from urnscan.records.record import Cut, Record, RecordReader
+from urnscan.records.fields import Own
+from urnscan.records.record import Record, RecordReader, Run
 
 __all__ = ["buffer_of", "outline", "owns", "read_records", "set_longest"]
 
@@ -30,11 +31,43 @@ def read_records(reader: RecordReader, dump: bytes, sizes: Iterable[int | None] 
     """All that a reader gives of a dump; its byte order mark is taken off before, as whoever tells the format does."""
     buffer = buffer_of(dump, sizes)
     buffer.take_mark()
-    found = list(reader.cuts(buffer))
-    records = iter(reader.records([each for each in found if isinstance(each, Cut)]))
-    read = [each if isinstance(each, Damaged) else next(records) for each in found]
-    assert read == [each if isinstance(each, Damaged) else reader.record(each) for each in found]
+    found = list(reader.found(buffer))
+    read = []
+    for each in found:
+        if isinstance(each, Run):
+            singly = [reader.record(cut) for cut in each.cuts()]
+            assert _of_run(reader, each) == singly
+            read += singly
+        else:
+            read.append(each if isinstance(each, Damaged) else reader.record(each))
     return read
+
+
+def _of_run(reader: RecordReader, run: Run) -> list[Record | Damaged]:
+    """The records of a run that are read together."""
+    columns = reader.columns(run)
+    held = [
+        (record, order, Own(text, values.scheme, values.is_key))
+        for values in columns.values
+        for text, record, order in zip(values.texts.to_pylist(), values.record, values.order, strict=True)
+    ]
+    by_record: dict[int, list[Own]] = {}
+    for record, _, own in sorted([*held, *columns.others], key=lambda each: each[1]):
+        by_record.setdefault(record, []).append(own)
+    names, described = columns.identifiers.to_pylist(), columns.descriptions.to_pylist()
+    return [
+        reader.record(cut)
+        if columns.alone[at]
+        else Record(
+            cut.offset,
+            cut.octets,
+            names[at],
+            (cut.octets,) if reader.has_texts else (),
+            tuple(by_record.get(at, ())),
+            described[at] if reader.described else b"",
+        )
+        for at, cut in enumerate(run.cuts())
+    ]
 
 
 def outline(found: Sequence[Record | Damaged]) -> list[str | None]:

@@ -34,10 +34,11 @@ import numpy as np
 from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
 from urnscan.records.fields import Own
-from urnscan.records.marc_fields import FAMILIES, MarcFields, Parted, family
+from urnscan.records.marc_columns import MarcColumns
+from urnscan.records.marc_fields import MarcFields, Parted, family
 from urnscan.records.marc_octets import MarcOctets, OctetTables, decoder, parted
-from urnscan.records.marc_runs import LEADER, find_whole, take_apart
-from urnscan.records.record import Cut, Record, RecordReader, decoded
+from urnscan.records.marc_runs import LEADER, Fields, find_fields, find_whole
+from urnscan.records.record import Columns, Cut, Record, RecordReader, Run, decoded
 
 _LEADER = re.compile(rb"[0-9]{5}[^\x1d\x1e]{7}[0-9]{5}[^\x1d\x1e]{7}")
 _PRINTABLE_LEADER = re.compile(rb"[0-9]{5}[ -~]{7}[0-9]{5}[ -~]{7}")
@@ -45,7 +46,8 @@ _HEAD = re.compile(_LEADER.pattern + rb"(?:[0-9A-Za-z ]{3}[0-9]{9}){1,8331}\x1e"
 _NEXT_HEAD = re.compile(rb"\x1d[\r\n]*+" + _HEAD.pattern)
 _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za-z]{3}[0-9]{9}")
 _ENTRY = struct.Struct("3s4s5s")  # of the directory: tag, length and place of a field
-_RUN = 1 << 10  # records that are found by one call
+_RUN = 1 << 12  # records that are found by one call
+_LONGEST = 99_999  # octets that a leader can give
 _LONGEST_FIELD = 9_999  # octets; the entry of a longer field cannot give its length
 _FILLER = b"\x1e \0\r\n"  # may stand behind the last field
 _ASCII = bytes(range(128))
@@ -78,11 +80,19 @@ class MarcRecords(RecordReader):
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
         self._tables = OctetTables(self)
-        self._runs = self._tables.of_runs()
-        self._places = tuple(np.empty(_RUN, np.int64) for _ in range(3))
+        self._columns = MarcColumns(self._tables)
+        self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records, each with the octet at which its fields begin."""
+        """Find the records one by one."""
+        for each in self.found(buffer):
+            if isinstance(each, Run):
+                yield from each.cuts()
+            else:
+                yield each
+
+    def found(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
+        """Find the records, those without faults in runs."""
         slowly = parts(buffer, lambda: buffer.find(b"\x1d") + 1, partial(buffer.pass_over, BETWEEN))
         while True:
             yield from self._whole(buffer)
@@ -100,31 +110,31 @@ class MarcRecords(RecordReader):
                 elif fault := _fault(record):
                     yield Damaged(offset + start, fault)
                 else:
-                    yield Cut(offset + start, record, record.find(b"\x1e") + 1)
+                    yield Cut(offset + start, record)
 
-    def _whole(self, buffer: Buffer) -> Iterator[Cut]:
-        """Find the records without faults that are held, up to the next one that has a fault or is not held whole."""
-        octets, count = buffer.octets, _RUN
-        while count == _RUN:
-            base = buffer.offset - buffer.at
-            count = find_whole(np.frombuffer(octets, np.uint8), buffer.at, *self._places)
-            for start, end, fields in zip(*(places[:count].tolist() for places in self._places), strict=True):
-                buffer.at = end
-                yield Cut(base + start, octets[start:end], fields - start)
+    def _whole(self, buffer: Buffer) -> Iterator[Run]:
+        """Find the records without faults up to the next one that has a fault."""
+        starts, ends = self._places
+        while buffer.has(1):
+            buffer.has(_LONGEST)
+            octets, at = buffer.octets, buffer.at
+            count = find_whole(np.frombuffer(octets, np.uint8), at, starts, ends)
+            if not count:
+                return
+            first, end = int(starts[0]), int(ends[count - 1])
+            yield Run(buffer.offset + first - at, octets[first:end], starts[:count] - first, ends[:count] - first)
+            buffer.at = end
 
-    def records(self, cuts: Sequence[Cut]) -> Iterator[Record]:
-        """Read several records."""
-        for cut, part in zip(cuts, take_apart([cut.octets for cut in cuts], self._runs), strict=True):
-            if part is None:
-                yield self.record(cut)
-            else:
-                number = next((field for tag, field in part.fields if tag == b"001"), None)
-                own = self._tables.own(FAMILIES[part.family], part.fields)
-                yield self._made(cut, number, own, part.packed if self._is_described else b"")
+    def columns(self, run: Run) -> Columns:
+        """Read the records of a run together."""
+        octets, tables = np.frombuffer(run.octets, np.uint8), self._columns.compiled
+        fields = Fields.of(len(run.ends), len(octets), tables)
+        return self._columns.of_fields(octets, fields, find_fields(octets, run.starts, run.ends, tables, fields))
 
     def record(self, cut: Cut) -> Record:
         """Read a record."""
-        octets, base = cut.octets, cut.around
+        octets = cut.octets
+        base = octets.find(b"\x1e") + 1
         tags, fields = _fields(octets, base)
         by_tag = _first_of_tags(tags, fields)
         name = family(b"200" in by_tag, b"245" in by_tag, lambda: _general(by_tag))

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from urnscan.records import description
 from urnscan.records.description import Description
@@ -23,6 +24,7 @@ from urnscan.records.marc_runs import LONGEST_PACKED, Tables
 from urnscan.records.record import RecordReader, decoded
 
 _PACKED = b"ISO 2709"  # begins what is packed; no table of descriptions.toml is called so
+_TAGS = 1000
 _ADMITTING = 1 << 12  # tags with indicators whose rows are kept in mind
 
 
@@ -49,15 +51,34 @@ class OctetTables:
         """Tags of the fields that are read, by family."""
         self._admitting = functools.lru_cache(_ADMITTING)(self._rows)
 
-    def of_runs(self) -> Tables:
-        """The tables of both families for compiled code. A control number (001) is always read."""
-        given, packed = (np.zeros((len(FAMILIES), 1000), np.bool_) for _ in range(2))
-        given[:, 1] = True
+    def compiled(self) -> tuple[Tables, Sequence[OwnField]]:
+        """The tables of both families for compiled code, and the rows by their numbers in it."""
+        shape = (len(FAMILIES), _TAGS)
+        given, packed = (np.zeros(shape, np.bool_) for _ in range(2))
+        first_row, counts = (np.zeros(shape, np.int16) for _ in range(2))
+        rows: list[OwnField] = []
         for number, name in enumerate(FAMILIES):
-            for tags, table in ((self._owned[name], given), (self._describing[name], packed)):
-                table[number, [int(tag) for tag in tags if tag.isdigit()]] = True
+            packed[number, [int(tag) for tag in self._describing[name] if tag.isdigit()]] = True
+            for tag, of_tag in self._owned[name].items():
+                place = number, int(tag)
+                given[place], first_row[place], counts[place] = True, len(rows), len(of_tag)
+                rows += of_tag
         first, second = (np.frombuffer(b"%b\x1e%b" % (_PACKED, name.encode()), np.uint8) for name in FAMILIES)
-        return Tables(given, packed, (first, second))
+        tables = Tables(
+            given,
+            packed,
+            (first, second),
+            first_row,
+            counts,
+            is_alone=np.array([bool(row.schemes or row.unless or row.unless_all or row.once) for row in rows], np.bool_),
+            first=_octets_in([row.first or None for row in rows]),
+            second=_octets_in([row.second or None for row in rows]),
+            parts=_octets_in([row.parts for row in rows]),
+            qualifier=_codes([row.qualifier for row in rows]),
+            scheme_in=_codes([row.scheme_in for row in rows]),
+            source_in=_codes([row.source_in for row in rows]),
+        )
+        return tables, rows
 
     def own(self, family: str, fields: Iterable[tuple[bytes, bytes]]) -> tuple[Own, ...]:
         """Own identifiers in tags and fields."""
@@ -98,6 +119,19 @@ class OctetTables:
         """The rows of a tag that admit a field with these indicators."""
         said, _ = parted(indicators)
         return tuple(map(_Row, admitting(self._owned[family][tag], said[0], said[1])))
+
+
+def _octets_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:
+    """For each row a flag for each octet: whether it is allowed. None allows all."""
+    flags = np.zeros((len(allowed), 256), np.bool_)
+    for row, characters in enumerate(allowed):
+        flags[row, slice(None) if characters is None else [*characters.encode()]] = True
+    return flags
+
+
+def _codes(codes: Sequence[str]) -> npt.NDArray[np.int16]:
+    """The octet of each code of a subfield; -1 for none."""
+    return np.array([ord(code) if code else -1 for code in codes], np.int16)
 
 
 class _Row:

@@ -6,12 +6,19 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from urnscan.arrays.octets import Integers
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records.description import Table as DescribedFields
 from urnscan.records.description import described_fields
 from urnscan.records.fields import Own, own_fields, wanted
 from urnscan.records.fields import Table as OwnFields
+
+Flags = npt.NDArray[np.bool_]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\0-\x1f\x7f]+")  # what would end a line, or is invisible
@@ -26,6 +33,25 @@ class Cut(NamedTuple):
     """Octets of the record in the dump."""
     around: Any = None
     """Facts that are not in the octets and that its reader needs, such as the XML namespaces around it. They can be pickled."""
+
+
+class Run(NamedTuple):
+    """Neighbouring records of a dump that are found by one call, and not read yet."""
+
+    offset: int
+    """Octets from the beginning of the dump to `octets`."""
+    octets: bytes
+    """The records and what stands between them, from the beginning of the first to the end of the last."""
+    starts: Integers
+    """Where each record begins in `octets`."""
+    ends: Integers
+    around: Any = None
+    """See `Cut.around`; the same for all of them."""
+
+    def cuts(self) -> Iterator[Cut]:
+        """The records one by one."""
+        for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True):
+            yield Cut(self.offset + start, self.octets[start:end], self.around)
 
 
 class Record(NamedTuple):
@@ -43,6 +69,34 @@ class Record(NamedTuple):
     """Own identifiers of the record, if these or keys are wanted."""
     description: bytes = b""
     """Packed fields that describe the thing of the record, if these are wanted: `formats.description_of` reads them."""
+
+
+class Values(NamedTuple):
+    """Own identifiers of many records from fields of one kind, in ASCII and without white space around them."""
+
+    texts: pa.StringArray
+    scheme: str
+    """See `Own.scheme`."""
+    is_key: bool
+    record: Integers
+    """The record of each."""
+    order: Integers
+    """Numbers that say in which order the identifiers of a record come."""
+
+
+class Columns(NamedTuple):
+    """The records of a run, read together."""
+
+    identifiers: pa.StringArray
+    """See `Record.identifier`."""
+    values: Sequence[Values]
+    """Own identifiers by kind."""
+    others: Sequence[tuple[int, int, Own]]
+    """Own identifiers that are read by themselves, with the number of the record and the order."""
+    descriptions: pa.BinaryArray
+    """See `Record.description`."""
+    alone: Flags
+    """Records that have to be read by themselves; the other columns have nothing for them."""
 
 
 def whole(text: str) -> str:
@@ -104,6 +158,14 @@ class RecordReader:
 
         When called again after a loss of octets (`Buffer.resume`), it may begin in the middle of a record.
         """
+        raise NotImplementedError
+
+    def found(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
+        """Find the records like `cuts`, many together where the reader has `columns` for them."""
+        return self.cuts(buffer)
+
+    def columns(self, run: Run) -> Columns:
+        """Read the records of a run together."""
         raise NotImplementedError
 
     def record(self, cut: Cut) -> Record | Damaged:
