@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from tests.support.dumps import make_dump
-from urnscan.dedup.batches import BatchReader
+from urnscan.dedup.batch_reader import BatchReader
 from urnscan.dedup.job import run
 from urnscan.dedup.outputs import Dumps, Outputs
 from urnscan.dedup.policy import Policy

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.support.iso_2709 import book, marc
 from tests.support.reading import buffer_of, outline, owns, read_records, set_longest
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
@@ -22,29 +23,6 @@ from urnscan.records.record import Record
 
 END = "the dump ends before its record terminator (1D)"
 LOST_END = "it ends without a record terminator (1D)"
-
-
-def marc(*fields, length=None, base=None, width=len):
-    """A record of these fields; `width` counts the octets of one for the directory."""
-    directory = data = b""
-    start = 0
-    for tag, value in fields:
-        directory += tag + b"%04d%05d" % (min(width(value) + 1, 9999), min(start, 99999))
-        data += value + b"\x1e"
-        start += width(value) + 1
-    true_base = 24 + len(directory) + 1
-    true_length = true_base + len(data) + 1
-    return (
-        b"%05dnam a22%05d   4500" % (true_length if length is None else length, true_base if base is None else base)
-        + directory
-        + b"\x1e"
-        + data
-        + b"\x1d"
-    )
-
-
-def book(number, *fields, **wrong):
-    return marc((b"001", b"%d" % number), (b"245", b"10\x1faThe lamp"), *fields, **wrong)
 
 
 URN_FIELD = (b"024", b"7 \x1faurn:nbn:de:gbv:999-tide-1\x1f2urn")
@@ -247,7 +225,7 @@ def test_octets_lost_across_the_end_of_a_record_make_no_record_of_two():
     both, behind_leader, last_field = one + two, two[24:], two[two.index(b"  \x1faLamps") :]
     for start in range(24, len(one) - 1):
         for end in range(len(one) + 1, len(both) - 1):
-            found = read(book(1) + both[:start] + both[end:] + book(3))
+            found = read_records(MarcRecords(own=False), book(1) + both[:start] + both[end:] + book(3), few=2)
             assert (outline(found)[0], outline(found)[-1]) == ("1", "3")
             for each in found[1:-1]:
                 if isinstance(each, Record) and not each.octets.endswith(behind_leader):
@@ -422,6 +400,14 @@ def test_patterns_find_in_octets_what_stands_in_decoded_subfields(family, fields
             statements += description.of_text(field.decode(), describing, "a")
     _, packed = tables.read(MarcOctets(family, leader, len(plain), plain), 1 << 20)
     assert unpack_marc(packed) == description.describe(statements)
+
+
+@given(st.lists(st.lists(fields_in_octets(), max_size=4), min_size=1, max_size=3), st.booleans(), st.booleans())
+def test_records_of_a_run_are_read_as_each_by_itself(records, own, keys):
+    """Compiled code reads many records together; whatever stands in their fields, they are those of the slow way."""
+    fields = [[(tag, field.replace(b"\x1e", b"")) for tag, field in each] for each in records]
+    dump = b"".join(book(number, *each) for number, each in enumerate(fields))
+    assert len(read_records(MarcRecords(own=own, described=True, keys=keys), dump)) == len(records)
 
 
 _victim = book(2, (b"020", b"  \x1fa3161484100"), URN_FIELD)

@@ -6,11 +6,13 @@ import io
 import itertools
 import sys
 from collections.abc import Iterable, Sequence
+from unittest.mock import patch
 
 import pytest
 
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
+from urnscan.records import marc
 from urnscan.records.fields import Own
 from urnscan.records.record import Record, RecordReader, Run
 
@@ -27,11 +29,17 @@ def buffer_of(dump: bytes, sizes: Iterable[int | None] = (None,)) -> Buffer:
     return Buffer(lambda view: stream.readinto(view[: next(sizes)]))
 
 
-def read_records(reader: RecordReader, dump: bytes, sizes: Iterable[int | None] = (None,)) -> list[Record | Damaged]:
-    """All that a reader gives of a dump; its byte order mark is taken off before, as whoever tells the format does."""
+def read_records(
+    reader: RecordReader, dump: bytes, sizes: Iterable[int | None] = (None,), few: int = 1
+) -> list[Record | Damaged]:
+    """All that a reader gives of a dump; its byte order mark is taken off before, as whoever tells the format does.
+
+    `few`: records that are read together at least; they must come out as they do one by one.
+    """
     buffer = buffer_of(dump, sizes)
     buffer.take_mark()
-    found = list(reader.found(buffer))
+    with patch.object(marc, "FEW", few):
+        found = list(reader.found(buffer))
     read = []
     for each in found:
         if isinstance(each, Run):

@@ -5,7 +5,8 @@ never_join: pairs of identifiers whose records are never joined.
 user_tables: tables that people write for a run, read row by row.
 keeping: rules that say which record of a cluster is kept, and the ranks by them.
 policy: options that say which keys join records, and which record of a cluster is kept.
-batches: records read and scanned many at a time, into rows and URNs.
+batches: records that are found, many at a time, and what is read of them.
+batch_reader: the reader of batches: records become rows, URNs and keys.
 workers: the thread, and for large dumps the processes, that read batches.
 components: records that share classes of URNs, joined into clusters out of core.
 features: titles, numbers and kinds of records, made ready to be compared.

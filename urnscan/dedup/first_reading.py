@@ -35,7 +35,7 @@ from urnscan.framing.lines import Damaged
 from urnscan.output.spill import Spilled
 from urnscan.records.formats import FORMATS, likely, recognise
 from urnscan.records.keys import URN, always, unsure
-from urnscan.records.record import Cut, RecordReader, UnreadableError
+from urnscan.records.record import Cut, RecordReader, Run, UnreadableError
 from urnscan.run.failures import NO_PLACE, Failures
 from urnscan.run.options import Options
 from urnscan.run.pieces import Counts
@@ -235,16 +235,17 @@ class FirstReading:
         """Find the records of a dump. Raises LimitError if the rest of its input must not be read."""
         self._then(partial(self._begin, in_turn.dump))
         reader = in_turn.wanted.reader()
-        cuts = reader.cuts
+        find: Callable[[Buffer], Iterator[Cut | Damaged | Run]] = reader.found
         if not in_turn.dump.format.has_places and self.outputs.need_second_reading:
-            cuts = partial(self._kept, in_turn.dump, reader)
+            find = partial(self._kept, in_turn.dump, reader)
         batch = Batch(in_turn.wanted)
         count = 0
         buffer.take_mark()
         while True:
             try:
-                for count, found in enumerate(cuts(buffer), count + 1):  # noqa: B020 (it goes on behind a loss)
-                    batch.add(count, found)
+                for found in find(buffer):
+                    batch.add(count + 1, found)
+                    count += len(found.ends) if isinstance(found, Run) else 1
                     if batch.is_full:
                         self._submit(in_turn, batch)
                         batch = Batch(in_turn.wanted)

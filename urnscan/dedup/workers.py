@@ -15,7 +15,8 @@ import subprocess
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from urnscan.dedup.batches import Batch, BatchReader, ReadBatch
+from urnscan.dedup.batch_reader import BatchReader
+from urnscan.dedup.batches import Batch, ReadBatch
 from urnscan.errors import FatalError, option
 from urnscan.run.options import Options
 from urnscan.sources.scripts import start_python

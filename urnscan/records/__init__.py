@@ -7,7 +7,8 @@ formats: the registry: how each format is recognised, read, and shown to a perso
 marc_fields: fields of MARC 21 and of UNIMARC, in whatever they are written.
 marc_octets: fields of MARC as octets: own identifiers, and the description, packed and unpacked.
 marc: MARC in the exchange format (ISO 2709).
-marc_runs: records of it without faults, many by one call of compiled code.
+marc_runs: records of it without faults, and their fields and own identifiers, many by one call of compiled code.
+marc_columns: columns of what is found so.
 marc_carry: fields of MARC taken from one record and put into another.
 pica: PICA+, normalised and plain.
 xml_records: records cut out of XML.
@@ -24,6 +25,7 @@ marc_lines: MARC in such lines: MarcEdit, yaz-marcdump, Aleph.
 bibtex: BibTeX.
 lines: any text, line by line.
 identifiers: native identifiers as URNs.
+identifier_columns: many of them at once.
 keys: other identifiers in one form for all their spellings, by a table (`keys.toml`).
 
 No reader knows what a URN is, and `identifiers` knows no format. `urnscan.framing` cuts out lines, rows of CSV and

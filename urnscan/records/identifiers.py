@@ -39,8 +39,8 @@ _OTHERS = frozenset(
     "isbninvalid incorrectisbn isbnincorrect cancelledisbn canceledisbn invalidissn issninvalid incorrectissn "
     "issnincorrect cancelledissn canceledissn formalfalscheisbn".split()
 )
-_TELLS = "tells"  # it has to tell by itself
-_OTHER = "other"
+TELLS = "tells"  # it has to tell by itself
+OTHER = "other"
 
 # Hyphens of typesetters and digits of East Asian typewriters are plain ones; what is invisible is nothing.
 _TYPESET = str.maketrans(
@@ -166,17 +166,17 @@ def as_text(own: Own) -> str | None:
     if own.is_key:
         return None
     text = own.text
-    is_isbn = _kind(own.scheme) == "isbn"
+    is_isbn = kind_of(own.scheme) == "isbn"
     if is_isbn and (match := _PLAIN_ISBN.fullmatch(text)) and match[2] is None:  # as mostly
         return _urn_of_isbn(match[1].replace("-", "").upper())
     if "urn" in text.lower() and _URN.search(text):
         return text
     kind, plain = _taken(own)
-    if kind == _OTHER:
+    if kind == OTHER:
         return None
     if is_isbn and (match := _PLAIN_ISBN.fullmatch(plain)):
         isbn, qualifier = match.groups()
-        is_right = qualifier is None or not _counts_out(qualifier, "isbn")
+        is_right = qualifier is None or not counts_out(qualifier, "isbn")
         return _urn_of_isbn(isbn.replace("-", "").upper()) if is_right else None
     if kind == "doi":
         plain = text.strip()  # a DOI keeps its hyphens
@@ -202,41 +202,41 @@ def with_wrong_digit(own: Own) -> str | None:
         group = str(match.lastgroup)
         is_filler = len(set(_digits(match[group]).removeprefix("978")[:-1])) == 1
         nid = "issn" if group == "issn" else "isbn"
-        if not is_filler and not any(_counts_out(each, nid) for each in _qualifiers(match, group)):
+        if not is_filler and not any(counts_out(each, nid) for each in _qualifiers(match, group)):
             return match[group].strip()
     return None
 
 
 def _taken(own: Own) -> tuple[str, str]:
-    """The kind of an own identifier without a URN, and its text as that is read; `_OTHER` for one that cannot be read."""
-    kind = _kind(own.scheme)
+    """The kind of an own identifier without a URN, and its text as that is read; `OTHER` for one that cannot be read."""
+    kind = kind_of(own.scheme)
     plain = (own.text if own.text.isascii() else own.text.translate(_TYPESET)).strip()
-    if kind == _TELLS:
+    if kind == TELLS:
         telling = None if _OTHER_ADDRESS.match(plain) else _TELLING.match(plain)
-        kind = _OTHER if telling is None else str(telling.lastgroup)
+        kind = OTHER if telling is None else str(telling.lastgroup)
     return kind, plain
 
 
 def names_other(scheme: str) -> bool:
     """Whether a scheme names a kind of identifier that is no address and no DOI: the identifier tells nothing by itself."""
-    return _kind(scheme) not in (_TELLS, "doi")
+    return kind_of(scheme) not in (TELLS, "doi")
 
 
 @functools.lru_cache(maxsize=1 << 10)
-def _kind(scheme: str) -> str:
+def kind_of(scheme: str) -> str:
     """Kind of identifier that a scheme means: `dcterms:isbn`, `ISBN-13`, `info:eu-repo/semantics/altIdentifier/doi`."""
     lower = scheme.lower()
     if ("isbn" in lower and _OF_SET.search(scheme)) or (
         ("isbn" in lower or "issn" in lower) and _OF_NOTHING.search(scheme)
     ):
-        return _OTHER
+        return OTHER
     for name in (scheme, regex.split("[:/#]", scheme)[-1]):
         folded = "".join(filter(str.isalnum, name.lower()))
         if folded in _NAMES:
             return _NAMES[folded]
         if folded in _OTHERS:
-            return _OTHER
-    return _TELLS
+            return OTHER
+    return TELLS
 
 
 def _numbers(pattern: regex.Pattern[str], text: str) -> Iterator[str]:
@@ -245,7 +245,7 @@ def _numbers(pattern: regex.Pattern[str], text: str) -> Iterator[str]:
         group = str(match.lastgroup)
         number = _digits(match[group])
         urn = _urn_of_issn(number) if group == "issn" else _urn_of_isbn(number)
-        if urn and not any(_counts_out(each, urn[4:8]) for each in _qualifiers(match, group)):
+        if urn and not any(counts_out(each, urn[4:8]) for each in _qualifiers(match, group)):
             yield urn
 
 
@@ -265,7 +265,7 @@ def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _counts_out(qualifier: str, nid: str) -> bool:
+def counts_out(qualifier: str, nid: str) -> bool:
     """Whether a qualifier says that the number is wrong, or that of several volumes."""
     said = _OF_NOTHING.search(qualifier)
     if nid == "isbn":
@@ -322,6 +322,6 @@ _LISTS = {"isbn": _ISBN, "issn": _ISSN, "serial": _SERIAL, "ean": _EAN}
 _READ: Mapping[str, Callable[[str], Iterator[str]]] = {
     **{kind: functools.partial(_numbers, pattern) for kind, pattern in _LISTS.items()},
     "doi": _dois,
-    _OTHER: lambda _: iter(()),
+    OTHER: lambda _: iter(()),
     **{nid: functools.partial(_others, nid) for nid in _ALSO},
 }

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from urnscan.records.fields import Own, read_data, with_source
 from urnscan.records.identifiers import names_other
-from urnscan.records.record import Record, whole
+from urnscan.records.record import Columns, OrderedText, Record, Run, whole
 
 URN = "urn"
 """The kind of key that every record may have without fields: a URN."""
@@ -26,6 +26,7 @@ _FILLERS = frozenset(("none", "null", "unknown", "n/a", "na", "nan"))
 _LONGEST_FILLER = max(map(len, _FILLERS))
 _PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")  # host and path alone
 _MOST_SCHEMES = 1 << 10  # kinds of identifiers that are kept in mind: a dump may name any
+_LAST = (1 << 63) - 1  # the order of keys that stand behind all others of their record
 _DIGEST = 12  # octets: of 10^9 records two different ones have the same by a chance of 1 to 10^10
 
 
@@ -167,8 +168,39 @@ class KeyReader:
         if name:
             found += self._of_number(name, institution, agency)
         if "octets" in self._names:
-            found.append("octets:" + hashlib.blake2b(record.octets.strip(), digest_size=_DIGEST).hexdigest())
+            found.append(_key_of_octets(record.octets.strip()))
         return list(dict.fromkeys(found))
+
+    def of_run(self, run: Run, columns: Columns) -> list[OrderedText]:
+        """The keys of the records of a run, each as often as an identifier gives it."""
+        found: list[OrderedText] = []
+        sources: dict[str, dict[int, str]] = {"institution": {}, "firstagency": {}}
+        names = dict(enumerate(columns.identifiers.to_pylist())) if self._named else {}
+        for scheme, texts in columns.by_scheme():
+            if scheme in sources:
+                for record, _, text in texts:
+                    if text:
+                        sources[scheme].setdefault(record, text)
+            elif (spellings := self._of_scheme(scheme)) is not None:
+                for record, order, text in texts:
+                    if len(text) <= _LONGEST:
+                        found += [(record, order, key) for key in spellings.read(text)]
+            if scheme == "accession":
+                for record, _, text in texts:
+                    if names.get(record) != text:
+                        names[record] = None
+        institution, agency = sources.values()
+        for record, name in names.items():
+            if name:
+                keys = self._of_number(name, institution.get(record, ""), agency.get(record, ""))
+                found += [(record, _LAST, key) for key in keys]
+        if "octets" in self._names:
+            octets = memoryview(run.octets)
+            places = zip(run.starts.tolist(), run.ends.tolist(), columns.alone.tolist(), strict=True)
+            for record, (start, end, is_alone) in enumerate(places):
+                if not is_alone:
+                    found.append((record, _LAST, _key_of_octets(octets[start:end])))
+        return found
 
     def of_own(self, own: Own) -> Sequence[str]:
         """The keys in an own identifier."""
@@ -193,6 +225,10 @@ class KeyReader:
         """The ways to write identifiers of a kind; None if they give no keys."""
         rows = [row for row in _rows(scheme) if row.key in self._names]
         return _Spellings(rows) if rows else None
+
+
+def _key_of_octets(octets: bytes | memoryview) -> str:
+    return "octets:" + hashlib.blake2b(octets, digest_size=_DIGEST).hexdigest()
 
 
 def _lccn(number: str) -> str | None:

@@ -34,9 +34,9 @@ import numpy as np
 from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
 from urnscan.records.fields import Own
-from urnscan.records.marc_columns import MarcColumns
+from urnscan.records.marc_columns import marc_columns
 from urnscan.records.marc_fields import MarcFields, Parted, family
-from urnscan.records.marc_octets import MarcOctets, OctetTables, decoder, parted
+from urnscan.records.marc_octets import MarcOctets, decoder, parted
 from urnscan.records.marc_runs import LEADER, Fields, find_fields, find_whole
 from urnscan.records.record import Columns, Cut, Record, RecordReader, Run, decoded
 
@@ -46,6 +46,8 @@ _HEAD = re.compile(_LEADER.pattern + rb"(?:[0-9A-Za-z ]{3}[0-9]{9}){1,8331}\x1e"
 _NEXT_HEAD = re.compile(rb"\x1d[\r\n]*+" + _HEAD.pattern)
 _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za-z]{3}[0-9]{9}")
 _ENTRY = struct.Struct("3s4s5s")  # of the directory: tag, length and place of a field
+FEW = 32
+"""Records that are read together at least; fewer take less time one by one."""
 _RUN = 1 << 12  # records that are found by one call
 _LONGEST = 99_999  # octets that a leader can give
 _LONGEST_FIELD = 9_999  # octets; the entry of a longer field cannot give its length
@@ -79,8 +81,8 @@ class MarcRecords(RecordReader):
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
-        self._tables = OctetTables(self)
-        self._columns = MarcColumns(self._tables)
+        self._columns = marc_columns(own=own, described=described, keys=keys)
+        self._tables = self._columns.tables
         self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
@@ -112,7 +114,7 @@ class MarcRecords(RecordReader):
                 else:
                     yield Cut(offset + start, record)
 
-    def _whole(self, buffer: Buffer) -> Iterator[Run]:
+    def _whole(self, buffer: Buffer) -> Iterator[Run | Cut]:
         """Find the records without faults up to the next one that has a fault."""
         starts, ends = self._places
         while buffer.has(1):
@@ -122,8 +124,12 @@ class MarcRecords(RecordReader):
             if not count:
                 return
             first, end = int(starts[0]), int(ends[count - 1])
-            yield Run(buffer.offset + first - at, octets[first:end], starts[:count] - first, ends[:count] - first)
+            run = Run(buffer.offset + first - at, octets[first:end], starts[:count] - first, ends[:count] - first)
             buffer.at = end
+            if count < FEW:
+                yield from run.cuts()
+            else:
+                yield run
 
     def columns(self, run: Run) -> Columns:
         """Read the records of a run together."""

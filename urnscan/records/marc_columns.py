@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
 
@@ -20,7 +21,7 @@ from urnscan.records.fields import Own, OwnField
 from urnscan.records.marc_fields import FAMILIES
 from urnscan.records.marc_octets import OctetTables
 from urnscan.records.marc_runs import ALONE, Fields, Tables, Values, find_values
-from urnscan.records.record import Columns, decoded
+from urnscan.records.record import Columns, RecordReader, decoded
 from urnscan.records.record import Values as OwnValues
 
 _LEAST_VALUE = 3  # octets of a value in a field, with delimiter and code
@@ -32,11 +33,11 @@ class MarcColumns:
     """Makes columns of the fields of records, by the tables of one reader."""
 
     def __init__(self, tables: OctetTables) -> None:
-        self._tables = tables
+        self.tables = tables
         self.compiled: Tables
         """The tables for compiled code."""
         self.compiled, self._rows = tables.compiled()
-        self._most = max(self.compiled.rows.max(), 1)
+        self._most = max(int(self.compiled.rows.max()), 1)
 
     def of_fields(self, octets: Octets, fields: Fields, count: int) -> Columns:
         """Columns of records whose `count` fields stand in `octets`."""
@@ -71,17 +72,27 @@ class MarcColumns:
             mine = _with_sources(texts[some], of_row, sources[some], places[some, 4] != ALONE)
             for scheme, which in _by_scheme(of_row, schemes[some], places[some, 2] != ALONE):
                 order = field[some][which]
-                yield OwnValues(mine.take(number_array(which)), scheme, of_row.is_key, records[order], order.astype(np.int64))
+                yield OwnValues(
+                    mine.take(number_array(which)), scheme, of_row.is_key, records[order], order.astype(np.int64)
+                )
 
     def _others(
         self, octets: Octets, fields: Fields, which: npt.NDArray[np.int64], records: npt.NDArray[np.int64]
     ) -> Iterator[tuple[int, int, Own]]:
         """Own identifiers in fields that are read by themselves."""
-        held = zip(*(each.tolist() for each in (which, records[which], fields.tags[which], fields.places[which])), strict=True)
+        held = zip(
+            *(each.tolist() for each in (which, records[which], fields.tags[which], fields.places[which])), strict=True
+        )
         for field, record, tag, (start, end) in held:
             family = FAMILIES[fields.families[record]]
-            for own in self._tables.own(family, [(_TAGS[tag], octets[start:end].tobytes())]):
+            for own in self.tables.own(family, [(_TAGS[tag], octets[start:end].tobytes())]):
                 yield record, field, own
+
+
+@functools.cache
+def marc_columns(*, own: bool, described: bool, keys: bool) -> MarcColumns:
+    """Makes columns for readers that are opened so."""
+    return MarcColumns(OctetTables(RecordReader(own=own, described=described, keys=keys)))
 
 
 def _cut(octets: Octets, places: Offsets) -> pa.StringArray:

@@ -70,7 +70,9 @@ class OctetTables:
             (first, second),
             first_row,
             counts,
-            is_alone=np.array([bool(row.schemes or row.unless or row.unless_all or row.once) for row in rows], np.bool_),
+            is_alone=np.array(
+                [bool(row.schemes or row.unless or row.unless_all or row.once) for row in rows], np.bool_
+            ),
             first=_octets_in([row.first or None for row in rows]),
             second=_octets_in([row.second or None for row in rows]),
             parts=_octets_in([row.parts for row in rows]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -19,6 +20,8 @@ from urnscan.records.fields import Own, own_fields, wanted
 from urnscan.records.fields import Table as OwnFields
 
 Flags = npt.NDArray[np.bool_]
+
+_ORDER = operator.itemgetter(1)
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\0-\x1f\x7f]+")  # what would end a line, or is invisible
@@ -71,6 +74,10 @@ class Record(NamedTuple):
     """Packed fields that describe the thing of the record, if these are wanted: `formats.description_of` reads them."""
 
 
+OrderedText = tuple[int, int, str]
+"""The number of a record in a run, the order in which texts of a record come, and the text."""
+
+
 class Values(NamedTuple):
     """Own identifiers of many records from fields of one kind, in ASCII and without white space around them."""
 
@@ -97,6 +104,17 @@ class Columns(NamedTuple):
     """See `Record.description`."""
     alone: Flags
     """Records that have to be read by themselves; the other columns have nothing for them."""
+
+    def by_scheme(self) -> Iterator[tuple[str, list[OrderedText]]]:
+        """All own identifiers, by scheme; those of a record in their order."""
+        found: dict[str, list[OrderedText]] = {}
+        for values in self.values:
+            held = zip(values.record.tolist(), values.order.tolist(), values.texts.to_pylist(), strict=True)
+            found.setdefault(values.scheme, []).extend(held)
+        for record, order, own in self.others:
+            found.setdefault(own.scheme, []).append((record, order, own.text))
+        for scheme, texts in found.items():
+            yield scheme, sorted(texts, key=_ORDER)
 
 
 def whole(text: str) -> str:

@@ -1,0 +1,75 @@
+"""The reader of batches: records that are read together give the rows that each of them gives."""
+
+from __future__ import annotations
+
+import io
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.dumps import make_dump
+from tests.support.examples import FEW
+from tests.support.iso_2709 import book, marc
+from urnscan.dedup.batch_reader import BatchReader
+from urnscan.dedup.batches import Batch, ReadBatch, Wanted
+from urnscan.framing.buffer import Buffer
+from urnscan.records import marc as marc_module
+from urnscan.records.keys import kinds
+from urnscan.records.record import Run
+from urnscan.run.options import Options
+
+TITLE = (b"245", b"10\x1faThe lamp")
+RECORDS = [  # each with one record that is read by itself, or not at all, in it or around it
+    book(1, (b"020", b"  \x1fa9783161484100")),
+    book(2, (b"020", b"  \x1fa978-3-16-148410-1 (geb.)")),  # a wrong check digit
+    book(3, (b"020", b"  \x1fa9783161484101"), (b"020", b"  \x1fa3-16-148410-X")),
+    book(4, (b"020", b"  \x1fa9783161484101\x1fqpbk."), (b"020", "  \x1fa9783161484101 (für)".encode())),
+    book(5, (b"003", b"DE-101"), (b"035", b"  \x1fa(OCoLC)123"), (b"035", "  \x1fa(Ä)5".encode())),
+    book(6, (b"040", b"  \x1faABC"), (b"024", b"7 \x1faurn:nbn:de:101:1-2016\x1f2urn\x1fa10.1000/182")),
+    book(7, (b"016", b"7 \x1fa12345\x1f2 DE-101 "), (b"016", b"  \x1fa99999"), (b"856", b"40\x1fuhttps://a.example/b")),
+    book(8, (b"024", b"7 \x1faab\x1f2accession")),
+    marc((b"001", b"  9 "), TITLE, (b"200", b"  \x1fa1")),  # of both families: alone
+    marc((b"001", "ä".encode()), TITLE, (b"010", b"  \x1fa   85-2")),
+    marc((b"001", b" "), TITLE, (b"015", b"  \x1fa12345-6\x1f2dnb")),
+    marc(TITLE, (b"001", b"second"), (b"020", b"\x1fa9783161484100")),
+    book(1)[:-9] + b"\x1d",  # damaged
+    b"\n",
+]
+
+
+def read(octets: bytes, wanted: Wanted, few: int) -> ReadBatch:
+    """The batch of a dump of MARC, of which so many records are read together at least."""
+    reader, batch, count = wanted.reader(), Batch(wanted), 0
+    with patch.object(marc_module, "FEW", few):
+        for found in reader.found(Buffer(io.BytesIO(octets).readinto)):
+            batch.add(count + 1, found)
+            count += len(found.ends) if isinstance(found, Run) else 1
+    assert batch.records == count
+    return BatchReader(Options()).read(batch)
+
+
+def wanted_of(dump: str, *, fields: bool, keys: bool) -> Wanted:
+    return Wanted(dump, 1, fields, kinds() if keys else (), described=True, digests=True)
+
+
+@FEW
+@given(st.lists(st.sampled_from(RECORDS), max_size=12), st.booleans(), st.booleans())
+def test_records_read_together(records, fields, keys):
+    """Rows, damaged records, counts and wrong identifiers are the same, in the same order."""
+    wanted = wanted_of("marc", fields=fields, keys=keys)
+    together, singly = (read(b"".join(records), wanted, few) for few in (1, 1 << 20))
+    assert together.rows.to_pylist() == singly.rows.to_pylist()
+    assert together[1:] == singly[1:]
+
+
+@pytest.mark.parametrize("fields", [False, True])
+def test_dumps_read_together(fields):
+    """The same for dumps as they are written."""
+    for seed in range(3):
+        octets = make_dump("marc", seed, 60, fields=fields).octets
+        wanted = wanted_of("marc", fields=fields, keys=True)
+        together, singly = (read(octets, wanted, few) for few in (1, 1 << 20))
+        assert together.rows.equals(singly.rows)
+        assert together[1:] == singly[1:]
