@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.dedup.agreement import RULES, compare
-from urnscan.dedup.brake import REASONS, split
+from urnscan.dedup.splits import REASONS, split
 from urnscan.records.description import Description
 
 descriptions = st.builds(

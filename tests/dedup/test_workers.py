@@ -1,5 +1,6 @@
 """Large dumps are read by processes, with the result that a thread has."""
 
+import json
 import subprocess
 import sys
 
@@ -49,6 +50,43 @@ def test_a_process_that_dies(dumps, monkeypatch):
     monkeypatch.setattr(workers, "_SERVE", "raise SystemExit(9)")
     with pytest.raises(FatalError, match=r"a process that read records has died.*jobs=1"):
         urnscan.deduplicate(dumps, jobs=2)
+
+
+@pytest.fixture
+def doubtful(tmp_path, monkeypatch):
+    """A small dump that counts as large: many of its records share an ISBN and contradict each other."""
+    monkeypatch.setattr(workers, "_LARGE", 0)
+    titles = ["Inks", "Inks of the world", "Papers", "Inks, volume 2"]
+    records = [
+        {"isbn": f"978{at // 5:09}", "title": titles[at % 7 % 4], "year": 1990 + at % 3, "doi": f"10.1000/{at // 2}"}
+        for at in range(600)
+    ]
+    for record in records:
+        digits = map(int, record["isbn"])
+        record["isbn"] += str(-sum(digit * (3 if at % 2 else 1) for at, digit in enumerate(digits)) % 10)
+    path = tmp_path / "doubtful.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+@pytest.mark.slow
+def test_processes_compare_as_one_does(doubtful):
+    """docs/reference/dedup.md, Time and memory: who compares descriptions changes no cluster and no reason."""
+    found = {jobs: urnscan.deduplicate(doubtful, fields=True, jobs=jobs) for jobs in (1, 2, 3)}
+    assert found[1].report.duplicates > 9
+    assert found[1].report.apart > 9
+    for jobs in (2, 3):
+        assert found[jobs].clusters.equals(found[1].clusters)
+        assert found[jobs].report.apart == found[1].report.apart
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_while_it_compares(doubtful, monkeypatch):
+    """It has read its records, and then memory runs short: one line as well."""
+    dying = "from urnscan.dedup import parts, workers; parts.rules_of = lambda _: workers.os._exit(9)"
+    monkeypatch.setattr(workers, "_SERVE", f"{dying}; workers.serve()")
+    with pytest.raises(FatalError, match=r"a process that read records has died.*jobs=1"):
+        urnscan.deduplicate(doubtful, fields=True, jobs=2)
 
 
 @pytest.mark.slow

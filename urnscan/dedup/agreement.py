@@ -211,7 +211,11 @@ def is_surely_same(one: Description, other: Description) -> bool:
 
 def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comparison:
     """Compare two descriptions; the order of the two does not matter."""
-    mine, others = features(one), features(other)
+    return compare_features(features(one), features(other), rules)
+
+
+def compare_features(mine: Features, others: Features, rules: Sequence[Rule]) -> Comparison:
+    """Compare the features of two descriptions, likewise."""
     against = same = 0
     for rule in rules:
         distance = rule.distance(mine, others)

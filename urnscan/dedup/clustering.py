@@ -11,10 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.arrays.arrow import bits, filtered, flag_array, number_array, numbers, text_array
-from urnscan.dedup.agreement import rules_of
 from urnscan.dedup.batches import ROWS as ROWS_READ
 from urnscan.dedup.batches import only_names
-from urnscan.dedup.brake import REASONS, TOO_LARGE, Brake
+from urnscan.dedup.brake import Brake
 from urnscan.dedup.components import OTHER, SURE, Flags, Joined, Numbers, components
 from urnscan.dedup.decisions import Decided
 from urnscan.dedup.first_reading import FirstReading
@@ -23,6 +22,7 @@ from urnscan.dedup.never_join import HeldApart
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.review import APART, TOGETHER
 from urnscan.dedup.second_reading import Dump
+from urnscan.dedup.splits import REASONS, TOO_LARGE
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.records.description import NOTHING, shown_title
 from urnscan.records.formats import description_of
@@ -72,7 +72,7 @@ class Clustering:
             never = None
             if policy.never_join is not None:
                 never = HeldApart(policy.never_join.at(reading.options.level), self._batches(), unit)
-            braked = brake.clusters(rules_of(policy.agree), never, progress.on_progress)
+            braked = brake.clusters(policy.agree, reading.workers, never, progress.on_progress)
         self.cluster = components(reading.records, *np.concatenate([[braked.first, braked.other], pieces], axis=1))
         self._reasons = braked.reasons
         decided = None if policy.decisions is None else Decided(policy.decisions, self._batches(), unit)

@@ -103,7 +103,8 @@ class FirstReading:
         """ROWS of all records; no batch has rows of two dumps."""
         self._reading = dataclasses.replace(self.options.reading, columns=())
         self._spool: Spool | None = None
-        self._workers = Workers(self.options)
+        self.workers = Workers(self.options)
+        """Workers that read batches, and then do what follows."""
         self._waiting: deque[tuple[_InTurn, Future[ReadBatch]] | Callable[[], object]] = deque()
         """Batches that are being read, and what is to be done when all before it is taken, in the order of the dumps."""
         self._submitted = 0  # batches that wait
@@ -112,7 +113,7 @@ class FirstReading:
 
     def close(self) -> None:
         """Release thread and files."""
-        self._workers.close()
+        self.workers.close()
         for held in (self.rows, self.edges, self.pieces, self._spool):
             if held is not None:
                 held.close()
@@ -279,14 +280,14 @@ class FirstReading:
     def _submit(self, in_turn: _InTurn, batch: Batch) -> None:
         """Have a batch read, and take what is read by now. Raises FatalError."""
         if batch.found:
-            self._waiting += [(in_turn, self._workers.submit(batch)), self._told()]
+            self._waiting += [(in_turn, self.workers.submit(batch)), self._told()]
             self._submitted += 1
-            self._take(self._workers.ahead)
+            self._take(self.workers.ahead)
 
     def _then(self, step: Callable[[], None]) -> None:
         """Do something when all batches before it are taken. Raises FatalError."""
         self._waiting.append(step)
-        self._take(self._workers.ahead if len(self._waiting) < _MOST_STEPS else 0)
+        self._take(self.workers.ahead if len(self._waiting) < _MOST_STEPS else 0)
 
     def _fail(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
         """Add a failure in its turn. Raises FatalError if it ends the run."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -105,14 +105,15 @@ class HeldApart:
             for record, name in zip(numbers(of_record).tolist(), which.drop_null().to_pylist(), strict=True):
                 self._held[int(unit[these.start + record])].add(name)
 
-    def among(self, units: Sequence[int]) -> list[tuple[int, int]]:
-        """Pairs of places in `units`, in order, of two that are never joined."""
-        by_name: Mapping[int, list[int]] = defaultdict(list)
+    def pairs(self, component: Numbers) -> list[tuple[int, int]]:
+        """Pairs of units, in order, that are never joined, of those in one component; `component` has that of each unit."""
+        by_component: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))  # its units, by name
+        for unit, names in self._held.items():
+            for name in names:
+                by_component[int(component[unit])][name].append(unit)
         pairs = set()
-        for place, unit in enumerate(units):
-            for name in self._held.get(unit, ()):
-                by_name[name].append(place)
-        for name, places in by_name.items():
-            for other in self._others[name] & by_name.keys():
-                pairs |= {(one, two) for one in places for two in by_name[other] if one < two}
+        for by_name in by_component.values():
+            for name, units in by_name.items():
+                for other in self._others[name] & by_name.keys():
+                    pairs |= {(one, two) for one in units for two in by_name[other] if one < two}
         return sorted(pairs)

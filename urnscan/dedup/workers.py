@@ -13,7 +13,11 @@ import queue
 import signal
 import subprocess
 import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeVar
 
 from urnscan.dedup.batch_reader import BatchReader
 from urnscan.dedup.batches import Batch, ReadBatch
@@ -23,6 +27,8 @@ from urnscan.sources.scripts import start_python
 
 _LARGE = 1 << 24  # octets of records from which on processes pay off: reading so many takes longer than starting them
 _SERVE = "from urnscan.dedup.workers import serve; serve()"
+_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 
 
 class Workers:
@@ -54,6 +60,23 @@ class Workers:
                 self._idle.put(process)
         return self._waiting.submit(self._in_process, batch)
 
+    def results(self, function: Callable[[_Given], _Result], given: Iterable[_Given]) -> Iterator[_Result]:
+        """Results of a function of a module for some arguments, in their order.
+
+        The processes call it, if there are some, and else the caller. Raises what the function raises, and FatalError if a
+        process has died.
+        """
+        if not self._processes:
+            yield from map(function, given)
+            return
+        waiting: deque[Future[_Result]] = deque()
+        for each in given:
+            waiting.append(self._waiting.submit(self._in_process, partial(function, each)))
+            if len(waiting) > self.ahead:
+                yield waiting.popleft().result()
+        for future in waiting:
+            yield future.result()
+
     def close(self) -> None:
         """End the workers, and give up what they have not read."""
         for process in self._processes:
@@ -61,10 +84,10 @@ class Workers:
         self._waiting.shutdown(cancel_futures=True)
         self._thread.shutdown(cancel_futures=True)
 
-    def _in_process(self, batch: Batch) -> ReadBatch:
+    def _in_process(self, task: Batch | Callable[[], _Result]) -> Any:  # noqa: ANN401 (by the task)
         process = self._idle.get()
         try:
-            return process.read(batch)
+            return process.do(task)
         finally:
             self._idle.put(process)
 
@@ -76,8 +99,8 @@ class _Process:
         self._process = start_python("-c", _SERVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._options: Options | None = options
 
-    def read(self, batch: Batch) -> ReadBatch:
-        """Read a batch. Raises FatalError if the process has died."""
+    def do(self, task: Batch | Callable[[], object]) -> object:
+        """Read a batch, or call a function. Raises FatalError if the process has died."""
         given, taken = self._process.stdin, self._process.stdout
         if given is None or taken is None:
             raise ValueError("the process has no pipes")
@@ -85,9 +108,9 @@ class _Process:
             if self._options is not None:
                 pickle.dump(self._options, given, pickle.HIGHEST_PROTOCOL)
                 self._options = None
-            pickle.dump(batch, given, pickle.HIGHEST_PROTOCOL)
+            pickle.dump(task, given, pickle.HIGHEST_PROTOCOL)
             given.flush()
-            answer: ReadBatch | Exception = pickle.load(taken)  # noqa: S301 (of our own process)
+            answer: object = pickle.load(taken)  # noqa: S301 (of our own process)
         except (EOFError, OSError, pickle.UnpicklingError) as error:
             reason = "a process that read records has died; perhaps the memory was short"
             raise FatalError(f"{reason}: try {option('jobs', 1)}, which starts none") from error
@@ -117,7 +140,7 @@ def collect_seldom() -> None:
 
 
 def serve() -> None:
-    """Read batches that another process hands over, until there are no more."""
+    """Read batches, and call functions, that another process hands over, until there are no more."""
     collect_seldom()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process is told, too, and ends this one
     given, taken = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
@@ -125,11 +148,11 @@ def serve() -> None:
     reader = BatchReader(pickle.load(given))  # noqa: S301 (of the process that started this one)
     while True:
         try:
-            batch: Batch = pickle.load(given)  # noqa: S301
+            task: Batch | Callable[[], object] = pickle.load(given)  # noqa: S301
         except EOFError:
             return
         try:
-            answer: ReadBatch | Exception = reader.read(batch)
+            answer = reader.read(task) if isinstance(task, Batch) else task()
         except Exception as error:  # noqa: BLE001 (the other process raises it)
             answer = error
         pickle.dump(answer, taken, pickle.HIGHEST_PROTOCOL)
