@@ -35,6 +35,7 @@ def test_each_stage_comes_to_its_end(tmp_path, format_):
     assert [stage.name for stage, _ in told] == [
         "reading",
         "joining",
+        "reading descriptions",
         "comparing",
         "choosing",
         "writing",
@@ -43,7 +44,7 @@ def test_each_stage_comes_to_its_end(tmp_path, format_):
         "reading examples",
         "copying",
     ]
-    assert [stage.unit for stage, _ in told] == ["B", ROWS, ROWS, ROWS, ROWS, "B", ROWS, "B", "B"]
+    assert [stage.unit for stage, _ in told] == ["B", ROWS, ROWS, ROWS, ROWS, ROWS, "B", ROWS, "B", "B"]
     stages = {stage.name: (stage.total, done) for stage, done in told}
     assert stages.pop("reading examples")[0] is stages.pop("looking for candidates")[0] is None
     assert stages["choosing"][0] == report.records

@@ -13,20 +13,20 @@ from urnscan.dedup.agreement import ASPECTS, rules_of
 from urnscan.dedup.components import OTHER, SURE, UNSURE
 from urnscan.dedup.parts import DESCRIBED, Part, split_part
 from urnscan.dedup.splits import split
-from urnscan.records.description import NOTHING, Description, described_fields, pack
-
-
-def packed(description):
-    """The description as a reader packs it."""
-    rows = described_fields("named")
-    return pack("named", [(rows[name][0], value) for name, value in description._asdict().items() if value is not None])
+from urnscan.records.description import NOTHING, Description, as_text
 
 
 @st.composite
 def components(draw):
     """Descriptions, classes with their level, pairs that are never joined: of a component, by number in it."""
     count = draw(st.integers(2, 5))
-    described = draw(st.lists(descriptions.map(lambda each: Description(*each[:3])), min_size=count, max_size=count))
+    described = draw(
+        st.lists(
+            descriptions.map(lambda each: Description(*each[:3])),
+            min_size=count,
+            max_size=count,
+        )
+    )
     if draw(st.booleans()):
         described = described[:1] * count
     numbers = st.integers(0, count - 1)
@@ -46,8 +46,8 @@ def part_of(found, unit_of, agree):
             edges += [(3 * number + 1, class_, level, unit_of[number, at]) for at in held]
         never += [tuple(sorted((unit_of[number, one], unit_of[number, other]))) for one, other in pairs]
     component, class_, level, unit = (np.array(column, np.int32) for column in zip(*edges, strict=True))
-    texts = [packed(found[number][0][at]) for number, at in unit_of]
-    described = pa.table([pa.array(unit_of.values(), pa.int32()), pa.array(texts, pa.binary())], schema=DESCRIBED)
+    texts = [as_text(found[number][0][at]) for number, at in unit_of]
+    described = pa.table([pa.array(unit_of.values(), pa.int32()), pa.array(texts, pa.string())], schema=DESCRIBED)
     return Part(component, class_, level, unit, described, agree, never)
 
 
@@ -91,12 +91,12 @@ def test_several_rows_of_one_unit():
         (7, Description("Inks", "2000")),
         (7, NOTHING),
     ]
-    columns = [pa.array([unit for unit, _ in said], pa.int32()), pa.array([packed(each) for _, each in said])]
+    columns = [pa.array([unit for unit, _ in said], pa.int32()), pa.array([as_text(each) for _, each in said])]
     edges = ([1, 1, 1, 2, 2], [0, 0, 1, 2, 2], [SURE] * 5, [5, 7, 5, 1, 8])
     columns_of = (np.array(column, np.int32) for column in edges)
     part = Part(*columns_of, pa.table(columns, schema=DESCRIBED), ["year"])
     assert clusters_of(split_part(part), [1, 5, 7, 8]) == {frozenset([1, 8]), frozenset([5, 7])}
-    years = [packed(Description(year=year)) for year in ("1999", "2010")]
+    years = [as_text(Description(year=year)) for year in ("1999", "2010")]
     other = pa.table([pa.array([5, 7], pa.int32()), pa.array(years)], schema=DESCRIBED)
     found = split_part(dataclasses.replace(part, described=other))
     assert clusters_of(found, [1, 5, 7, 8]) == {frozenset([1, 8]), frozenset([5]), frozenset([7])}

@@ -11,6 +11,7 @@ workers: the thread, and for large dumps the processes, that read batches.
 components: records that share classes of URNs, joined into clusters out of core.
 features: titles, numbers and kinds of records, made ready to be compared.
 agreement: what contradicts in the descriptions of two records, as a table of rules.
+described: descriptions of records, unpacked into columns.
 splits: a component cut into clusters whose records do not contradict each other.
 parts: parts of all components, each cut into clusters by any process.
 brake: components and descriptions spread over parts, and the clusters of all.

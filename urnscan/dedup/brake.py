@@ -67,17 +67,13 @@ class Brake:
         for part in self._parts:
             part.close()
 
-    def add(self, records: slice, rows: pa.RecordBatch) -> None:
-        """Take the descriptions of records that share anything; `rows` has them. Raises FatalError if the disk is full."""
+    def add(self, records: Numbers, descriptions: pa.StringArray) -> None:
+        """Take the descriptions of records, as DESCRIBED has them. Raises FatalError if the disk is full."""
         component = self._component[records]
         which = np.flatnonzero(self._is_shared[component])
-        if not len(which):
-            return
-        part = component[which] % _PARTS
-        order = np.argsort(part, kind="stable")
-        which = which[order]
-        ends = np.searchsorted(part[order], np.arange(_PARTS + 1)).tolist()
-        columns = [number_array(self._unit[records][which]), rows.column("description").take(number_array(which))]
+        which = which[np.argsort(component[which] % _PARTS, kind="stable")]
+        ends = np.searchsorted(component[which] % _PARTS, np.arange(_PARTS + 1)).tolist()
+        columns = [number_array(self._unit[records[which]]), descriptions.take(number_array(which))]
         described = pa.RecordBatch.from_arrays(columns, schema=DESCRIBED)
         for number, (start, end) in enumerate(itertools.pairwise(ends)):
             if end > start:

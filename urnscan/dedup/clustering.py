@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from urnscan.arrays.arrow import bits, filtered, flag_array, number_array, numbers, text_array
 from urnscan.dedup.batches import ROWS as ROWS_READ
@@ -16,6 +16,7 @@ from urnscan.dedup.batches import only_names
 from urnscan.dedup.brake import Brake
 from urnscan.dedup.components import OTHER, SURE, Flags, Joined, Numbers, components
 from urnscan.dedup.decisions import Decided
+from urnscan.dedup.described import SHOWN, unpacked
 from urnscan.dedup.first_reading import FirstReading
 from urnscan.dedup.keeping import Merits, check_sources, first_pieces, level_of, moment_of, need_descriptions, ranks
 from urnscan.dedup.never_join import HeldApart
@@ -24,7 +25,8 @@ from urnscan.dedup.review import APART, TOGETHER
 from urnscan.dedup.second_reading import Dump
 from urnscan.dedup.splits import REASONS, TOO_LARGE
 from urnscan.display.progress import ROWS, Progress, Stage
-from urnscan.records.description import NOTHING, shown_title
+from urnscan.output.spill import Spilled
+from urnscan.records.description import NOTHING
 from urnscan.records.formats import description_of
 from urnscan.records.keys import always
 from urnscan.tables.schemas import CLUSTERS, REVIEW
@@ -37,6 +39,7 @@ DECISIONS = ("alone", "kept", "removed", "apart")
 keys, but is the only one of its cluster.
 """
 _ROWS = pa.schema([*CLUSTERS, REVIEW.field("edition"), ROWS_READ.field("digest")])
+_IN_MEMORY = 1 << 26  # octets of shown descriptions in memory; more are spilled
 _ALONE, _KEPT, _REMOVED, _APART = range(len(DECISIONS))
 _REASON_TEXTS = [
     " ".join(name for at, name in enumerate(REASONS) if said >> at & 1) for said in range(1 << len(REASONS))
@@ -54,6 +57,7 @@ class Clustering:
             Stage("joining", sum(edges.count for edges in (reading.edges, reading.pieces) if edges), ROWS)
         )
         self._reading, self._progress = reading, progress
+        self._shown: Spilled | None = None  # SHOWN of the records that share anything, a batch for each of ROWS
         check_sources(policy.keep, reading.dumps)
         all_joined = reading.edges.join(policy.most_in_class(reading.records), progress.on_progress)
         unit = np.arange(reading.records, dtype=np.int32)
@@ -66,9 +70,15 @@ class Clustering:
         brake = Brake(joined, self._component, unit, policy.max_cluster, reading.folder)
         with closing(brake):
             if policy.agree:
+                progress.on_stage(Stage("reading descriptions", reading.records, ROWS))
+                self._shown = Spilled(SHOWN, reading.folder)
+                for (_, these, rows), described in self._described():
+                    brake.add(np.flatnonzero(self._wanted(these)) + these.start, described.column("description"))
+                    self._shown.add(described.select(SHOWN.names))
+                    if self._shown.octets > _IN_MEMORY:
+                        self._shown.spill()
+                    progress.on_progress(len(rows))
                 progress.on_stage(Stage("comparing", brake.things, ROWS))
-                for _, these, rows in self._batches():
-                    brake.add(these, rows)
             never = None
             if policy.never_join is not None:
                 never = HeldApart(policy.never_join.at(reading.options.level), self._batches(), unit)
@@ -100,6 +110,11 @@ class Clustering:
         if decided is not None:
             is_apart |= decided.are(APART)
         self._decision[(self._decision == _ALONE) & is_apart] = _APART
+
+    def close(self) -> None:
+        """Delete what is spilled."""
+        if self._shown is not None:
+            self._shown.close()
 
     @property
     def is_doubtful(self) -> Flags:
@@ -149,7 +164,8 @@ class Clustering:
         Raises FatalError.
         """
         edge = 0
-        for dump, these, rows in self._batches():
+        shown = None if self._shown is None else zip(self._batches(), self._shown.batches(), strict=True)
+        for (dump, these, rows), described in shown or self._described():
             names = rows.column("names")
             columns = {name: rows.column(name) for name in rows.schema.names} | {
                 "cluster": number_array(self.cluster[these].astype(np.int64)),
@@ -163,7 +179,7 @@ class Clustering:
                 "decision": _named(self._decision[these], DECISIONS),
                 "reason": _named(self._reasons[these].astype(np.int32), _REASON_TEXTS),
                 "component": number_array(self._component[these].astype(np.int64)),
-                **self._described(these, rows.column("description")),
+                **self._scattered(these, described),
             }
             yield dump, pa.RecordBatch.from_arrays([columns[name] for name in _ROWS.names], schema=_ROWS)
             edge += len(names.values)
@@ -200,21 +216,23 @@ class Clustering:
             place = {"source": dump.source.name, "member": dump.member}
             yield place, self._component[these][stays], rows.filter(flag_array(stays))
 
-    def _described(self, these: slice, packed: pa.BinaryArray) -> Mapping[str, pa.Array]:
-        """Columns of descriptions, of the records that share anything."""
-        wanted = self._is_shared[self._component[these]].tolist()
-        held = [
-            description_of(octets.as_py()) if is_wanted else NOTHING
-            for octets, is_wanted in zip(packed, wanted, strict=True)
-        ]
-        years = text_array([each.year for each in held])
-        return {
-            "title": text_array([each.title and shown_title(each.title) for each in held]),
-            "publication_year": pc.utf8_slice_codeunits(years, 0, 4).cast(pa.int32()),
-            "format": text_array([each.format for each in held]).dictionary_encode(),
-            "edition": text_array([each.edition for each in held]),
-            "author": text_array([each.author for each in held]),
-        }
+    def _described(self) -> Iterator[tuple[tuple[Dump, slice, pa.RecordBatch], pa.RecordBatch]]:
+        """ROWS of all records, and the descriptions of those that share anything; in batches. Raises FatalError."""
+        given, asked = itertools.tee(self._batches())
+        packed = (rows.column("description").filter(flag_array(self._wanted(these))) for _, these, rows in asked)
+        return zip(given, self._reading.workers.results(unpacked, packed), strict=True)
+
+    def _wanted(self, these: slice) -> Flags:
+        """Mark the records that share anything: only these show what they describe."""
+        return self._is_shared[self._component[these]]
+
+    def _scattered(self, these: slice, described: pa.RecordBatch) -> Mapping[str, pa.Array]:
+        """Columns of SHOWN for all records of a batch; null for those that share nothing."""
+        is_wanted = self._wanted(these)
+        place = np.cumsum(is_wanted, dtype=np.int32) - np.int32(1)
+        at = pa.Array.from_buffers(pa.int32(), len(place), [bits(is_wanted), pa.py_buffer(place)])
+        columns = {name: described.column(name).take(at) for name in SHOWN.names}
+        return columns | {"format": columns["format"].dictionary_encode()}
 
     def places(self, *, kept: bool = True) -> Iterator[tuple[int, int, bool]]:
         """Start, length and whether it is kept (or whether it is removed), of all records. Raises FatalError."""

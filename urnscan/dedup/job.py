@@ -157,7 +157,7 @@ def run(
     """Find the clusters of the records in dumps and write the outputs that are wanted.
 
     `progress` is called with failures and notes, with octets and rows as they are done, and with each stage that follows
-    the reading: edges are joined, descriptions compared, records chosen by them, rows written, candidates compared,
+    the reading: edges are joined, descriptions unpacked and compared, records chosen by them, rows written, candidates compared,
     examples for the page read, dumps copied. Octets of a dump count when its records are read, not only found.
     Raises FatalError if no input could be read, with `strict` if one could not, and if the dumps cannot be written;
     raises the errors of the outputs.
@@ -177,6 +177,7 @@ def run(
         if not reading.dumps and (report.failures or any(isinstance(note, NoDumpNote) for note in report.notes)):
             raise FatalError("no input could be read")
         clustering = Clustering(reading, policy, progress)
+        stack.callback(clustering.close)
         _count(report, reading)
         vars(report).update(clustering.counts)
         report.left_out = reading.found.left_out if options.leaves_out else None

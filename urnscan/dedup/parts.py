@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -16,14 +17,13 @@ from urnscan.arrays.arrow import numbers
 from urnscan.dedup.agreement import rules_of
 from urnscan.dedup.components import UNSURE, Numbers
 from urnscan.dedup.splits import split
-from urnscan.records.description import NOTHING, Description
-from urnscan.records.formats import description_of
+from urnscan.records.description import NOTHING, Description, as_text, from_text
 
 Bits = npt.NDArray[np.uint16]
 Pairs = npt.NDArray[np.int32]
 """Pairs of numbers, in two rows."""
-DESCRIBED = pa.schema([("unit", pa.int32()), ("description", pa.binary())])
-"""Things, and their packed descriptions."""
+DESCRIBED = pa.schema([("unit", pa.int32()), ("description", pa.string())])
+"""Units, and their descriptions, as `description.as_text` writes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,35 +152,33 @@ class _Components:
         number, *columns = self._edges[:, which]
         numbers_of = np.flatnonzero(~self._is_alike)
         ends = np.searchsorted(number, numbers_of, "right").tolist()
+        read = functools.cache(from_text)
         code, begins, is_unsure = self._code.tolist(), self._begins.tolist(), self._is_unsure.tolist()
         edges = list(zip(*(column.tolist() for column in columns), strict=True))
         start = 0
         for each, end in zip(numbers_of.tolist(), ends, strict=True):
             begin = begins[each]
-            described = [self._described[at] for at in code[begin : begins[each + 1]]]
+            described = [read(self._described[at]) for at in code[begin : begins[each + 1]]]
             yield _Component(begin, described, edges[start:end], is_unsure[each], self._never.get(each, ()))
             start = end
 
 
-def _descriptions(place: npt.NDArray[np.intp], packed: pa.BinaryArray, count: int) -> tuple[Numbers, list[Description]]:
-    """Different descriptions, and which of them each of `count` units has; `place` has the unit of each row.
+def _descriptions(place: npt.NDArray[np.intp], texts: pa.StringArray, count: int) -> tuple[Numbers, list[str]]:
+    """All descriptions, and which of them each of `count` units has; `place` has the unit of each row.
 
     Of several rows of one unit, the first one that has a value counts, aspect by aspect.
     """
-    number: dict[Description, int] = {NOTHING: 0}
-    encoded = packed.dictionary_encode()
-    known = [number.setdefault(description_of(octets), len(number)) for octets in encoded.dictionary.to_pylist()]
-    of_row = np.array(known, np.int32)[numbers(encoded.indices)]
+    encoded = texts.dictionary_encode()
+    different = [as_text(NOTHING), *encoded.dictionary.to_pylist()]
+    of_row = numbers(encoded.indices) + np.int32(1)
     code = np.zeros(count, np.int32)
     code[place] = of_row
-    described = list(number)
     several = np.flatnonzero((np.bincount(place, minlength=count) > 1)[place])
     joined: dict[int, Description] = {}
     for at, said in zip(place[several].tolist(), of_row[several].tolist(), strict=True):
-        before = joined.get(at, NOTHING)
-        joined[at] = Description(
-            *(was if was is not None else now for was, now in zip(before, described[said], strict=True))
-        )
+        pairs = zip(joined.get(at, NOTHING), from_text(different[said]), strict=True)
+        joined[at] = Description(*(before if before is not None else now for before, now in pairs))
     for at, each in joined.items():
-        code[at] = number.setdefault(each, len(number))
-    return code, list(number)
+        code[at] = len(different)
+        different.append(as_text(each))
+    return code, different

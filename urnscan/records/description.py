@@ -126,6 +126,16 @@ def unpack(packed: bytes) -> Description:
     return describe((rows[int(order)], text) for order, _, text in parts)
 
 
+def as_text(description: Description) -> str:
+    """Write a description as one text; `from_text` reads it. Equal texts mean equal descriptions."""
+    return _BETWEEN.join([value or "" for value in description])
+
+
+def from_text(text: str) -> Description:
+    """Read a description from what `as_text` made."""
+    return Description(*[value or None for value in text.split(_BETWEEN)])
+
+
 @functools.cache
 def axes() -> Mapping[str, str]:
     """Words of formats -> what each is about: the content, the carrier or the extent. Example: `audio` -> `content`."""
