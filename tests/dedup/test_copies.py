@@ -1,23 +1,29 @@
 """Dumps without some of their records: only removals, and what is left is a dump."""
 
 import io
-import itertools
 import json
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urnscan.dedup.copies import Copy, copy_without
+from urnscan.dedup.copies import Places, copy_without
 from urnscan.framing.buffer import Buffer
 
 blank = st.text(" \n\t\r", max_size=3)
 
 
-def without(dump, records, separator=b"", step=1 << 20):
+def places(records, most=3):
+    """Places of records, as batches of a few of them give them."""
+    for start in range(0, len(records), most):
+        offset, length, stays = zip(*records[start : start + most], strict=True)
+        yield Places(np.array(offset), np.array(length), np.array(stays, np.bool_))
+
+
+def without(dump, records, separator=b"", step=1 << 20, most=3):
     source = io.BytesIO(dump)
     written = []
-    copies = itertools.starmap(Copy, records)
-    copy_without(Buffer(lambda view: source.readinto(view[:step])), copies, separator, written.append)
+    copy_without(Buffer(lambda view: source.readinto(view[:step])), places(records, most), separator, written.append)
     return b"".join(written)
 
 
@@ -37,6 +43,17 @@ def dumps(draw):
         records.append((len(dump), len(text), draw(st.booleans())))
         dump += text.encode()
     return dump + draw(blank).encode() + b"</all>\n", records
+
+
+@st.composite
+def lines(draw):
+    """A dump of lines or of what stands without anything between, with comments before some records."""
+    dump, records = draw(st.sampled_from([b"", b"[", b"# head\n"])), []
+    for text in draw(st.lists(st.sampled_from([b"one", b"two\n", b"three\r\n", b"{}"]), max_size=9)):
+        dump += draw(st.sampled_from([b"", b"", b"", b"# note\n", b" note ", b",", b"]\n[", b"\n\n"]))
+        records.append((len(dump), len(text), draw(st.booleans())))
+        dump += text
+    return dump + draw(st.sampled_from([b"", b"\n", b"]", b",bad]"])), records
 
 
 class TestCopyWithout:
@@ -71,6 +88,13 @@ class TestCopyWithout:
         found = without(dump, records, b",")
         assert json.loads(found) == [value for value, stays in zip(values, kept, strict=True) if stays]
         assert is_subsequence(found, dump)
+
+    @given(dump=lines(), step=st.integers(1, 9), separator=st.sampled_from([b"", b","]))
+    def test_neighbours_are_copied_as_each_alone(self, dump, step, separator):
+        """Runs of records, which are copied at one time, change no octet: they save time alone."""
+        octets, records = dump
+        alone = without(octets, records, separator, most=1)
+        assert without(octets, records, separator, step, most=len(records) or 1) == alone
 
     def test_several_arrays(self):
         """A comma goes with the record before or behind it in its own array."""

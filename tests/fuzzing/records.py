@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
+
 from tests.fuzzing.drawn import split
 from tests.support.reading import buffer_of, read_records
-from urnscan.dedup.copies import Copy, copy_without
+from urnscan.dedup.copies import Places, copy_without
 from urnscan.dedup.features import features
 from urnscan.framing.lines import Damaged
 from urnscan.records.formats import FORMATS, description_of, recognise
@@ -68,8 +70,12 @@ def _read(name, dump, sizes, *, own):
 def _check_copy(dump, records, separator, sizes):
     """Only removals, of nothing but records and what parts them; what is kept stands there as it did."""
     written = []
-    places = [(record.offset, len(record.octets), kept) for record, kept in records]
-    copy_without(buffer_of(dump, sizes), itertools.starmap(Copy, places), separator, written.append)
+    places = Places(
+        np.array([record.offset for record, _ in records], np.int64),
+        np.array([len(record.octets) for record, _ in records], np.int64),
+        np.array([kept for _, kept in records], np.bool_),
+    )
+    copy_without(buffer_of(dump, sizes), [places], separator, written.append)
     written = b"".join(written)
     rest, end, place = [], 0, 0
     for record, kept in records:

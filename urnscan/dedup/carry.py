@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
+import dataclasses
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
 
+import numpy as np
+
 from urnscan.dedup.clustering import Clustering
-from urnscan.dedup.copies import Copy
+from urnscan.dedup.copies import Places, places_of
 from urnscan.dedup.second_reading import SecondReading
 from urnscan.errors import FatalError, option
+from urnscan.framing.buffer import Buffer
 from urnscan.records.marc_carry import FORMATS, Field, NotChangedError, fields_of, with_fields
 
 
@@ -30,31 +33,35 @@ class Carry:
         places = clustering.places(kept=False)
         record = 0
         for dump, buffer in again.read():
-            for offset, length, is_removed in itertools.islice(places, dump.records):
-                if is_removed and dump.format.name in FORMATS:
-                    for _ in buffer.blocks(offset - buffer.offset):
-                        pass
-                    try:
-                        found = fields_of(dump.format.name, buffer.take(length), tags)
-                    except NotChangedError as error:
-                        self.refused.append((clustering.name(record), f"its fields are not carried: {error}"))
-                    else:
-                        self._fields[int(clustering.cluster[record])] += found
-                record += 1
+            for each in places_of(dump.records, places):
+                removed = np.flatnonzero(each.stays).tolist() if dump.format.name in FORMATS else ()
+                for at in removed:
+                    self._take(record + at, dump.format.name, _record(buffer, each, at), tags)
+                record += len(each.start)
             for _ in buffer.blocks():
                 pass
 
-    def copies(self) -> Iterator[Copy]:
+    def _take(self, record: int, format_: str, octets: bytes, tags: tuple[str, ...]) -> None:
+        """Take the fields of a removed record."""
+        try:
+            found = fields_of(format_, octets, tags)
+        except NotChangedError as error:
+            self.refused.append((self._clustering.name(record), f"its fields are not carried: {error}"))
+        else:
+            self._fields[int(self._clustering.cluster[record])] += found
+
+    def places(self) -> Iterator[Places]:
         """All records, those that are kept with what is done to them. Raises FatalError."""
-        formats = itertools.chain.from_iterable(
-            itertools.repeat(dump.format.name, dump.records) for dump in self._dumps
-        )
-        for record, ((offset, length, stays), format_) in enumerate(
-            zip(self._clustering.places(), formats, strict=True)
-        ):
-            fields = self._fields.get(int(self._clustering.cluster[record])) if stays else None
-            change = partial(self._change, record, format_, fields) if fields and format_ in FORMATS else None
-            yield Copy(offset, length, stays, change)
+        places = self._clustering.places()
+        record = 0
+        for dump in self._dumps:
+            for each in places_of(dump.records, places):
+                changes = {}
+                for at in np.flatnonzero(each.stays).tolist() if dump.format.name in FORMATS else ():
+                    if fields := self._fields.get(int(self._clustering.cluster[record + at])):
+                        changes[at] = partial(self._change, record + at, dump.format.name, fields)
+                yield dataclasses.replace(each, changes=changes)
+                record += len(each.start)
 
     def _change(self, record: int, format_: str, fields: list[Field], octets: bytes) -> bytes:
         try:
@@ -65,3 +72,10 @@ class Carry:
             return octets
         self.fields += count
         return changed
+
+
+def _record(buffer: Buffer, places: Places, at: int) -> bytes:
+    """Octets of a record, which are taken from a dump with all before them."""
+    for _ in buffer.blocks(int(places.start[at]) - buffer.offset):
+        pass
+    return buffer.take(int(places.length[at]))

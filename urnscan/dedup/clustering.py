@@ -15,6 +15,7 @@ from urnscan.dedup.batches import ROWS as ROWS_READ
 from urnscan.dedup.batches import only_names
 from urnscan.dedup.brake import Brake
 from urnscan.dedup.components import OTHER, SURE, Flags, Joined, Numbers, components
+from urnscan.dedup.copies import Places
 from urnscan.dedup.decisions import Decided
 from urnscan.dedup.described import SHOWN, unpacked
 from urnscan.dedup.first_reading import FirstReading
@@ -234,11 +235,11 @@ class Clustering:
         columns = {name: described.column(name).take(at) for name in SHOWN.names}
         return columns | {"format": columns["format"].dictionary_encode()}
 
-    def places(self, *, kept: bool = True) -> Iterator[tuple[int, int, bool]]:
-        """Start, length and whether it is kept (or whether it is removed), of all records. Raises FatalError."""
+    def places(self, *, kept: bool = True) -> Iterator[Places]:
+        """Places of all records, and whether each is kept, or whether it is removed. Raises FatalError."""
         for _, these, rows in self._batches():
-            columns = (numbers(rows.column(name)).tolist() for name in ("start", "length"))
-            yield from zip(*columns, ((self.rank[these] == 1) == kept).tolist(), strict=True)
+            start, length = (numbers(rows.column(name)) for name in ("start", "length"))
+            yield Places(start, length, (self.rank[these] == 1) == kept)
 
     def _batches(self) -> Iterator[tuple[Dump, slice, pa.RecordBatch]]:
         """ROWS of all records, each batch with its dump and the numbers of its records. Raises FatalError."""

@@ -2,28 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from urnscan.framing.buffer import Buffer
 
 _BLANK = b" \t\r\n"
-_BLOCK = 1 << 20  # most octets before and behind records that are searched for separators
+_BLOCK = 1 << 20  # most octets before and behind records that are searched for separators; octets written at a time
 
 Write = Callable[[bytes], object]
+Change = Callable[[bytes], bytes]
+"""Gives the octets that are written in place of those of a record."""
 
 
-class Copy(NamedTuple):
-    """A record that is copied, or left out."""
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Neighbouring records of a dump, and whether each is copied or left out."""
+
+    start: npt.NDArray[np.int64]
+    length: npt.NDArray[np.int64]
+    stays: npt.NDArray[np.bool_]
+    changes: Mapping[int, Change] = field(default_factory=dict)
+    """By the index of a record that stays."""
+
+
+class _Run(NamedTuple):
+    """Records that are copied, or left out, as if they were one."""
 
     offset: int
     length: int
     stays: bool
-    change: Callable[[bytes], bytes] | None = None
-    """Gives the octets that are written in place of those of the record."""
+    change: Change | None
 
 
-def copy_without(buffer: Buffer, records: Iterable[Copy], separator: bytes, write: Write) -> None:
+def places_of(count: int, places: Iterator[Places]) -> Iterator[Places]:
+    """The next places, up to a number of records: those of one dump."""
+    while count:
+        each = next(places)
+        count -= len(each.start)
+        yield each
+
+
+def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, write: Write) -> None:
     """Copy a dump without the records that do not stay.
 
     A record goes together with the white space and the `separator` of the format (the comma of a JSON array) before it.
@@ -33,12 +57,13 @@ def copy_without(buffer: Buffer, records: Iterable[Copy], separator: bytes, writ
     end = 0  # end of the record before
     is_any_kept = False  # in the current array, if there are separators
     has_gone = False  # the record before is gone, and the separator behind it goes, too
-    for offset, length, kept, change in records:
+    copy = _Joined(write)
+    for offset, length, kept, change in (run for each in places for run in _runs(each, separator)):
         if kept and not (change or separator or has_gone):  # copied together with what follows
             is_any_kept, end = True, offset + length
             continue
         for octets in buffer.blocks(max(end, offset - _BLOCK) - buffer.offset):
-            write(octets)
+            copy.write(octets)
         gap = buffer.take(offset - buffer.offset)
         if has_gone:
             gap = _without_first(gap, separator)
@@ -47,9 +72,9 @@ def copy_without(buffer: Buffer, records: Iterable[Copy], separator: bytes, writ
         has_gone = not (kept or is_any_kept)
         end = offset + length
         if kept:
-            write(gap)
+            copy.write(gap)
             if change:
-                write(change(buffer.take(length)))
+                copy.write(change(buffer.take(length)))
             is_any_kept = True
             continue
         last = b""
@@ -58,13 +83,59 @@ def copy_without(buffer: Buffer, records: Iterable[Copy], separator: bytes, writ
         # A record that is a line goes with its line end. A comment before it keeps its own line end, so that it does
         # not run into the next record.
         stays = has_gone or (last == b"\n" and gap.strip(_BLANK))
-        write(gap if stays else _without_last(gap, separator))
+        copy.write(gap if stays else _without_last(gap, separator))
     for octets in buffer.blocks(end - buffer.offset):
-        write(octets)
+        copy.write(octets)
     if has_gone:
-        write(_without_first(buffer.take(_BLOCK), separator))
+        copy.write(_without_first(buffer.take(_BLOCK), separator))
     for octets in buffer.blocks():
-        write(octets)
+        copy.write(octets)
+    copy.flush()
+
+
+class _Joined:
+    """Joins octets, so that a file is written by few calls."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+        self._parts: list[bytes] = []
+        self._length = 0
+
+    def write(self, octets: bytes) -> None:
+        """Append octets. Raises the errors of `write`."""
+        self._parts.append(octets)
+        self._length += len(octets)
+        if self._length >= _BLOCK:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was appended. Raises the errors of `write`."""
+        self._write(b"".join(self._parts))
+        self._parts, self._length = [], 0
+
+
+def _runs(places: Places, separator: bytes) -> Iterator[_Run]:
+    """Records in runs: neighbours that stay, with all between them; neighbours that go, where nothing parts them.
+
+    The first record that goes is a run by itself if something stands before it: its own last octet counts then.
+    """
+    end = places.start + places.length
+    goes_on = np.zeros(len(end), np.bool_)
+    goes_on[1:] = places.stays[1:] == places.stays[:-1]
+    follows = np.zeros(len(end), np.bool_)
+    follows[1:] = (places.start[1:] == end[:-1]) & (separator == b"")
+    follows[1:] &= follows[:-1].copy()
+    goes_on &= places.stays | follows
+    changed = np.array(list(places.changes), np.intp)
+    goes_on[changed] = False
+    goes_on[changed[changed + 1 < len(end)] + 1] = False
+    first = np.flatnonzero(~goes_on)
+    last = np.append(first[1:], len(end))[: len(first)] - 1
+    columns: list[list[Any]] = [
+        column.tolist() for column in (first, places.start[first], end[last], places.stays[first])
+    ]
+    for at, offset, stop, stays in zip(*columns, strict=True):
+        yield _Run(offset, stop - offset, stays, places.changes.get(at))
 
 
 def _without_last(gap: bytes, separator: bytes) -> bytes:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from urnscan.dedup.candidates import candidates
 from urnscan.dedup.carry import Carry
 from urnscan.dedup.clustering import Clustering
-from urnscan.dedup.copies import Copy, copy_without
+from urnscan.dedup.copies import Places, copy_without, places_of
 from urnscan.dedup.first_reading import FirstReading
 from urnscan.dedup.mapping import Redirects
 from urnscan.dedup.outputs import Dumps, Outputs
@@ -257,19 +257,19 @@ def _copy_all(
     for kept, dumps in outputs.copies.items():
         if kept and policy.carry:
             carry = Carry(policy.carry, clustering, again)
-            _copy(again, carry.copies(), dumps)
+            _copy(again, carry.places(), dumps)
             report.carried, report.not_carried = carry.fields, carry.refused
         else:
-            _copy(again, itertools.starmap(Copy, clustering.places(kept=kept)), dumps)
+            _copy(again, clustering.places(kept=kept), dumps)
 
 
-def _copy(again: SecondReading, copies: Iterator[Copy], dumps: Dumps) -> None:
-    """Copy the dumps without some of their records: `copies` says which stay. Raises FatalError."""
+def _copy(again: SecondReading, places: Iterator[Places], dumps: Dumps) -> None:
+    """Copy the dumps without some of their records: `places` says which stay. Raises FatalError."""
     for source, of_source in itertools.groupby(again.read(), lambda each: each[0].source):
         with dumps.open(source) as write:
             for dump, buffer in of_source:
                 write.begin(dump.format.line_ends)
-                copy_without(buffer, itertools.islice(copies, dump.records), dump.format.separator, write)
+                copy_without(buffer, places_of(dump.records, places), dump.format.separator, write)
 
 
 def _count(report: DedupReport, reading: FirstReading) -> None:
