@@ -3,13 +3,14 @@
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.errors import FatalError
-from urnscan.output.spill import Spilled
+from urnscan.output.spill import Spilled, SpilledParts
 
 SCHEMA = pa.schema([("urn", pa.string())])
 
@@ -64,3 +65,28 @@ def test_no_disk_left(tmp_path):
     spilled.add(rows("urn:a:b"))
     with pytest.raises(FatalError, match="missing: cannot hold what is spilled"):
         spilled.spill()
+
+
+@given(
+    batches=st.lists(st.lists(st.tuples(st.integers(0, 3), st.text(max_size=3)), max_size=5), max_size=5),
+    in_memory=st.sampled_from([0, 20, 1000]),
+)
+def test_parts_have_their_rows_in_the_order_of_adding(batches, in_memory):
+    """Spilled or not: classes and descriptions are joined by their parts."""
+    parts = SpilledParts(SCHEMA, 4, in_memory, lambda: Path(tempfile.gettempdir()))
+    for batch in batches:
+        parts.add(np.array([part for part, _ in batch], np.int32), rows(*[text for _, text in batch]))
+    for number in range(4):
+        expected = [text for batch in batches for part, text in batch if part == number]
+        assert parts.take(number).column("urn").to_pylist() == expected
+    parts.close()
+
+
+def test_parts_share_the_memory():
+    """What is in memory is bounded for all parts together, and not for each."""
+    asked = []
+    parts = SpilledParts(SCHEMA, 2, 1000, lambda: asked.append(1) or Path(tempfile.gettempdir()))
+    for _ in range(2):
+        parts.add(np.array([0, 1], np.int32), rows("a" * 300, "b" * 300))
+    assert len(asked) == 2
+    parts.close()

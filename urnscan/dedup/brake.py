@@ -6,7 +6,6 @@ by one, each by any process: `parts.split_part` tells how.
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,13 +14,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from urnscan.arrays.arrow import number_array
-from urnscan.dedup.components import Joined, Numbers
+from urnscan.arrays.arrow import flag_array, number_array
+from urnscan.dedup.components import Joined, Numbers, Results
 from urnscan.dedup.never_join import HeldApart
 from urnscan.dedup.parts import DESCRIBED, Bits, Part, split_part
 from urnscan.dedup.splits import TOO_LARGE
-from urnscan.dedup.workers import Workers
-from urnscan.output.spill import Spilled
+from urnscan.output.spill import SpilledParts
 
 _PARTS = 64
 _IN_MEMORY = 1 << 26  # octets of descriptions in memory; more are spilled
@@ -57,42 +55,34 @@ class Brake:
         self._is_shared = (sizes > 1) & (sizes <= max_cluster)
         self._is_large = sizes > max_cluster
         self._joined = joined
-        self._parts = [Spilled(DESCRIBED, folder) for _ in range(_PARTS)]
+        self._described = SpilledParts(DESCRIBED, _PARTS, _IN_MEMORY, folder)
         self._sizes = sizes
         self.things = int(sizes[self._is_shared].sum())
         """Things whose descriptions are compared."""
 
     def close(self) -> None:
         """Delete the descriptions."""
-        for part in self._parts:
-            part.close()
+        self._described.close()
 
     def add(self, records: Numbers, descriptions: pa.StringArray) -> None:
         """Take the descriptions of records, as DESCRIBED has them. Raises FatalError if the disk is full."""
         component = self._component[records]
-        which = np.flatnonzero(self._is_shared[component])
-        which = which[np.argsort(component[which] % _PARTS, kind="stable")]
-        ends = np.searchsorted(component[which] % _PARTS, np.arange(_PARTS + 1)).tolist()
-        columns = [number_array(self._unit[records[which]]), descriptions.take(number_array(which))]
-        described = pa.RecordBatch.from_arrays(columns, schema=DESCRIBED)
-        for number, (start, end) in enumerate(itertools.pairwise(ends)):
-            if end > start:
-                self._parts[number].add(described.slice(start, end - start))
-        if sum(each.octets for each in self._parts) > _IN_MEMORY:
-            for each in self._parts:
-                each.spill()
+        is_shared = self._is_shared[component]
+        columns = [number_array(self._unit[records[is_shared]]), descriptions.filter(flag_array(is_shared))]
+        self._described.add(component[is_shared] % _PARTS, pa.RecordBatch.from_arrays(columns, schema=DESCRIBED))
 
     def clusters(
         self,
         agree: Sequence[str],
-        workers: Workers,
         never: HeldApart | None = None,
         on_units: Callable[[int], object] = lambda _: None,
+        results: Results = map,
     ) -> Braked:
-        """Cut all components into clusters, by the workers. Without aspects that must `agree`, and without `never`, only those
+        """Cut all components into clusters. Without aspects that must `agree`, and without `never`, only those
         that are too large are cut.
 
-        `on_units` is called with the number of units compared since its last call. Raises FatalError if the disk fails, or
+        `on_units` is called with the number of units compared since its last call. `results` calls the function that cuts a
+        part, perhaps in processes. Raises FatalError if the disk fails, or
         a process.
         """
         reasons = np.zeros(len(self._begins), np.uint16)  # by unit
@@ -102,7 +92,7 @@ class Brake:
             pairs = pairs[:, ~self._is_large[self._component[pairs[0]]]]
             return Braked(pairs[0], pairs[1], reasons[self._unit], self._too_large())
         joined = [np.empty((2, 0), np.int32)]
-        for found in workers.results(split_part, self._cut(agree, never)):
+        for found in results(split_part, self._cut(agree, never)):
             on_units(found.units)
             joined.append(self._begins[found.joined])
             reasons[found.apart] = found.reasons
@@ -120,12 +110,11 @@ class Brake:
         of_unit = self._component[self._begins]
         for pair in never.pairs(of_unit) if never else ():
             apart[int(of_unit[pair[0]]) % _PARTS].append(pair)
-        for number, rows in enumerate(self._parts):
+        for number in range(_PARTS):
             edges = order[bounds[number] : bounds[number + 1]]
             if not len(edges):
                 continue
-            described = pa.Table.from_batches(rows.batches(), DESCRIBED).combine_chunks()
-            rows.close()
+            described = self._described.take(number)
             class_ = held.class_[edges]
             unit = self._unit[held.record[edges]]
             yield Part(of_edge[edges], class_, held.level[class_], unit, described, agree, apart[number])

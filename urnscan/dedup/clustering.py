@@ -60,11 +60,12 @@ class Clustering:
         self._reading, self._progress = reading, progress
         self._shown: Spilled | None = None  # SHOWN of the records that share anything, a batch for each of ROWS
         check_sources(policy.keep, reading.dumps)
-        all_joined = reading.edges.join(policy.most_in_class(reading.records), progress.on_progress)
+        results = reading.workers.results
+        all_joined = reading.edges.join(policy.most_in_class(reading.records), progress.on_progress, results)
         unit = np.arange(reading.records, dtype=np.int32)
         pieces = np.empty((2, 0), np.int32)
         if reading.pieces is not None:
-            pieces = np.stack(reading.pieces.join(reading.records, progress.on_progress).pairs())
+            pieces = np.stack(reading.pieces.join(reading.records, progress.on_progress, results).pairs())
             unit = components(reading.records, *pieces) - np.int32(1)
         joined, self._component = _connected(all_joined, pieces, unit, policy)
         self._is_shared = np.bincount(self._component, minlength=1) > 1
@@ -83,7 +84,7 @@ class Clustering:
             never = None
             if policy.never_join is not None:
                 never = HeldApart(policy.never_join.at(reading.options.level), self._batches(), unit)
-            braked = brake.clusters(policy.agree, reading.workers, never, progress.on_progress)
+            braked = brake.clusters(policy.agree, never, progress.on_progress, results)
         self.cluster = components(reading.records, *np.concatenate([[braked.first, braked.other], pieces], axis=1))
         self._reasons = braked.reasons
         decided = None if policy.decisions is None else Decided(policy.decisions, self._batches(), unit)

@@ -6,9 +6,11 @@ lie in one part, and parts are read one at a time. Only numbers stay in memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +21,7 @@ from urnscan.arrays.arrow import flags_of, number_array, numbers, octet_strings
 from urnscan.arrays.jit import compiled, inner, read_only
 from urnscan.arrays.strings import spread
 from urnscan.errors import FatalError
-from urnscan.output.spill import Spilled
+from urnscan.output.spill import SpilledParts
 from urnscan.urn.beginnings import with_beginnings
 
 _PARTS = 64  # a power of two
@@ -35,6 +37,8 @@ same title and part (`agreement.is_surely_same`).
 
 Numbers = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
+Results = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+"""A function like `map`; `Workers.results` is another."""
 
 
 def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
@@ -95,80 +99,94 @@ class Edges:
         `folder` gives the folder for spilled edges. `unsure`: beginnings of keys that are UNSURE. `by_urn`:
         URNs join records.
         """
-        self._weak = weak
-        self._unsure = unsure
-        self._by_urn = by_urn
-        self._parts = [Spilled(_EDGES, folder) for _ in range(_PARTS)]
+        self._trust = _Trust(weak, unsure, by_urn)
+        self._parts = SpilledParts(_EDGES, _PARTS, _IN_MEMORY, folder)
         self.count = 0
         """Number of edges."""
 
     def close(self) -> None:
         """Delete the edges."""
-        for part in self._parts:
-            part.close()
+        self._parts.close()
 
     def add(self, records: Numbers, urns: pa.StringArray) -> None:
         """Append edges: record numbers, from 0, and canonical forms or keys; no pair twice. Raises FatalError."""
         if self.count + len(urns) > MOST:
             raise FatalError(f"more than {MOST:,} URNs and keys of records: give the dumps in several runs")
-        part = spread(*octet_strings(urns), _PARTS)
-        order = np.argsort(part, kind="stable").astype(np.int32)
         edges = np.arange(self.count, self.count + len(urns), dtype=np.int32)
-        rows = pa.RecordBatch.from_arrays(
-            [urns.take(number_array(order)), number_array(records[order]), number_array(edges[order])], schema=_EDGES
-        )
         self.count += len(urns)
-        ends = np.cumsum(np.bincount(part, minlength=_PARTS))
-        for number, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
-            if end > start:
-                self._parts[number].add(rows.slice(start, end - start))
-        if sum(part.octets for part in self._parts) > _IN_MEMORY:
-            for spilled in self._parts:
-                spilled.spill()
+        columns = [urns, number_array(records), number_array(edges)]
+        self._parts.add(spread(*octet_strings(urns), _PARTS), pa.RecordBatch.from_arrays(columns, schema=_EDGES))
 
-    def join(self, max_class: int, on_edges: Callable[[int], object] = lambda _: None) -> Joined:
+    def join(
+        self, max_class: int, on_edges: Callable[[int], object] = lambda _: None, results: Results = map
+    ) -> Joined:
         """Join the edges; none can be added afterwards. Classes in more than `max_class` records join nothing.
 
-        `on_edges` is told how many are joined. Raises FatalError.
+        `on_edges` is told how many are joined. `results` calls the function that joins a part, perhaps in processes. Raises
+        FatalError.
         """
         common: list[tuple[str, int]] = []
         shared = [np.empty((3, 0), np.int32)]
         levels = [np.empty(0, np.int32)]
         classes = 0
-        for part in self._parts:
-            rows = pa.Table.from_batches(part.batches(), _EDGES)
-            part.close()
-            if not rows.num_rows:
-                continue
-            record, edge = (numbers(rows.column(name).combine_chunks()) for name in ("record", "edge"))
-            urn = rows.column("urn").dictionary_encode().combine_chunks()
-            codes = numbers(urn.indices)
-            sizes = np.bincount(codes, minlength=len(urn.dictionary))
-            level = self._levels(urn.dictionary)
-            strong = level != SURE
-            if self._by_urn:
-                strong |= ~is_weak(urn.dictionary, self._weak)
-            too_common = np.flatnonzero(strong & (sizes > max_class))
-            names = urn.dictionary.take(number_array(too_common)).to_pylist()
-            common += zip(names, sizes[too_common].tolist(), strict=True)
-            joining = (strong & (sizes > 1) & (sizes <= max_class))[codes]
-            found, numbered = np.unique(codes[joining], return_inverse=True)
-            by_class = np.argsort(numbered, kind="stable")
-            held = np.stack([edge[joining], record[joining], (numbered + classes).astype(np.int32)])
-            shared.append(held[:, by_class])
-            levels.append(level[found])
-            classes += len(found)
-            on_edges(rows.num_rows)
+        for found in results(partial(_join, self._trust, max_class), map(self._parts.take, range(_PARTS))):
+            shared.append(np.stack([found.edge, found.record, found.class_ + np.int32(classes)]))
+            levels.append(found.level)
+            common += found.common
+            classes += len(found.level)
+            on_edges(found.edges)
         of_edge, of_record, class_ = np.concatenate(shared, axis=1)
         common.sort(key=lambda each: (-each[1], each[0]))
         return Joined(of_edge, of_record, class_, np.concatenate(levels), common)
 
-    def _levels(self, names: pa.StringArray) -> Numbers:
+
+class _Trust(NamedTuple):
+    """Options that say which classes join records, and how surely."""
+
+    weak: Sequence[str]
+    unsure: Sequence[str]
+    by_urn: bool
+
+    def levels(self, names: pa.StringArray) -> Numbers:
         """The level of each class: SURE, OTHER or UNSURE."""
         level = np.where(flags_of(pc.starts_with(names, "urn:")), SURE, OTHER).astype(np.int32)
-        for beginning in self._unsure:
+        for beginning in self.unsure:
             level[flags_of(pc.starts_with(names, beginning))] = UNSURE
         return level
+
+
+class _JoinedPart(NamedTuple):
+    """Result of joining the edges of one part; like Joined."""
+
+    edges: int
+    """Number of all of its edges."""
+    edge: Numbers
+    record: Numbers
+    class_: Numbers
+    level: Numbers
+    common: Sequence[tuple[str, int]]
+
+
+def _join(trust: _Trust, max_class: int, rows: pa.Table) -> _JoinedPart:
+    """Join the edges of a part."""
+    record, edge = (numbers(rows.column(name).combine_chunks()) for name in ("record", "edge"))
+    urn = rows.column("urn").combine_chunks().dictionary_encode()
+    codes = numbers(urn.indices)
+    sizes = np.bincount(codes, minlength=len(urn.dictionary))
+    level = trust.levels(urn.dictionary)
+    strong = level != SURE
+    if trust.by_urn:
+        strong |= ~is_weak(urn.dictionary, trust.weak)
+    too_common = np.flatnonzero(strong & (sizes > max_class))
+    names = urn.dictionary.take(number_array(too_common)).to_pylist()
+    joins = strong & (sizes > 1) & (sizes <= max_class)
+    number = np.cumsum(joins, dtype=np.int32) - np.int32(1)
+    which = np.flatnonzero(joins[codes])
+    class_ = number[codes[which]]
+    by_class = np.argsort(class_, kind="stable")
+    which = which[by_class]
+    common = list(zip(names, sizes[too_common].tolist(), strict=True))
+    return _JoinedPart(len(edge), edge[which], record[which], class_[by_class], level[joins], common)
 
 
 def components(records: int, first: Numbers, other: Numbers) -> Numbers:

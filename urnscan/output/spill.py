@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from urnscan.arrays.arrow import number_array
 from urnscan.errors import FatalError
 
 
@@ -27,10 +30,10 @@ class Spilled:
         self._stream: Any = None
         """Writes the file; None before it is there, and once rows were read from it."""
 
-    def add(self, rows: pa.RecordBatch) -> None:
-        """Append rows, at first in memory."""
+    def add(self, rows: pa.RecordBatch, octets: int | None = None) -> None:
+        """Append rows, at first in memory; `octets` is about how many they have, if that is known."""
         self._in_memory.append(rows)
-        self.octets += rows.nbytes
+        self.octets += rows.nbytes if octets is None else octets
 
     def spill(self) -> None:
         """Put what is in memory into the file. Raises FatalError if the disk is full."""
@@ -67,3 +70,39 @@ class Spilled:
             yield
         except OSError as error:
             raise FatalError(f"{self._place}: cannot hold what is spilled: {error}") from error
+
+
+class SpilledParts:
+    """Rows that are spread over parts, which are taken one by one. All of them share the memory."""
+
+    def __init__(self, schema: pa.Schema, parts: int, in_memory: int, folder: Callable[[], Path]) -> None:
+        """`in_memory`: octets of rows in memory, of all parts together. `folder`: as for Spilled."""
+        self._schema = schema
+        self._most = in_memory
+        self._parts = [Spilled(schema, folder) for _ in range(parts)]
+
+    def close(self) -> None:
+        """Forget the rows."""
+        for part in self._parts:
+            part.close()
+
+    def add(self, part: npt.NDArray[np.int32], rows: pa.RecordBatch) -> None:
+        """Append each row to its part. Raises FatalError if the disk is full."""
+        if not len(rows):
+            return
+        order = np.argsort(part, kind="stable")
+        rows = rows.take(number_array(order))
+        octets = rows.nbytes  # asked once: of a slice, it takes longer than all else
+        ends = np.cumsum(np.bincount(part, minlength=len(self._parts))).tolist()
+        for spilled, start, end in zip(self._parts, [0, *ends], ends, strict=False):
+            if end > start:
+                spilled.add(rows.slice(start, end - start), octets * (end - start) // len(rows))
+        if sum(each.octets for each in self._parts) > self._most:
+            for each in self._parts:
+                each.spill()
+
+    def take(self, part: int) -> pa.Table:
+        """Take all rows of a part, in the order of adding; then it is closed. Raises FatalError if the disk fails."""
+        rows = pa.Table.from_batches(self._parts[part].batches(), self._schema).combine_chunks()
+        self._parts[part].close()
+        return rows
