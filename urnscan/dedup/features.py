@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import regex
-from rapidfuzz import fuzz
+from rapidfuzz import fuzz, process
 
 from urnscan.records.description import ARTICLE_BEGINS, ARTICLE_ENDS, SUBTITLE, Description, axes
 from urnscan.records.fields import read_data
@@ -354,22 +354,21 @@ def _are_nested(one: str, other: str) -> bool:
 
 
 def alone(one: str, other: str) -> int:
-    """Number of words in a title of which the other title has nothing like; small words and numbers do not count."""
+    """Number of words in a title of which the other title has nothing like; small words and numbers do not count.
+
+    Two words are alike if one is the beginning of the other, such as its abbreviation, or if they may be two spellings of one.
+    """
     if one == other:
         return 0
     known = known_words()
     others, joined = other.split(), other.replace(" ", "")
+    beginnings = tuple(each for each in others if len(each) > _SHORT)
     return sum(
         len(word) > _SHORT
         and not word.isdigit()
         and word not in known.uncounted
-        and word not in joined
-        and not any(_are_alike(word, each) for each in others)
+        and word not in joined  # nor at the beginning of one
+        and not word.startswith(beginnings)
+        and process.extractOne(word, others, scorer=fuzz.ratio, score_cutoff=_ALIKE) is None
         for word in set(one.split()).difference(others)
     )
-
-
-def _are_alike(one: str, other: str) -> bool:
-    """Whether two words may be two spellings of one, or one its abbreviation."""
-    shorter, longer = sorted((one, other), key=len)
-    return (len(shorter) > _SHORT and longer.startswith(shorter)) or fuzz.ratio(one, other) >= _ALIKE
