@@ -1,4 +1,4 @@
-"""Plain records of MARCXML say what lxml reads in them; any other is left to lxml."""
+"""Plain records of MARCXML say what lxml reads in them, also where compiled code reads many; any other is left to lxml."""
 
 import pytest
 from hypothesis import given
@@ -9,6 +9,7 @@ from urnscan.records import xml_records
 from urnscan.records.fields import Own
 from urnscan.records.formats import description_of
 from urnscan.records.marc_octets import LONGEST_PACKED
+from urnscan.records.marcxml_runs import take_apart
 from urnscan.records.record import Cut, Record
 from urnscan.records.xml_records import XmlRecords
 
@@ -107,6 +108,102 @@ def test_a_record_that_is_not_utf_8_is_left_to_lxml(octets):
     assert read(changed, plain=True) == read(changed, plain=False)
 
 
+USUAL = PLAIN.replace('ind2="0" ind1="1" tag="245"', 'tag="245" ind1="1" ind2="0"')
+START = '<record type="Bibliographic">'
+
+
+def taken(records, *, start=START, prefix=""):
+    """Which records compiled code takes apart."""
+    tables = XmlRecords(own=True, described=True, keys=True)._tables.of_runs()
+    return [part is not None for part in take_apart(records, start.encode(), prefix.encode(), tables)]
+
+
+def agree(records):
+    """Several records that are read together are those that are read one by one. Returns which compiled code takes."""
+    reader = XmlRecords(own=True, described=True, keys=True)
+    cuts = [Cut(at, octets, AROUND) for at, octets in enumerate(records)]
+    assert [*reader.records(cuts)] == [reader.record(cut) for cut in cuts]
+    by_code = taken(records)
+    assert not [octets for octets, is_taken in zip(records, by_code, strict=True) if is_taken and not is_plain(octets)]
+    return by_code
+
+
+USUAL_CHANGES = {
+    "nothing": ("", ""),
+    "other white space": ("\n", "\n\t "),
+    "no white space": (">\n", ">"),
+    "two octets at the end of a line": ("\n", "\r\n"),
+    "another title": ("245", "200"),
+    "a tag with letters": ("999", "CAT"),
+    "indicators that are no letters": ('"999" ind1=" " ind2=" "', '"999" ind1="|" ind2="#"'),
+    "a character near to those that are none": ("DE-101", "\uf8ff\ufb01"),
+    "signs in a text": ("DE-101", "] >\"'[="),
+    "a long field that nothing asks for": ("&quot;", "Birnen" * LONGEST_PACKED),
+    "a control number that is blank": (" 12 ", " \n"),
+}
+
+
+@pytest.mark.parametrize("change", USUAL_CHANGES.values(), ids=USUAL_CHANGES)
+def test_compiled_code_reads_records_in_their_most_usual_form(change):
+    """Most records of a dump are so: read by the pattern, they took twenty times as long."""
+    octets = USUAL.replace(*change).encode()
+    assert change[0] in USUAL
+    assert agree([octets, USUAL.encode(), octets]) == [True] * 3
+
+
+def test_compiled_code_reads_records_with_a_prefix():
+    """All elements have that of the start tag."""
+    prefixed, start = (
+        text.replace("</", "</m:").replace("<", "<m:").replace("<m:/m:", "</m:") for text in (USUAL, START)
+    )
+    assert agree([prefixed.encode()] * 2) == [False] * 2  # with another start tag
+    assert taken([prefixed.encode(), USUAL.encode()], start=start, prefix="m:") == [True, False]
+
+
+RARE = {
+    **ODD,
+    "an attribute more": ('tag="020"', 'id="a" tag="020"'),
+    "attributes in another order": ('tag="245" ind1="1"', 'ind1="1" tag="245"'),
+    "another quote": ('tag="020"', "tag='020'"),
+    "white space in a tag": ("</leader>", "</leader >"),
+    "no leader": ("<leader>00000nam a2200000 c 4500</leader>", ""),
+    "two leaders": ("<leader>", "<leader></leader><leader>"),
+    "a leader behind a field": ("</record>", "<leader></leader></record>"),
+    "two control numbers": ('tag="003"', 'tag="001"'),
+    "a leader as a field": ("999", "LDR"),
+    "no indicator": ('ind1="1"', 'ind1=""'),
+    "a reference as an indicator": ('ind1="1"', 'ind1="&lt;"'),
+    "a wrong start tag": ("<record", "<xrecord"),
+    "another start tag": ("Bibliographic", "Holdings"),
+    "a wrong end tag": ("</record>", "</xrecord>"),
+    "an end tag with white space": ("</record>", "</record >"),
+    "a whole record inside": ("</record>", f"{USUAL}</record>"),
+    "octets behind": ("</record>", "</record>x"),
+    "no UTF-8": ("DE-101", "\udcff"),
+}
+
+
+@pytest.mark.parametrize("change", RARE.values(), ids=RARE)
+def test_compiled_code_leaves_any_other_record_alone(change):
+    """It reads those before and behind it all the same."""
+    assert change[0] in USUAL
+    octets = USUAL.replace(*change).encode(errors="surrogateescape")
+    assert agree([USUAL.encode(), octets, USUAL.encode()]) == [True, False, True]
+
+
+def test_records_with_other_facts_around_them_are_read_in_their_order():
+    """Records of two documents come together: one of them declares another encoding."""
+    latin = (AROUND[0], AROUND[1], "latin-1")
+    reader = XmlRecords(own=True, described=True)
+    cuts = [Cut(at, USUAL.encode(), around) for at, around in enumerate((AROUND, latin, AROUND, AROUND))]
+    read = [*reader.records(cuts)]
+    assert read == [reader.record(cut) for cut in cuts]
+    assert [description_of(record.description).title for record in read][:2] == [
+        "Äpfel & Birnen <",
+        "Ã\x84pfel & Birnen <",
+    ]
+
+
 MARKUP = "]]> <!-- --> <subfield> </subfield> <record> </record> </datafield> xmlns='x' m: code=\"a\" &amp; &#9; 020 00"
 pieces = st.sampled_from([*"<>&;\"'/=! \t\n\r\x7f\x85\ufffd\U0001fffe", *MARKUP.split()])
 
@@ -129,6 +226,24 @@ def test_the_pattern_and_lxml_agree_on_any_octets(changes, has_title):
     except IndexError:  # no element at all: no reader cuts such a record
         return
     assert read(octets, plain=True) == expected
+
+
+@given(
+    changes=st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, len(USUAL)), st.integers(0, 12), st.lists(pieces, max_size=2)),
+        max_size=4,
+    )
+)
+def test_compiled_code_and_the_pattern_agree_on_any_octets(changes):
+    """Some of three records are changed at some places. Whatever compiled code reads says the same by the pattern."""
+    texts = [USUAL] * 3
+    for which, at, dropped, put in changes:
+        texts[which] = texts[which][:at] + "".join(put) + texts[which][at + dropped :]
+    try:
+        by_code = agree([text.encode() for text in texts])
+    except IndexError:  # no element at all: no reader cuts such a record
+        return
+    assert by_code[0] or texts[0] != USUAL
 
 
 FIELD = '<datafield tag="245" ind1=" " ind2=" ">'

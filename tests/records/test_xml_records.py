@@ -6,20 +6,23 @@ import time
 import tracemalloc
 from functools import partial
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
 from tests.support.examples import FEW
-from tests.support.reading import read_records, set_longest
+from tests.support.reading import buffer_of, read_records, set_longest
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
+from urnscan.records import xml_records
 from urnscan.records.fields import Own
 from urnscan.records.identifiers import as_text
 from urnscan.records.record import Record
 from urnscan.records.xml_records import XmlRecords, is_kind
+from urnscan.records.xml_runs import find_elements
 
 RECOGNISERS = {
     kind: partial(is_kind, kind) for kind in ("marcxml", "mods", "dc", "oai", "sru", "onix", "pubmed", "endnote")
@@ -176,6 +179,60 @@ def test_the_records_are_those_that_lxml_finds_in_the_whole_document(document, b
     for record in found:
         assert record.octets.startswith(b"<")
         assert record.octets.endswith(b">")
+
+
+def cuts(dump, *, block=1 << 20, by_code=True):
+    """The records that are found, and what is damaged; without `by_code` one by one."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not by_code:
+            patch.setattr(xml_records, "find_elements", lambda *_: 0)
+        return list(XmlRecords(own=False).cuts(buffer_of(dump, [block])))
+
+
+HOSTILE = "<record> <record/> </record> </record\t> <recordX> <!-- --> <![CDATA[ ]]> <?x ?> <!DOCTYPE <?xml </extension> > < / \" '"
+hostile = st.sampled_from(
+    [*HOSTILE.split(" "), "<extension>", " a='>'", ' a=">"', ' a="/>"', "<record", "</record", " "]
+)
+
+
+@given(
+    documents(), st.lists(st.tuples(st.integers(0, 400), st.integers(0, 9), hostile), max_size=4), st.integers(1, 200)
+)
+def test_compiled_code_finds_the_records_that_are_found_one_by_one(document, changes, block):
+    """In any octets: what is damaged, nested, hidden or empty is where it is without compiled code."""
+    for at, dropped, put in changes:
+        document = document[:at] + put + document[at + dropped :]
+    dump = document.encode()
+    expected = cuts(dump, by_code=False)
+    assert cuts(dump) == expected
+    assert cuts(dump, block=block) == expected
+
+
+UNUSUAL = {
+    "empty": "<record a='b'/>",
+    "a comment": marc(0, "<!-- </record> -->"),
+    "a CDATA section": marc(0, "<![CDATA[</record>]]>"),
+    "an instruction": marc(0, "<?x </record> ?>"),
+    "a value with >": '<record a=">"><leader/></record>',
+    "a value with > in apostrophes": "<record a='\">'><leader/></record>",
+    "white space in its end tag": "<record><leader/></record >",
+    "another in an extension": marc(0, f"<extension>{marc(1)}</extension>"),
+    "no end": "<record><leader/>",
+    "two ends": f"{marc(0)}</record>",
+}
+
+
+@pytest.mark.parametrize("unusual", UNUSUAL.values(), ids=UNUSUAL)
+def test_compiled_code_finds_most_records_and_stops_before_an_unusual_one(unusual):
+    """It goes on behind that one; what stands between records is no part of them."""
+    usual = [marc(number, '\n<b:b c="x"> ! ? / </b:b>', attributes=' a="b"') for number in range(5)]
+    dump = collection(*usual, "text", unusual, *usual).encode()
+    found = cuts(dump)
+    assert found == cuts(dump, by_code=False)
+    name, starts, ends = np.frombuffer(b"record", np.uint8), np.empty(9, np.int64), np.empty(9, np.int64)
+    count = find_elements(np.frombuffer(dump, np.uint8), dump.index(b"<record"), name, starts, ends)
+    assert count == 5 + (unusual == UNUSUAL["two ends"])
+    assert [dump[start:end].decode() for start, end in zip(starts[:5], ends[:5], strict=True)] == usual
 
 
 @FEW

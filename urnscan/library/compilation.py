@@ -33,7 +33,10 @@ _WARC = (
     b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:0>\r\nContent-Type: application/http\r\n"
     b"Content-Length: 39\r\n\r\nHTTP/1.1 200 OK\r\nServer: x\r\n\r\nurn:x:y 8\r\n\r\n"
 )
-_MARC = b"00040nam a2200037 i 4500001000200000\x1e1\x1e\x1d"
+_DUMPS = {
+    "e.mrc": b"00040nam a2200037 i 4500001000200000\x1e1\x1e\x1d",
+    "f.xml": b"<record><leader></leader></record>",
+}
 _URN = b"urn:isbn:0451450523"
 _USE_HALF = "from urnscan.library.compilation import use_half; use_half()"
 
@@ -99,8 +102,9 @@ def _use_all() -> None:
         scan(folder, Path(folder) / "a.txt", rejects=True, progress=False)
         wait()
         scan(folder, syntax="rfc8141", equivalence="namespace", recover="all", not_nid="example", progress=False)
-        (Path(folder) / "e.mrc").write_bytes(_MARC)
-        deduplicate(Path(folder) / "e.mrc", fields=True, progress=False)
+        for name, dump in _DUMPS.items():
+            (Path(folder) / name).write_bytes(dump)
+        deduplicate(*(Path(folder) / name for name in _DUMPS), fields=True, progress=False)
 
 
 @contextlib.contextmanager

@@ -12,8 +12,11 @@ marc_columns: columns of what is found so.
 marc_carry: fields of MARC taken from one record and put into another.
 pica: PICA+, normalised and plain.
 xml_records: records cut out of XML.
+xml_runs: records in which nothing is unusual, many by one call of compiled code.
+xml_scope: the elements around a record, and their namespaces.
 xml_kinds: the table of XML formats, and their fields: MARCXML, MODS, Dublin Core, OAI-PMH, SRU and ONIX.
 marcxml: records of MARCXML without oddities, by a pattern.
+marcxml_runs: those in the most usual form, many by one call of compiled code.
 json_records: JSON Lines and arrays, also within objects.
 separated: CSV, TSV.
 named_values: values under names, in JSON and in CSV.

@@ -72,13 +72,16 @@ def _patterns(prefix: bytes) -> _Patterns:
 def plain_record(octets: bytes, declarations: bytes, tables: OctetTables) -> PlainRecord | None:
     """Read a record, in UTF-8, with the declarations of namespaces around it; None if it is not a plain one."""
     text = octets.replace(b"\r\n", b"\n") if b"\r" in octets else octets  # XML 1.0 §2.11
-    start = _START.match(text)
-    if not start or len(octets) >= DEFAULT_LIMITS or any(each in text for each in _RARE):
+    if len(octets) >= DEFAULT_LIMITS or any(each in text for each in _RARE) or not is_utf8(text):
         return None
-    patterns = _patterns(start[1])
-    if not (text.endswith(patterns.end) and is_utf8(text) and _is_start(start[0], declarations)):
+    start = usual_start(text, declarations)
+    if not start:
         return None
-    at, end = start.end(), len(text) - len(patterns.end)
+    tag, prefix = start
+    patterns = _patterns(prefix)
+    if not text.endswith(patterns.end):
+        return None
+    at, end = len(tag), len(text) - len(patterns.end)
     if found := patterns.leader.match(text, at, end):
         at = found.end()
     leader = _plain(found[1] or b"") if found else b""
@@ -86,13 +89,13 @@ def plain_record(octets: bytes, declarations: bytes, tables: OctetTables) -> Pla
     is_whole = sum([len(each[0]) for each in fields]) == end - at  # nothing stands between them
     if not is_whole or not leader.isascii():
         return None
-    heads = [head for each in fields if (head := _start_of(each[1] or each[3], len(start[1])))]
+    heads = [head for each in fields if (head := _start_of(each[1] or each[3], len(prefix)))]
     tags = {head.tag for head in heads}
     if len(heads) < len(fields) or not tags.isdisjoint(_LEADERS) or (b"200" in tags) == (b"245" in tags):
         return None
     name = family(b"200" in tags, b"245" in tags, str)
     wanted = tables.wanted[name]
-    code_at = len(start[1]) + len('subfield code="')
+    code_at = len(prefix) + len('subfield code="')
     held = []
     number = None
     for (tag, indicators), (_, _, value, _, subfields) in zip(heads, fields, strict=True):
@@ -103,6 +106,12 @@ def plain_record(octets: bytes, declarations: bytes, tables: OctetTables) -> Pla
     if any(len(field) > LONGEST_PACKED for _, field in held):
         return None
     return PlainRecord(number, MarcOctets(name, leader, len(fields), held))
+
+
+def usual_start(octets: bytes, declarations: bytes) -> tuple[bytes, bytes] | None:
+    """The start tag of a record, with the declarations of namespaces around it, and its prefix; None if it is not a usual one."""
+    start = _START.match(octets)
+    return (start[0], start[1]) if start and _is_start(start[0], declarations) else None
 
 
 def _in_iso_2709(subfields: bytes, code_at: int) -> bytes:

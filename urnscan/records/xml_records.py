@@ -10,14 +10,20 @@ of the document, and no DTD is read.
 from __future__ import annotations
 
 import functools
+import itertools
+import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+
+import numpy as np
 
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
 from urnscan.framing.lines import Damaged, too_long
+from urnscan.records.marc_fields import FAMILIES
 from urnscan.records.marc_octets import OctetTables
-from urnscan.records.marcxml import plain_record
+from urnscan.records.marcxml import plain_record, usual_start
+from urnscan.records.marcxml_runs import take_apart
 from urnscan.records.record import Cut, Record, RecordReader, decoded
 from urnscan.records.xml_kinds import (
     KINDS,
@@ -35,12 +41,13 @@ from urnscan.records.xml_kinds import (
     parse,
     texts,
 )
+from urnscan.records.xml_runs import find_elements
+from urnscan.records.xml_scope import NCNAME, PREFIX, Scope
 
-_NCNAME = rb"[A-Za-z_\x80-\xff][A-Za-z0-9_.\x80-\xff-]*+"
 _TAG = re.compile(  # a start tag in its loosest form, or an end tag
-    rb"<(/?)(" + _NCNAME + rb"(?::" + _NCNAME + rb")?+)(?=\s|/?>)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>"
+    rb"<(/?)(" + NCNAME + rb"(?::" + NCNAME + rb")?+)(?=\s|/?>)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>"
 )
-_DECLARATION = re.compile(rb"\sxmlns(?::(" + _NCNAME + rb"))?+\s*+=\s*+(\"[^\"]*+\"|'[^']*+')")
+_DECLARATION = re.compile(rb"\sxmlns(?::(" + NCNAME + rb"))?+\s*+=\s*+(\"[^\"]*+\"|'[^']*+')")
 _ENCODING = re.compile(
     rb"\sencoding\s*+=\s*+[\"']((?i:iso[-_]?8859|latin|windows|cp12|koi8|mac|gb|big5|euc|shift)[A-Za-z0-9._-]*+)"
 )
@@ -52,91 +59,17 @@ _DOCTYPE = re.compile(
 )
 _DOCUMENT = re.compile(rb"<(?:\?xml|!DOCTYPE)\s")  # begins a document
 _MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
-_PREFIX = re.compile(rb"[<\s](" + _NCNAME + rb"):")
 _NOTHING = re.compile(rb"(?!)")
 _HIDING = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
 
 # Elements in which a record may carry others: those of the libraries from whose records it was made.
-_EXTENSION = re.compile(rb"<(/?)(?:" + _NCNAME + rb":)?+(?:extension|extraRecordData)(?=[\s/>])[^<>]*+(?<!/)>")
+_EXTENSION = re.compile(rb"<(/?)(?:" + NCNAME + rb":)?+(?:extension|extraRecordData)(?=[\s/>])[^<>]*+(?<!/)>")
 
 _NEAR = 1 << 10  # octets to look ahead, as from a start tag to the first element in it; also the longest namespace
 _ASTRAY = 4  # octets that may be searched in vain for each octet read, so that time is linear
 _DOCTYPE_MOST = 1 << 16  # octets
-_DEEPEST = 1 << 8  # elements around a record
-_DECLARED_MOST = 1 << 14  # octets of namespaces declared around a record
-_FEW = 32  # prefixes; if more are in scope, only those are declared that a record uses
+_RUN = 1 << 10  # records that are found by one call
 _NONE: Mapping[bytes, bytes] = MappingProxyType({})
-
-
-class _Scope:
-    """The elements that are open around a record, with the namespaces that they declare."""
-
-    def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Begin a document."""
-        self.open: list[tuple[bytes, Mapping[bytes, bytes]]] = []
-        self.encoding = "utf-8"
-        self._deeper = 0  # elements beyond `_DEEPEST`, which no dump has: they are only counted
-        self._count = 0  # of declarations
-        self._declarations: bytes | None = None
-
-    def start(self, name: bytes, declared: Mapping[bytes, bytes]) -> None:
-        """Begin an element."""
-        if len(self.open) == _DEEPEST:
-            self._deeper += 1
-            return
-        self.open.append((name, declared))
-        self._changed(len(declared))
-
-    def end(self, name: bytes) -> None:
-        """End an element and all that is open in it; an end tag without a start tag is ignored."""
-        if self._deeper:
-            self._deeper -= 1
-            return
-        if all(name != opened for opened, _ in self.open):
-            return
-        ended = b""
-        while ended != name:
-            ended, declared = self.open.pop()
-            self._changed(-len(declared))
-        if not self.open:
-            self.clear()
-
-    def expanded(self, name: bytes, *declared: Mapping[bytes, bytes]) -> str:
-        """Expand a name to `{namespace}local`; `declared`: declarations besides those in scope, the innermost first."""
-        prefix, _, local_name = name.rpartition(b":")
-        uri = next((names[prefix] for names in declared if prefix in names), None) or self._uri(prefix) or b'""'
-        namespace = uri[1:-1].decode("utf-8", "replace").strip()
-        decoded = local_name.decode("utf-8", "replace")
-        return f"{{{namespace}}}{decoded}" if namespace else decoded
-
-    def declarations(self, record: bytes) -> bytes:
-        """Declare the namespaces in scope, or those of them that a record uses, as attributes in UTF-8."""
-        if self._count > _FEW:
-            return self._as_attributes((b"", *_PREFIX.findall(record)))
-        if self._declarations is None:
-            self._declarations = self._as_attributes(prefix for _, declared in self.open for prefix in declared)
-        return self._declarations
-
-    def _changed(self, declarations: int) -> None:
-        if declarations:
-            self._count += declarations
-            self._declarations = None
-
-    def _as_attributes(self, prefixes: Iterable[bytes]) -> bytes:
-        """Declarations of the namespaces of prefixes, as attributes of a tag."""
-        found = b""
-        for prefix in dict.fromkeys(prefixes):
-            uri = self._uri(prefix)
-            if uri and len(found) + len(uri) < _DECLARED_MOST:
-                found += b" xmlns%b%b=%b" % (b":" if prefix else b"", prefix, uri)
-        return found.decode(self.encoding, "replace").encode()
-
-    def _uri(self, prefix: bytes) -> bytes | None:
-        """Namespace of a prefix, in its quotes."""
-        return next((declared[prefix] for _, declared in reversed(self.open) if prefix in declared), None)
 
 
 class XmlRecords(RecordReader):
@@ -144,8 +77,10 @@ class XmlRecords(RecordReader):
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
-        self._scope = _Scope()
+        self._scope = Scope()
         self._tables = OctetTables(self)
+        self._runs = self._tables.of_runs()
+        self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
         self._kind: Kind | None = None
         self._empty: Kind | None = None
         self._name = b""  # name of the elements that are records, with its prefix
@@ -157,16 +92,57 @@ class XmlRecords(RecordReader):
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Find the records, each with its kind, the namespaces around it, and its encoding. `<records>` itself is none."""
         while kind := self.seek(buffer):
+            at = buffer.at
+            yield from self._whole(buffer, kind)
+            if buffer.at > at:
+                continue
             offset = buffer.offset
             length, damage = self._cut(buffer, kind)
             octets = buffer.take(length)
             yield damage or Cut(offset, octets, (kind.name, self._scope.declarations(octets), self._scope.encoding))
 
+    def _whole(self, buffer: Buffer, kind: Kind) -> Iterator[Cut]:
+        """Find the records from the next octet on that are held, up to one that is not held whole or in which anything is unusual."""
+        octets, count = buffer.octets, _RUN
+        name = np.frombuffer(self._name, np.uint8)
+        while count == _RUN:
+            base = buffer.offset - buffer.at
+            count = find_elements(np.frombuffer(octets, np.uint8), buffer.at, name, *self._places)
+            for start, end in zip(*(places[:count].tolist() for places in self._places), strict=True):
+                if end - start > LONGEST:
+                    return
+                buffer.at = end
+                record = octets[start:end]
+                yield Cut(base + start, record, (kind.name, self._scope.declarations(record), self._scope.encoding))
+
+    def records(self, cuts: Sequence[Cut]) -> Iterator[Record | Damaged]:
+        """Read several records."""
+        for around, run in itertools.groupby(cuts, operator.attrgetter("around")):
+            yield from self._of_run([*run], *around)
+
+    def _of_run(self, cuts: Sequence[Cut], kind: str, declarations: bytes, encoding: str) -> Iterator[Record | Damaged]:
+        """Read records with the same around them."""
+        starts = (usual_start(cut.octets, declarations) for cut in cuts)
+        start = next(filter(None, starts), None) if self._may_be_plain(kind, encoding) else None
+        parts = take_apart([cut.octets for cut in cuts], *start, self._runs) if start else itertools.repeat(None)
+        for cut, part in zip(cuts, parts, strict=False):
+            if part is None:
+                yield self.record(cut)
+                continue
+            number = next((decoded(field).strip() for tag, field in part.fields if tag == b"001"), None)
+            own = self._tables.own(FAMILIES[part.family], part.fields)
+            description = part.packed if self._is_described else b""
+            yield Record(cut.offset, cut.octets, number or None, (), tuple(dict.fromkeys(own)), description)
+
+    def _may_be_plain(self, kind: str, encoding: str) -> bool:
+        """Whether records may be plain ones of MARCXML, and texts are not wanted."""
+        return kind == "marcxml" and encoding == "utf-8" and not self.has_texts
+
     def record(self, cut: Cut) -> Record | Damaged:
         """Read a record."""
         offset, octets, (name_of_kind, declarations, encoding) = cut
         kind = KINDS[name_of_kind]
-        if name_of_kind == "marcxml" and encoding == "utf-8" and not self.has_texts:
+        if self._may_be_plain(name_of_kind, encoding):
             plain = plain_record(octets, declarations, self._tables)
             if plain is not None:
                 found, description = self._tables.read(plain.octets, len(octets))
@@ -371,7 +347,7 @@ def show_xml(octets: bytes) -> str:
 
     The namespaces around the record are not known here: local names tell what it is.
     """
-    prefixes = dict.fromkeys(_PREFIX.findall(octets))
+    prefixes = dict.fromkeys(PREFIX.findall(octets))
     try:
         record, _ = parse(octets, b"".join(b' xmlns:%b="%b"' % (each, each) for each in prefixes), "utf-8")
     except (ValueError, IndexError):  # not well-formed; no element
