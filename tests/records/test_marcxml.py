@@ -191,6 +191,13 @@ def test_compiled_code_leaves_any_other_record_alone(change):
     assert agree([USUAL.encode(), octets, USUAL.encode()]) == [True, False, True]
 
 
+def test_a_start_tag_with_what_may_be_no_character_is_left_to_lxml():
+    """U+FFFD begins like U+FFFE, which is no character, in octets."""
+    octets = USUAL.replace("Bibliographic", "Biblio\ufffdgraphic").encode()
+    assert agree([octets] * 2) == [False] * 2
+    assert not is_plain(octets)
+
+
 def test_records_with_other_facts_around_them_are_read_in_their_order():
     """Records of two documents come together: one of them declares another encoding."""
     latin = (AROUND[0], AROUND[1], "latin-1")

@@ -111,7 +111,9 @@ def plain_record(octets: bytes, declarations: bytes, tables: OctetTables) -> Pla
 def usual_start(octets: bytes, declarations: bytes) -> tuple[bytes, bytes] | None:
     """The start tag of a record, with the declarations of namespaces around it, and its prefix; None if it is not a usual one."""
     start = _START.match(octets)
-    return (start[0], start[1]) if start and _is_start(start[0], declarations) else None
+    if not start or any(each in start[0] for each in _RARE) or not _is_start(start[0], declarations):
+        return None
+    return start[0], start[1]
 
 
 def _in_iso_2709(subfields: bytes, code_at: int) -> bytes:
