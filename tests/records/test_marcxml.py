@@ -1,16 +1,19 @@
 """Plain records of MARCXML say what lxml reads in them, also where compiled code reads many; any other is left to lxml."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.reading import of_run
 from urnscan.framing.buffer import LONGEST
 from urnscan.records import xml_records
 from urnscan.records.fields import Own
 from urnscan.records.formats import description_of
 from urnscan.records.marc_octets import LONGEST_PACKED
-from urnscan.records.marcxml_runs import take_apart
-from urnscan.records.record import Cut, Record
+from urnscan.records.marc_runs import ALONE
+from urnscan.records.marcxml_runs import fields_of
+from urnscan.records.record import Cut, Record, Run
 from urnscan.records.xml_records import XmlRecords
 
 SLIM = "http://www.loc.gov/MARC21/slim"
@@ -112,17 +115,25 @@ USUAL = PLAIN.replace('ind2="0" ind1="1" tag="245"', 'tag="245" ind1="1" ind2="0
 START = '<record type="Bibliographic">'
 
 
+def run_of(records):
+    """Records that are found together, with white space between them."""
+    octets = b"\n ".join(records)
+    lengths = np.array([len(record) for record in records])
+    starts = np.cumsum([0, *lengths[:-1] + 2])
+    return Run(0, octets, starts, starts + lengths, AROUND)
+
+
 def taken(records, *, start=START, prefix=""):
     """Which records compiled code takes apart."""
-    tables = XmlRecords(own=True, described=True, keys=True)._tables.of_runs()
-    return [part is not None for part in take_apart(records, start.encode(), prefix.encode(), tables)]
+    tables, _ = XmlRecords(own=True, described=True, keys=True)._tables.compiled()
+    _, fields, _ = fields_of(run_of(records), start.encode(), prefix.encode(), tables)
+    return [family != ALONE for family in fields.families]
 
 
 def agree(records):
-    """Several records that are read together are those that are read one by one. Returns which compiled code takes."""
-    reader = XmlRecords(own=True, described=True, keys=True)
-    cuts = [Cut(at, octets, AROUND) for at, octets in enumerate(records)]
-    assert [*reader.records(cuts)] == [reader.record(cut) for cut in cuts]
+    """Records that are read together are those that are read one by one. Returns which compiled code takes."""
+    reader, run = XmlRecords(own=True, described=True, keys=True), run_of(records)
+    assert of_run(reader, run) == [reader.record(cut) for cut in run.cuts()]
     by_code = taken(records)
     assert not [octets for octets, is_taken in zip(records, by_code, strict=True) if is_taken and not is_plain(octets)]
     return by_code

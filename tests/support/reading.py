@@ -16,7 +16,7 @@ from urnscan.records import marc
 from urnscan.records.fields import Own
 from urnscan.records.record import Record, RecordReader, Run
 
-__all__ = ["buffer_of", "outline", "owns", "read_records", "set_longest"]
+__all__ = ["buffer_of", "of_run", "outline", "owns", "read_records", "set_longest"]
 
 
 def buffer_of(dump: bytes, sizes: Iterable[int | None] = (None,)) -> Buffer:
@@ -44,15 +44,20 @@ def read_records(
     for each in found:
         if isinstance(each, Run):
             singly = [reader.record(cut) for cut in each.cuts()]
-            assert _of_run(reader, each) == singly
+            assert of_run(reader, each) == [*map(_each_once, singly)]
             read += singly
         else:
             read.append(each if isinstance(each, Damaged) else reader.record(each))
     return read
 
 
-def _of_run(reader: RecordReader, run: Run) -> list[Record | Damaged]:
-    """The records of a run that are read together."""
+def _each_once(record: Record | Damaged) -> Record | Damaged:
+    """A record that names each of its own identifiers once."""
+    return record if isinstance(record, Damaged) else record._replace(own=tuple(dict.fromkeys(record.own)))
+
+
+def of_run(reader: RecordReader, run: Run) -> list[Record | Damaged]:
+    """The records of a run that are read together, each own identifier once."""
     columns = reader.columns(run)
     held = [
         (record, order, Own(text, values.scheme, values.is_key))
@@ -64,15 +69,15 @@ def _of_run(reader: RecordReader, run: Run) -> list[Record | Damaged]:
         by_record.setdefault(record, []).append(own)
     names, described = columns.identifiers.to_pylist(), columns.descriptions.to_pylist()
     return [
-        reader.record(cut)
+        _each_once(reader.record(cut))
         if columns.alone[at]
         else Record(
             cut.offset,
             cut.octets,
             names[at],
             (cut.octets,) if reader.has_texts else (),
-            tuple(by_record.get(at, ())),
-            described[at] if reader.described else b"",
+            tuple(dict.fromkeys(by_record.get(at, ()))),
+            described[at] if reader._is_described else b"",
         )
         for at, cut in enumerate(run.cuts())
     ]

@@ -7,7 +7,6 @@ Fields are written as in ISO 2709: `10␟aInks␟bA handbook`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,20 +15,17 @@ from urnscan.arrays.jit import compiled, inlined, inner
 from urnscan.arrays.octets import Integers, Octets
 from urnscan.records.marc_octets import is_utf8
 from urnscan.records.marc_runs import (
-    _ALONE,
-    _MOST_DIGITS,
     _NO_NUMBER,
     _TAG,
-    _TAGS,
-    ENTRY,
+    ALONE,
     LONGEST_PACKED,
-    Apart,
+    Fields,
     Tables,
     _number,
-    _Places,
     _write,
     _write_number,
 )
+from urnscan.records.record import Run
 from urnscan.records.xml_kinds import DEFAULT_LIMITS
 
 _LESS, _GREATER, _AMPERSAND, _BRACKET, _ZERO, _L = b"<>&]0L"
@@ -92,40 +88,40 @@ class Words(NamedTuple):
 
 @inner
 def _behind(octets: Octets, at: int, words: Words, word: int) -> int:
-    """Place behind a word that stands at a place; _ALONE if it does not. No word has a `<` inside: it ends any search."""
+    """Place behind a word that stands at a place; ALONE if it does not. No word has a `<` inside: it ends any search."""
     for place in range(words.limits[word], words.limits[word + 1]):
         octet, wanted = octets[at], words.octets[place]
         if octet != wanted and (wanted > _OF_CODE or _KINDS[octet] < wanted):
-            return _ALONE
+            return ALONE
         at += 1
     return at
 
 
 @inner
 def _word(octets: Octets, at: int, words: Words, first: int, last: int) -> tuple[int, int]:
-    """The first of some words that stands at a place, and the place behind it; `last` and _ALONE if none does."""
+    """The first of some words that stands at a place, and the place behind it; `last` and ALONE if none does."""
     for word in range(first, last):
         behind = _behind(octets, at, words, word)
-        if behind != _ALONE:
+        if behind != ALONE:
             return word, behind
-    return last, _ALONE
+    return last, ALONE
 
 
 @inlined
 def _text(octets: Octets, at: int, words: Words, out: Octets, to: int) -> tuple[int, int]:
-    """Write the text up to the next `<`, without references; the places behind both. The first is _ALONE if it is not plain."""
+    """Write the text up to the next `<`, without references; the places behind both. The first is ALONE if it is not plain."""
     while octets[at] != _LESS:
         octet = octets[at]
         if octet == _AMPERSAND:
             reference, at = _word(octets, at, words, _REFERENCES, _START)
-            if at == _ALONE:
+            if at == ALONE:
                 break
             octet = _CHARACTERS[reference - _REFERENCES]
             at -= 1
         elif _KINDS[octet] == _ODD:
             is_character = octet == _GREATER and octets[at - 1] != _BRACKET
             if not is_character and (octet != _RARE or octets[at + 1] == _RARE_NEXT):
-                at = _ALONE
+                at = ALONE
                 break
         out[to] = octet
         at += 1
@@ -148,11 +144,11 @@ def _tag(octets: Octets, place: int, word: int) -> int:
 
 @inlined
 def _fields(
-    octets: Octets, at: int, words: Words, places: _Places, out: Octets, row: int, to: int
+    octets: Octets, at: int, words: Words, fields: Fields, out: Octets, row: int, to: int
 ) -> tuple[int, int, int]:
     """Write the leader and the fields from a place on: the place behind the record, the rows and the octets written.
 
-    The place is _ALONE if the record is not plain. Before each field stands its tag.
+    The place is ALONE if the record is not plain. Before each field stands its tag.
     """
     tag, first = _WRONG, to
     is_inside = False  # of a data field
@@ -161,12 +157,12 @@ def _fields(
             at += 1
         word, at = _word(octets, at, words, 0, _TAGS_END)
         if word == _TAGS_END or word == _END or (word <= _DATA_END) != is_inside:
-            return (at if word == _END and not is_inside else _ALONE), row, to
+            return (at if word == _END and not is_inside else ALONE), row, to
         if word >= _DATA:
             place = at - (_DATA_BACK if word == _DATA else _CONTROL_BACK)
             tag = _tag(octets, place, word)
             if tag == _WRONG:
-                return _ALONE, row, to
+                return ALONE, row, to
             first = to = _write(octets, place, place + _TAG, out, to)
         if word == _DATA:
             out[to], out[to + 1] = octets[at - _FIRST_BACK], octets[at - _CODE_BACK]
@@ -178,104 +174,97 @@ def _fields(
             to += 2
         if word != _DATA_END:
             at, to = _text(octets, at, words, out, to)
-            if at != _ALONE:
+            if at != ALONE:
                 at = _behind(octets, at, words, _TAGS_END + word)
-            if at == _ALONE:
-                return _ALONE, row, to
+            if at == ALONE:
+                return ALONE, row, to
         elif to == first + 2:  # no subfield
-            return _ALONE, row, to
+            return ALONE, row, to
         if word != _SUBFIELD:
-            places.tags[row], places.fields[row, 0], places.fields[row, 1] = tag, first, to
+            fields.tags[row], fields.places[row, 0], fields.places[row, 1] = tag, first, to
             row += 1
             is_inside = False
 
 
 @inlined
-def _family(places: _Places, row: int, last: int, tables: Tables, out: Octets) -> int:
-    """1 for a record with a field 200, 0 with a field 245; _ALONE if it has both or none, or is not plain otherwise."""
+def _family(fields: Fields, row: int, last: int, tables: Tables, out: Octets) -> int:
+    """1 for a record with a field 200, 0 with a field 245; ALONE if it has both or none, or is not plain otherwise."""
     leaders = numbers = 0
     has_200 = has_245 = is_long = False
     for field in range(row, last):
-        tag = places.tags[field]
+        tag = fields.tags[field]
         leaders += tag == _LEADER_TAG
         numbers += tag == _NUMBER_TAG
         has_200 |= tag == 200
         has_245 |= tag == 245
-    if has_200 == has_245 or leaders != 1 or places.tags[row] != _LEADER_TAG or numbers > 1:
-        return _ALONE
+    if has_200 == has_245 or leaders != 1 or fields.tags[row] != _LEADER_TAG or numbers > 1:
+        return ALONE
     every = np.uint8(0)
-    for place in range(places.fields[row, 0], places.fields[row, 1]):
+    for place in range(fields.places[row, 0], fields.places[row, 1]):
         every |= out[place]
     family = int(has_200)
     for field in range(row + 1, last):
-        tag = max(places.tags[field], _LEADER_TAG)
+        tag = max(fields.tags[field], _LEADER_TAG)
         is_wanted = tables.is_given[family, tag] or tables.is_packed[family, tag]
-        is_long |= is_wanted and places.fields[field, 1] - places.fields[field, 0] > LONGEST_PACKED
-    return family if every <= _ASCII and not is_long else _ALONE
+        is_long |= is_wanted and fields.places[field, 1] - fields.places[field, 0] > LONGEST_PACKED
+    return family if every <= _ASCII and not is_long else ALONE
 
 
 @compiled
-def find_fields(octets: Octets, ends: Integers, words: Words, tables: Tables, places: _Places, out: Octets) -> int:
-    """Find the fields of records that lie end to end, write them into `out`, and pack descriptions; the number of the fields.
+def find_fields(
+    octets: Octets, starts: Integers, ends: Integers, words: Words, tables: Tables, fields: Fields, out: Octets
+) -> int:
+    """Find the fields of records, write them into `out`, and pack their descriptions; the number of the fields that are given.
 
-    `ends`: the ends of the records. Octets are in UTF-8, and no record has DEFAULT_LIMITS octets.
+    Octets are in UTF-8, and no record has DEFAULT_LIMITS octets.
     """
-    start = row = at = to = 0
+    row = at = to = 0
     for record in range(len(ends)):
-        end, before, last, written = ends[record], row, row, to
-        behind = family = _ALONE
+        start, end, last, written = starts[record], ends[record], row, to
+        behind = family = ALONE
         size = words.limits[_END + 1] - words.limits[_END]
         if end - start > size and _behind(octets, end - size, words, _END) == end:
             behind = _behind(octets, start, words, _START)
-        if behind != _ALONE:
-            behind, last, written = _fields(octets, behind, words, places, out, row, to)
+        if behind != ALONE:
+            behind, last, written = _fields(octets, behind, words, fields, out, row, to)
         if behind == end:
-            family = _family(places, row, last, tables, out)
-        if family != _ALONE:
+            family = _family(fields, row, last, tables, out)
+        if family != ALONE:
             name = tables.names[family]
-            at = _write(name, 0, len(name), places.packed, at)
+            at = _write(name, 0, len(name), fields.packed, at)
             total, to = last - row - 1, written
             for field in range(row, last):
-                tag, first, behind = places.tags[field], places.fields[field, 0], places.fields[field, 1]
+                tag, first, behind = fields.tags[field], fields.places[field, 0], fields.places[field, 1]
                 if tag == _LEADER_TAG:
-                    at = _write_number(total, places.packed, _write(out, first, behind, places.packed, at))
+                    at = _write_number(total, fields.packed, _write(out, first, behind, fields.packed, at))
                 elif tag != _NO_NUMBER:
+                    if tag == _NUMBER_TAG:
+                        fields.numbers[record, 0], fields.numbers[record, 1] = first, behind
                     if tables.is_packed[family, tag]:
-                        at = _write(out, first - _TAG - 1, behind, places.packed, at)
+                        at = _write(out, first - _TAG - 1, behind, fields.packed, at)
                     if tables.is_given[family, tag]:
-                        places.tags[row], places.fields[row, 0], places.fields[row, 1] = tag, first, behind
+                        fields.tags[row], fields.places[row, 0], fields.places[row, 1] = tag, first, behind
                         row += 1
             at -= 1  # no terminator at the end
-        places.families[record], places.counts[record], places.ends[record] = family, row - before, at
-        start = end
+        fields.families[record], fields.ends[record], fields.packed_ends[record + 1] = family, row, at
     return row
 
 
-def take_apart(records: Sequence[bytes], start: bytes, prefix: bytes, tables: Tables) -> Iterator[Apart | None]:
-    """Take records apart; None for one that is not plain. `start`: their start tag, which is well-formed, with its prefix."""
-    octets = b"".join(records)
-    if b"\r" in octets or not is_utf8(octets) or max(map(len, records)) >= DEFAULT_LIMITS:
-        records = [_in_use(record) for record in records]
+def fields_of(run: Run, start: bytes, prefix: bytes, tables: Tables) -> tuple[Octets, Fields, int]:
+    """The fields of records, the octets in which they stand, and their number.
+
+    `start`: the start tag of the records, which is well-formed, with the prefix of its name.
+    """
+    octets, starts, ends = run.octets, run.starts, run.ends
+    if b"\r" in octets or not is_utf8(octets) or (ends - starts).max() >= DEFAULT_LIMITS:
+        records = [_in_use(cut.octets) for cut in run.cuts()]
         octets = b"".join(records)
-    count, most = len(records), len(octets) // ENTRY  # an entry of ISO 2709 is shorter than any element
-    places = _Places(
-        np.empty(count, np.int16),
-        np.empty(count, np.int64),
-        np.empty(most, np.int16),
-        np.empty((most, 2), np.int64),
-        np.empty(len(octets) + count * (max(map(len, tables.names)) + _MOST_DIGITS), np.uint8),
-        np.empty(count, np.int64),
-    )
-    out = np.empty(len(octets), np.uint8)
-    ends = np.cumsum([len(record) for record in records])
-    rows = find_fields(np.frombuffer(octets, np.uint8), ends, Words.of(start, prefix), tables, places, out)
-    written = out.data
-    found = zip(places.tags[:rows].tolist(), places.fields[:rows].tolist(), strict=True)
-    fields = [(_TAGS[tag], bytes(written[first:behind])) for tag, (first, behind) in found]
-    at = begin = 0
-    for family, given, end in zip(places.families.tolist(), places.counts.tolist(), places.ends.tolist(), strict=True):
-        yield Apart(family, fields[at : at + given], places.packed[begin:end].tobytes()) if family != _ALONE else None
-        at, begin = at + given, end
+        lengths = np.array([len(record) for record in records])
+        ends = np.cumsum(lengths)
+        starts = ends - lengths
+    fields, out = Fields.of(len(ends), len(octets), tables), np.empty(len(octets), np.uint8)
+    words = Words.of(start, prefix)
+    return out, fields, find_fields(np.frombuffer(octets, np.uint8), starts, ends, words, tables, fields, out)
 
 
 def _in_use(record: bytes) -> bytes:

@@ -10,21 +10,19 @@ of the document, and no DTD is read.
 from __future__ import annotations
 
 import functools
-import itertools
-import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
 
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
 from urnscan.framing.lines import Damaged, too_long
-from urnscan.records.marc_fields import FAMILIES
+from urnscan.records.marc_columns import MarcColumns
 from urnscan.records.marc_octets import OctetTables
 from urnscan.records.marcxml import plain_record, usual_start
-from urnscan.records.marcxml_runs import take_apart
-from urnscan.records.record import Cut, Record, RecordReader, decoded
+from urnscan.records.marcxml_runs import fields_of
+from urnscan.records.record import Columns, Cut, Record, RecordReader, Run, decoded
 from urnscan.records.xml_kinds import (
     KINDS,
     TOLD_BY_BEGINNING,
@@ -68,7 +66,8 @@ _EXTENSION = re.compile(rb"<(/?)(?:" + NCNAME + rb":)?+(?:extension|extraRecordD
 _NEAR = 1 << 10  # octets to look ahead, as from a start tag to the first element in it; also the longest namespace
 _ASTRAY = 4  # octets that may be searched in vain for each octet read, so that time is linear
 _DOCTYPE_MOST = 1 << 16  # octets
-_RUN = 1 << 10  # records that are found by one call
+_NO_START = b">", b""  # no record begins so
+_RUN = 1 << 12  # records that are found by one call
 _NONE: Mapping[bytes, bytes] = MappingProxyType({})
 
 
@@ -79,7 +78,7 @@ class XmlRecords(RecordReader):
         super().__init__(own=own, described=described, keys=keys)
         self._scope = Scope()
         self._tables = OctetTables(self)
-        self._runs = self._tables.of_runs()
+        self._columns = MarcColumns(self._tables)
         self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
         self._kind: Kind | None = None
         self._empty: Kind | None = None
@@ -90,49 +89,53 @@ class XmlRecords(RecordReader):
         self._vain: dict[bytes, int] = {}  # ends of comments and the like -> offset before which none stands
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records, each with its kind, the namespaces around it, and its encoding. `<records>` itself is none."""
+        """Find the records one by one."""
+        for each in self.found(buffer):
+            if isinstance(each, Run):
+                yield from each.cuts()
+            else:
+                yield each
+
+    def found(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
+        """Find the records, each with its kind, the namespaces around it, and its encoding; those of MARCXML in runs.
+
+        `<records>` itself is none.
+        """
         while kind := self.seek(buffer):
-            at = buffer.at
-            yield from self._whole(buffer, kind)
-            if buffer.at > at:
+            if run := self._run(buffer, kind):
+                if self._may_be_plain(kind.name, self._scope.encoding) and not self._scope.is_large:
+                    yield run
+                else:
+                    yield from (cut._replace(around=self._around(kind, cut.octets)) for cut in run.cuts())
                 continue
             offset = buffer.offset
             length, damage = self._cut(buffer, kind)
             octets = buffer.take(length)
-            yield damage or Cut(offset, octets, (kind.name, self._scope.declarations(octets), self._scope.encoding))
+            yield damage or Cut(offset, octets, self._around(kind, octets))
 
-    def _whole(self, buffer: Buffer, kind: Kind) -> Iterator[Cut]:
-        """Find the records from the next octet on that are held, up to one that is not held whole or in which anything is unusual."""
-        octets, count = buffer.octets, _RUN
-        name = np.frombuffer(self._name, np.uint8)
-        while count == _RUN:
-            base = buffer.offset - buffer.at
-            count = find_elements(np.frombuffer(octets, np.uint8), buffer.at, name, *self._places)
-            for start, end in zip(*(places[:count].tolist() for places in self._places), strict=True):
-                if end - start > LONGEST:
-                    return
-                buffer.at = end
-                record = octets[start:end]
-                yield Cut(base + start, record, (kind.name, self._scope.declarations(record), self._scope.encoding))
+    def _around(self, kind: Kind, octets: bytes) -> tuple[str, bytes, str]:
+        return kind.name, self._scope.declarations(octets), self._scope.encoding
 
-    def records(self, cuts: Sequence[Cut]) -> Iterator[Record | Damaged]:
-        """Read several records."""
-        for around, run in itertools.groupby(cuts, operator.attrgetter("around")):
-            yield from self._of_run([*run], *around)
+    def _run(self, buffer: Buffer, kind: Kind) -> Run | None:
+        """Take the records from the next octet on, up to one that is not held whole or is unusual; None if there are none."""
+        octets, at = buffer.octets, buffer.at
+        if len(octets) - at > LONGEST:  # one of them may be too long
+            return None
+        starts, ends = self._places
+        count = find_elements(np.frombuffer(octets, np.uint8), at, np.frombuffer(self._name, np.uint8), starts, ends)
+        if not count:
+            return None
+        found = octets[at : ends[count - 1]]
+        run = Run(buffer.offset, found, starts[:count] - at, ends[:count] - at, self._around(kind, found))
+        buffer.at += len(found)
+        return run
 
-    def _of_run(self, cuts: Sequence[Cut], kind: str, declarations: bytes, encoding: str) -> Iterator[Record | Damaged]:
-        """Read records with the same around them."""
-        starts = (usual_start(cut.octets, declarations) for cut in cuts)
-        start = next(filter(None, starts), None) if self._may_be_plain(kind, encoding) else None
-        parts = take_apart([cut.octets for cut in cuts], *start, self._runs) if start else itertools.repeat(None)
-        for cut, part in zip(cuts, parts, strict=False):
-            if part is None:
-                yield self.record(cut)
-                continue
-            number = next((decoded(field).strip() for tag, field in part.fields if tag == b"001"), None)
-            own = self._tables.own(FAMILIES[part.family], part.fields)
-            description = part.packed if self._is_described else b""
-            yield Record(cut.offset, cut.octets, number or None, (), tuple(dict.fromkeys(own)), description)
+    def columns(self, run: Run) -> Columns:
+        """Read the records of a run together."""
+        _, declarations, _ = run.around
+        starts = (usual_start(cut.octets, declarations) for cut in run.cuts())
+        start, prefix = next(filter(None, starts), _NO_START)
+        return self._columns.of_fields(*fields_of(run, start, prefix, self._columns.compiled))
 
     def _may_be_plain(self, kind: str, encoding: str) -> bool:
         """Whether records may be plain ones of MARCXML, and texts are not wanted."""

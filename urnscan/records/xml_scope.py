@@ -59,9 +59,14 @@ class Scope:
         decoded = local_name.decode("utf-8", "replace")
         return f"{{{namespace}}}{decoded}" if namespace else decoded
 
+    @property
+    def is_large(self) -> bool:
+        """Whether so many namespaces are in scope that a record is given only those that it uses."""
+        return self._count > _FEW
+
     def declarations(self, record: bytes) -> bytes:
         """Declare the namespaces in scope, or those of them that a record uses, as attributes in UTF-8."""
-        if self._count > _FEW:
+        if self.is_large:
             return self._as_attributes((b"", *PREFIX.findall(record)))
         if self._declarations is None:
             self._declarations = self._as_attributes(prefix for _, declared in self.open for prefix in declared)
