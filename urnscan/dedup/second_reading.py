@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import tempfile
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import IO
 from urnscan.errors import FatalError, SourceError
 from urnscan.framing.buffer import Buffer
 from urnscan.records.formats import Format
+from urnscan.sources.checksum import fastest_crc32
 from urnscan.sources.documents import Document
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Reading
@@ -116,7 +116,7 @@ class SummedReader:
         self.octets += got
         self.on_read(got)
         if self.want_checksum:
-            self.checksum = zlib.crc32(view[:got], self.checksum)
+            self.checksum = fastest_crc32()(view[:got], self.checksum)
         if self.spool is not None:
             self.spool.keep(view[:got])
         return got

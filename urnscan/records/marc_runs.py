@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from urnscan.arrays.jit import compiled, inner
-from urnscan.arrays.octets import Integers, Octets
+from urnscan.arrays.octets import Integers, Octets, copy
 from urnscan.arrays.strings import Offsets
 
 LEADER, ENTRY = 24, 12  # octets of the leader, and of each entry of the directory
@@ -170,9 +170,7 @@ class Values(NamedTuple):
 @inner
 def _write(given: Octets, start: int, end: int, out: Octets, at: int) -> int:
     """Write a part of `given` and a field terminator; the place behind them."""
-    for place in range(start, end):
-        out[at] = given[place]
-        at += 1
+    at = copy(given, start, end, out, at)
     out[at] = _FIELD_END
     return at + 1
 

@@ -30,6 +30,7 @@ archives: tar, zip, WARC, mail, PDF -> members.
 tables: Parquet, Arrow, Avro, ORC, SQLite, CSV, JSON -> values.
 encodings: UTF-16 and other encodings -> UTF-8.
 reader: the protocol of all that gives octets.
+checksum: CRC-32 of octets.
 buffer: octets that are looked at before they are taken, and read again.
 layers: limits, failed checksums and names that the nested readers of one input share.
 documents: what comes out: texts, and columns of values.

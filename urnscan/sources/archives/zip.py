@@ -11,8 +11,9 @@ import sys
 from collections.abc import Iterator
 
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.sources.archives.zip_entries import FIXED, MEMBER, Header, Whole, descriptor, fastest_crc32
+from urnscan.sources.archives.zip_entries import FIXED, MEMBER, Header, Whole, descriptor
 from urnscan.sources.buffer import Buffer, CutError
+from urnscan.sources.checksum import fastest_crc32
 from urnscan.sources.compression.replay import BrokenError, ChecksumError
 from urnscan.sources.documents import Label, Member, Texts
 from urnscan.sources.layers import Layer

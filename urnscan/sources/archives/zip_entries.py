@@ -3,15 +3,15 @@
 The names are those of APPNOTE.TXT 6.3.10.
 """
 
-import functools
 import re
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from urnscan.sources.buffer import Buffer, CutError
+from urnscan.sources.checksum import fastest_crc32
 from urnscan.sources.compression import decoders, frames
 
 MEMBER = b"PK\x03\x04"
@@ -153,16 +153,6 @@ class Whole(NamedTuple):
         if found is None or found[1] != header.crc:
             return None
         return cls(header.name, found[0], end, is_compressed)
-
-
-@functools.cache
-def fastest_crc32() -> Callable[..., int]:
-    """The function for CRC-32 of isal, or of zlib."""
-    try:
-        from isal.isal_zlib import crc32  # noqa: PLC0415 (there is none for some machines)
-    except ImportError:
-        from zlib import crc32  # noqa: PLC0415
-    return crc32
 
 
 def descriptor(buffer: Buffer, crc: int, compressed: int, size: int) -> tuple[int, bool]:
