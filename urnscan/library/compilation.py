@@ -19,6 +19,7 @@ from urnscan.arrays import jit, object_code
 from urnscan.display.text import counted
 from urnscan.library.deduplication import deduplicate
 from urnscan.library.scans import scan
+from urnscan.records.marc import FEW
 from urnscan.run.options import Options
 from urnscan.scanner.views import KINDS
 from urnscan.scanner.views.recovery import RecoveringScanner
@@ -33,8 +34,11 @@ _WARC = (
     b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:0>\r\nContent-Type: application/http\r\n"
     b"Content-Length: 39\r\n\r\nHTTP/1.1 200 OK\r\nServer: x\r\n\r\nurn:x:y 8\r\n\r\n"
 )
+_RECORD = (
+    b"00088nam a2200061 i 4500001000200000020001800002245000600020\x1e1\x1e  \x1fa9783161484100\x1e  \x1faA\x1e\x1d"
+)
 _DUMPS = {
-    "e.mrc": b"00040nam a2200037 i 4500001000200000\x1e1\x1e\x1d",
+    "e.mrc": _RECORD * FEW,
     "f.xml": b"<record><leader></leader></record>",
 }
 _URN = b"urn:isbn:0451450523"
