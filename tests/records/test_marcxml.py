@@ -202,6 +202,14 @@ def test_compiled_code_leaves_any_other_record_alone(change):
     assert agree([USUAL.encode(), octets, USUAL.encode()]) == [True, False, True]
 
 
+def test_records_that_are_read_together_have_no_descriptions_where_none_are_wanted():
+    """Formats of things stood in the table of clusters, and only for such records."""
+    run = run_of([USUAL.encode()] * 2)
+    described, bare = (XmlRecords(own=True, described=is_wanted).columns(run) for is_wanted in (True, False))
+    assert [description_of(each).title for each in described.descriptions.to_pylist()] == ["Äpfel & Birnen <"] * 2
+    assert bare.descriptions.to_pylist() == [b""] * 2
+
+
 def test_a_start_tag_with_what_may_be_no_character_is_left_to_lxml():
     """U+FFFD begins like U+FFFE, which is no character, in octets."""
     octets = USUAL.replace("Bibliographic", "Biblio\ufffdgraphic").encode()

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
+import pyarrow as pa
 
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
 from urnscan.framing.lines import Damaged, too_long
@@ -135,7 +136,9 @@ class XmlRecords(RecordReader):
         _, declarations, _ = run.around
         starts = (usual_start(cut.octets, declarations) for cut in run.cuts())
         start, prefix = next(filter(None, starts), _NO_START)
-        return self._columns.of_fields(*fields_of(run, start, prefix, self._columns.compiled))
+        columns = self._columns.of_fields(*fields_of(run, start, prefix, self._columns.compiled))
+        nothing = pa.repeat(pa.scalar(b"", pa.binary()), len(run.ends))
+        return columns if self._is_described else columns._replace(descriptions=nothing)
 
     def _may_be_plain(self, kind: str, encoding: str) -> bool:
         """Whether records may be plain ones of MARCXML, and texts are not wanted."""
