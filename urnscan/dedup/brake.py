@@ -78,12 +78,11 @@ class Brake:
         on_units: Callable[[int], object] = lambda _: None,
         results: Results = map,
     ) -> Braked:
-        """Cut all components into clusters. Without aspects that must `agree`, and without `never`, only those
-        that are too large are cut.
+        """Cut all components into clusters. Without aspects that must `agree`, and without `never`, only those that are too
+        large are cut.
 
         `on_units` is called with the number of units compared since its last call. `results` calls the function that cuts a
-        part, perhaps in processes. Raises FatalError if the disk fails, or
-        a process.
+        part, perhaps in processes. Raises FatalError if the disk fails or a process dies.
         """
         reasons = np.zeros(len(self._begins), np.uint16)  # by unit
         reasons[self._is_large[self._component[self._begins]]] = TOO_LARGE

@@ -170,7 +170,7 @@ class _JoinedPart(NamedTuple):
 def _join(trust: _Trust, max_class: int, rows: pa.Table) -> _JoinedPart:
     """Join the edges of a part."""
     record, edge = (numbers(rows.column(name).combine_chunks()) for name in ("record", "edge"))
-    urn = rows.column("urn").combine_chunks().dictionary_encode()
+    urn = rows.column("urn").dictionary_encode().combine_chunks()
     codes = numbers(urn.indices)
     sizes = np.bincount(codes, minlength=len(urn.dictionary))
     level = trust.levels(urn.dictionary)

@@ -121,7 +121,7 @@ class _Components:
         self._edges = np.stack([self._number[place[edge]], part.class_, part.level, place[edge]])
         rows = part.described
         at = place[np.searchsorted(unit, numbers(rows.column("unit").combine_chunks()))]
-        self._code, self._described = _descriptions(at, rows.column("description").combine_chunks(), len(unit))
+        self._code, self._described = _descriptions(at, rows.column("description"), len(unit))
         self._never: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for pair in part.never:
             one, other = place[np.searchsorted(unit, pair)].tolist()
@@ -135,11 +135,10 @@ class _Components:
         self._is_unsure[number[level == UNSURE]] = True
         is_alike[list(self._never)] = False
         self._is_alike = is_alike & ~self._is_unsure
+        """Whether all units of a component have the same description, which cannot contradict itself."""
 
     def alike(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Places of the units of components in which all have the same description, which cannot contradict itself: the
-        first of its component for each of the others.
-        """
+        """Places of units whose component needs no comparison: the first one of the component, and each of the others."""
         each = np.flatnonzero(self._is_alike[self._number])
         lead = self._begins[self._number[each]]
         is_other = each != lead
@@ -163,12 +162,12 @@ class _Components:
             start = end
 
 
-def _descriptions(place: npt.NDArray[np.intp], texts: pa.StringArray, count: int) -> tuple[Numbers, list[str]]:
+def _descriptions(place: npt.NDArray[np.intp], texts: pa.ChunkedArray, count: int) -> tuple[Numbers, list[str]]:
     """All descriptions, and which of them each of `count` units has; `place` has the unit of each row.
 
     Of several rows of one unit, the first one that has a value counts, aspect by aspect.
     """
-    encoded = texts.dictionary_encode()
+    encoded = texts.dictionary_encode().combine_chunks()
     different = [as_text(NOTHING), *encoded.dictionary.to_pylist()]
     of_row = numbers(encoded.indices) + np.int32(1)
     code = np.zeros(count, np.int32)
