@@ -19,7 +19,7 @@ MARK = b"\xef\xbb\xbf"
 """Byte order mark of UTF-8."""
 BETWEEN = re.compile(rb"[\s\0\x1a]{1,1024}")
 """White space, NUL and SUB (the end of DOS files), which part records in many dumps."""
-_BLOCK = 1 << 20  # octets read at a time
+_BLOCK = 1 << 22  # octets read at a time
 
 
 class Buffer:

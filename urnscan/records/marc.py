@@ -48,7 +48,7 @@ _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za
 _ENTRY = struct.Struct("3s4s5s")  # of the directory: tag, length and place of a field
 FEW = 32
 """Records that are read together at least; fewer take less time one by one."""
-_RUN = 1 << 12  # records that are found by one call
+_RUN = 1 << 13  # records that are found by one call
 _LONGEST = 99_999  # octets that a leader can give
 _LONGEST_FIELD = 9_999  # octets; the entry of a longer field cannot give its length
 _FILLER = b"\x1e \0\r\n"  # may stand behind the last field
