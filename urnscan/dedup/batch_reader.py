@@ -17,7 +17,7 @@ from urnscan.framing.lines import Damaged
 from urnscan.records.fields import Own
 from urnscan.records.identifier_columns import as_texts
 from urnscan.records.identifiers import as_text, with_wrong_digit
-from urnscan.records.keys import KeyReader
+from urnscan.records.keys import LAST, KeyReader
 from urnscan.records.record import Columns, Cut, OrderedText, Record, RecordReader, Run
 from urnscan.run.options import Options
 from urnscan.run.pieces import Counts
@@ -78,7 +78,9 @@ class _Rows:
             texts = cut(np.frombuffer(run.octets, np.uint8), starts.astype(np.int32), ends.astype(np.int32))
             self.texts.add(row[is_read], np.zeros(len(starts), np.int64), string_array(*texts))
         if self._key_reader is not None:
-            self.keys.add_each(self._key_reader.of_run(run, columns), row)
+            self.keys.add_each(self._key_reader.of_run(columns), row)
+            if (of_octets := self._key_reader.of_octets(run)) is not None:
+                self.keys.add(row[is_read], np.full(len(starts), LAST), of_octets.filter(flag_array(is_read)))
         digests = np.zeros(len(starts), np.int64)
         if self._wanted.digests:
             places = zip(starts.tolist(), ends.tolist(), strict=True)

@@ -13,12 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+import numpy as np
+import pyarrow as pa
+
+from urnscan.arrays.arrow import string_array
 from urnscan.records.fields import Own, read_data, with_source
 from urnscan.records.identifiers import names_other
 from urnscan.records.record import Columns, OrderedText, Record, Run, whole
 
 URN = "urn"
 """The kind of key that every record may have without fields: a URN."""
+LAST = (1 << 63) - 1
+"""The order of keys that stand behind all others of their record."""
 _ANY = "*"
 _IN_LIST = re.compile("[,;|]")
 _LONGEST = 2_000  # characters of a value; no identifier has as many
@@ -26,7 +32,7 @@ _FILLERS = frozenset(("none", "null", "unknown", "n/a", "na", "nan"))
 _LONGEST_FILLER = max(map(len, _FILLERS))
 _PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")  # host and path alone
 _MOST_SCHEMES = 1 << 10  # kinds of identifiers that are kept in mind: a dump may name any
-_LAST = (1 << 63) - 1  # the order of keys that stand behind all others of their record
+_OCTETS = "octets:"
 _DIGEST = 12  # octets: of 10^9 records two different ones have the same by a chance of 1 to 10^10
 
 
@@ -168,11 +174,11 @@ class KeyReader:
         if name:
             found += self._of_number(name, institution, agency)
         if "octets" in self._names:
-            found.append(_key_of_octets(record.octets.strip()))
+            found.append(_OCTETS + _digest(record.octets.strip()).hex())
         return list(dict.fromkeys(found))
 
-    def of_run(self, run: Run, columns: Columns) -> list[OrderedText]:
-        """The keys of the records of a run, each as often as an identifier gives it."""
+    def of_run(self, columns: Columns) -> list[OrderedText]:
+        """The keys of the records of a run but `of_octets`, each as often as an identifier gives it."""
         found: list[OrderedText] = []
         sources: dict[str, dict[int, str]] = {"institution": {}, "firstagency": {}}
         names = dict(enumerate(columns.identifiers.to_pylist())) if self._named else {}
@@ -193,14 +199,20 @@ class KeyReader:
         for record, name in names.items():
             if name:
                 keys = self._of_number(name, institution.get(record, ""), agency.get(record, ""))
-                found += [(record, _LAST, key) for key in keys]
-        if "octets" in self._names:
-            octets = memoryview(run.octets)
-            places = zip(run.starts.tolist(), run.ends.tolist(), columns.alone.tolist(), strict=True)
-            for record, (start, end, is_alone) in enumerate(places):
-                if not is_alone:
-                    found.append((record, _LAST, _key_of_octets(octets[start:end])))
+                found += [(record, LAST, key) for key in keys]
         return found
+
+    def of_octets(self, run: Run) -> pa.StringArray | None:
+        """The key of each record of a run by its octets, which have no white space around them; None if these are not wanted."""
+        if "octets" not in self._names:
+            return None
+        octets = memoryview(run.octets)
+        places = zip(run.starts.tolist(), run.ends.tolist(), strict=True)
+        digests = b"".join([_digest(octets[start:end]) for start, end in places]).hex().encode()
+        written = np.empty((len(run.ends), len(_OCTETS) + 2 * _DIGEST), np.uint8)
+        written[:, : len(_OCTETS)] = np.frombuffer(_OCTETS.encode(), np.uint8)
+        written[:, len(_OCTETS) :] = np.frombuffer(digests, np.uint8).reshape(-1, 2 * _DIGEST)
+        return string_array(written.ravel(), np.arange(0, written.size + 1, written.shape[1], dtype=np.int32))
 
     def of_own(self, own: Own) -> Sequence[str]:
         """The keys in an own identifier."""
@@ -227,8 +239,8 @@ class KeyReader:
         return _Spellings(rows) if rows else None
 
 
-def _key_of_octets(octets: bytes | memoryview) -> str:
-    return "octets:" + hashlib.blake2b(octets, digest_size=_DIGEST).hexdigest()
+def _digest(octets: bytes | memoryview) -> bytes:
+    return hashlib.blake2b(octets, digest_size=_DIGEST).digest()
 
 
 def _lccn(number: str) -> str | None:
