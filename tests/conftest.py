@@ -1,12 +1,13 @@
 """Hypothesis profiles, and fixtures that several packages need."""
 
 import os
-import subprocess
 import sys
 
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
+
+from tests.support.first_run import run_first
 
 # Two profiles: `quick` is the default and draws the same examples each time, so that a failure is of the change at hand;
 # `--hypothesis-profile=full` draws three times as many, and others each time.
@@ -23,7 +24,7 @@ def pytest_configure(config):
         # Without bytecode each worker rewrites the assertions of all files anew, and each command compiles its modules.
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         sys.dont_write_bytecode = False
-        subprocess.run([sys.executable, "-m", "urnscan", "-", "--quiet"], stdin=subprocess.DEVNULL, check=True)
+        run_first(config)
 
 
 @pytest.hookimpl(wrapper=True)

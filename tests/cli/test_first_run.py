@@ -11,6 +11,7 @@ import pytest
 import urnscan as library
 from tests.cli.conftest import URNSCAN, Command, environment_of, forked
 from tests.cli.test_terminal import screen  # noqa: F401 (a fixture)
+from tests.support.first_run import lay_first_run
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -41,14 +42,12 @@ def kept(folder: Path) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory) -> Path:
+def cache(tmp_path_factory, request) -> Path:
     """A folder with what a first run keeps. That run was quiet, so it said nothing."""
     folder = tmp_path_factory.mktemp("cache")
-    environment = {"NUMBA_CACHE_DIR": str(folder), "LANG": "C.UTF-8"}
-    words = [URNSCAN, SAMPLES / "prose.txt", "--quiet"]
-    done = subprocess.run(words, env=environment, capture_output=True, check=True, timeout=1000)
-    assert done.stderr == b""
-    assert done.stdout.startswith(bytes(SAMPLES))
+    out, err = lay_first_run(request.config, folder)
+    assert err == b""
+    assert out.startswith(bytes(SAMPLES))
     return folder
 
 
