@@ -174,6 +174,7 @@ HEADS_OF_TEXTS = (
     "%", "1", "a", ".", "\n", " ", "x\n",
 )  # fmt: skip
 METHODS = "match search fullmatch finditer findall sub subn split".split()
+ALIKE = {"finditer": {*"finditer findall sub subn split".split()}, "search": {"search"}, "match": {"match"}}
 
 # What only looks as if it took too long: where and how it is used, nothing of the kind can come.
 BOUNDED = {
@@ -249,8 +250,7 @@ def patterns():
                 found.setdefault(id(pattern), (path, pattern))
     known = {path: (pattern, sorted(asked(path, texts))) for path, pattern in found.values()}
     known |= {
-        path: (each, ["search", "sub"])
-        for path, each in patterns_in("urnscan.dedup.features:words", known_words()._asdict())
+        path: (each, ["sub"]) for path, each in patterns_in("urnscan.dedup.features:words", known_words()._asdict())
     }
     return known | {path: found for module in modules() for path, found in made_later(module, texts[module.__name__])}
 
@@ -278,19 +278,32 @@ def made_later(module, text):
 
 
 def asked(path, texts):
-    """The methods by which a pattern is used, by the names in the code; match and finditer where they are not told by it."""
+    """The methods by which a pattern is used, by the names in the code; finditer where they are not told by it.
+
+    Of two methods one may try all that the other tries, and more: then it is left out. `search` tries what `match` tries,
+    `finditer` what `search` tries, and the others find as `finditer` does.
+    """
     module, name = path.split(":")
     name = re.match(r"\w+", name)[0]
     used = set()
     for other, text in texts.items():
-        if other == module or (
-            name in text and re.search(rf"^from [^\n]+ import \(?[^)]*\b{name}\b", text, re.MULTILINE)
-        ):
+        if other == module or name in imported_names(text):
             used |= set(re.findall(rf"\b{name}(?:\[[^\]]*\])?\.({'|'.join(METHODS)})\(", text))
-    return used or {"match", "finditer"}
+    leading = next((each for each in ALIKE if used & ALIKE[each]), None)
+    return {leading} - {None} | (used & {"fullmatch"}) or {"finditer"}
 
 
-def caller(pattern, method):
+@functools.cache
+def imported_names(text):
+    imports = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom))
+    return {name.name for node in imports for name in node.names}
+
+
+def caller(pattern, method, head):
+    """What is measured. Behind a head, a search tries nothing new but where it begins in the head, with \\G at its start."""
+    if head and method not in ("match", "fullmatch"):
+        starts = range(1 if r"\G" in str(pattern.pattern) else len(head))
+        return lambda text: [pattern.match(text, start) for start in starts]
     if method in ("sub", "subn"):
         empty = b"" if isinstance(pattern.pattern, bytes) else ""
         return lambda text: pattern.sub(empty, text)
@@ -312,11 +325,11 @@ def may_begin_in(head, pattern):
 
 def slow_units(pattern, method, heads):
     """The texts of which more takes too long. Short ones first: some take exponential time."""
-    run = caller(pattern, method)
     kind = (lambda text: text.encode("utf-8", "surrogatepass")) if isinstance(pattern.pattern, bytes) else str
     for head in heads:
         if head and not may_begin_in(kind(head), pattern):
             continue
+        run = caller(pattern, method, kind(head))
         for unit in UNITS:
             if not unit:
                 continue
