@@ -102,11 +102,11 @@ def test_memory(tmp_path):
 def test_growth(tmp_path):
     """All names are different with `--classes 0`, and the largest size of the temporary files is told."""
     pytest.importorskip("matplotlib")
-    told = command("memory.py", tmp_path, "--sizes", "20MB,40MB", "--classes", 0, "--memory", "1MB")
+    told = command("memory.py", tmp_path, "--sizes", "5MB,10MB", "--classes", 0, "--memory", "1MB")
     assert "| CPU a GB at most" not in told
     (small, large) = json.loads((tmp_path / "memory" / "results.json").read_text())["measured"]
     assert small["corpus"] == large["corpus"] == "all different"
-    for text, urns in ((small, 250_000), (large, 500_000)):
+    for text, urns in ((small, 62_500), (large, 125_000)):
         (found,) = text["results"]
         assert found["matches"] == found["classes"] == urns
         assert 0.3 < found["temporary_octets"] / text["octets"] < 3

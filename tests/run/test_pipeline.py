@@ -180,18 +180,18 @@ class TestOracle:
         assert result.report.inputs == len(files)
         assert result.report.octets == sum(len(octets) for _, octets in written)
 
-    @pytest.mark.parametrize("jobs", [1, 2])
-    def test_true_sizes(self, tmp_path, jobs):
+    def test_true_sizes(self, tmp_path):
         """The constants as they are: bundles of many small files, one that is read on its own, one that is read in parts."""
         chance = random.Random(1)
         words = [b"urn:a:b%2c", b"URN:a:b%2C,", b"urn:c:d)", b"x" * 50, b"\n", b" ", b" "]
         small = [b"".join(chance.choices(words, k=chance.randrange(60))) for _ in range(700)]
         huge = b"".join(word + b"\n" + b"x" * chance.randrange(120_000) for word in chance.choices(words, k=320))
         assert len(huge) > 2 * Sizes().part
-        files = write_tree(tmp_path, [*small, huge[: 9 << 20], *small[:5], huge])
-        result = Result([tmp_path], jobs=jobs)
-        assert result.occurrences == expected_occurrences(files)
-        assert result.classes == expected_classes(result.occurrences)
+        expected = expected_occurrences(write_tree(tmp_path, [*small, huge[: 9 << 20], *small[:5], huge]))
+        for jobs in (1, 2):
+            result = Result([tmp_path], jobs=jobs)
+            assert result.occurrences == expected
+            assert result.classes == expected_classes(expected)
 
 
 class TestParts:
