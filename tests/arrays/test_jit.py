@@ -227,9 +227,9 @@ class TestSources:
         assert len(keys) == len(SOURCES) + 1
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("source", ["arrays/octets.py", "scanner/views/windows.py", "urn/syntax.py"])
-    def test_a_change_takes_effect(self, tmp_path, source):
+    def test_a_change_takes_effect(self, tmp_path):
         """A compiled function of another file calls the one that changes, and is in the cache."""
+        source = "scanner/views/windows.py"
         shutil.copytree(PACKAGE, tmp_path / "urnscan", ignore=shutil.ignore_patterns("__pycache__"))
         module = source.removesuffix(".py").replace("/", ".")
         (tmp_path / "urnscan" / "caller.py").write_text(CALLER.format(module=module))
