@@ -15,9 +15,8 @@ from tests.support.iso_2709 import book, marc
 from urnscan.dedup.batch_reader import BatchReader
 from urnscan.dedup.batches import Batch, ReadBatch, Wanted
 from urnscan.framing.buffer import Buffer
-from urnscan.records import marc as marc_module
 from urnscan.records.keys import kinds
-from urnscan.records.record import Run
+from urnscan.records.record import RecordReader, Run
 from urnscan.run.options import Options
 
 TITLE = (b"245", b"10\x1faThe lamp")
@@ -40,9 +39,9 @@ RECORDS = [  # each with one record that is read by itself, or not at all, in it
 
 
 def read(octets: bytes, wanted: Wanted, few: int) -> ReadBatch:
-    """The batch of a dump of MARC, of which so many records are read together at least."""
+    """The batch of a dump, of which so many records are read together at least."""
     reader, batch, count = wanted.reader(), Batch(wanted), 0
-    with patch.object(marc_module, "FEW", few):
+    with patch.object(RecordReader, "few", few):
         for found in reader.found(Buffer(io.BytesIO(octets).readinto)):
             batch.add(count + 1, found)
             count += len(found.ends) if isinstance(found, Run) else 1
@@ -50,26 +49,27 @@ def read(octets: bytes, wanted: Wanted, few: int) -> ReadBatch:
     return BatchReader(Options()).read(batch)
 
 
-def wanted_of(dump: str, *, fields: bool, keys: bool) -> Wanted:
-    return Wanted(dump, 1, fields, kinds() if keys else (), described=True, digests=True)
+def wanted_of(dump: str, *, fields: bool, keys: bool, described: bool = True) -> Wanted:
+    return Wanted(dump, 1, fields, kinds() if keys else (), described, digests=described)
 
 
 @FEW
-@given(st.lists(st.sampled_from(RECORDS), max_size=12), st.booleans(), st.booleans())
-def test_records_read_together(records, fields, keys):
+@given(st.lists(st.sampled_from(RECORDS), max_size=12), st.booleans(), st.booleans(), st.booleans())
+def test_records_read_together(records, fields, keys, described):
     """Rows, damaged records, counts and wrong identifiers are the same, in the same order."""
-    wanted = wanted_of("marc", fields=fields, keys=keys)
+    wanted = wanted_of("marc", fields=fields, keys=keys, described=described)
     together, singly = (read(b"".join(records), wanted, few) for few in (1, 1 << 20))
     assert together.rows.to_pylist() == singly.rows.to_pylist()
     assert together[1:] == singly[1:]
 
 
+@pytest.mark.parametrize("kind", ["marc", "unimarc", "marcxml"])
 @pytest.mark.parametrize("fields", [False, True])
-def test_dumps_read_together(fields):
+def test_dumps_read_together(kind, fields):
     """The same for dumps as they are written."""
     for seed in range(3):
-        octets = make_dump("marc", seed, 60, fields=fields).octets
-        wanted = wanted_of("marc", fields=fields, keys=True)
+        octets = make_dump(kind, seed, 60, fields=fields).octets
+        wanted = wanted_of(kind.removeprefix("uni"), fields=fields, keys=True)
         together, singly = (read(octets, wanted, few) for few in (1, 1 << 20))
         assert together.rows.equals(singly.rows)
         assert together[1:] == singly[1:]

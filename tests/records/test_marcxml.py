@@ -217,19 +217,6 @@ def test_a_start_tag_with_what_may_be_no_character_is_left_to_lxml():
     assert not is_plain(octets)
 
 
-def test_records_with_other_facts_around_them_are_read_in_their_order():
-    """Records of two documents come together: one of them declares another encoding."""
-    latin = (AROUND[0], AROUND[1], "latin-1")
-    reader = XmlRecords(own=True, described=True)
-    cuts = [Cut(at, USUAL.encode(), around) for at, around in enumerate((AROUND, latin, AROUND, AROUND))]
-    read = [*reader.records(cuts)]
-    assert read == [reader.record(cut) for cut in cuts]
-    assert [description_of(record.description).title for record in read][:2] == [
-        "Äpfel & Birnen <",
-        "Ã\x84pfel & Birnen <",
-    ]
-
-
 MARKUP = "]]> <!-- --> <subfield> </subfield> <record> </record> </datafield> xmlns='x' m: code=\"a\" &amp; &#9; 020 00"
 pieces = st.sampled_from([*"<>&;\"'/=! \t\n\r\x7f\x85\ufffd\U0001fffe", *MARKUP.split()])
 

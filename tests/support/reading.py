@@ -12,7 +12,6 @@ import pytest
 
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
-from urnscan.records import marc
 from urnscan.records.fields import Own
 from urnscan.records.record import Record, RecordReader, Run
 
@@ -38,7 +37,7 @@ def read_records(
     """
     buffer = buffer_of(dump, sizes)
     buffer.take_mark()
-    with patch.object(marc, "FEW", few):
+    with patch.object(RecordReader, "few", few):
         found = list(reader.found(buffer))
     read = []
     for each in found:
@@ -77,7 +76,7 @@ def of_run(reader: RecordReader, run: Run) -> list[Record | Damaged]:
             names[at],
             (cut.octets,) if reader.has_texts else (),
             tuple(dict.fromkeys(by_record.get(at, ()))),
-            described[at] if reader._is_described else b"",
+            described[at],
         )
         for at, cut in enumerate(run.cuts())
     ]

@@ -196,7 +196,8 @@ class BatchReader:
                 if columns.alone.any():
                     cuts += itertools.compress(enumerate(found.cuts(), number), columns.alone.tolist())
         records = []
-        for number, one in zip([number for number, _ in cuts], reader.records([each for _, each in cuts]), strict=True):
+        for number, each in cuts:
+            one = reader.record(each)
             if isinstance(one, Damaged):
                 damaged.append((number, one))
             else:

@@ -46,8 +46,6 @@ _HEAD = re.compile(_LEADER.pattern + rb"(?:[0-9A-Za-z ]{3}[0-9]{9}){1,8331}\x1e"
 _NEXT_HEAD = re.compile(rb"\x1d[\r\n]*+" + _HEAD.pattern)
 _INNER_HEAD = re.compile(rb"[0-9]{5}[ -~]{5}22([0-9]{5})[ -~]{3}450[ -~][0-9A-Za-z]{3}[0-9]{9}")
 _ENTRY = struct.Struct("3s4s5s")  # of the directory: tag, length and place of a field
-FEW = 32
-"""Records that are read together at least; fewer take less time one by one."""
 _RUN = 1 << 13  # records that are found by one call
 _LONGEST = 99_999  # octets that a leader can give
 _LONGEST_FIELD = 9_999  # octets; the entry of a longer field cannot give its length
@@ -126,7 +124,7 @@ class MarcRecords(RecordReader):
             first, end = int(starts[0]), int(ends[count - 1])
             run = Run(buffer.offset + first - at, octets[first:end], starts[:count] - first, ends[:count] - first)
             buffer.at = end
-            if count < FEW:
+            if count < self.few:
                 yield from run.cuts()
             else:
                 yield run

@@ -51,12 +51,12 @@ class MarcColumns:
         )
         values = find_values(octets, fields, self.compiled, out)
         records = np.repeat(np.arange(len(fields.ends)), np.diff(fields.ends, prepend=0))  # of each field
-        packed = string_array(fields.packed[: fields.packed_ends[-1]], fields.packed_ends).view(pa.binary())
+        ends = fields.packed_ends if self.tables.is_described else np.zeros_like(fields.packed_ends)
         return Columns(
             identifiers=_identifiers(octets, fields.numbers),
             values=[*self._values(octets, out, values, records)],
             others=[*self._others(octets, fields, np.flatnonzero(out.is_alone), records)],
-            descriptions=packed,
+            descriptions=string_array(fields.packed[: ends[-1]], ends).view(pa.binary()),
             alone=fields.families == ALONE,
         )
 

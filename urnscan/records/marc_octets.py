@@ -49,6 +49,8 @@ class OctetTables:
         self._describing = {name: {tag.encode() for tag in reader.described_fields(name)} for name in FAMILIES}
         self.wanted = {name: self._owned[name].keys() | self._describing[name] for name in FAMILIES}
         """Tags of the fields that are read, by family."""
+        self.is_described = any(self._describing.values())
+        """Whether descriptions are wanted."""
         self._admitting = functools.lru_cache(_ADMITTING)(self._rows)
 
     def compiled(self) -> tuple[Tables, Sequence[OwnField]]:

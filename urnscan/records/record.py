@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -144,6 +144,8 @@ class RecordReader:
 
     table: ClassVar[str] = ""
     """Table of fields.toml with the fields of the format."""
+    few: ClassVar[int] = 32
+    """Records that are found in a run at least; fewer take less time one by one."""
     described_by: ClassVar[str] = ""
     """Table of descriptions.toml with the fields of the format."""
 
@@ -189,10 +191,6 @@ class RecordReader:
     def record(self, cut: Cut) -> Record | Damaged:
         """Read a record."""
         raise NotImplementedError
-
-    def records(self, cuts: Sequence[Cut]) -> Iterable[Record | Damaged]:
-        """Read several records."""
-        return map(self.record, cuts)
 
     def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
         """Find the records and read them."""

@@ -15,12 +15,10 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
-import pyarrow as pa
 
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
 from urnscan.framing.lines import Damaged, too_long
-from urnscan.records.marc_columns import MarcColumns
-from urnscan.records.marc_octets import OctetTables
+from urnscan.records.marc_columns import marc_columns
 from urnscan.records.marcxml import plain_record, usual_start
 from urnscan.records.marcxml_runs import fields_of
 from urnscan.records.record import Columns, Cut, Record, RecordReader, Run, decoded
@@ -78,8 +76,8 @@ class XmlRecords(RecordReader):
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
         self._scope = Scope()
-        self._tables = OctetTables(self)
-        self._columns = MarcColumns(self._tables)
+        self._columns = marc_columns(own=own, described=described, keys=keys)
+        self._tables = self._columns.tables
         self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
         self._kind: Kind | None = None
         self._empty: Kind | None = None
@@ -104,7 +102,8 @@ class XmlRecords(RecordReader):
         """
         while kind := self.seek(buffer):
             if run := self._run(buffer, kind):
-                if self._may_be_plain(kind.name, self._scope.encoding) and not self._scope.is_large:
+                is_plain = self._may_be_plain(kind.name, self._scope.encoding) and not self._scope.is_large
+                if is_plain and len(run.ends) >= self.few:
                     yield run
                 else:
                     yield from (cut._replace(around=self._around(kind, cut.octets)) for cut in run.cuts())
@@ -136,9 +135,7 @@ class XmlRecords(RecordReader):
         _, declarations, _ = run.around
         starts = (usual_start(cut.octets, declarations) for cut in run.cuts())
         start, prefix = next(filter(None, starts), _NO_START)
-        columns = self._columns.of_fields(*fields_of(run, start, prefix, self._columns.compiled))
-        nothing = pa.repeat(pa.scalar(b"", pa.binary()), len(run.ends))
-        return columns if self._is_described else columns._replace(descriptions=nothing)
+        return self._columns.of_fields(*fields_of(run, start, prefix, self._columns.compiled))
 
     def _may_be_plain(self, kind: str, encoding: str) -> bool:
         """Whether records may be plain ones of MARCXML, and texts are not wanted."""
