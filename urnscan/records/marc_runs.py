@@ -15,14 +15,14 @@ from urnscan.arrays.octets import Integers, Octets, copy
 from urnscan.arrays.strings import Offsets
 
 LEADER, ENTRY = 24, 12  # octets of the leader, and of each entry of the directory
-_DELIMITER, _FIELD_END, _RECORD_END = 0x1F, 0x1E, 0x1D
-_SPACE, _ASCII = 0x20, 0x7F
+DELIMITER, _FIELD_END, _RECORD_END = 0x1F, 0x1E, 0x1D
+_SPACE, ASCII = 0x20, 0x7F
 _BETWEEN = tuple(b" \t\n\v\f\r\0\x1a")  # may stand between records
 _DIGIT_0, _DIGIT_9 = b"09"
-_NO_NUMBER = _NONE = -1
+NO_NUMBER = _NONE = -1
 ALONE = -1
 """Family of a record that has to be read by itself."""
-_TAG = 3  # digits
+TAG = 3  # digits
 _NUMBER, _CONTROL = 1, 10  # the tag of control numbers; those of control fields are less
 _MOST_DIGITS = 8  # of a number of fields, and what parts it from others
 LONGEST_PACKED = 2_000
@@ -32,12 +32,12 @@ Numbers = npt.NDArray[np.int16]
 
 
 @inner
-def _number(octets: Octets, at: int, digits: int) -> int:
-    """Number in so many digits at a place; _NO_NUMBER if other octets stand there."""
+def number_at(octets: Octets, at: int, digits: int) -> int:
+    """Number in so many digits at a place; NO_NUMBER if other octets stand there."""
     number = 0
     for place in range(at, at + digits):
         if not _DIGIT_0 <= octets[place] <= _DIGIT_9:
-            return _NO_NUMBER
+            return NO_NUMBER
         number = 10 * number + int(octets[place]) - _DIGIT_0
     return number
 
@@ -47,7 +47,7 @@ def _base(octets: Octets, start: int, end: int) -> int:
     """Place behind the directory of a record, if it is made of digits and has as many entries as there are fields; else 0."""
     at, entries = start + LEADER, 0
     while at + ENTRY < end and octets[at] != _FIELD_END:
-        if _number(octets, at, ENTRY) == _NO_NUMBER:
+        if number_at(octets, at, ENTRY) == NO_NUMBER:
             return 0
         at, entries = at + ENTRY, entries + 1
     if not entries or octets[at] != _FIELD_END:
@@ -70,9 +70,9 @@ def find_whole(octets: Octets, at: int, starts: Integers, ends: Integers) -> int
             at += 1
         if at + LEADER + ENTRY > len(octets):
             return count
-        length = _number(octets, at, 5)
+        length = number_at(octets, at, 5)
         end = at + length
-        if length <= LEADER + ENTRY or end > len(octets) or _number(octets, at + 12, 5) == _NO_NUMBER:
+        if length <= LEADER + ENTRY or end > len(octets) or number_at(octets, at + 12, 5) == NO_NUMBER:
             return count
         terminators = marks = 0
         for place in range(at, end):
@@ -82,7 +82,7 @@ def find_whole(octets: Octets, at: int, starts: Integers, ends: Integers) -> int
         base = _base(octets, at, end)
         if terminators != 1 or octets[end - 1] != _RECORD_END or marks or not base:
             return count
-        last = base + _number(octets, base - 6, 5) - 1
+        last = base + number_at(octets, base - 6, 5) - 1
         if last >= end or octets[last] != _FIELD_END:
             return count
         starts[count], ends[count] = at, end
@@ -168,7 +168,7 @@ class Values(NamedTuple):
 
 
 @inner
-def _write(given: Octets, start: int, end: int, out: Octets, at: int) -> int:
+def write(given: Octets, start: int, end: int, out: Octets, at: int) -> int:
     """Write a part of `given` and a field terminator; the place behind them."""
     at = copy(given, start, end, out, at)
     out[at] = _FIELD_END
@@ -176,7 +176,7 @@ def _write(given: Octets, start: int, end: int, out: Octets, at: int) -> int:
 
 
 @inner
-def _write_number(number: int, out: Octets, at: int) -> int:
+def write_number(number: int, out: Octets, at: int) -> int:
     """Write a number in decimal digits, and a field terminator; the place behind them."""
     size = 10
     while number >= size:
@@ -195,7 +195,7 @@ def _family(octets: Octets, start: int, base: int) -> int:
     has_200 = has_245 = False
     previous = 0
     for entry in range(start + LEADER, base - 1, ENTRY):
-        tag, place = _number(octets, entry, _TAG), _number(octets, entry + 7, 5)
+        tag, place = number_at(octets, entry, TAG), number_at(octets, entry + 7, 5)
         if place < previous:
             return ALONE
         previous = place
@@ -214,21 +214,21 @@ def find_fields(octets: Octets, starts: Integers, ends: Integers, tables: Tables
         family = _family(octets, start, base) if base else ALONE
         if family != ALONE:
             name, place = tables.names[family], base
-            at = _write(octets, start, start + LEADER, out.packed, _write(name, 0, len(name), out.packed, at))
-            at = _write_number((base - start - LEADER) // ENTRY, out.packed, at)
+            at = write(octets, start, start + LEADER, out.packed, write(name, 0, len(name), out.packed, at))
+            at = write_number((base - start - LEADER) // ENTRY, out.packed, at)
             for entry in range(start + LEADER, base - 1, ENTRY):
                 first = place
                 while octets[place] != _FIELD_END:
                     place += 1
-                tag = _number(octets, entry, _TAG)
+                tag = number_at(octets, entry, TAG)
                 if tables.is_given[family, tag]:
                     out.tags[row], out.places[row, 0], out.places[row, 1] = tag, first, place
                     row += 1
                 if tag == _NUMBER and out.numbers[record, 1] == 0:
                     out.numbers[record, 0], out.numbers[record, 1] = first, place
                 if tables.is_packed[family, tag]:
-                    at = _write(octets, entry, entry + _TAG, out.packed, at)
-                    at = _write(octets, first, min(place, first + LONGEST_PACKED), out.packed, at)
+                    at = write(octets, entry, entry + TAG, out.packed, at)
+                    at = write(octets, first, min(place, first + LONGEST_PACKED), out.packed, at)
                 place += 1
             at -= 1  # no terminator at the end
         out.families[record], out.ends[record], out.packed_ends[record + 1] = family, row, at
@@ -252,7 +252,7 @@ def _trim(octets: Octets, start: int, end: int, places: Offsets, row: int, colum
     every = np.uint8(0)
     for place in range(start, end):
         every |= octets[place]
-    return bool(every <= _ASCII)
+    return bool(every <= ASCII)
 
 
 @inner
@@ -260,14 +260,14 @@ def _trim_first(octets: Octets, start: int, end: int, code: int, places: Offsets
     """Set the place of the first subfield with a code that is not empty, or _NONE; whether it is in ASCII."""
     places[row, column] = places[row, column + 1] = _NONE
     for place in range(start, end - 2):
-        if octets[place] == _DELIMITER and octets[place + 1] == code and octets[place + 2] != _DELIMITER:
+        if octets[place] == DELIMITER and octets[place + 1] == code and octets[place + 2] != DELIMITER:
             return _trim(octets, place + 2, _end_of_value(octets, place + 2, end), places, row, column)
     return True
 
 
 @inner
 def _end_of_value(octets: Octets, at: int, end: int) -> int:
-    while at < end and octets[at] != _DELIMITER:
+    while at < end and octets[at] != DELIMITER:
         at += 1
     return at
 
@@ -284,19 +284,19 @@ def _of_control(octets: Octets, start: int, end: int, out: Values, at: int) -> i
 @inner
 def _of_row(octets: Octets, start: int, end: int, row: int, tables: Tables, out: Values, at: int) -> int:
     """Find the values in a data field by a row of its tag; the number of values then, or ALONE."""
-    if end - start < 2 or octets[start] == _DELIMITER or octets[start + 1] == _DELIMITER:
+    if end - start < 2 or octets[start] == DELIMITER or octets[start + 1] == DELIMITER:
         return ALONE
-    if max(octets[start], octets[start + 1]) > _ASCII:
+    if max(octets[start], octets[start + 1]) > ASCII:
         return ALONE
     if not (tables.first[row, octets[start]] and tables.second[row, octets[start + 1]]):
         return at
     first, is_plain = at, True
     for place in range(start, end - 2):
-        if octets[place] != _DELIMITER:
+        if octets[place] != DELIMITER:
             continue
         code = octets[place + 1]
         is_plain &= code != tables.qualifier[row]
-        if tables.parts[row, code] and octets[place + 2] != _DELIMITER:
+        if tables.parts[row, code] and octets[place + 2] != DELIMITER:
             is_plain &= _trim(octets, place + 2, _end_of_value(octets, place + 2, end), out.places, at, 0)
             is_plain &= out.places[at, 0] < out.places[at, 1]
             if at == first:

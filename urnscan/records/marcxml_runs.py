@@ -15,29 +15,25 @@ from urnscan.arrays.jit import compiled, inlined, inner
 from urnscan.arrays.octets import Integers, Octets
 from urnscan.records.marc_octets import is_utf8
 from urnscan.records.marc_runs import (
-    _NO_NUMBER,
-    _TAG,
     ALONE,
+    ASCII,
+    DELIMITER,
     LONGEST_PACKED,
+    NO_NUMBER,
+    TAG,
     Fields,
     Tables,
-    _number,
-    _write,
-    _write_number,
+    number_at,
+    write,
+    write_number,
 )
 from urnscan.records.record import Run
 from urnscan.records.xml_kinds import DEFAULT_LIMITS
 
 _LESS, _GREATER, _AMPERSAND, _BRACKET, _ZERO, _L = b"<>&]0L"
 _RARE, _RARE_NEXT = b"\xef\xbf"  # begin U+FFFE and U+FFFF, which are no characters
-_DELIMITER = 0x1F
-_ASCII = 0x7F
 _BLANK = tuple(b" \n\t")
-_LEADER_TAG, _NUMBER_TAG, _DATA_TAGS = (
-    0,
-    1,
-    10,
-)  # of the leader (as 000), of control numbers, of data fields from there on
+_LEADER_TAG, _NUMBER_TAG, _DATA_TAGS = 0, 1, 10  # of the leader (as 000), control numbers, data fields from there on
 _WRONG = -2
 
 # Kinds of octets. Each one may also stand where those before it may, but for _ODD, which are looked at.
@@ -68,7 +64,7 @@ class Words(NamedTuple):
     def of(cls, start: bytes, prefix: bytes) -> Words:
         """The words of records with a start tag whose elements have a prefix, which may be empty."""
         begin, end, code, indicator = b"<" + prefix, b"</" + prefix, bytes([_OF_CODE]), bytes([_OF_INDICATOR])
-        tag = b' tag="%b"' % (_TAG * code)
+        tag = b' tag="%b"' % (TAG * code)
         words = {
             _SUBFIELD: begin + b'subfield code="%b">' % code,
             _DATA_END: end + b"datafield>",
@@ -131,13 +127,13 @@ def _text(octets: Octets, at: int, words: Words, out: Octets, to: int) -> tuple[
 
 @inlined
 def _tag(octets: Octets, place: int, word: int) -> int:
-    """The tag at a place, as a number; _NO_NUMBER if it has letters, _WRONG if a field with this start tag has no such tag."""
+    """The tag at a place, as a number; NO_NUMBER if it has letters, _WRONG if a field with this start tag has no such tag."""
     if word == _LEADER:
         return _LEADER_TAG
-    tag = _number(octets, place, _TAG)
-    if tag == _NO_NUMBER and (word == _CONTROL or octets[place] == _ZERO or octets[place] == _L):  # "LDR" is a leader
+    tag = number_at(octets, place, TAG)
+    if tag == NO_NUMBER and (word == _CONTROL or octets[place] == _ZERO or octets[place] == _L):  # "LDR" is a leader
         return _WRONG
-    if tag != _NO_NUMBER and (tag == _LEADER_TAG or (tag < _DATA_TAGS) != (word == _CONTROL)):
+    if tag != NO_NUMBER and (tag == _LEADER_TAG or (tag < _DATA_TAGS) != (word == _CONTROL)):
         return _WRONG
     return tag
 
@@ -163,14 +159,14 @@ def _fields(
             tag = _tag(octets, place, word)
             if tag == _WRONG:
                 return ALONE, row, to
-            first = to = _write(octets, place, place + _TAG, out, to)
+            first = to = write(octets, place, place + TAG, out, to)
         if word == _DATA:
             out[to], out[to + 1] = octets[at - _FIRST_BACK], octets[at - _CODE_BACK]
             to += 2
             is_inside = True
             continue
         if word == _SUBFIELD:
-            out[to], out[to + 1] = _DELIMITER, octets[at - _CODE_BACK]
+            out[to], out[to + 1] = DELIMITER, octets[at - _CODE_BACK]
             to += 2
         if word != _DATA_END:
             at, to = _text(octets, at, words, out, to)
@@ -207,7 +203,7 @@ def _family(fields: Fields, row: int, last: int, tables: Tables, out: Octets) ->
         tag = max(fields.tags[field], _LEADER_TAG)
         is_wanted = tables.is_given[family, tag] or tables.is_packed[family, tag]
         is_long |= is_wanted and fields.places[field, 1] - fields.places[field, 0] > LONGEST_PACKED
-    return family if every <= _ASCII and not is_long else ALONE
+    return family if every <= ASCII and not is_long else ALONE
 
 
 @compiled
@@ -231,17 +227,17 @@ def find_fields(
             family = _family(fields, row, last, tables, out)
         if family != ALONE:
             name = tables.names[family]
-            at = _write(name, 0, len(name), fields.packed, at)
+            at = write(name, 0, len(name), fields.packed, at)
             total, to = last - row - 1, written
             for field in range(row, last):
                 tag, first, behind = fields.tags[field], fields.places[field, 0], fields.places[field, 1]
                 if tag == _LEADER_TAG:
-                    at = _write_number(total, fields.packed, _write(out, first, behind, fields.packed, at))
-                elif tag != _NO_NUMBER:
+                    at = write_number(total, fields.packed, write(out, first, behind, fields.packed, at))
+                elif tag != NO_NUMBER:
                     if tag == _NUMBER_TAG:
                         fields.numbers[record, 0], fields.numbers[record, 1] = first, behind
                     if tables.is_packed[family, tag]:
-                        at = _write(out, first - _TAG - 1, behind, fields.packed, at)
+                        at = write(out, first - TAG - 1, behind, fields.packed, at)
                     if tables.is_given[family, tag]:
                         fields.tags[row], fields.places[row, 0], fields.places[row, 1] = tag, first, behind
                         row += 1
