@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import flag_array, number_array, string_array, text_array
+from urnscan.arrays.arrow import flag_array, number_array, numbers, octet_strings, string_array, text_array
 from urnscan.arrays.octets import Octets
 from urnscan.arrays.strings import Offsets, cut
 from urnscan.records.fields import Own, OwnField
@@ -91,7 +91,7 @@ class MarcColumns:
 
 @functools.cache
 def marc_columns(*, own: bool, described: bool, keys: bool) -> MarcColumns:
-    """Makes columns for readers that are opened so."""
+    """The one object that makes columns for all readers with these options."""
     return MarcColumns(OctetTables(RecordReader(own=own, described=described, keys=keys)))
 
 
@@ -101,12 +101,12 @@ def _cut(octets: Octets, places: Offsets) -> pa.StringArray:
 
 def _identifiers(octets: Octets, places: Offsets) -> pa.StringArray:
     """Names of records, from their control numbers."""
-    numbers = _cut(octets, places)
-    held = np.frombuffer(numbers.buffers()[2] or b"", np.uint8)
+    names = _cut(octets, places)
+    held, _ = octet_strings(names)
     if not np.any((held >= 128) | np.isin(held, _BLANKS)):
-        trimmed = pc.ascii_trim_whitespace(numbers)
+        trimmed = pc.ascii_trim_whitespace(names)
         return pc.if_else(pc.equal(trimmed, text_array([""])[0]), text_array([None])[0], trimmed)
-    return text_array([decoded(each).strip() or None for each in numbers.view(pa.binary()).to_pylist()])
+    return text_array([decoded(each).strip() or None for each in names.view(pa.binary()).to_pylist()])
 
 
 def _with_sources(
@@ -130,7 +130,7 @@ def _by_scheme(
         yield row.scheme, np.flatnonzero(~has_scheme)
     if has_scheme.any():
         given = schemes.dictionary_encode()
-        codes = np.asarray(given.indices)
+        codes = numbers(given.indices)
         for code, scheme in enumerate(given.dictionary.to_pylist()):
             if len(which := np.flatnonzero((codes == code) & has_scheme)):
                 yield scheme.lower(), which
