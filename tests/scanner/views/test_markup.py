@@ -158,6 +158,8 @@ class TestSecondOpinion:
         assert [(hit.start, hit.end, hit.text.encode(), hit.via) for hit in found] == names_in(text, syntax)
 
     @pytest.mark.parametrize("syntax", ["rfc2141", "rfc8141"])
+    @example(before=b"", behind=b"&")  # the end of the text, which a reference could go beyond
+    @example(before=b"", behind=b"&9")
     @given(
         before=st.sampled_from([b"", b"<b>", b"<span class='s1'>", b"<span lang='x'>", b"<code>", b"'", b"<b"]),
         behind=pieces,
