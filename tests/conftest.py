@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, settings
 from tests.support.first_run import run_first
 
 # Two profiles: `quick` is the default and draws the same examples each time, so that a failure is of the change at hand;
-# `--hypothesis-profile=full` draws three times as many, and others each time.
+# `--hypothesis-profile=full` draws twice as many, and others each time.
 # Neither has a deadline: how long an example takes says nothing on a machine that is busy otherwise.
 _UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 settings.register_profile("quick", _UNTIMED, derandomize=True, max_examples=20, stateful_step_count=10)
-settings.register_profile("full", _UNTIMED, max_examples=60, stateful_step_count=20)
+settings.register_profile("full", _UNTIMED, max_examples=40, stateful_step_count=20)
 settings.load_profile("quick")
 
 
