@@ -85,6 +85,8 @@ class Clustering:
             if policy.never_join is not None:
                 never = HeldApart(policy.never_join.at(reading.options.level), self._batches(), unit)
             braked = brake.clusters(policy.agree, never, progress.on_progress, results)
+        if self._shown is not None:
+            reading.workers.close()  # they have nothing more to do, and much memory
         self.cluster = components(reading.records, *np.concatenate([[braked.first, braked.other], pieces], axis=1))
         self._reasons = braked.reasons
         decided = None if policy.decisions is None else Decided(policy.decisions, self._batches(), unit)
@@ -129,10 +131,10 @@ class Clustering:
         counts = np.concatenate([np.empty(0, np.int32), *self._reading.counts])
         dumps = np.repeat(np.arange(len(self._reading.dumps)), [dump.records for dump in self._reading.dumps])
         begins = first_pieces(unit)
-        changed = np.zeros(len(begins), np.int64)
-        levels = np.full(len(begins), level_of(NOTHING), np.int64)
-        fields = np.zeros(len(begins), np.int64)
+        # Where nobody asks for them, they are one number in memory.
+        changed, levels, fields = (np.broadcast_to(np.int64(value), len(begins)) for value in (0, level_of(NOTHING), 0))
         if need_descriptions(policy.keep):
+            changed, levels, fields = changed.copy(), levels.copy(), fields.copy()
             self._progress.on_stage(Stage("choosing", self._reading.records, ROWS))
             is_shared = np.bincount(self.cluster)[self.cluster] > 1
             for _, these, rows in self._batches():
@@ -152,7 +154,7 @@ class Clustering:
             changed=changed,
             level=levels,
             fields=fields,
-            decided=np.ones(len(begins), np.int64) if decided is None else decided.order,
+            decided=np.broadcast_to(np.int64(1), len(begins)) if decided is None else decided.order,
         )
 
     def name(self, record: int) -> str:

@@ -78,8 +78,11 @@ class Joined:
         """Mark those of all edges, of which there are `edges`, whose class another record of the same cluster has, too."""
         shared = np.zeros(edges, np.bool_)
         key = self.class_.astype(np.int64) << 32 | cluster[self.record]
-        _, which, counts = np.unique(key, return_inverse=True, return_counts=True)
-        shared[self.edge[counts[which] > 1]] = True
+        order = np.argsort(key)
+        key = key[order]
+        is_same = key[1:] == key[:-1]
+        for some in (order[:-1][is_same], order[1:][is_same]):
+            shared[self.edge[some]] = True
         return shared
 
 

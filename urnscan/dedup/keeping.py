@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,10 +54,6 @@ class Merits:
     """Number of fields; 0 where it is not read."""
     decided: Values
     """Order that people decided, the least for the best; it comes before all rules."""
-
-    def of(self, things: Numbers) -> Merits:
-        """Merits of some things."""
-        return Merits(**{each.name: getattr(self, each.name)[things] for each in dataclasses.fields(self)})
 
 
 _RULES: Mapping[str, Callable[[Merits], Sequence[Values]]] = MappingProxyType(
@@ -145,8 +140,7 @@ def ranks(keep: Sequence[str], cluster: Numbers, unit: Numbers, merits: Merits, 
     """
     of_unit = cluster[first_pieces(unit)]
     shared = np.flatnonzero(np.bincount(of_unit)[of_unit] > 1).astype(np.int32)
-    of_shared = merits.of(shared)
-    keys = [of_shared.decided, *(key for rule in keep for key in _keys(rule, of_shared, dumps))]
+    keys = [merits.decided[shared], *(key[shared] for rule in keep for key in _keys(rule, merits, dumps))]
     by_cluster: list[npt.NDArray[np.integer[Any]]] = [*keys[::-1], of_unit[shared]]
     order = np.lexsort(by_cluster)  # a stable sort
     place = np.arange(len(order))
