@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.ascii import AMPERSAND, CASE, HASH, SEMICOLON, hex_digit, is_alnum
+from urnscan.arrays.ascii import CASE, HASH, SEMICOLON, hex_digit, is_alnum
 from urnscan.arrays.jit import inner
 from urnscan.arrays.octets import Octets
 from urnscan.arrays.strings import Vocabulary, index_words, word_number
@@ -70,17 +70,6 @@ def read_reference(octets: Octets, at: int, filled: int, references: References)
     if number in INVISIBLES:
         return NOTHING, end + 1
     return number if number < 128 else STOP, end + 1
-
-
-@inner
-def is_reference(octets: Octets, at: int) -> bool:
-    """Whether a reference with its `;` begins at `at`. The end of a text may have cut it off: `&am`."""
-    if octets[at] != AMPERSAND:
-        return False
-    end = at + 1
-    while end < len(octets) and (octets[end] == HASH or is_alnum(octets[end])):
-        end += 1
-    return bool(end < len(octets) and octets[end] == SEMICOLON)
 
 
 @inner

@@ -46,7 +46,7 @@ from urnscan.scanner.views.readings import (
     next_candidate,
     step,
 )
-from urnscan.scanner.views.references import MORE, NOTHING, STOP, is_reference
+from urnscan.scanner.views.references import MORE, NOTHING, STOP, read_reference
 
 _LONGEST_PREFIX = len("urn:") + 32 + len(":")
 _FIRST = 40  # octets of a reading that are looked at first: in these most candidates fail
@@ -207,7 +207,7 @@ def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, pla
         if window_end == _NONE:
             continue
         text_end = windows.after[window_end - 1]
-        is_hidden = is_glued or _is_other(octets[:filled], begin, window_end, literal_end, windows)
+        is_hidden = is_glued or _is_other(block, begin, window_end, literal_end, plan, windows)
         if is_hidden and text_end > found_end:
             found_end, found_reading = text_end, reading
     if found_reading == -1:
@@ -224,10 +224,16 @@ def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, pla
 
 
 @inner
-def _is_other(octets: Octets, begin: int, end: int, literal_end: int, windows: Windows) -> bool:
+def _is_other(block: Block, begin: int, end: int, literal_end: int, plan: Plan, windows: Windows) -> bool:
     """Whether a window shows another URN than a literal match. If it only shows less, a reference ends it."""
+    octets, filled, _ = block
     text_end = windows.after[end - 1]
-    return bool(windows.changed[begin:end].any() or (text_end < literal_end and is_reference(octets, text_end)))
+    if windows.changed[begin:end].any():
+        return True
+    if text_end >= literal_end or octets[text_end] != AMPERSAND:
+        return False
+    _, after = read_reference(octets, text_end, filled, plan.references)
+    return bool(after > text_end + 1)
 
 
 @inner
