@@ -16,7 +16,7 @@ from urnscan.dedup.batch_reader import BatchReader
 from urnscan.dedup.batches import Batch, ReadBatch, Wanted
 from urnscan.framing.buffer import Buffer
 from urnscan.records.keys import kinds
-from urnscan.records.record import RecordReader, Run
+from urnscan.records.record import RunReader, count_of
 from urnscan.run.options import Options
 
 TITLE = (b"245", b"10\x1faThe lamp")
@@ -41,10 +41,10 @@ RECORDS = [  # each with one record that is read by itself, or not at all, in it
 def read(octets: bytes, wanted: Wanted, few: int) -> ReadBatch:
     """The batch of a dump, of which so many records are read together at least."""
     reader, batch, count = wanted.reader(), Batch(wanted), 0
-    with patch.object(RecordReader, "few", few):
+    with patch.object(RunReader, "few", few):
         for found in reader.found(Buffer(io.BytesIO(octets).readinto)):
             batch.add(count + 1, found)
-            count += len(found.ends) if isinstance(found, Run) else 1
+            count += count_of(found)
     assert batch.records == count
     return BatchReader(Options()).read(batch)
 

@@ -13,7 +13,7 @@ import pytest
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records.fields import Own
-from urnscan.records.record import Record, RecordReader, Run
+from urnscan.records.record import Record, RecordReader, Run, RunReader
 
 __all__ = ["buffer_of", "of_run", "outline", "owns", "read_records", "set_longest"]
 
@@ -37,7 +37,7 @@ def read_records(
     """
     buffer = buffer_of(dump, sizes)
     buffer.take_mark()
-    with patch.object(RecordReader, "few", few):
+    with patch.object(RunReader, "few", few):
         found = list(reader.found(buffer))
     read = []
     for each in found:

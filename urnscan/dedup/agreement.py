@@ -215,7 +215,7 @@ def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comp
 
 
 def compare_features(mine: Features, others: Features, rules: Sequence[Rule]) -> Comparison:
-    """Compare the features of two descriptions, likewise."""
+    """Compare two descriptions by their features; the order of the two does not matter."""
     against = same = 0
     for rule in rules:
         distance = rule.distance(mine, others)

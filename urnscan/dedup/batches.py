@@ -14,7 +14,7 @@ from urnscan.arrays.arrow import filtered, flags_of
 from urnscan.framing.lines import Damaged
 from urnscan.records.formats import FORMATS
 from urnscan.records.keys import KeyReader
-from urnscan.records.record import Cut, RecordReader, Run
+from urnscan.records.record import Cut, RecordReader, Run, count_of
 from urnscan.run.pieces import Counts
 from urnscan.tables.schemas import CLUSTERS
 
@@ -90,7 +90,7 @@ class Batch:
     def add(self, number: int, found: Cut | Damaged | Run) -> None:
         """Append a record or a run."""
         self.found.append((number, found))
-        self.records += len(found.ends) if isinstance(found, Run) else 1
+        self.records += count_of(found)
         if not isinstance(found, Damaged):
             self.octets += len(found.octets)
 

@@ -35,7 +35,7 @@ from urnscan.framing.lines import Damaged
 from urnscan.output.spill import Spilled
 from urnscan.records.formats import FORMATS, likely, recognise
 from urnscan.records.keys import URN, always, unsure
-from urnscan.records.record import Cut, RecordReader, Run, UnreadableError
+from urnscan.records.record import Cut, RecordReader, Run, UnreadableError, count_of
 from urnscan.run.failures import NO_PLACE, Failures
 from urnscan.run.options import Options
 from urnscan.run.pieces import Counts
@@ -246,7 +246,7 @@ class FirstReading:
             try:
                 for found in find(buffer):
                     batch.add(count + 1, found)
-                    count += len(found.ends) if isinstance(found, Run) else 1
+                    count += count_of(found)
                     if batch.is_full:
                         self._submit(in_turn, batch)
                         batch = Batch(in_turn.wanted)

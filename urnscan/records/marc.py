@@ -33,12 +33,11 @@ import numpy as np
 
 from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
-from urnscan.records.fields import Own
 from urnscan.records.marc_columns import marc_columns
 from urnscan.records.marc_fields import MarcFields, Parted, family
 from urnscan.records.marc_octets import MarcOctets, decoder, parted
 from urnscan.records.marc_runs import LEADER, Fields, find_fields, find_whole
-from urnscan.records.record import Columns, Cut, Record, RecordReader, Run, decoded
+from urnscan.records.record import Columns, Cut, Record, Run, RunReader, decoded
 
 _LEADER = re.compile(rb"[0-9]{5}[^\x1d\x1e]{7}[0-9]{5}[^\x1d\x1e]{7}")
 _PRINTABLE_LEADER = re.compile(rb"[0-9]{5}[ -~]{7}[0-9]{5}[ -~]{7}")
@@ -72,7 +71,7 @@ def is_marc(head: bytes, _name: str) -> bool | None:
     return None if re.fullmatch(rb"[0-9A-Za-z ]*", text[24:]) else False
 
 
-class MarcRecords(RecordReader):
+class MarcRecords(RunReader):
     """Reads records, cut at their record terminators."""
 
     table = described_by = "marc"
@@ -82,14 +81,6 @@ class MarcRecords(RecordReader):
         self._columns = marc_columns(own=own, described=described, keys=keys)
         self._tables = self._columns.tables
         self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
-
-    def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records one by one."""
-        for each in self.found(buffer):
-            if isinstance(each, Run):
-                yield from each.cuts()
-            else:
-                yield each
 
     def found(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
         """Find the records, those without faults in runs."""
@@ -145,13 +136,8 @@ class MarcRecords(RecordReader):
         wanted = self._tables.wanted[name]
         held = [each for each in zip(tags, fields, strict=True) if each[0] in wanted]
         own, description = self._tables.read(MarcOctets(name, octets[:LEADER], len(tags), held), len(octets))
-        return self._made(cut, by_tag.get(b"001"), own, description)
-
-    def _made(self, cut: Cut, number: bytes | None, own: Sequence[Own], description: bytes) -> Record:
-        """A record with its control number."""
-        offset, octets, _ = cut
-        identifier = None if number is None else number.decode("utf-8", "replace").strip() or None
-        return Record(offset, octets, identifier, (octets,) if self.has_texts else (), own, description)
+        identifier = decoded(by_tag.get(b"001", b"")).strip() or None
+        return Record(cut.offset, octets, identifier, (octets,) if self.has_texts else (), own, description)
 
 
 def _first_of_tags(tags: Sequence[bytes], fields: Sequence[bytes]) -> dict[bytes, bytes]:

@@ -20,7 +20,7 @@ from urnscan.arrays.strings import Offsets, cut
 from urnscan.records.fields import Own, OwnField
 from urnscan.records.marc_fields import FAMILIES
 from urnscan.records.marc_octets import OctetTables
-from urnscan.records.marc_runs import ALONE, Fields, Tables, Values, find_values
+from urnscan.records.marc_runs import ALONE, NONE, Fields, Tables, Values, find_values
 from urnscan.records.record import Columns, RecordReader, decoded
 from urnscan.records.record import Values as OwnValues
 
@@ -69,8 +69,8 @@ class MarcColumns:
         bounds = [*np.flatnonzero(np.diff(row, prepend=-1, append=-1)).tolist()] if count else []
         for start, end in itertools.pairwise(bounds):
             of_row, some = self._rows[row[start]], slice(start, end)
-            mine = _with_sources(texts[some], of_row, sources[some], places[some, 4] != ALONE)
-            for scheme, which in _by_scheme(of_row, schemes[some], places[some, 2] != ALONE):
+            mine = _with_sources(texts[some], of_row, sources[some], places[some, 4] != NONE)
+            for scheme, which in _by_scheme(of_row, schemes[some], places[some, 2] != NONE):
                 order = field[some][which]
                 yield OwnValues(
                     mine.take(number_array(which)), scheme, of_row.is_key, records[order], order.astype(np.int64)

@@ -20,7 +20,7 @@ from urnscan.records import description
 from urnscan.records.description import Description
 from urnscan.records.fields import Own, OwnField, admitting, of_subfields, of_value, with_source
 from urnscan.records.marc_fields import FAMILIES
-from urnscan.records.marc_runs import LONGEST_PACKED, Tables
+from urnscan.records.marc_runs import LONGEST_PACKED, NONE, Tables
 from urnscan.records.record import RecordReader, decoded
 
 _PACKED = b"ISO 2709"  # begins what is packed; no table of descriptions.toml is called so
@@ -134,8 +134,8 @@ def _octets_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:
 
 
 def _codes(codes: Sequence[str]) -> npt.NDArray[np.int16]:
-    """The octet of each code of a subfield; -1 for none."""
-    return np.array([ord(code) if code else -1 for code in codes], np.int16)
+    """The octet of each code of a subfield; NONE for none."""
+    return np.array([ord(code) if code else NONE for code in codes], np.int16)
 
 
 class _Row:

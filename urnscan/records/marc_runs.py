@@ -19,7 +19,7 @@ DELIMITER, _FIELD_END, _RECORD_END = 0x1F, 0x1E, 0x1D
 _SPACE, ASCII = 0x20, 0x7F
 _BETWEEN = tuple(b" \t\n\v\f\r\0\x1a")  # may stand between records
 _DIGIT_0, _DIGIT_9 = b"09"
-NO_NUMBER = _NONE = -1
+NO_NUMBER = NONE = -1
 ALONE = -1
 """Family of a record that has to be read by itself."""
 TAG = 3  # digits
@@ -93,7 +93,7 @@ def find_whole(octets: Octets, at: int, starts: Integers, ends: Integers) -> int
 class Tables(NamedTuple):
     """The fields that are wanted in each of two families, 0 and 1, and the rows of fields.toml and keys.toml for them.
 
-    A tag is a number. A row has a flag for each of 256 octets, or an octet; _NONE is no octet.
+    A tag is a number. A row has a flag for each of 256 octets, or an octet; NONE is no octet.
     """
 
     is_given: npt.NDArray[np.bool_]
@@ -162,7 +162,7 @@ class Values(NamedTuple):
     row: Numbers
     """The number of its row."""
     places: Offsets
-    """Its beginning and end, those of the kind that its field says, and those of the source; _NONE for none."""
+    """Its beginning and end, those of the kind that its field says, and those of the source; NONE for none."""
     is_alone: npt.NDArray[np.bool_]
     """Fields that have to be read by themselves: the values are not in ASCII, are blank, or have qualifiers."""
 
@@ -257,8 +257,8 @@ def _trim(octets: Octets, start: int, end: int, places: Offsets, row: int, colum
 
 @inner
 def _trim_first(octets: Octets, start: int, end: int, code: int, places: Offsets, row: int, column: int) -> bool:
-    """Set the place of the first subfield with a code that is not empty, or _NONE; whether it is in ASCII."""
-    places[row, column] = places[row, column + 1] = _NONE
+    """Set the place of the first subfield with a code that is not empty, or NONE; whether it is in ASCII."""
+    places[row, column] = places[row, column + 1] = NONE
     for place in range(start, end - 2):
         if octets[place] == DELIMITER and octets[place + 1] == code and octets[place + 2] != DELIMITER:
             return _trim(octets, place + 2, _end_of_value(octets, place + 2, end), places, row, column)
@@ -277,7 +277,7 @@ def _of_control(octets: Octets, start: int, end: int, out: Values, at: int) -> i
     """Find the value of a control field; the number of values then, or ALONE."""
     is_plain = _trim(octets, start, end, out.places, at, 0) and out.places[at, 0] < out.places[at, 1]
     for column in range(2, 6):
-        out.places[at, column] = _NONE
+        out.places[at, column] = NONE
     return at + 1 if is_plain and _end_of_value(octets, start, end) == end else ALONE
 
 

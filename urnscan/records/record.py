@@ -46,8 +46,9 @@ class Run(NamedTuple):
     octets: bytes
     """The records and what stands between them, from the beginning of the first to the end of the last."""
     starts: Integers
-    """Where each record begins in `octets`."""
+    """The beginning of each record in `octets`."""
     ends: Integers
+    """The end of each."""
     around: Any = None
     """See `Cut.around`; the same for all of them."""
 
@@ -55,6 +56,11 @@ class Run(NamedTuple):
         """The records one by one."""
         for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True):
             yield Cut(self.offset + start, self.octets[start:end], self.around)
+
+
+def count_of(found: Cut | Damaged | Run) -> int:
+    """The number of records in what a reader has found."""
+    return len(found.ends) if isinstance(found, Run) else 1
 
 
 class Record(NamedTuple):
@@ -144,8 +150,6 @@ class RecordReader:
 
     table: ClassVar[str] = ""
     """Table of fields.toml with the fields of the format."""
-    few: ClassVar[int] = 32
-    """Records that are found in a run at least; fewer take less time one by one."""
     described_by: ClassVar[str] = ""
     """Table of descriptions.toml with the fields of the format."""
 
@@ -196,3 +200,18 @@ class RecordReader:
         """Find the records and read them."""
         for cut in self.cuts(buffer):
             yield cut if isinstance(cut, Damaged) else self.record(cut)
+
+
+class RunReader(RecordReader):
+    """Base of the readers that find many records by one call, and read these together: they have `found` and `columns`."""
+
+    few: ClassVar[int] = 32
+    """Records that are found in a run at least; fewer take less time one by one."""
+
+    def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
+        """Find the records one by one."""
+        for each in self.found(buffer):
+            if isinstance(each, Run):
+                yield from each.cuts()
+            else:
+                yield each

@@ -21,7 +21,7 @@ from urnscan.framing.lines import Damaged, too_long
 from urnscan.records.marc_columns import marc_columns
 from urnscan.records.marcxml import plain_record, usual_start
 from urnscan.records.marcxml_runs import fields_of
-from urnscan.records.record import Columns, Cut, Record, RecordReader, Run, decoded
+from urnscan.records.record import Columns, Cut, Record, Run, RunReader, decoded
 from urnscan.records.xml_kinds import (
     KINDS,
     TOLD_BY_BEGINNING,
@@ -70,7 +70,7 @@ _RUN = 1 << 12  # records that are found by one call
 _NONE: Mapping[bytes, bytes] = MappingProxyType({})
 
 
-class XmlRecords(RecordReader):
+class XmlRecords(RunReader):
     """Reads the records of one kind, that of the first record."""
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
@@ -87,24 +87,16 @@ class XmlRecords(RecordReader):
         self._astray = 0  # octets that were searched for the ends of records that have none
         self._vain: dict[bytes, int] = {}  # ends of comments and the like -> offset before which none stands
 
-    def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records one by one."""
-        for each in self.found(buffer):
-            if isinstance(each, Run):
-                yield from each.cuts()
-            else:
-                yield each
-
     def found(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
         """Find the records, each with its kind, the namespaces around it, and its encoding; those of MARCXML in runs.
 
         `<records>` itself is none.
         """
         while kind := self.seek(buffer):
-            if run := self._run(buffer, kind):
+            if run := self._run(buffer):
                 is_plain = self._may_be_plain(kind.name, self._scope.encoding) and not self._scope.is_large
                 if is_plain and len(run.ends) >= self.few:
-                    yield run
+                    yield run._replace(around=self._around(kind, run.octets))
                 else:
                     yield from (cut._replace(around=self._around(kind, cut.octets)) for cut in run.cuts())
                 continue
@@ -116,7 +108,7 @@ class XmlRecords(RecordReader):
     def _around(self, kind: Kind, octets: bytes) -> tuple[str, bytes, str]:
         return kind.name, self._scope.declarations(octets), self._scope.encoding
 
-    def _run(self, buffer: Buffer, kind: Kind) -> Run | None:
+    def _run(self, buffer: Buffer) -> Run | None:
         """Take the records from the next octet on, up to one that is not held whole or is unusual; None if there are none."""
         octets, at = buffer.octets, buffer.at
         if len(octets) - at > LONGEST:  # one of them may be too long
@@ -126,7 +118,7 @@ class XmlRecords(RecordReader):
         if not count:
             return None
         found = octets[at : ends[count - 1]]
-        run = Run(buffer.offset, found, starts[:count] - at, ends[:count] - at, self._around(kind, found))
+        run = Run(buffer.offset, found, starts[:count] - at, ends[:count] - at)
         buffer.at += len(found)
         return run
 
