@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -33,7 +34,11 @@ class Counts:
     """Occurrences whose names hold components of RFC 8141; always 0 but in rfc2141."""
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(*map(int.__add__, astuple(self), astuple(other)))
+        return Counts(*map(int.__add__, _numbers(self), _numbers(other)))
+
+
+_numbers = attrgetter(*(each.name for each in fields(Counts)))
+"""All counts, in their order. `dataclasses.astuple` copies each of them, which takes several times as long; every piece is added."""
 
 
 @dataclass(frozen=True, slots=True)
