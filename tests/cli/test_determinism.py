@@ -58,7 +58,7 @@ def write_inputs(folder: Path, order: int = 1) -> None:
         b'{"id": "%d-%d", "isbn": "97803953634%02d", "urn": "urn:nbn:de:%d"}\n' % (number, each, each % 90, each % 50) for each in range(300)
     ) for number in range(6)}  # fmt: skip
     texts["d/big.txt"] = b"".join(
-        b"urn:big:%07d urn:Big:%07d.\n" % (number * 7919 % 99_991, number) for number in range(40_000)
+        b"urn:big:%07d urn:Big:%07d.\n" % (number * 7919 % 99_991, number) for number in range(16_000)
     )
     texts["d/z.gz"] = gzip.compress(b"urn:foo:1 urn:foo:z\n" * 99, mtime=0)
     for name in sorted(texts)[::order]:
