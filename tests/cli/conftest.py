@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow.parquet as pq
 import pytest
 
-from tests.support.forks import Forks
+from tests.support.forks import EXITS, Forks
 from tests.support.oracle import END, oracle
 from tests.support.spelled import joined, spelled
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 URNSCAN = Path(sys.executable).with_name("urnscan")
-EXITS = {"--help", "--version"}  # with them the command leaves in another way where modules are loaded that read inputs
 PATIENCE = 150  # seconds for a run that should take one; more means that it hangs
 
 # The peak is that of this one process: a child's own is at least its parent's, and pytest has loaded much.

@@ -10,10 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.forks import forked_command
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 OWN_TESTS = ("spark.md", "engines.md")  # what they need may not be here: test_spark.py, test_engines.py
+STARTED = (
+    "README.md",
+    "tutorial.md",
+    "s3.md",
+)  # whose commands are started, as by a user; those of the others are forked
 BLOCK = re.compile(r"^```(console|python|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ ", re.MULTILINE)
 SECONDS = re.compile(r"\b\d+\.\d s(?=$|, \d+ (?:failure|note)| -> )", re.MULTILINE)
@@ -60,6 +67,21 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    """A command that has loaded all that it needs when it is called."""
+    command = Path(sys.executable).with_name("urnscan")
+    with forked_command(command, tmp_path_factory.mktemp("client")) as client:
+        yield client
+
+
+@pytest.fixture
+def _forked(request, folder, monkeypatch):  # noqa: ARG001 (which sets the path first)
+    """The command of most pages is forked, where a process with loaded libraries may fork: they start it 120 times."""
+    if sys.platform == "linux" and request.getfixturevalue("page").name not in STARTED:
+        monkeypatch.setenv("PATH", f"{request.getfixturevalue('client').parent}:{os.environ['PATH']}")
+
+
 @pytest.fixture
 def bucket(request, folder, monkeypatch):
     """A bucket with some of the samples, in an S3 server on this machine, where the page is about one."""
@@ -91,7 +113,7 @@ def test_r():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.usefixtures("folder", "bucket")
+@pytest.mark.usefixtures("folder", "_forked", "bucket")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:moto", "ignore::DeprecationWarning:boto")
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
 def test_page(page):

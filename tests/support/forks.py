@@ -1,11 +1,14 @@
 """The command in processes that are forked from one that has loaded it: a start takes a tenth of the CPU time.
 
+Tests call `Forks.run`. For a shell, `forked_command` makes a command of the same name.
+
 Run as a script, this module is the process that is forked. The command itself, its arguments, streams, exit status and
 signals are those of the installed one. Only what Python does before the command's first line is not done anew.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -15,7 +18,10 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+EXITS = {"--help", "--version"}  # with them the command leaves in another way where modules are loaded that read inputs
 
 _MOST = 1 << 20  # octets of a message
 _LENGTH = 4
@@ -77,6 +83,46 @@ class Forks:
         self._process.wait()
 
 
+_CLIENT = """#!{python} -IS
+import os, socket, sys
+if {exits} & {{*sys.argv}}:
+    os.execv({command!r}, sys.argv)
+server = socket.socket(socket.AF_UNIX)
+server.connect({address!r})
+code = f"import os; os.environ.clear(); os.environ.update({{dict(os.environ)!r}})"
+message = chr(0).join([os.getcwd(), code, *sys.argv[1:]]).encode("utf-8", "surrogateescape")
+socket.send_fds(server, [len(message).to_bytes({length}, "big")], [0, 1, 2])
+server.sendall(message)
+_, status = (int.from_bytes(server.recv({length}), "big") for _ in range(2))
+status = os.waitstatus_to_exitcode(status)
+if status < 0:
+    os.kill(os.getpid(), -status)
+sys.exit(status)
+"""
+
+
+@contextlib.contextmanager
+def forked_command(command: Path, folder: Path) -> Iterator[Path]:
+    """A program called as the command, in the folder: who calls it gets a forked run, with their environment and streams.
+
+    Several may run at the same time, as in a pipe of a shell.
+    """
+    address, client = folder / "socket", folder / command.name
+    names = {"python": sys.executable, "command": str(command), "address": str(address), "exits": EXITS}
+    client.write_text(_CLIENT.format(**names, length=_LENGTH))
+    client.chmod(0o755)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(address))
+        server.listen()
+        words = [sys.executable, __file__, str(server.fileno()), str(command)]
+        process = subprocess.Popen(words, pass_fds=[server.fileno()])
+    try:
+        yield client
+    finally:
+        process.terminate()
+        process.wait()
+
+
 def _write(file, octets):
     try:
         with file:
@@ -88,6 +134,20 @@ def _write(file, octets):
 def _read(file, streams, at):
     with file:
         streams[at] = file.read()
+
+
+def _connected(server: socket.socket) -> socket.socket:
+    """The socket, if it is connected; else one for who connects to it, in a process that is forked for them."""
+    if not server.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        return server
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        found, _ = server.accept()
+        if not os.fork():
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            server.close()
+            return found
+        found.close()
 
 
 def _fork_at_each_call(server: socket.socket) -> bool:
@@ -141,4 +201,4 @@ if __name__ == "__main__":
     _, descriptor, sys.argv[0] = sys.argv
     del sys.argv[1:], sys.path[0]  # as the installed script finds them
     _load()
-    sys.exit(main() if _fork_at_each_call(socket.socket(fileno=int(descriptor))) else 0)
+    sys.exit(main() if _fork_at_each_call(_connected(socket.socket(fileno=int(descriptor)))) else 0)
