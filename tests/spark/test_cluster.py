@@ -157,7 +157,7 @@ def test_nothing_is_shared_but_a_store(master, environment, store, tmp_path, mon
     }
     assert not list(tmp_path.iterdir())
 
-    again = on_cluster(master, environment, tmp_path, "s3://library/texts/prose.txt", *outputs)
+    again = on_cluster("local[1]", environment, tmp_path, "s3://library/texts/prose.txt", *outputs)  # no executors
     assert again.returncode == 2
     assert again.stderr.splitlines()[-1] == "urnscan: s3://library/run/classes: exists already; --force replaces it"
 
@@ -175,7 +175,7 @@ def test_speculation(master, environment, tmp_path):
     corpus.mkdir()
     out.mkdir()
     for number in range(8):  # each more than is scanned together
-        lines = "".join(f"{number} urn:example:{number * row % 997}\n" + "x" * 400 + "\n" for row in range(12_000))
+        lines = "".join(f"{number} urn:example:{number * row % 997}\n" + "x" * 4_000 + "\n" for row in range(1_200))
         (corpus / f"{number}.{'slow' if number == 3 else 'txt'}").write_text(lines)
     script.write_text(f"#!/bin/sh\nmkdir {tmp_path}/marker 2>/dev/null && sleep 900\nexec cat\n")
     script.chmod(0o755)

@@ -226,11 +226,11 @@ def test_ranges_of_keys(spark, corpus, tmp_path, monkeypatch, heads):
     if heads == "that do not":  # each file begins with names that sort before all others
         (tmp_path / "all").mkdir()
         for number in range(5):
-            names = [f"urn:a:{some}" for some in range(40_000)] + [f"urn:b:{number}-{some}" for some in range(40_000)]
+            names = [f"urn:a:{some}" for some in range(20_000)] + [f"urn:b:{number}-{some}" for some in range(20_000)]
             (tmp_path / "all" / f"{number}.txt").write_text("\n".join(names))
         corpus = tmp_path / "all"
-        monkeypatch.setattr(keys, "_RANGE", 1 << 20)
-        monkeypatch.setattr(keys, "_SHARE", 1 << 18)
+        monkeypatch.setattr(keys, "_RANGE", 1 << 19)
+        monkeypatch.setattr(keys, "_SHARE", 1 << 17)
     one = urnscan.scan(corpus).classes.to_pylist()
     with driver.scan_inputs(spark, [str(corpus)], executors.Wanted(Options(), sampled=1)) as scan:
         before = scan._ranges
