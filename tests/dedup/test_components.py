@@ -22,7 +22,7 @@ def clusters_of(named, tmp_path, weak=("issn", "schemas-*"), max_class=100, cuts
         some = pairs[start : start + size]
         edges.add(np.array([pair[0] for pair in some], np.int32), pa.array([pair[1] for pair in some], pa.string()))
     joined = edges.join(max_class)
-    cluster = components(len(named), *joined.pairs())
+    cluster = components(len(named), joined.pairs())
     return cluster, joined.joins(cluster, edges.count), joined.common, pairs
 
 

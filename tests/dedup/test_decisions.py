@@ -172,8 +172,8 @@ def test_any_clusters(classes, words):
     edges = sorted({(class_, record) for record, both in enumerate(classes) for class_ in both})
     class_, record = np.array(edges, np.int32).T
     joined = Joined(np.arange(len(edges), dtype=np.int32), record, class_, np.zeros(5, np.int32), [])
-    none = np.empty((2, 0), np.int32)
-    before = components(records, *joined.pairs())
+    none = (np.empty(0, np.int32), np.empty(0, np.int32))
+    before = components(records, joined.pairs())
     after = Held(words).clusters(before, joined, none)
     if words.count("together") == 1:  # with whom?
         words[words.index("together")] = ""

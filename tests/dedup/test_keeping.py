@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import urnscan
 from tests.support.examples import FEW
+from urnscan.dedup import components
 from urnscan.dedup.keeping import KEEP, Merits, moment_of, ranks
 from urnscan.dedup.second_reading import Dump
 from urnscan.errors import FatalError
@@ -48,21 +49,22 @@ BEST = {
     records=st.lists(RECORD, max_size=14),
     keep=st.lists(st.sampled_from(sorted(BEST)), min_size=1, max_size=3),
     pieces=st.lists(st.integers(0, 13), max_size=8),
+    number=st.sampled_from([np.uint8, np.int64]),
+    slice_=st.sampled_from([2, 1 << 20]),
 )
-def test_ranks(records, keep, pieces):
+def test_ranks(records, keep, pieces, number, slice_):
     """In each cluster 1 is what is kept, and the others follow: by what people decided, by the rules, by their order.
 
-    Pieces of one record have one rank.
+    Pieces of one record have one rank. Kind of numbers, and how many things are ranked at a time, change nothing.
     """
     units = [*range(len(records)), *(unit for unit in pieces if unit < len(records))]
     merits = {name: [of[name] for of in records] for name in RECORD.wrapped_strategy.mapping} if records else {}
     clusters = merits.pop("cluster", [])
-    held = Merits(
-        place=np.arange(len(records)),
-        **{name: np.array(merits.get(name, []), np.int64) for name in Merits.__slots__ if name != "place"},
-    )
+    held = Merits(**{name: np.array(merits.get(name, []), number) for name in Merits.__slots__})
     of_records = np.array([clusters[unit] for unit in units], np.int32)
-    found = ranks(keep, of_records, np.array(units, np.int32), held, DUMPS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(components, "_SLICE", slice_)
+        found = ranks(keep, of_records, np.array(units, np.int32), held, DUMPS)
     expected = {}
     for cluster in set(clusters):
         mine = [unit for unit, of in enumerate(records) if of["cluster"] == cluster]

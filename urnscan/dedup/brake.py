@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from urnscan.arrays.arrow import flag_array, number_array
-from urnscan.dedup.components import Joined, Numbers, Results
+from urnscan.dedup.components import Joined, Numbers, Pair, Results
 from urnscan.dedup.never_join import HeldApart
 from urnscan.dedup.parts import DESCRIBED, Bits, Part, split_part
 from urnscan.dedup.splits import TOO_LARGE
@@ -29,8 +29,7 @@ _IN_MEMORY = 1 << 26  # octets of descriptions in memory; more are spilled
 class Braked:
     """Result of the brake."""
 
-    first: Numbers
-    other: Numbers
+    joined: Sequence[Pair]
     """Pairs of records of one cluster."""
     reasons: Bits
     """For each record, bits of REASONS; 0 if all that share an identifier with it are in its cluster."""
@@ -87,16 +86,18 @@ class Brake:
         reasons = np.zeros(len(self._begins), np.uint16)  # by unit
         reasons[self._is_large[self._component[self._begins]]] = TOO_LARGE
         if not agree and never is None:
-            pairs = np.stack(self._joined.pairs())
-            pairs = pairs[:, ~self._is_large[self._component[pairs[0]]]]
-            return Braked(pairs[0], pairs[1], reasons[self._unit], self._too_large())
-        joined = [np.empty((2, 0), np.int32)]
+            first, other = self._joined.pairs()
+            if self._is_large.any():
+                stays = ~self._is_large[self._component[first]]
+                first, other = first[stays], other[stays]
+            return Braked([(first, other)], reasons[self._unit], self._too_large())
+        joined = []
         for found in results(split_part, self._cut(agree, never)):
             on_units(found.units)
-            joined.append(self._begins[found.joined])
+            first, other = self._begins[found.joined]
+            joined.append((first, other))
             reasons[found.apart] = found.reasons
-        first, other = np.concatenate(joined, axis=1)
-        return Braked(first, other, reasons[self._unit], self._too_large())
+        return Braked(joined, reasons[self._unit], self._too_large())
 
     def _cut(self, agree: Sequence[str], never: HeldApart | None) -> Iterator[Part]:
         """The parts that have edges. Raises FatalError if the disk fails."""

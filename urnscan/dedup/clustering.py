@@ -13,8 +13,8 @@ import pyarrow as pa
 from urnscan.arrays.arrow import bits, filtered, flag_array, number_array, numbers, text_array
 from urnscan.dedup.batches import ROWS as ROWS_READ
 from urnscan.dedup.batches import only_names
-from urnscan.dedup.brake import Brake
-from urnscan.dedup.components import OTHER, SURE, Flags, Joined, Numbers, components
+from urnscan.dedup.brake import Brake, Braked
+from urnscan.dedup.components import OTHER, SURE, Flags, Joined, Numbers, Pair, components
 from urnscan.dedup.copies import Places
 from urnscan.dedup.decisions import Decided
 from urnscan.dedup.described import SHOWN, unpacked
@@ -31,9 +31,6 @@ from urnscan.records.description import NOTHING
 from urnscan.records.formats import description_of
 from urnscan.records.keys import always
 from urnscan.tables.schemas import CLUSTERS, REVIEW
-
-Pairs = npt.NDArray[np.int32]
-"""Numbers of records in two rows."""
 
 DECISIONS = ("alone", "kept", "removed", "apart")
 """Decisions of a run about a record: it shares no key; it is kept in place of others; it is removed for another; it shares
@@ -63,12 +60,46 @@ class Clustering:
         results = reading.workers.results
         all_joined = reading.edges.join(policy.most_in_class(reading.records), progress.on_progress, results)
         unit = np.arange(reading.records, dtype=np.int32)
-        pieces = np.empty((2, 0), np.int32)
+        pieces: Pair = (unit[:0], unit[:0])
         if reading.pieces is not None:
-            pieces = np.stack(reading.pieces.join(reading.records, progress.on_progress, results).pairs())
-            unit = components(reading.records, *pieces) - np.int32(1)
+            pieces = reading.pieces.join(reading.records, progress.on_progress, results).pairs()
+            unit = components(reading.records, pieces) - np.int32(1)
+        pa.default_memory_pool().release_unused()  # the edges are joined: what held them is for the numbers now
         joined, self._component = _connected(all_joined, pieces, unit, policy)
         self._is_shared = np.bincount(self._component, minlength=1) > 1
+        braked = self._braked(joined, unit, policy)
+        self.cluster = components(reading.records, *braked.joined, pieces)
+        self._reasons, too_large = braked.reasons, braked.too_large
+        del braked
+        decided = None if policy.decisions is None else Decided(policy.decisions, self._batches(), unit)
+        if decided is not None:
+            self.cluster = decided.clusters(self.cluster, joined, pieces)
+            self._reasons = np.where(decided.are(TOGETHER), np.uint16(0), self._reasons)
+        self.rank = ranks(policy.keep, self.cluster, unit, self._merits(unit, policy, decided), reading.dumps)
+        if decided is not None:
+            decided.check(self.rank)
+        self._joins = all_joined.joins(self.cluster, reading.edges.count)
+        self.counts = {
+            "common": all_joined.common,
+            "clusters": int(self.cluster.max(initial=0)),
+            "duplicates": int(np.count_nonzero(self.rank > 1)),
+            "apart": int(np.count_nonzero(self._reasons & ~np.uint16(TOO_LARGE))),
+            "refused": [] if decided is None else decided.refused,
+            "too_large": [(self.name(record), count) for record, count in too_large],
+        }
+        """Fields of the report of a run."""
+        is_cut = np.zeros(self.cluster.max(initial=0) + 1, np.bool_)
+        is_cut[self.cluster[self.rank > 1]] = True
+        self._decision = np.where(is_cut[self.cluster], np.int8(_KEPT), np.int8(_ALONE))
+        self._decision[self.rank > 1] = _REMOVED
+        is_apart = self._reasons > 0
+        if decided is not None:
+            is_apart |= decided.are(APART)
+        self._decision[(self._decision == _ALONE) & is_apart] = _APART
+
+    def _braked(self, joined: Joined, unit: Numbers, policy: Policy) -> Braked:
+        """Cut the components into clusters. Raises FatalError."""
+        reading, progress = self._reading, self._progress
         brake = Brake(joined, self._component, unit, policy.max_cluster, reading.folder)
         with closing(brake):
             if policy.agree:
@@ -84,36 +115,10 @@ class Clustering:
             never = None
             if policy.never_join is not None:
                 never = HeldApart(policy.never_join.at(reading.options.level), self._batches(), unit)
-            braked = brake.clusters(policy.agree, never, progress.on_progress, results)
+            braked = brake.clusters(policy.agree, never, progress.on_progress, reading.workers.results)
         if self._shown is not None:
             reading.workers.close()  # they have nothing more to do, and much memory
-        self.cluster = components(reading.records, *np.concatenate([[braked.first, braked.other], pieces], axis=1))
-        self._reasons = braked.reasons
-        decided = None if policy.decisions is None else Decided(policy.decisions, self._batches(), unit)
-        if decided is not None:
-            self.cluster = decided.clusters(self.cluster, joined, pieces)
-            self._reasons = np.where(decided.are(TOGETHER), np.uint16(0), self._reasons)
-        self.rank = ranks(policy.keep, self.cluster, unit, self._merits(unit, policy, decided), reading.dumps)
-        if decided is not None:
-            decided.check(self.rank)
-        self._joins = all_joined.joins(self.cluster, reading.edges.count)
-        self.counts = {
-            "common": all_joined.common,
-            "clusters": int(self.cluster.max(initial=0)),
-            "duplicates": int(np.count_nonzero(self.rank > 1)),
-            "apart": int(np.count_nonzero(self._reasons & ~np.uint16(TOO_LARGE))),
-            "refused": [] if decided is None else decided.refused,
-            "too_large": [(self.name(record), count) for record, count in braked.too_large],
-        }
-        """Fields of the report of a run."""
-        is_cut = np.bincount(self.cluster, self.rank > 1) > 0
-        self._decision = np.where(is_cut[self.cluster], np.where(self.rank > 1, _REMOVED, _KEPT), _ALONE).astype(
-            np.int32
-        )
-        is_apart = self._reasons > 0
-        if decided is not None:
-            is_apart |= decided.are(APART)
-        self._decision[(self._decision == _ALONE) & is_apart] = _APART
+        return braked
 
     def close(self) -> None:
         """Delete what is spilled."""
@@ -127,16 +132,21 @@ class Clustering:
 
     def _merits(self, unit: Numbers, policy: Policy, decided: Decided | None) -> Merits:
         """Merits of the things of which the records are pieces. Raises FatalError."""
-        lengths = np.concatenate([np.empty(0, np.int64), *self._reading.lengths])
-        counts = np.concatenate([np.empty(0, np.int32), *self._reading.counts])
-        dumps = np.repeat(np.arange(len(self._reading.dumps)), [dump.records for dump in self._reading.dumps])
+        reading = self._reading
+        lengths, counts = (np.concatenate([np.empty(0, np.uint8), *each]) for each in (reading.lengths, reading.counts))
+        dumps = np.repeat(np.arange(len(reading.dumps), dtype=np.int32), [dump.records for dump in reading.dumps])
         begins = first_pieces(unit)
+        if len(begins) < len(unit):
+            lengths, counts = (np.bincount(unit, each).astype(np.int64) for each in (lengths, counts))
+            dumps = dumps[begins]
         # Where nobody asks for them, they are one number in memory.
-        changed, levels, fields = (np.broadcast_to(np.int64(value), len(begins)) for value in (0, level_of(NOTHING), 0))
+        changed, levels, fields, order = (
+            np.broadcast_to(np.int64(value), len(begins)) for value in (0, level_of(NOTHING), 0, 1)
+        )
         if need_descriptions(policy.keep):
             changed, levels, fields = changed.copy(), levels.copy(), fields.copy()
-            self._progress.on_stage(Stage("choosing", self._reading.records, ROWS))
-            is_shared = np.bincount(self.cluster)[self.cluster] > 1
+            self._progress.on_stage(Stage("choosing", reading.records, ROWS))
+            is_shared = (np.bincount(self.cluster) > 1)[self.cluster]
             for _, these, rows in self._batches():
                 self._progress.on_progress(len(rows))
                 for at in np.flatnonzero(is_shared[these]).tolist():
@@ -145,16 +155,14 @@ class Clustering:
                     changed[thing] = max(changed[thing], moment_of(described))
                     levels[thing] = min(levels[thing], level_of(described))
                     fields[thing] = max(fields[thing], int(described.fields or 0))
-        octets, identifiers = (np.bincount(unit, each).astype(np.int64) for each in (lengths, counts))
         return Merits(
-            place=np.arange(len(begins)),
-            octets=octets,
-            identifiers=identifiers,
-            dump=dumps[begins],
+            octets=lengths,
+            identifiers=counts,
+            dump=dumps,
             changed=changed,
             level=levels,
             fields=fields,
-            decided=np.broadcast_to(np.int64(1), len(begins)) if decided is None else decided.order,
+            decided=order if decided is None else decided.order,
         )
 
     def name(self, record: int) -> str:
@@ -180,7 +188,7 @@ class Clustering:
                 "joined_by": filtered(names, self._joins[edge : edge + len(names.values)]),
                 "cluster_rank": number_array(self.rank[these].astype(np.int64)),
                 "kept": flag_array(self.rank[these] == 1),
-                "decision": _named(self._decision[these], DECISIONS),
+                "decision": _named(self._decision[these].astype(np.int32), DECISIONS),
                 "reason": _named(self._reasons[these].astype(np.int32), _REASON_TEXTS),
                 "component": number_array(self._component[these].astype(np.int64)),
                 **self._scattered(these, described),
@@ -255,20 +263,20 @@ class Clustering:
                 record += len(rows)
 
 
-def _connected(joined: Joined, pieces: Pairs, unit: Numbers, policy: Policy) -> tuple[Joined, Numbers]:
+def _connected(joined: Joined, pieces: Pair, unit: Numbers, policy: Policy) -> tuple[Joined, Numbers]:
     """The edges that connect records, and the number of the component of each record.
 
     Where a component is too large, keys that are unsure do not count, then all keys but URNs.
     """
-    begins = np.unique(unit, return_index=True)[1]  # first record of each unit
+    begins = first_pieces(unit)
     if not policy.agree:
         joined = joined.upto(OTHER)
-    component = components(len(unit), *np.concatenate([joined.pairs(), pieces], axis=1))
+    component = components(len(unit), joined.pairs(), pieces)
     for level in (OTHER, SURE):
         is_large = np.bincount(component[begins], minlength=1) > policy.max_cluster
         if is_large.any():
             joined = joined.upto(level, is_large[component])
-            component = components(len(unit), *np.concatenate([joined.pairs(), pieces], axis=1))
+            component = components(len(unit), joined.pairs(), pieces)
     return joined, component
 
 

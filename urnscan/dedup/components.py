@@ -28,6 +28,7 @@ _PARTS = 64  # a power of two
 _IN_MEMORY = 1 << 27  # octets of edges in memory; more are spilled
 MOST = (1 << 31) - 1
 """Largest number of records, and of edges: they are counted in 32 bits."""
+_SLICE = 1 << 20  # elements that are computed at a time
 _EDGES = pa.schema({"urn": pa.string(), "record": pa.int32(), "edge": pa.int32()})
 
 SURE, OTHER, UNSURE = range(3)
@@ -36,7 +37,10 @@ same title and part (`agreement.is_surely_same`).
 """
 
 Numbers = npt.NDArray[np.int32]
+Pair = tuple[Numbers, Numbers]
+"""Pairs of records: the first ones and the other ones."""
 Flags = npt.NDArray[np.bool_]
+Levels = npt.NDArray[np.int8]
 Results = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 """A function like `map`; `Workers.results` is another."""
 
@@ -55,7 +59,7 @@ class Joined:
     record: Numbers
     class_: Numbers
     """Numbers of their classes, from 0."""
-    level: Numbers
+    level: Levels
     """Of each class, how far it can be trusted: SURE, OTHER or UNSURE."""
     common: Sequence[tuple[str, int]]
     """Classes in too many records, with the number of records; largest first."""
@@ -65,25 +69,42 @@ class Joined:
         held = self.level[self.class_] <= level
         if records is not None:
             held |= ~records[self.record]
+        if held.all():
+            return self
         edges = (self.edge[held], self.record[held], self.class_[held])
         return Joined(*edges, self.level, self.common)
 
-    def pairs(self) -> tuple[Numbers, Numbers]:
+    def pairs(self) -> Pair:
         """Pairs of records that share a class: each record of the class is paired with the first one."""
-        first = self.record[np.searchsorted(self.class_, self.class_)]
-        others = first != self.record
-        return first[others], self.record[others]
+        is_first = np.append(True, self.class_[1:] != self.class_[:-1])[: len(self.class_)]
+        first = np.flatnonzero(is_first)
+        others = np.diff(first, append=len(is_first)) - 1
+        return np.repeat(self.record[first], others), self.record[~is_first]
 
     def joins(self, cluster: Numbers, edges: int) -> Flags:
         """Mark those of all edges, of which there are `edges`, whose class another record of the same cluster has, too."""
         shared = np.zeros(edges, np.bool_)
-        key = self.class_.astype(np.int64) << 32 | cluster[self.record]
-        order = np.argsort(key)
-        key = key[order]
-        is_same = key[1:] == key[:-1]
-        for some in (order[:-1][is_same], order[1:][is_same]):
-            shared[self.edge[some]] = True
+        for some in whole_groups(self.class_):
+            of_edge, of_record = self.edge[some], cluster[self.record[some]]
+            order = np.lexsort((of_record, self.class_[some]))
+            key = np.stack([self.class_[some], of_record])[:, order]
+            is_same = (key[:, 1:] == key[:, :-1]).all(axis=0)
+            shared[of_edge[order[:-1][is_same]]] = True
+            shared[of_edge[order[1:][is_same]]] = True
         return shared
+
+
+def whole_groups(ordered: Numbers) -> Iterator[slice]:
+    """Slices of some million elements of an ordered array, between which no equal elements are parted.
+
+    What is computed slice by slice needs little memory.
+    """
+    start = 0
+    while start < len(ordered):
+        last = ordered[min(start + _SLICE, len(ordered)) - 1]
+        end = int(np.searchsorted(ordered, last, "right"))
+        yield slice(start, end)
+        start = end
 
 
 class Edges:
@@ -130,7 +151,7 @@ class Edges:
         """
         common: list[tuple[str, int]] = []
         shared = [np.empty((3, 0), np.int32)]
-        levels = [np.empty(0, np.int32)]
+        levels = [np.empty(0, np.int8)]
         classes = 0
         for found in results(partial(_join, self._trust, max_class), map(self._parts.take, range(_PARTS))):
             shared.append(np.stack([found.edge, found.record, found.class_ + np.int32(classes)]))
@@ -150,9 +171,9 @@ class _Trust(NamedTuple):
     unsure: Sequence[str]
     by_urn: bool
 
-    def levels(self, names: pa.StringArray) -> Numbers:
+    def levels(self, names: pa.StringArray) -> Levels:
         """The level of each class: SURE, OTHER or UNSURE."""
-        level = np.where(flags_of(pc.starts_with(names, "urn:")), SURE, OTHER).astype(np.int32)
+        level = np.where(flags_of(pc.starts_with(names, "urn:")), SURE, OTHER).astype(np.int8)
         for beginning in self.unsure:
             level[flags_of(pc.starts_with(names, beginning))] = UNSURE
         return level
@@ -166,7 +187,7 @@ class _JoinedPart(NamedTuple):
     edge: Numbers
     record: Numbers
     class_: Numbers
-    level: Numbers
+    level: Levels
     common: Sequence[tuple[str, int]]
 
 
@@ -192,33 +213,36 @@ def _join(trust: _Trust, max_class: int, rows: pa.Table) -> _JoinedPart:
     return _JoinedPart(len(edge), edge[which], record[which], class_[by_class], level[joins], common)
 
 
-def components(records: int, first: Numbers, other: Numbers) -> Numbers:
-    """Number the connected components of `records` records, of which first[i] and other[i] are joined.
+def components(records: int, *pairs: Pair) -> Numbers:
+    """Number the connected components of `records` records, of which each two that are a pair are joined.
 
     Returns the number of each record's component, from 1 in the order of first records.
     """
-    cluster = np.empty(records, np.int32)
-    _number(np.arange(records, dtype=np.int32), read_only(first), read_only(other), cluster)
-    return cluster
+    parent = np.arange(records, dtype=np.int32)
+    for first, other in pairs:
+        _join_pairs(parent, read_only(first), read_only(other))
+    _number(parent)
+    return parent
 
 
 @compiled
-def _number(parent: Numbers, first: Numbers, other: Numbers, cluster: Numbers) -> None:
-    """Set the number of each record's component; `parent` is itself for each record.
-
-    It becomes an earlier record of the same component, and stays itself for the first one.
-    """
+def _join_pairs(parent: Numbers, first: Numbers, other: Numbers) -> None:
+    """Join components: `parent` has an earlier record of the component of each record, and itself for the first one."""
     for i in range(len(first)):
         a, b = _first(parent, first[i]), _first(parent, other[i])
         parent[max(a, b)] = min(a, b)
+
+
+@compiled
+def _number(parent: Numbers) -> None:
+    """Put the number of each record's component in the place of its parent."""
     number = 0
     for record in range(len(parent)):
-        begin = _first(parent, record)
-        if begin == record:
+        if parent[record] == record:
             number += 1
-            cluster[record] = number
+            parent[record] = number
         else:
-            cluster[record] = cluster[begin]
+            parent[record] = parent[parent[record]]
 
 
 @inner

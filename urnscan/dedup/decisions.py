@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from urnscan.arrays.arrow import numbers
-from urnscan.dedup.components import Flags, Joined, Numbers, components
-from urnscan.dedup.keeping import Values, first_pieces
+from urnscan.dedup.components import Flags, Joined, Numbers, Pair, components
+from urnscan.dedup.keeping import Merit, first_pieces
 from urnscan.dedup.review import APART, KEEP, REMOVE, TOGETHER, shown_digest
 from urnscan.dedup.second_reading import Dump
 from urnscan.dedup.user_tables import UserTable, read_table
@@ -137,7 +137,7 @@ class Decided:
             self._groups[decision.component].append(thing)
 
     @property
-    def order(self) -> Values:
+    def order(self) -> Merit:
         """For each thing 0 if it is to be kept, 2 if it is to be removed, else 1."""
         return np.where(self._code == _CODES[KEEP], 0, np.where(self._code == _CODES[REMOVE], 2, 1))
 
@@ -146,7 +146,7 @@ class Decided:
         marked: Flags = self._code == _CODES[word]
         return marked[self._unit]
 
-    def clusters(self, cluster: Numbers, joined: Joined, pieces: Numbers) -> Numbers:
+    def clusters(self, cluster: Numbers, joined: Joined, pieces: Pair) -> Numbers:
         """Clusters of records after the decisions.
 
         A record that is apart, or the second one of a cluster that is to be kept, is a cluster by itself; those that
@@ -168,10 +168,11 @@ class Decided:
         key = joined.class_[stays].astype(np.int64) << 32 | cluster[record]
         _, first, which = np.unique(key, return_index=True, return_inverse=True)
         same = [(things[0], thing) for things in groups for thing in things[1:]]
-        said = self._first[np.array(same, np.int32).reshape(-1, 2).T]
-        kept_whole = np.stack([lead[cluster[whole] - 1], whole])
-        linked = np.stack([record[first[which]], record])
-        return components(len(cluster), *np.concatenate([kept_whole, linked, said, pieces], axis=1))
+        one, other = np.array(same, np.int32).reshape(-1, 2).T
+        said = self._first[one], self._first[other]
+        kept_whole = lead[cluster[whole] - 1], whole
+        linked = record[first[which]], record
+        return components(len(cluster), kept_whole, linked, said, pieces)
 
     def _same(self) -> Iterator[list[int]]:
         """Groups of things that are the same. One that has no other is refused, and left to the rules."""

@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from urnscan.arrays.arrow import numbers, text_array
 from urnscan.dedup.batches import ROWS, Batch, ReadBatch, Wanted, only_names
-from urnscan.dedup.components import MOST, Edges, Numbers
+from urnscan.dedup.components import MOST, Edges
+from urnscan.dedup.keeping import Merit
 from urnscan.dedup.outputs import Outputs
 from urnscan.dedup.policy import PLACEHOLDERS, Policy
 from urnscan.dedup.second_reading import Dump, SecondReading, Spool, SummedReader
@@ -80,10 +80,10 @@ class FirstReading:
     dumps: list[Dump] = dataclasses.field(default_factory=list)
     empty: list[Input] = dataclasses.field(default_factory=list)
     """Empty inputs, whose format is unknown."""
-    lengths: list[npt.NDArray[np.int64]] = dataclasses.field(default_factory=list)
-    """Octets of each record, by batch."""
-    counts: list[Numbers] = dataclasses.field(default_factory=list)
-    """Number of different URNs and keys of each record, by batch; keys that nearly every record has do not count."""
+    lengths: list[Merit] = dataclasses.field(default_factory=list)
+    """Octets of each record, by batch, in the least numbers that hold them."""
+    counts: list[Merit] = dataclasses.field(default_factory=list)
+    """Number of different URNs and keys of each record, in the same way; keys that nearly every record has do not count."""
     pieces: Edges | None = None
     """Edges between records and their identifiers, for formats in which records of one identifier are one."""
     records: int = 0
@@ -371,8 +371,13 @@ class FirstReading:
                 if len(self.wrong) < _MOST_WRONG:
                     number, called = (rows.column(name)[at].as_py() for name in ("record", "record_id"))
                     self.wrong.append((f"{dump.name}: record {number:,}{f' ({called})' if called else ''}", identifier))
-        self.counts.append(counts)
-        self.lengths.append(numbers(rows.column("length")).copy())
+        self.counts.append(_least(counts))
+        self.lengths.append(_least(numbers(rows.column("length"))))
         self.rows.add(rows)
         if self.rows.octets > _IN_MEMORY:
             self.rows.spill()
+
+
+def _least(values: Merit) -> Merit:
+    """The same numbers, none of which is below 0, in the fewest octets."""
+    return values.astype(np.min_scalar_type(values.max()))

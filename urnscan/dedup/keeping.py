@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.dedup.components import Numbers
+from urnscan.dedup.components import Numbers, whole_groups
 from urnscan.dedup.second_reading import Dump
 from urnscan.errors import ArgumentError, FatalError, option
 from urnscan.records.description import Description
@@ -29,7 +29,8 @@ _SHORT_DATE = re.compile(
 _CENTURY = 70  # years below are those of the 21st
 _TIME = re.compile(r"[T ]?([01][0-9]|2[0-3]):?([0-5][0-9]):?([0-5][0-9])")
 
-Values = npt.NDArray[np.int64]
+Merit = npt.NDArray[np.integer[Any]]
+"""A value of each thing, in numbers of any size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,33 +40,32 @@ class Merits:
     All arrays have an element for each thing.
     """
 
-    place: Values
-    """Number of the thing, in the order of the dumps."""
-    octets: Values
-    identifiers: Values
+    octets: Merit
+    identifiers: Merit
     """Number of different keys."""
-    dump: Values
+    dump: Merit
     """Number of its dump."""
-    changed: Values
+    changed: Merit
     """Moment of the last change, as `moment_of` gives it."""
-    level: Values
+    level: Merit
     """Encoding level, as `level_of` gives it."""
-    fields: Values
+    fields: Merit
     """Number of fields; 0 where it is not read."""
-    decided: Values
+    decided: Merit
     """Order that people decided, the least for the best; it comes before all rules."""
 
 
-_RULES: Mapping[str, Callable[[Merits], Sequence[Values]]] = MappingProxyType(
+_RULES: Mapping[str, Callable[[Merits, Numbers], Sequence[Merit]]] = MappingProxyType(
     {
-        "first": lambda of: [of.place],
-        "last": lambda of: [-of.place],
-        "longest": lambda of: [-of.octets],
-        "most-identifiers": lambda of: [-of.identifiers],
-        "newest": lambda of: [-of.changed],
-        "fullest": lambda of: [of.level, -of.fields, -of.octets],
+        "first": lambda _, some: [some],
+        "last": lambda _, some: [~some],
+        "longest": lambda of, some: [~of.octets[some]],
+        "most-identifiers": lambda of, some: [~of.identifiers[some]],
+        "newest": lambda of, some: [~of.changed[some]],
+        "fullest": lambda of, some: [of.level[some], ~of.fields[some], ~of.octets[some]],
     }
 )
+"""For each rule, values of some things, the least for the best. `~` reverses the order, of unsigned numbers, too."""
 KEEP = tuple(_RULES)
 """Names of the rules, besides SOURCE."""
 _DESCRIBED = {"newest", "fullest"}
@@ -139,15 +139,18 @@ def ranks(keep: Sequence[str], cluster: Numbers, unit: Numbers, merits: Merits, 
     Example, by `longest`: in one cluster records of 10, 30 and 20 octets get the ranks 3, 1 and 2.
     """
     of_unit = cluster[first_pieces(unit)]
-    shared = np.flatnonzero(np.bincount(of_unit)[of_unit] > 1).astype(np.int32)
-    keys = [merits.decided[shared], *(key[shared] for rule in keep for key in _keys(rule, merits, dumps))]
-    by_cluster: list[npt.NDArray[np.integer[Any]]] = [*keys[::-1], of_unit[shared]]
-    order = np.lexsort(by_cluster)  # a stable sort
-    place = np.arange(len(order))
-    in_order = of_unit[shared][order]
-    is_first = np.append(True, in_order[1:] != in_order[:-1])[: len(order)]
+    shared = np.flatnonzero((np.bincount(of_unit) > 1)[of_unit]).astype(np.int32)
+    shared = shared[np.argsort(of_unit[shared], kind="stable")]
     rank = np.ones(len(of_unit), np.int32)
-    rank[shared[order]] = place - np.maximum.accumulate(np.where(is_first, place, 0)) + 1
+    for these in whole_groups(of_unit[shared]):
+        some = shared[these]
+        keys: list[Merit] = [of_unit[some], merits.decided[some]]
+        for rule in keep:
+            keys += _keys(rule, merits, some, dumps)
+        some = some[np.lexsort(keys[::-1])]  # a stable sort
+        place = np.arange(len(some))
+        is_first = np.append(True, of_unit[some[1:]] != of_unit[some[:-1]])
+        rank[some] = place - np.maximum.accumulate(np.where(is_first, place, 0)) + 1
     return rank[unit]
 
 
@@ -158,9 +161,9 @@ def first_pieces(unit: Numbers) -> Numbers:
     return begins
 
 
-def _keys(rule: str, merits: Merits, dumps: Sequence[Dump]) -> Sequence[Values]:
-    """Values of things by a rule, the least for the best."""
+def _keys(rule: str, merits: Merits, some: Numbers, dumps: Sequence[Dump]) -> Sequence[Merit]:
+    """Values of some things by a rule, the least for the best."""
     if rule in _RULES:
-        return _RULES[rule](merits)
-    is_other = np.array([not _is_named(dump, rule) for dump in dumps], np.int64)
-    return [is_other[merits.dump]]
+        return _RULES[rule](merits, some)
+    is_other = np.array([not _is_named(dump, rule) for dump in dumps], np.int8)
+    return [is_other[merits.dump[some]]]

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from urnscan.arrays.arrow import numbers
 from urnscan.dedup.agreement import rules_of
-from urnscan.dedup.components import UNSURE, Numbers
+from urnscan.dedup.components import UNSURE, Levels, Numbers
 from urnscan.dedup.splits import split
 from urnscan.records.description import NOTHING, Description, as_text, from_text
 
@@ -36,7 +36,7 @@ class Part:
     component: Numbers
     """Component of each edge."""
     class_: Numbers
-    level: Numbers
+    level: Levels
     """Trust in the class of each edge: SURE, OTHER or UNSURE."""
     unit: Numbers
     """Unit of each edge. All units of a component have edges."""
