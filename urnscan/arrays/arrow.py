@@ -90,5 +90,7 @@ def _column(kind: pa.DataType, values: Sequence[bytes], known: pa.Buffer | None 
 
 def filtered(lists: pa.ListArray, which: npt.NDArray[np.bool_]) -> pa.ListArray:
     """Lists with only those of their values that `which` marks."""
+    if which.all():
+        return lists
     ends = np.append(np.int32(0), np.cumsum(which, dtype=np.int32))[numbers(lists.offsets)]
     return pa.ListArray.from_arrays(number_array(ends), lists.values.filter(flag_array(which)), type=lists.type)

@@ -135,12 +135,18 @@ def _has_word(octets: Octets, words: Octets) -> bool:
 @compiled
 def count_lf(octets: Octets, start: int, end: int) -> int:
     """Number of LF octets in `octets[start:end]`."""
+    return occurrences(octets, start, end, LF)
+
+
+@inlined
+def occurrences(octets: Octets, start: int, end: int, octet: int) -> int:
+    """Number of places in `octets[start:end]` where an octet stands."""
     count = 0
     while start < end:
         part = octets[start : min(end, start + _COUNTED)]
-        few = np.uint8(0)
+        few = np.uint8(0)  # many at once are compared and added, as long as the sum is an octet, too
         for i in range(len(part)):
-            few = np.uint8(few + np.uint8(part[i] == LF))
+            few = np.uint8(few + np.uint8(part[i] == octet))
         count += int(few)
         start += _COUNTED
     return count

@@ -29,6 +29,21 @@ class Places:
     changes: Mapping[int, Change] = field(default_factory=dict)
     """By the index of a record that stays."""
 
+    def __getitem__(self, some: slice) -> Places:
+        """Some of them, without changes."""
+        return Places(self.start[some], self.length[some], self.stays[some])
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether nothing is between the records, and none is changed."""
+        return not self.changes and bool(np.all(self.start[1:] == self.start[:-1] + self.length[:-1]))
+
+    def cut(self, octets: bytes) -> bytes:
+        """The octets of the records that stay, of those of all. Nothing is between the records."""
+        bounds = np.append(self.start, self.start[-1] + self.length[-1]) - self.start[0]
+        turns = bounds[np.flatnonzero(np.diff(self.stays, prepend=False, append=False))].tolist()
+        return b"".join(octets[start:end] for start, end in zip(turns[::2], turns[1::2], strict=True))
+
 
 class _Run(NamedTuple):
     """Records that are copied, or left out, as if they were one."""
@@ -118,7 +133,14 @@ def _runs(places: Places, separator: bytes) -> Iterator[_Run]:
     """Records in runs: neighbours that stay, with all between them; neighbours that go, where nothing parts them.
 
     The first record that goes is a run by itself if something stands before it: its own last octet counts then.
+    If nothing is between all of them, those from the first one that stays on are one run, from which the others are cut.
     """
+    if not separator and places.is_dense and not places.stays.all() and places.stays.any():
+        first_kept = int(np.argmax(places.stays))
+        rest = places[first_kept:]
+        yield from _runs(places[:first_kept], separator)
+        yield _Run(int(rest.start[0]), int(rest.length.sum()), stays=True, change=rest.cut)
+        return
     end = places.start + places.length
     goes_on = np.zeros(len(end), np.bool_)
     goes_on[1:] = places.stays[1:] == places.stays[:-1]

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.jit import compiled, inner
-from urnscan.arrays.octets import Integers, Octets, copy
+from urnscan.arrays.jit import compiled, inlined, inner
+from urnscan.arrays.octets import Integers, Octets, copy, occurrences
 from urnscan.arrays.strings import Offsets
 
 LEADER, ENTRY = 24, 12  # octets of the leader, and of each entry of the directory
@@ -42,20 +42,25 @@ def number_at(octets: Octets, at: int, digits: int) -> int:
     return number
 
 
+@inlined
+def _are_digits(octets: Octets, start: int, end: int) -> bool:
+    part = octets[start:end]
+    wrong = np.uint8(0)
+    for i in range(len(part)):
+        wrong = np.uint8(wrong | np.uint8(np.uint8(part[i] - _DIGIT_0) > _DIGIT_9 - _DIGIT_0))
+    return bool(wrong == 0)
+
+
 @inner
 def _base(octets: Octets, start: int, end: int) -> int:
     """Place behind the directory of a record, if it is made of digits and has as many entries as there are fields; else 0."""
-    at, entries = start + LEADER, 0
-    while at + ENTRY < end and octets[at] != _FIELD_END:
-        if number_at(octets, at, ENTRY) == NO_NUMBER:
-            return 0
-        at, entries = at + ENTRY, entries + 1
-    if not entries or octets[at] != _FIELD_END:
+    first = last = start + LEADER
+    while last < end and octets[last] != _FIELD_END:
+        last += ENTRY
+    if first == last or last >= end or not _are_digits(octets, first, last):
         return 0
-    base, fields = at + 1, 0
-    for at in range(base, end):
-        fields += octets[at] == _FIELD_END
-    return base if fields == entries else 0
+    base = last + 1
+    return base if occurrences(octets, base, end, _FIELD_END) == (last - first) // ENTRY else 0
 
 
 @compiled
@@ -74,11 +79,8 @@ def find_whole(octets: Octets, at: int, starts: Integers, ends: Integers) -> int
         end = at + length
         if length <= LEADER + ENTRY or end > len(octets) or number_at(octets, at + 12, 5) == NO_NUMBER:
             return count
-        terminators = marks = 0
-        for place in range(at, end):
-            terminators += octets[place] == _RECORD_END
-        for place in range(at, at + LEADER):
-            marks += octets[place] == _FIELD_END
+        terminators = occurrences(octets, at, end, _RECORD_END)
+        marks = occurrences(octets, at, at + LEADER, _FIELD_END)
         base = _base(octets, at, end)
         if terminators != 1 or octets[end - 1] != _RECORD_END or marks or not base:
             return count
@@ -259,6 +261,8 @@ def _trim(octets: Octets, start: int, end: int, places: Offsets, row: int, colum
 def _trim_first(octets: Octets, start: int, end: int, code: int, places: Offsets, row: int, column: int) -> bool:
     """Set the place of the first subfield with a code that is not empty, or NONE; whether it is in ASCII."""
     places[row, column] = places[row, column + 1] = NONE
+    if code == NONE:
+        return True
     for place in range(start, end - 2):
         if octets[place] == DELIMITER and octets[place + 1] == code and octets[place + 2] != DELIMITER:
             return _trim(octets, place + 2, _end_of_value(octets, place + 2, end), places, row, column)
