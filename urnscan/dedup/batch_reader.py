@@ -17,8 +17,9 @@ from urnscan.framing.lines import Damaged
 from urnscan.records.fields import Own
 from urnscan.records.identifier_columns import as_texts
 from urnscan.records.identifiers import as_text, with_wrong_digit
-from urnscan.records.keys import LAST, KeyReader
-from urnscan.records.record import Columns, Cut, OrderedText, Record, RecordReader, Run
+from urnscan.records.key_columns import KeyColumns
+from urnscan.records.keys import LAST
+from urnscan.records.record import Columns, Cut, Ordered, OrderedText, Record, RecordReader, Run
 from urnscan.run.options import Options
 from urnscan.run.pieces import Counts
 from urnscan.scanner.blocks import components_in_names
@@ -43,8 +44,8 @@ class _Texts:
     def add_each(self, texts: Sequence[OrderedText], row: Integers) -> None:
         """Append texts one by one. `row`: the row of each record."""
         if texts:
-            record, order, text = zip(*texts, strict=True)
-            self.add(row[[*record]], np.array(order, np.int64), text_array(text))
+            columns = Ordered.of(texts)
+            self.add(row[columns.record], columns.order, columns.texts)
 
     def in_order(self) -> tuple[Integers, pa.BinaryArray]:
         """Rows and texts, in the order of the rows."""
@@ -59,8 +60,8 @@ class _Texts:
 class _Rows:
     """Rows of a batch, without their names, and the texts and keys in which these are found."""
 
-    def __init__(self, wanted: Wanted, reader: RecordReader, key_reader: KeyReader | None) -> None:
-        self._wanted, self._reader, self._key_reader = wanted, reader, key_reader
+    def __init__(self, wanted: Wanted, reader: RecordReader, keys_of: KeyColumns | None) -> None:
+        self._wanted, self._reader, self._keys_of = wanted, reader, keys_of
         self._chunks: list[pa.RecordBatch] = []
         self.count = 0
         self.texts, self.keys = _Texts(), _Texts()
@@ -77,9 +78,10 @@ class _Rows:
         if self._reader.has_texts:
             texts = cut(np.frombuffer(run.octets, np.uint8), starts.astype(np.int32), ends.astype(np.int32))
             self.texts.add(row[is_read], np.zeros(len(starts), np.int64), string_array(*texts))
-        if self._key_reader is not None:
-            self.keys.add_each(self._key_reader.of_run(columns), row)
-            if (of_octets := self._key_reader.of_octets(run)) is not None:
+        if self._keys_of is not None:
+            for keys in self._keys_of.read(columns):
+                self.keys.add(row[keys.record], keys.order, keys.texts)
+            if (of_octets := self._keys_of.reader.of_octets(run)) is not None:
                 self.keys.add(row[is_read], np.full(len(starts), LAST), of_octets.filter(flag_array(is_read)))
         digests = np.zeros(len(starts), np.int64)
         if self._wanted.digests:
@@ -134,8 +136,8 @@ class _Rows:
                 self.wrong.append((row, wrong))
             texts += of_own
             texts += ((row, text) for text in record.texts)
-            if self._key_reader is not None:
-                keys += ((row, key) for key in self._key_reader.of_record(record))
+            if self._keys_of is not None:
+                keys += ((row, key) for key in self._keys_of.reader.of_record(record))
         for each, columns, array_of in ((texts, self.texts, octets_array), (keys, self.keys, text_array)):
             if each:
                 rows, values = zip(*each, strict=True)
@@ -175,7 +177,7 @@ class BatchReader:
     def __init__(self, options: Options) -> None:
         self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
         self._level = options.level
-        self._opened: tuple[Wanted, RecordReader, KeyReader | None] | None = None
+        self._opened: tuple[Wanted, RecordReader, KeyColumns | None] | None = None
 
     def read(self, batch: Batch) -> ReadBatch:
         """Read a batch."""

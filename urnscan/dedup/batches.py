@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from urnscan.arrays.arrow import filtered, flags_of
 from urnscan.framing.lines import Damaged
 from urnscan.records.formats import FORMATS
+from urnscan.records.key_columns import KeyColumns
 from urnscan.records.keys import KeyReader
 from urnscan.records.record import Cut, RecordReader, Run, count_of
 from urnscan.run.pieces import Counts
@@ -70,10 +71,12 @@ class Wanted:
         format_ = FORMATS[self.format]
         return format_.open(own=self.fields, described=self.described, keys=bool(self.keys) and format_.has_fields)
 
-    def key_reader(self) -> KeyReader | None:
+    def key_reader(self) -> KeyColumns | None:
         """Open a reader of keys; None if none are wanted, or the format has no fields for them."""
         format_ = FORMATS[self.format]
-        return KeyReader(self.keys, self.dump, named=format_.numbered) if self.keys and format_.has_fields else None
+        if not (self.keys and format_.has_fields):
+            return None
+        return KeyColumns(KeyReader(self.keys, self.dump, named=format_.numbered))
 
 
 @dataclass(slots=True)

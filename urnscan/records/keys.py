@@ -19,17 +19,19 @@ import pyarrow as pa
 from urnscan.arrays.arrow import string_array
 from urnscan.records.fields import Own, read_data, with_source
 from urnscan.records.identifiers import names_other
-from urnscan.records.record import Columns, OrderedText, Record, Run, whole
+from urnscan.records.record import Record, Run, whole
 
 URN = "urn"
 """The kind of key that every record may have without fields: a URN."""
 LAST = (1 << 63) - 1
 """The order of keys that stand behind all others of their record."""
+INSTITUTION, AGENCY, ACCESSION = "institution", "firstagency", "accession"
+"""Kinds of identifiers: whose number the name of a record is, who made the record first, and a name with its database."""
 _ANY = "*"
 _IN_LIST = re.compile("[,;|]")
-_LONGEST = 2_000  # characters of a value; no identifier has as many
-_FILLERS = frozenset(("none", "null", "unknown", "n/a", "na", "nan"))
-_LONGEST_FILLER = max(map(len, _FILLERS))
+LONGEST = 2_000  # characters of a value; no identifier has as many
+FILLERS = frozenset(("none", "null", "unknown", "n/a", "na", "nan"))
+_LONGEST_FILLER = max(map(len, FILLERS))
 _PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")  # host and path alone
 _MOST_SCHEMES = 1 << 10  # kinds of identifiers that are kept in mind: a dump may name any
 _OCTETS = "octets:"
@@ -54,12 +56,14 @@ class Key:
         return f"{self.name}:"
 
 
-@dataclass(frozen=True, slots=True)
-class _Spelling:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
     """A row of `keys.toml`: a way to write an identifier."""
 
     key: str
     pattern: str
+    unless: str
+    """A pattern of the beginning of values that the row does not fit; empty: of none."""
     form: Callable[[str], str | None] | None
     keeps_case: bool
     several: bool
@@ -68,7 +72,7 @@ class _Spelling:
         """The key of an identifier with these groups of the pattern; None if it only fills a field."""
         said = ["".join(group.split()) for group in groups if group]
         last = said[-1]
-        if not last.strip("0-") or (len(last) <= _LONGEST_FILLER and last.lower() in _FILLERS):
+        if not last.strip("0-") or (len(last) <= _LONGEST_FILLER and last.lower() in FILLERS):
             return None
         joined = "/".join(said)
         if not self.keeps_case:
@@ -79,12 +83,15 @@ class _Spelling:
         return f"{self.key}:{name}" if name else None
 
 
-class _Spellings:
+class Spellings:
     """The ways to write identifiers of a kind, as one pattern."""
 
-    def __init__(self, rows: Sequence[_Spelling]) -> None:
-        self._several = any(row.several for row in rows)
-        self._pattern = re.compile("|".join(f"({row.pattern})" for row in rows), re.IGNORECASE | re.DOTALL)
+    def __init__(self, rows: Sequence[Spelling]) -> None:
+        self.rows = rows
+        self.several = any(row.several for row in rows)
+        """Whether a value may be a list."""
+        patterns = (f"(?!{row.unless}){row.pattern}" if row.unless else row.pattern for row in rows)
+        self._pattern = re.compile("|".join(f"({pattern})" for pattern in patterns), re.IGNORECASE | re.DOTALL)
         counts = [re.compile(row.pattern).groups + 1 for row in rows]
         ends = list(itertools.accumulate(counts, initial=1))
         self._rows = {
@@ -95,7 +102,7 @@ class _Spellings:
     def read(self, text: str) -> list[str]:
         """The keys in a value."""
         found = []
-        for part in _IN_LIST.split(text) if self._several else (text,):
+        for part in _IN_LIST.split(text) if self.several else (text,):
             if match := self._pattern.fullmatch(part.strip()):
                 row, inner = self._rows[match.lastindex or 0]
                 if (key := row.key_of(match.groups()[inner])) is not None:
@@ -125,18 +132,25 @@ def kinds() -> tuple[str, ...]:
 
 
 @functools.cache
-def _spellings() -> Mapping[str, Sequence[_Spelling]]:
+def _spellings() -> Mapping[str, Sequence[Spelling]]:
     """The ways to write identifiers by the kinds that records name."""
-    by_name: dict[str, list[_Spelling]] = {}
+    by_name: dict[str, list[Spelling]] = {}
     for entry in read_data("keys.toml")["spelling"]:
         form = _FORMS[entry["form"]] if "form" in entry else None
-        row = _Spelling(entry["key"], entry["pattern"], form, entry.get("case") == "keep", entry.get("several", False))
+        row = Spelling(
+            key=entry["key"],
+            pattern=entry["pattern"],
+            unless=entry.get("unless", ""),
+            form=form,
+            keeps_case=entry.get("case") == "keep",
+            several=entry.get("several", False),
+        )
         for name in entry["of"].split():
             by_name.setdefault(name, []).append(row)
     return by_name
 
 
-def _rows(scheme: str) -> Sequence[_Spelling]:
+def _rows(scheme: str) -> Sequence[Spelling]:
     """The ways to write identifiers of a kind as records name it."""
     rows = _spellings().get("".join(filter(str.isalnum, scheme.lower())))
     if rows is None:
@@ -149,58 +163,35 @@ class KeyReader:
 
     def __init__(self, wanted: Sequence[str], dump: int, *, named: bool = True) -> None:
         """`wanted`: kinds of keys. `dump`: number of the dump, from 1. `named`: the name of a record is a key."""
+        self.dump, self.named = dump, named
         self._names = frozenset(key.name for key in keys().values() if key.kind in wanted)
-        self._dump = dump
-        self._named = named
-        self._of_scheme = functools.lru_cache(_MOST_SCHEMES)(self._read_scheme)
+        self.has_local = "local" in self._names
+        """Whether the name of a record without an institution is a key."""
+        self.of_scheme = functools.lru_cache(_MOST_SCHEMES)(self._read_scheme)
+        """Gives the ways to write identifiers of a kind; None if they give no keys."""
 
     def of_record(self, record: Record) -> list[str]:
         """The keys of a record, each once."""
         found: list[str] = []
         institution = agency = ""
-        name = record.identifier if self._named else None
-        of_scheme = self._of_scheme
+        name = record.identifier if self.named else None
+        of_scheme = self.of_scheme
         for text, scheme, _ in record.own:
-            if scheme == "institution":
+            if scheme == INSTITUTION:
                 institution = institution or text
-            elif scheme == "firstagency":
+            elif scheme == AGENCY:
                 agency = agency or text
             else:
                 spellings = of_scheme(scheme)
-                if spellings is not None and len(text) <= _LONGEST:
+                if spellings is not None and len(text) <= LONGEST:
                     found += spellings.read(text)
-                if scheme == "accession" and text != name:  # with its database: it is the name of RIS
+                if scheme == ACCESSION and text != name:  # with its database: it is the name of RIS
                     name = None
         if name:
-            found += self._of_number(name, institution, agency)
+            found += self.of_number(name, institution, agency)
         if "octets" in self._names:
             found.append(_OCTETS + _digest(record.octets.strip()).hex())
         return list(dict.fromkeys(found))
-
-    def of_run(self, columns: Columns) -> list[OrderedText]:
-        """The keys of the records of a run but `of_octets`, each as often as an identifier gives it."""
-        found: list[OrderedText] = []
-        sources: dict[str, dict[int, str]] = {"institution": {}, "firstagency": {}}
-        names = dict(enumerate(columns.identifiers.to_pylist())) if self._named else {}
-        for scheme, texts in columns.by_scheme():
-            if scheme in sources:
-                for record, _, text in texts:
-                    if text:
-                        sources[scheme].setdefault(record, text)
-            elif (spellings := self._of_scheme(scheme)) is not None:
-                for record, order, text in texts:
-                    if len(text) <= _LONGEST:
-                        found += [(record, order, key) for key in spellings.read(text)]
-            if scheme == "accession":
-                for record, _, text in texts:
-                    if names.get(record) != text:
-                        names[record] = None
-        institution, agency = sources.values()
-        for record, name in names.items():
-            if name:
-                keys = self._of_number(name, institution.get(record, ""), agency.get(record, ""))
-                found += [(record, LAST, key) for key in keys]
-        return found
 
     def of_octets(self, run: Run) -> pa.StringArray | None:
         """The key of each record of a run by its octets, which have no white space around them; None if these are not wanted."""
@@ -208,10 +199,11 @@ class KeyReader:
             return None
         octets = memoryview(run.octets)
         places = zip(run.starts.tolist(), run.ends.tolist(), strict=True)
-        digests = b"".join([_digest(octets[start:end]) for start, end in places]).hex().encode()
+        blake2b = hashlib.blake2b
+        digests = [blake2b(octets[start:end], digest_size=_DIGEST).digest() for start, end in places]
         written = np.empty((len(run.ends), len(_OCTETS) + 2 * _DIGEST), np.uint8)
         written[:, : len(_OCTETS)] = np.frombuffer(_OCTETS.encode(), np.uint8)
-        written[:, len(_OCTETS) :] = np.frombuffer(digests, np.uint8).reshape(-1, 2 * _DIGEST)
+        written[:, len(_OCTETS) :] = np.frombuffer(b"".join(digests).hex().encode(), np.uint8).reshape(-1, 2 * _DIGEST)
         return string_array(written.ravel(), np.arange(0, written.size + 1, written.shape[1], dtype=np.int32))
 
     def of_own(self, own: Own) -> Sequence[str]:
@@ -220,23 +212,23 @@ class KeyReader:
 
     def _in_text(self, text: str, scheme: str) -> Sequence[str]:
         """The keys in an identifier of a kind."""
-        spellings = self._of_scheme(scheme)
-        return () if spellings is None or len(text) > _LONGEST else spellings.read(text)
+        spellings = self.of_scheme(scheme)
+        return () if spellings is None or len(text) > LONGEST else spellings.read(text)
 
-    def _of_number(self, number: str, institution: str, agency: str) -> list[str]:
+    def of_number(self, number: str, institution: str, agency: str) -> list[str]:
         """The keys of a control number (MARC 001)."""
         number = whole(number)
         found = [*self._in_text(with_source(number, institution), "control")]
         if agency and not institution and not found:
             found += self._in_text(with_source(number, agency), "agency")
-        if "local" in self._names and not institution:
-            found.append(f"local:{self._dump}:{number}")
+        if self.has_local and not institution:
+            found.append(f"local:{self.dump}:{number}")
         return found
 
-    def _read_scheme(self, scheme: str) -> _Spellings | None:
+    def _read_scheme(self, scheme: str) -> Spellings | None:
         """The ways to write identifiers of a kind; None if they give no keys."""
         rows = [row for row in _rows(scheme) if row.key in self._names]
-        return _Spellings(rows) if rows else None
+        return Spellings(rows) if rows else None
 
 
 def _digest(octets: bytes | memoryview) -> bytes:
@@ -274,7 +266,7 @@ def _tracking() -> tuple[frozenset[str], tuple[str, ...]]:
     return frozenset(name for name in names if not name.endswith("*")), beginnings
 
 
-def _url(address: str) -> str | None:
+def url(address: str) -> str | None:
     """An address without its scheme, `www.`, default port, fragment, slash at the end and tracking; None if it names a site."""
     if plain := _PLAIN_ADDRESS.fullmatch(address):  # as mostly
         path = plain[2].rstrip("/")
@@ -302,5 +294,5 @@ _FORMS: Mapping[str, Callable[[str], str | None]] = {
     "ark": _ark,
     "arxiv": _arxiv,
     "wos": _wos,
-    "url": _url,
+    "url": url,
 }

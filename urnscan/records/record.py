@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from urnscan.arrays.arrow import number_array, text_array
 from urnscan.arrays.octets import Integers
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
@@ -21,7 +22,6 @@ from urnscan.records.fields import Table as OwnFields
 
 Flags = npt.NDArray[np.bool_]
 
-_ORDER = operator.itemgetter(1)
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\0-\x1f\x7f]+")  # what would end a line, or is invisible
@@ -84,6 +84,28 @@ OrderedText = tuple[int, int, str]
 """The number of a record in a run, the order in which texts of a record come, and the text."""
 
 
+class Ordered(NamedTuple):
+    """Texts of records in columns, like `OrderedText`; those of a record come in their order."""
+
+    record: Integers
+    order: Integers
+    texts: pa.StringArray
+
+    @classmethod
+    def of(cls, texts: Sequence[OrderedText]) -> Ordered:
+        """Columns of some texts."""
+        record, order, text = zip(*texts, strict=True)
+        return cls(np.array(record, np.int64), np.array(order, np.int64), text_array(text))
+
+    @classmethod
+    def joined(cls, some: Sequence[Ordered]) -> Ordered:
+        """Several columns as one."""
+        record, order, texts = zip(*some, strict=True)
+        by_order = np.argsort(all_orders := np.concatenate(order), kind="stable")
+        texts = pa.concat_arrays(texts).take(number_array(by_order))
+        return cls(np.concatenate(record)[by_order], all_orders[by_order], texts)
+
+
 class Values(NamedTuple):
     """Own identifiers of many records from fields of one kind, in ASCII and without white space around them."""
 
@@ -111,16 +133,17 @@ class Columns(NamedTuple):
     alone: Flags
     """Records that have to be read by themselves; the other columns have nothing for them."""
 
-    def by_scheme(self) -> Iterator[tuple[str, list[OrderedText]]]:
-        """All own identifiers, by scheme; those of a record in their order."""
-        found: dict[str, list[OrderedText]] = {}
+    def by_scheme(self) -> Mapping[str, Ordered]:
+        """All own identifiers, by scheme."""
+        held: dict[str, list[Ordered]] = defaultdict(list)
         for values in self.values:
-            held = zip(values.record.tolist(), values.order.tolist(), values.texts.to_pylist(), strict=True)
-            found.setdefault(values.scheme, []).extend(held)
+            held[values.scheme].append(Ordered(values.record, values.order, values.texts))
+        others: dict[str, list[OrderedText]] = defaultdict(list)
         for record, order, own in self.others:
-            found.setdefault(own.scheme, []).append((record, order, own.text))
-        for scheme, texts in found.items():
-            yield scheme, sorted(texts, key=_ORDER)
+            others[own.scheme].append((record, order, own.text))
+        for scheme, texts in others.items():
+            held[scheme].append(Ordered.of(texts))
+        return {scheme: Ordered.joined(some) for scheme, some in held.items()}
 
 
 def whole(text: str) -> str:

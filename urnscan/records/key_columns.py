@@ -1,0 +1,243 @@
+"""Keys of many records, read in columns: `keys.KeyReader` for the records of a run.
+
+The patterns of keys.toml run over whole columns, in RE2. A value with which RE2 cannot deal alone is read by itself: one that
+is not in ASCII, may be a list, or fits a pattern that looks ahead.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.arrays.arrow import flag_array, flags_of, number_array, text_array
+from urnscan.arrays.octets import Integers
+from urnscan.records.fields import with_source
+from urnscan.records.keys import (
+    ACCESSION,
+    AGENCY,
+    FILLERS,
+    INSTITUTION,
+    LAST,
+    LONGEST,
+    KeyReader,
+    Spelling,
+    Spellings,
+    url,
+)
+from urnscan.records.record import Columns, Ordered
+
+_WHITE = r"\s\x0b\x1c-\x1f"  # white space in ASCII to Python; `\s` alone is less to RE2
+_FILLER = f"(?i)^(?:[0-]*|{'|'.join(map(re.escape, sorted(FILLERS)))})$"
+_UNTRIMMED = f"^[{_WHITE}]|[{_WHITE}]$"
+_PLAIN_ADDRESS = r"^(?i:https?)://(?P<host>[A-Za-z0-9.-]+)(?P<path>/[^\s\x0b\x1c-\x1f?#]*)$"
+_NULL = pa.scalar(None, pa.string())
+_SEPARATOR = "[,;|]"
+_TOKEN = re.compile(r"\\s|\\.|\[(?:\\.|[^\]\\])+\]|\(\?[=!]|\(\??|\)|(?<=[*+?}])\+", re.DOTALL)
+Flags = npt.NDArray[np.bool_]
+
+
+def re2_of(pattern: str) -> tuple[str, int]:
+    """A pattern in the syntax of RE2, for texts in ASCII; and the number of its groups, or 0 if it fits more than it did.
+
+    Groups get names: `g0`, `g1`. Possessive repetition becomes a plain one, and conditions that look ahead are left out.
+    """
+    groups = depth = ahead = 0
+    written, place, looks_ahead = [], 0, False
+    for token in _TOKEN.finditer(pattern):
+        if not ahead:
+            written.append(pattern[place : token.start()])
+        place, text = token.end(), token[0]
+        if text in ("(?=", "(?!") and not ahead:
+            ahead, looks_ahead = depth + 1, True
+        depth += text.startswith("(") - (text == ")")
+        if ahead:
+            if depth < ahead:
+                ahead = 0
+        elif text == "(":
+            written.append(f"(?P<g{groups}>")
+            groups += 1
+        elif text == r"\s":
+            written.append(f"[{_WHITE}]")
+        elif text.startswith("["):
+            written.append(text.replace(r"\s", _WHITE))
+        elif text != "+":
+            written.append(text)
+    written.append(pattern[place:])
+    return "".join(written), 0 if looks_ahead else groups
+
+
+class _Row:
+    """A row of keys.toml for columns of values in ASCII."""
+
+    def __init__(self, row: Spelling) -> None:
+        self._spelling = row
+        pattern, self._groups = re2_of(row.pattern)
+        self._pattern = f"(?is)^(?:{pattern})$"
+        self._unless = f"(?is)^(?:{re2_of(row.unless)[0]})" if row.unless else ""
+        self.is_exact = self._groups > 0
+        """Whether what fits gives keys; otherwise it may."""
+
+    def fits(self, texts: pa.StringArray) -> tuple[Flags, pa.StructArray | None]:
+        """Mark the values that fit, and give the groups of all values, if these are exact."""
+        if self.is_exact:
+            groups = pc.extract_regex(texts, self._pattern)
+            fits = flags_of(groups.is_valid())
+        else:
+            groups, fits = None, flags_of(pc.match_substring_regex(texts, self._pattern))
+        if self._unless and fits.any():
+            fits &= ~flags_of(pc.match_substring_regex(texts, self._unless))
+        return fits, groups
+
+    def keys(self, groups: pa.StructArray) -> pa.StringArray:
+        """The keys of values that fit, by their groups; null for one that only fills a field."""
+        row = self._spelling
+        said = [_without_white(groups.field(at)) for at in range(self._groups)]
+        if not row.keeps_case:
+            said = [pc.ascii_lower(each) for each in said]
+        elif len(said) > 1:
+            said[0] = pc.ascii_lower(said[0])
+        names = pc.binary_join_element_wise(*said, "/")
+        if row.form is url:
+            names = _urls(names)
+        elif row.form is not None:
+            names = text_array([row.form(name) or None for name in names.to_pylist()])
+        is_filler = pc.match_substring_regex(said[-1], _FILLER)
+        keys = pc.binary_join_element_wise(row.key, names, ":")
+        return pc.if_else(is_filler, _NULL, keys)
+
+
+def _without_white(texts: pa.StringArray) -> pa.StringArray:
+    white = f"[{_WHITE}]+"
+    if not flags_of(pc.match_substring_regex(texts, white)).any():
+        return texts
+    return pc.replace_substring_regex(texts, white, "")
+
+
+def _urls(addresses: pa.StringArray) -> pa.StringArray:
+    """Addresses in the form of `keys.url`: those of host and path alone in columns, any other by itself."""
+    plain = pc.extract_regex(addresses, _PLAIN_ADDRESS)
+    host = pc.replace_substring_regex(pc.ascii_lower(plain.field("host")), r"^www\.", "")
+    path = pc.utf8_rtrim(plain.field("path"), "/")
+    forms = pc.if_else(pc.equal(path, ""), _NULL, pc.binary_join_element_wise(host, path, ""))
+    others = flag_array(~flags_of(plain.is_valid()))
+    return pc.replace_with_mask(forms, others, text_array([url(each) for each in addresses.filter(others).to_pylist()]))
+
+
+class SpellingColumns:
+    """The ways to write identifiers of a kind, for columns."""
+
+    def __init__(self, spellings: Spellings) -> None:
+        self._spellings = spellings
+        self._rows = [_Row(row) for row in spellings.rows]
+
+    def read(self, texts: pa.StringArray) -> tuple[Integers, pa.StringArray]:
+        """The keys of values, in their order, and the index of the value of each."""
+        is_alone = ~flags_of(pc.string_is_ascii(texts)) | flags_of(pc.match_substring_regex(texts, _UNTRIMMED))
+        if self._spellings.several:
+            is_alone |= flags_of(pc.match_substring_regex(texts, _SEPARATOR))
+        left = np.flatnonzero(~is_alone & flags_of(pc.less_equal(pc.binary_length(texts), LONGEST)))
+        alone = [np.flatnonzero(is_alone)]
+        found: list[tuple[Integers, pa.StringArray]] = []
+        for row in self._rows:
+            column = texts if len(left) == len(texts) else texts.take(number_array(left))
+            fits, groups = row.fits(column)
+            if not fits.any():
+                continue
+            if groups is not None:
+                keys = row.keys(groups.filter(flag_array(fits)))
+                found.append((left[fits][flags_of(keys.is_valid())], keys.drop_null()))
+            else:
+                alone.append(left[fits])
+            left = left[~fits]
+        found.append(self._each(texts, np.concatenate(alone)))
+        index = np.concatenate([index for index, _ in found])
+        order = np.argsort(index, kind="stable")
+        return index[order], pa.concat_arrays([keys for _, keys in found]).take(number_array(order))
+
+    def _each(self, texts: pa.StringArray, alone: Integers) -> tuple[Integers, pa.StringArray]:
+        """The keys of values that are read by themselves."""
+        held = zip(alone.tolist(), texts.take(number_array(alone)).to_pylist(), strict=True)
+        pairs = [(at, key) for at, text in held if len(text) <= LONGEST for key in self._spellings.read(text)]
+        return np.array([at for at, _ in pairs], np.int64), text_array([key for _, key in pairs])
+
+
+class KeyColumns:
+    """Reads the keys of the records of a run, but those of `KeyReader.of_octets`."""
+
+    def __init__(self, reader: KeyReader) -> None:
+        self.reader = reader
+        self._of = functools.cache(SpellingColumns)
+
+    def read(self, columns: Columns) -> Iterator[Ordered]:
+        """The keys of the records, each as often as an identifier gives it; those of a record in their order."""
+        count = len(columns.identifiers)
+        names = columns.identifiers if self.reader.named else pa.nulls(count, pa.string())
+        sources = {scheme: pa.nulls(count, pa.string()) for scheme in (INSTITUTION, AGENCY)}
+        for scheme, own in columns.by_scheme().items():
+            if scheme in sources:
+                sources[scheme] = _first(own, count)
+            elif (spellings := self.reader.of_scheme(scheme)) is not None:
+                index, keys = self._of(spellings).read(own.texts)
+                yield Ordered(own.record[index], own.order[index], keys)
+            if scheme == ACCESSION:
+                is_other = ~flags_of(pc.equal(names.take(number_array(own.record)), own.texts).fill_null(False))
+                names = _but(names, own.record[is_other])
+        yield from self._of_names(names, *sources.values())
+
+    def _of_names(
+        self, names: pa.StringArray, institutions: pa.StringArray, agencies: pa.StringArray
+    ) -> Iterator[Ordered]:
+        """The keys of the names of records, like `KeyReader.of_number`."""
+        has_name, has_institution, has_agency = (flags_of(each.is_valid()) for each in (names, institutions, agencies))
+        numbers = _with_sources(names, institutions)
+        found = self._in(numbers, np.flatnonzero(has_name), "control")
+        yield found
+        is_left = has_name & ~has_institution & has_agency
+        is_left[found.record] = False
+        yield self._in(_with_sources(names, agencies), np.flatnonzero(is_left), "agency")
+        if self.reader.has_local:
+            row = np.flatnonzero(has_name & ~has_institution)
+            keys = pc.binary_join_element_wise(f"local:{self.reader.dump}", names.take(number_array(row)), ":")
+            yield _behind(row, keys)
+
+    def _in(self, texts: pa.StringArray, row: Integers, scheme: str) -> Ordered:
+        """The keys in texts of some records."""
+        spellings = self.reader.of_scheme(scheme)
+        if spellings is None:
+            return _behind(row[:0], texts[:0])
+        index, keys = self._of(spellings).read(texts.take(number_array(row)))
+        return _behind(row[index], keys)
+
+
+def _behind(row: Integers, keys: pa.StringArray) -> Ordered:
+    """Keys that stand behind all others of their records."""
+    return Ordered(row, np.full(len(row), LAST), keys)
+
+
+def _first(own: Ordered, count: int) -> pa.StringArray:
+    """The first text of each of `count` records that is not empty; null for none."""
+    some = np.flatnonzero(flags_of(pc.not_equal(own.texts, "")))
+    records, index = np.unique(own.record[some], return_index=True)
+    at = np.full(count, -1)
+    at[records] = some[index]
+    return own.texts.take(pa.array(at, mask=at < 0))
+
+
+def _but(names: pa.StringArray, records: Integers) -> pa.StringArray:
+    """Names, without those of some records."""
+    is_gone = np.zeros(len(names), np.bool_)
+    is_gone[records] = True
+    return pc.if_else(flag_array(is_gone), _NULL, names)
+
+
+def _with_sources(numbers: pa.StringArray, sources: pa.StringArray) -> pa.StringArray:
+    """Numbers with their sources before them, as `fields.with_source` writes them."""
+    encoded = sources.dictionary_encode()
+    before = text_array([with_source("", source) for source in encoded.dictionary.to_pylist()])
+    return pc.binary_join_element_wise(before.take(encoded.indices).fill_null(""), numbers, "")
