@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from tests.records.test_keys import ALL, SAME
 from urnscan.arrays.arrow import text_array
+from urnscan.records import key_columns
 from urnscan.records.fields import read_data
 from urnscan.records.key_columns import SpellingColumns, re2_of
-from urnscan.records.keys import FILLERS
+from urnscan.records.keys import FILLERS, LONGEST
 
 ROWS = read_data("keys.toml")["spelling"]
 SCHEMES = sorted({scheme for row in ROWS for scheme in row["of"].replace("*", "any").split()})
@@ -47,6 +48,14 @@ def values(draw):
     return draw(around) + one[start:end] + draw(around)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def columns_of_few():
+    """Few values are read in columns, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(key_columns, "_FEW", 0)
+        yield
+
+
 def assert_columns(texts, scheme):
     """Each key, and the value that has it, in the order of the values."""
     spellings = ALL.of_scheme(scheme)
@@ -80,13 +89,16 @@ def test_common_values_need_no_python(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "expected", "groups"),
+    ("pattern", "named", "plain", "groups", "longest"),
     [
-        (r"(a)\s*+([^()\s]{2,3})", r"(?P<g0>a)[\s\x0b\x1c-\x1f]*(?P<g1>[^()\s\x0b\x1c-\x1f]{2,3})", 2),
-        (r"(?:a(?=b(c)\))\()?(d)", r"(?:a\()?(?P<g0>d)", 0),
-        (r"((?!a|b(?:c))d)++", r"(?P<g0>d)+", 0),
+        (r"(a)\s*+[^()\s]{2,13}", r"(?P<g0>a)W*[^()w]{2,13}", r"(?:a)W*[^()w]{2,13}", 1, LONGEST),
+        (r"(?:a(?=b(c){2,99})\()?(d)", r"(?:a\()?(?P<g0>d)", r"(?:a\()?(?:d)", 1, 0),
+        (r"((?!a|b(?:c))d)++", r"(?P<g0>d)+", r"(?:d)+", 1, 0),
+        (r"(.{1,70})-(x{3,40})", r"(?P<g0>.{1,})-(?P<g1>x{3,})", r"(?:.{1,})-(?:x{3,})", 2, 40),
     ],
 )
-def test_patterns_of_re2(pattern, expected, groups):
-    """A pattern that looks ahead fits more than before, so it has no groups that count."""
-    assert re2_of(pattern) == (expected, groups)
+def test_patterns_of_re2(pattern, named, plain, groups, longest):
+    """A pattern that looks ahead fits more than before, and one that counts fits longer texts."""
+    white = r"\s\x0b\x1c-\x1f"
+    named, plain = (text.replace("W", f"[{white}]").replace("w", white) for text in (named, plain))
+    assert re2_of(pattern) == (named, plain, groups, longest)

@@ -1,7 +1,7 @@
 """Keys of many records, read in columns: `keys.KeyReader` for the records of a run.
 
 The patterns of keys.toml run over whole columns, in RE2. A value with which RE2 cannot deal alone is read by itself: one that
-is not in ASCII, may be a list, or fits a pattern that looks ahead.
+is not in ASCII, may be a list, is long, or fits a pattern that looks ahead.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import flag_array, flags_of, number_array, text_array
+from urnscan.arrays.arrow import flag_array, flags_of, number_array, numbers, text_array
 from urnscan.arrays.octets import Integers
 from urnscan.records.fields import with_source
 from urnscan.records.keys import (
@@ -25,6 +26,7 @@ from urnscan.records.keys import (
     INSTITUTION,
     LAST,
     LONGEST,
+    MOST_SCHEMES,
     KeyReader,
     Spelling,
     Spellings,
@@ -37,28 +39,46 @@ _FILLER = f"(?i)^(?:[0-]*|{'|'.join(map(re.escape, sorted(FILLERS)))})$"
 _UNTRIMMED = f"^[{_WHITE}]|[{_WHITE}]$"
 _PLAIN_ADDRESS = r"^(?i:https?)://(?P<host>[A-Za-z0-9.-]+)(?P<path>/[^\s\x0b\x1c-\x1f?#]*)$"
 _NULL = pa.scalar(None, pa.string())
+_NAME = re.compile(r"\(\?P<g[0-9]+>")
+_MANY = 40  # times
+_FEW = 500  # values below this number are read one by one: to make the patterns of RE2 takes longer
 _SEPARATOR = "[,;|]"
-_TOKEN = re.compile(r"\\s|\\.|\[(?:\\.|[^\]\\])+\]|\(\?[=!]|\(\??|\)|(?<=[*+?}])\+", re.DOTALL)
+_TOKEN = re.compile(
+    r"\\s|\\.|\[(?:\\.|[^\]\\])+\]|\(\?[=!]|\(\??|\)|(?<=[*+?}])\+|\{(?P<least>\d+),(?P<most>\d{2,})\}", re.DOTALL
+)
 Flags = npt.NDArray[np.bool_]
 
 
-def re2_of(pattern: str) -> tuple[str, int]:
-    """A pattern in the syntax of RE2, for texts in ASCII; and the number of its groups, or 0 if it fits more than it did.
+class Re2(NamedTuple):
+    """A pattern in the syntax of RE2, for texts in ASCII. It fits what the pattern of Python fits, and perhaps more."""
 
-    Groups get names: `g0`, `g1`. Possessive repetition becomes a plain one, and conditions that look ahead are left out.
+    pattern: str
+    plain: str
+    """The same without groups."""
+    groups: int
+    """The number of its groups; they have names: `g0`, `g1`."""
+    longest: int
+    """Octets up to which texts that fit do fit the pattern of Python, in the same groups."""
+
+
+def re2_of(pattern: str) -> Re2:
+    """Write a pattern of Python for RE2.
+
+    Possessive repetition becomes a plain one, and one of many times has no end: RE2 is slow where it counts. Conditions that
+    look ahead are left out.
     """
     groups = depth = ahead = 0
-    written, place, looks_ahead = [], 0, False
+    longest = LONGEST
+    written, place = [], 0
     for token in _TOKEN.finditer(pattern):
         if not ahead:
             written.append(pattern[place : token.start()])
         place, text = token.end(), token[0]
         if text in ("(?=", "(?!") and not ahead:
-            ahead, looks_ahead = depth + 1, True
+            ahead, longest = depth + 1, 0
         depth += text.startswith("(") - (text == ")")
         if ahead:
-            if depth < ahead:
-                ahead = 0
+            ahead = 0 if depth < ahead else ahead
         elif text == "(":
             written.append(f"(?P<g{groups}>")
             groups += 1
@@ -66,10 +86,14 @@ def re2_of(pattern: str) -> tuple[str, int]:
             written.append(f"[{_WHITE}]")
         elif text.startswith("["):
             written.append(text.replace(r"\s", _WHITE))
+        elif text.startswith("{") and int(token["most"]) >= _MANY:
+            longest = min(longest, int(token["most"]))
+            written.append(f"{{{token['least']},}}")
         elif text != "+":
             written.append(text)
     written.append(pattern[place:])
-    return "".join(written), 0 if looks_ahead else groups
+    named = "".join(written)
+    return Re2(named, _NAME.sub("(?:", named), groups, longest)
 
 
 class _Row:
@@ -77,19 +101,14 @@ class _Row:
 
     def __init__(self, row: Spelling) -> None:
         self._spelling = row
-        pattern, self._groups = re2_of(row.pattern)
-        self._pattern = f"(?is)^(?:{pattern})$"
-        self._unless = f"(?is)^(?:{re2_of(row.unless)[0]})" if row.unless else ""
-        self.is_exact = self._groups > 0
-        """Whether what fits gives keys; otherwise it may."""
+        re2 = re2_of(row.pattern)
+        self._pattern, self._groups, self.longest = f"(?is)^(?:{re2.pattern})$", re2.groups, re2.longest
+        self._unless = f"(?is)^(?:{re2_of(row.unless).pattern})" if row.unless else ""
 
-    def fits(self, texts: pa.StringArray) -> tuple[Flags, pa.StructArray | None]:
-        """Mark the values that fit, and give the groups of all values, if these are exact."""
-        if self.is_exact:
-            groups = pc.extract_regex(texts, self._pattern)
-            fits = flags_of(groups.is_valid())
-        else:
-            groups, fits = None, flags_of(pc.match_substring_regex(texts, self._pattern))
+    def groups(self, texts: pa.StringArray) -> tuple[Flags, pa.StructArray]:
+        """Mark the values that fit, and give the groups of all."""
+        groups = pc.extract_regex(texts, self._pattern)
+        fits = flags_of(groups.is_valid())
         if self._unless and fits.any():
             fits &= ~flags_of(pc.match_substring_regex(texts, self._unless))
         return fits, groups
@@ -134,28 +153,34 @@ class SpellingColumns:
 
     def __init__(self, spellings: Spellings) -> None:
         self._spellings = spellings
-        self._rows = [_Row(row) for row in spellings.rows]
+        *special, self._last = map(_Row, spellings.rows)
+        self._special = special
+        self._any_special = f"(?is)^(?:{'|'.join(re2_of(row.pattern).plain for row in spellings.rows[:-1])})$"
 
     def read(self, texts: pa.StringArray) -> tuple[Integers, pa.StringArray]:
         """The keys of values, in their order, and the index of the value of each."""
+        octets = numbers(pc.binary_length(texts))
         is_alone = ~flags_of(pc.string_is_ascii(texts)) | flags_of(pc.match_substring_regex(texts, _UNTRIMMED))
         if self._spellings.several:
             is_alone |= flags_of(pc.match_substring_regex(texts, _SEPARATOR))
-        left = np.flatnonzero(~is_alone & flags_of(pc.less_equal(pc.binary_length(texts), LONGEST)))
-        alone = [np.flatnonzero(is_alone)]
+        is_alone |= len(texts) < _FEW
+        is_left = ~is_alone & (octets <= LONGEST)
         found: list[tuple[Integers, pa.StringArray]] = []
-        for row in self._rows:
-            column = texts if len(left) == len(texts) else texts.take(number_array(left))
-            fits, groups = row.fits(column)
-            if not fits.any():
-                continue
-            if groups is not None:
-                keys = row.keys(groups.filter(flag_array(fits)))
-                found.append((left[fits][flags_of(keys.is_valid())], keys.drop_null()))
-            else:
-                alone.append(left[fits])
-            left = left[~fits]
-        found.append(self._each(texts, np.concatenate(alone)))
+        # The last row is the most general one: nearly all values fit it alone.
+        for rows in filter(None, (self._special, [self._last])):
+            which = np.flatnonzero(is_left)
+            if rows is self._special:
+                column = texts.take(number_array(which))
+                which = which[flags_of(pc.match_substring_regex(column, self._any_special))]
+            for row in rows if len(which) else ():
+                fits, groups = row.groups(texts.take(number_array(which)))
+                is_sure = fits & (octets[which] <= row.longest)
+                keys = row.keys(groups.filter(flag_array(is_sure)))
+                found.append((which[is_sure][flags_of(keys.is_valid())], keys.drop_null()))
+                is_alone[which[fits & ~is_sure]] = True
+                is_left[which[fits]] = False
+                which = which[~fits]
+        found.append(self._each(texts, np.flatnonzero(is_alone)))
         index = np.concatenate([index for index, _ in found])
         order = np.argsort(index, kind="stable")
         return index[order], pa.concat_arrays([keys for _, keys in found]).take(number_array(order))
@@ -172,7 +197,7 @@ class KeyColumns:
 
     def __init__(self, reader: KeyReader) -> None:
         self.reader = reader
-        self._of = functools.cache(SpellingColumns)
+        self._of = functools.lru_cache(MOST_SCHEMES)(SpellingColumns)
 
     def read(self, columns: Columns) -> Iterator[Ordered]:
         """The keys of the records, each as often as an identifier gives it; those of a record in their order."""
@@ -195,8 +220,7 @@ class KeyColumns:
     ) -> Iterator[Ordered]:
         """The keys of the names of records, like `KeyReader.of_number`."""
         has_name, has_institution, has_agency = (flags_of(each.is_valid()) for each in (names, institutions, agencies))
-        numbers = _with_sources(names, institutions)
-        found = self._in(numbers, np.flatnonzero(has_name), "control")
+        found = self._in(_with_sources(names, institutions), np.flatnonzero(has_name), "control")
         yield found
         is_left = has_name & ~has_institution & has_agency
         is_left[found.record] = False
@@ -236,8 +260,8 @@ def _but(names: pa.StringArray, records: Integers) -> pa.StringArray:
     return pc.if_else(flag_array(is_gone), _NULL, names)
 
 
-def _with_sources(numbers: pa.StringArray, sources: pa.StringArray) -> pa.StringArray:
-    """Numbers with their sources before them, as `fields.with_source` writes them."""
+def _with_sources(names: pa.StringArray, sources: pa.StringArray) -> pa.StringArray:
+    """Names with their sources before them, as `fields.with_source` writes them."""
     encoded = sources.dictionary_encode()
     before = text_array([with_source("", source) for source in encoded.dictionary.to_pylist()])
-    return pc.binary_join_element_wise(before.take(encoded.indices).fill_null(""), numbers, "")
+    return pc.binary_join_element_wise(before.take(encoded.indices).fill_null(""), names, "")

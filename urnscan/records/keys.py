@@ -33,7 +33,7 @@ LONGEST = 2_000  # characters of a value; no identifier has as many
 FILLERS = frozenset(("none", "null", "unknown", "n/a", "na", "nan"))
 _LONGEST_FILLER = max(map(len, FILLERS))
 _PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")  # host and path alone
-_MOST_SCHEMES = 1 << 10  # kinds of identifiers that are kept in mind: a dump may name any
+MOST_SCHEMES = 1 << 10  # kinds of identifiers that are kept in mind: a dump may name any
 _OCTETS = "octets:"
 _DIGEST = 12  # octets: of 10^9 records two different ones have the same by a chance of 1 to 10^10
 
@@ -167,7 +167,7 @@ class KeyReader:
         self._names = frozenset(key.name for key in keys().values() if key.kind in wanted)
         self.has_local = "local" in self._names
         """Whether the name of a record without an institution is a key."""
-        self.of_scheme = functools.lru_cache(_MOST_SCHEMES)(self._read_scheme)
+        self.of_scheme = functools.lru_cache(MOST_SCHEMES)(self._read_scheme)
         """Gives the ways to write identifiers of a kind; None if they give no keys."""
 
     def of_record(self, record: Record) -> list[str]:
