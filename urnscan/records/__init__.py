@@ -30,6 +30,7 @@ lines: any text, line by line.
 identifiers: native identifiers as URNs.
 identifier_columns: many of them at once.
 keys: other identifiers in one form for all their spellings, by a table (`keys.toml`).
+key_columns: many of them at once.
 
 No reader knows what a URN is, and `identifiers` knows no format. `urnscan.framing` cuts out lines, rows of CSV and
 values of JSON.

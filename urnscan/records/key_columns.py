@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import flag_array, flags_of, number_array, numbers, text_array
+from urnscan.arrays.arrow import bits, flag_array, flags_of, number_array, numbers, text_array
 from urnscan.arrays.octets import Integers
 from urnscan.records.fields import with_source
 from urnscan.records.keys import (
@@ -38,7 +38,7 @@ _WHITE = r"\s\x0b\x1c-\x1f"  # white space in ASCII to Python; `\s` alone is les
 _FILLER = f"(?i)^(?:[0-]*|{'|'.join(map(re.escape, sorted(FILLERS)))})$"
 _UNTRIMMED = f"^[{_WHITE}]|[{_WHITE}]$"
 _PLAIN_ADDRESS = r"^(?i:https?)://(?P<host>[A-Za-z0-9.-]+)(?P<path>/[^\s\x0b\x1c-\x1f?#]*)$"
-_NULL = pa.scalar(None, pa.string())
+_NULL = text_array([None])[0]
 _NAME = re.compile(r"\(\?P<g[0-9]+>")
 _MANY = 40  # times
 _FEW = 500  # values below this number are read one by one: to make the patterns of RE2 takes longer
@@ -250,7 +250,7 @@ def _first(own: Ordered, count: int) -> pa.StringArray:
     records, index = np.unique(own.record[some], return_index=True)
     at = np.full(count, -1)
     at[records] = some[index]
-    return own.texts.take(pa.array(at, mask=at < 0))
+    return own.texts.take(pa.Array.from_buffers(pa.int64(), count, [bits(at >= 0), pa.py_buffer(at)]))
 
 
 def _but(names: pa.StringArray, records: Integers) -> pa.StringArray:

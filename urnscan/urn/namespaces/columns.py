@@ -148,7 +148,7 @@ def _judged(urn: Octets, offsets: Offsets, ends: Offsets, rulebook: Rulebook) ->
     rule, start = np.empty(rows, np.int16), np.empty(rows, np.int32)
     _look_up(read_only(urn), read_only(offsets), _nids(rulebook), rule, start)
     needed = _needed(rulebook)
-    needed.update(np.unique(rule[rule != -1]).tolist())
+    needed.update(np.flatnonzero(np.bincount(rule[rule != -1])).tolist())
     tables = _tables(rulebook, frozenset(needed))
     judged = _Judged(rule, start, np.zeros(rows, np.uint8), np.full(rows, -1, np.int16))
     room = np.empty((ends - start).max(initial=0) + 1, np.uint8)
