@@ -379,5 +379,5 @@ class FirstReading:
 
 
 def _least(values: Merit) -> Merit:
-    """The same numbers, none of which is below 0, in the fewest octets."""
+    """Numbers, none of which is below 0, in the fewest octets that hold them."""
     return values.astype(np.min_scalar_type(values.max()))
