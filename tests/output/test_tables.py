@@ -72,7 +72,8 @@ def written(folder, name, schema, rows):
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-@given(separator=st.sampled_from(",\t"), data=st.data())
+@pytest.mark.parametrize("separator", [",", "\t"])
+@given(data=st.data())
 def test_cells_are_those_of_the_rows_and_none_is_a_formula(name, separator, data):
     """Python's own reader of CSV finds each text again, with an apostrophe where a spreadsheet would calculate."""
     rows = data.draw(rows_of(SCHEMAS[name]))

@@ -153,7 +153,8 @@ class Edges:
         shared = [np.empty((3, 0), np.int32)]
         levels = [np.empty(0, np.int8)]
         classes = 0
-        for found in results(partial(_join, self._trust, max_class), map(self._parts.take, range(_PARTS))):
+        parts = filter(len, map(self._parts.take, range(_PARTS)))
+        for found in results(partial(_join, self._trust, max_class), parts):
             shared.append(np.stack([found.edge, found.record, found.class_ + np.int32(classes)]))
             levels.append(found.level)
             common += found.common
