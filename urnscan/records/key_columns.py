@@ -44,7 +44,7 @@ _MANY = 40  # times
 _FEW = 500  # values below this number are read one by one: to make the patterns of RE2 takes longer
 _SEPARATOR = "[,;|]"
 _TOKEN = re.compile(
-    r"\\s|\\.|\[(?:\\.|[^\]\\])+\]|\(\?[=!]|\(\??|\)|(?<=[*+?}])\+|\{(?P<least>\d+),(?P<most>\d{2,})\}", re.DOTALL
+    r"\\s|\\.|\[(?:\\.|[^\[\]\\])+\]|\(\?[=!]|\(\??|\)|(?<=[*+?}])\+|\{(?P<least>\d+),(?P<most>\d{2,})\}", re.DOTALL
 )
 Flags = npt.NDArray[np.bool_]
 
