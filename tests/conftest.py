@@ -1,6 +1,5 @@
 """Hypothesis profiles, and fixtures that several packages need."""
 
-import gc
 import os
 import sys
 
@@ -35,17 +34,6 @@ def pytest_collect_file(file_path):
     if file_path.name.startswith("test_"):
         return [each for each in collectors if not isinstance(each, DoctestModule)]
     return collectors
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection():
-    """Garbage is not looked for in ten thousand tests, neither while they are made nor later: each look takes 0.3 s."""
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 @pytest.fixture(scope="module")
