@@ -23,10 +23,12 @@ from urnscan.records.keys import (
     ACCESSION,
     AGENCY,
     FILLERS,
+    IN_LIST,
     INSTITUTION,
     LAST,
     LONGEST,
     MOST_SCHEMES,
+    PLAIN_ADDRESS,
     KeyReader,
     Spelling,
     Spellings,
@@ -37,12 +39,10 @@ from urnscan.records.record import Columns, Ordered
 _WHITE = r"\s\x0b\x1c-\x1f"  # white space in ASCII to Python; `\s` alone is less to RE2
 _FILLER = f"(?i)^(?:[0-]*|{'|'.join(map(re.escape, sorted(FILLERS)))})$"
 _UNTRIMMED = f"^[{_WHITE}]|[{_WHITE}]$"
-_PLAIN_ADDRESS = r"^(?i:https?)://(?P<host>[A-Za-z0-9.-]+)(?P<path>/[^\s\x0b\x1c-\x1f?#]*)$"
 _NULL = text_array([None])[0]
 _NAME = re.compile(r"\(\?P<g[0-9]+>")
 _MANY = 40  # times
 _FEW = 500  # values below this number are read one by one: to make the patterns of RE2 takes longer
-_SEPARATOR = "[,;|]"
 _TOKEN = re.compile(
     r"\\s|\\.|\[(?:\\.|[^\[\]\\])+\]|\(\?[=!]|\(\??|\)|(?<=[*+?}])\+|\{(?P<least>\d+),(?P<most>\d{2,})\}", re.DOTALL
 )
@@ -54,11 +54,11 @@ class Re2(NamedTuple):
 
     pattern: str
     plain: str
-    """The same without groups."""
+    """The pattern with groups that give nothing."""
     groups: int
     """The number of its groups; they have names: `g0`, `g1`."""
     longest: int
-    """Octets up to which texts that fit do fit the pattern of Python, in the same groups."""
+    """Length in octets up to which a fit is sure: the pattern of Python fits the text, too, in the same groups."""
 
 
 def re2_of(pattern: str) -> Re2:
@@ -101,8 +101,8 @@ class _Row:
 
     def __init__(self, row: Spelling) -> None:
         self._spelling = row
-        re2 = re2_of(row.pattern)
-        self._pattern, self._groups, self.longest = f"(?is)^(?:{re2.pattern})$", re2.groups, re2.longest
+        self.re2 = re2_of(row.pattern)
+        self._pattern = f"(?is)^(?:{self.re2.pattern})$"
         self._unless = f"(?is)^(?:{re2_of(row.unless).pattern})" if row.unless else ""
 
     def groups(self, texts: pa.StringArray) -> tuple[Flags, pa.StructArray]:
@@ -116,7 +116,7 @@ class _Row:
     def keys(self, groups: pa.StructArray) -> pa.StringArray:
         """The keys of values that fit, by their groups; null for one that only fills a field."""
         row = self._spelling
-        said = [_without_white(groups.field(at)) for at in range(self._groups)]
+        said = [_without_white(groups.field(at)) for at in range(self.re2.groups)]
         if not row.keeps_case:
             said = [pc.ascii_lower(each) for each in said]
         elif len(said) > 1:
@@ -140,9 +140,10 @@ def _without_white(texts: pa.StringArray) -> pa.StringArray:
 
 def _urls(addresses: pa.StringArray) -> pa.StringArray:
     """Addresses in the form of `keys.url`: those of host and path alone in columns, any other by itself."""
-    plain = pc.extract_regex(addresses, _PLAIN_ADDRESS)
-    host = pc.replace_substring_regex(pc.ascii_lower(plain.field("host")), r"^www\.", "")
-    path = pc.utf8_rtrim(plain.field("path"), "/")
+    plain = pc.extract_regex(addresses, f"^{re2_of(PLAIN_ADDRESS.pattern).pattern}$")
+    host, path = (plain.field(at) for at in range(2))
+    host = pc.replace_substring_regex(pc.ascii_lower(host), r"^www\.", "")
+    path = pc.utf8_rtrim(path, "/")
     forms = pc.if_else(pc.equal(path, ""), _NULL, pc.binary_join_element_wise(host, path, ""))
     others = flag_array(~flags_of(plain.is_valid()))
     return pc.replace_with_mask(forms, others, text_array([url(each) for each in addresses.filter(others).to_pylist()]))
@@ -153,33 +154,31 @@ class SpellingColumns:
 
     def __init__(self, spellings: Spellings) -> None:
         self._spellings = spellings
-        *special, self._last = map(_Row, spellings.rows)
-        self._special = special
-        self._any_special = f"(?is)^(?:{'|'.join(re2_of(row.pattern).plain for row in spellings.rows[:-1])})$"
+        self._rows = [_Row(row) for row in spellings.rows]
+        # The last row is the most general one: nearly all values fit it alone.
+        self._special = f"(?is)^(?:{'|'.join(row.re2.plain for row in self._rows[:-1])})$"
 
     def read(self, texts: pa.StringArray) -> tuple[Integers, pa.StringArray]:
         """The keys of values, in their order, and the index of the value of each."""
+        if len(texts) < _FEW:
+            return self._each(texts, np.arange(len(texts)))
         octets = numbers(pc.binary_length(texts))
         is_alone = ~flags_of(pc.string_is_ascii(texts)) | flags_of(pc.match_substring_regex(texts, _UNTRIMMED))
         if self._spellings.several:
-            is_alone |= flags_of(pc.match_substring_regex(texts, _SEPARATOR))
-        is_alone |= len(texts) < _FEW
-        is_left = ~is_alone & (octets <= LONGEST)
+            is_alone |= flags_of(pc.match_substring_regex(texts, IN_LIST.pattern))
+        is_left = ~is_alone
+        is_special = flags_of(pc.match_substring_regex(texts, self._special))
         found: list[tuple[Integers, pa.StringArray]] = []
-        # The last row is the most general one: nearly all values fit it alone.
-        for rows in filter(None, (self._special, [self._last])):
-            which = np.flatnonzero(is_left)
-            if rows is self._special:
-                column = texts.take(number_array(which))
-                which = which[flags_of(pc.match_substring_regex(column, self._any_special))]
-            for row in rows if len(which) else ():
-                fits, groups = row.groups(texts.take(number_array(which)))
-                is_sure = fits & (octets[which] <= row.longest)
-                keys = row.keys(groups.filter(flag_array(is_sure)))
-                found.append((which[is_sure][flags_of(keys.is_valid())], keys.drop_null()))
-                is_alone[which[fits & ~is_sure]] = True
-                is_left[which[fits]] = False
-                which = which[~fits]
+        for row in self._rows:
+            which = np.flatnonzero(is_left if row is self._rows[-1] else is_left & is_special)
+            if not len(which):
+                continue
+            fits, groups = row.groups(texts.take(number_array(which)))
+            is_sure = fits & (octets[which] <= row.re2.longest)
+            keys = row.keys(groups.filter(flag_array(is_sure)))
+            found.append((which[is_sure][flags_of(keys.is_valid())], keys.drop_null()))
+            is_alone[which[fits & ~is_sure]] = True
+            is_left[which[fits]] = False
         found.append(self._each(texts, np.flatnonzero(is_alone)))
         index = np.concatenate([index for index, _ in found])
         order = np.argsort(index, kind="stable")
@@ -188,7 +187,7 @@ class SpellingColumns:
     def _each(self, texts: pa.StringArray, alone: Integers) -> tuple[Integers, pa.StringArray]:
         """The keys of values that are read by themselves."""
         held = zip(alone.tolist(), texts.take(number_array(alone)).to_pylist(), strict=True)
-        pairs = [(at, key) for at, text in held if len(text) <= LONGEST for key in self._spellings.read(text)]
+        pairs = [(at, key) for at, text in held for key in self._spellings.read(text)]
         return np.array([at for at, _ in pairs], np.int64), text_array([key for _, key in pairs])
 
 

@@ -28,11 +28,11 @@ LAST = (1 << 63) - 1
 INSTITUTION, AGENCY, ACCESSION = "institution", "firstagency", "accession"
 """Kinds of identifiers: whose number the name of a record is, who made the record first, and a name with its database."""
 _ANY = "*"
-_IN_LIST = re.compile("[,;|]")
+IN_LIST = re.compile("[,;|]")
 LONGEST = 2_000  # characters of a value; no identifier has as many
 FILLERS = frozenset(("none", "null", "unknown", "n/a", "na", "nan"))
 _LONGEST_FILLER = max(map(len, FILLERS))
-_PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")  # host and path alone
+PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")  # host and path alone
 MOST_SCHEMES = 1 << 10  # kinds of identifiers that are kept in mind: a dump may name any
 _OCTETS = "octets:"
 _DIGEST = 12  # octets: of 10^9 records two different ones have the same by a chance of 1 to 10^10
@@ -100,9 +100,11 @@ class Spellings:
         """Rows by the number of their group, with the places of the groups in it."""
 
     def read(self, text: str) -> list[str]:
-        """The keys in a value."""
+        """The keys in a value; none in one that is too long."""
+        if len(text) > LONGEST:
+            return []
         found = []
-        for part in _IN_LIST.split(text) if self.several else (text,):
+        for part in IN_LIST.split(text) if self.several else (text,):
             if match := self._pattern.fullmatch(part.strip()):
                 row, inner = self._rows[match.lastindex or 0]
                 if (key := row.key_of(match.groups()[inner])) is not None:
@@ -175,16 +177,13 @@ class KeyReader:
         found: list[str] = []
         institution = agency = ""
         name = record.identifier if self.named else None
-        of_scheme = self.of_scheme
         for text, scheme, _ in record.own:
             if scheme == INSTITUTION:
                 institution = institution or text
             elif scheme == AGENCY:
                 agency = agency or text
             else:
-                spellings = of_scheme(scheme)
-                if spellings is not None and len(text) <= LONGEST:
-                    found += spellings.read(text)
+                found += self._in_text(text, scheme)
                 if scheme == ACCESSION and text != name:  # with its database: it is the name of RIS
                     name = None
         if name:
@@ -213,7 +212,7 @@ class KeyReader:
     def _in_text(self, text: str, scheme: str) -> Sequence[str]:
         """The keys in an identifier of a kind."""
         spellings = self.of_scheme(scheme)
-        return () if spellings is None or len(text) > LONGEST else spellings.read(text)
+        return () if spellings is None else spellings.read(text)
 
     def of_number(self, number: str, institution: str, agency: str) -> list[str]:
         """The keys of a control number (MARC 001)."""
@@ -268,7 +267,7 @@ def _tracking() -> tuple[frozenset[str], tuple[str, ...]]:
 
 def url(address: str) -> str | None:
     """An address without its scheme, `www.`, default port, fragment, slash at the end and tracking; None if it names a site."""
-    if plain := _PLAIN_ADDRESS.fullmatch(address):  # as mostly
+    if plain := PLAIN_ADDRESS.fullmatch(address):  # as mostly
         path = plain[2].rstrip("/")
         return plain[1].lower().removeprefix("www.") + path if path else None
     try:
