@@ -137,7 +137,7 @@ def _read(file, streams, at):
 
 
 def _connected(server: socket.socket) -> socket.socket:
-    """The socket, if it is connected; else one for who connects to it, in a process that is forked for them."""
+    """A socket that a caller is connected to: the given one, or, if it listens, a new one in a process forked for each caller."""
     if not server.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
         return server
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

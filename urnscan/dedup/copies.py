@@ -30,7 +30,7 @@ class Places:
     """By the index of a record that stays."""
 
     def __getitem__(self, some: slice) -> Places:
-        """Some of them, without changes."""
+        """Places of some of the records, without changes."""
         return Places(self.start[some], self.length[some], self.stays[some])
 
     @property
@@ -39,7 +39,7 @@ class Places:
         return not self.changes and bool(np.all(self.start[1:] == self.start[:-1] + self.length[:-1]))
 
     def cut(self, octets: bytes) -> bytes:
-        """The octets of the records that stay, of those of all. Nothing is between the records."""
+        """Cut the records that go from the octets of all records, between which nothing is."""
         bounds = np.append(self.start, self.start[-1] + self.length[-1]) - self.start[0]
         turns = bounds[np.flatnonzero(np.diff(self.stays, prepend=False, append=False))].tolist()
         return b"".join(octets[start:end] for start, end in zip(turns[::2], turns[1::2], strict=True))

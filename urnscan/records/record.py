@@ -48,7 +48,7 @@ class Run(NamedTuple):
     starts: Integers
     """The beginning of each record in `octets`."""
     ends: Integers
-    """The end of each."""
+    """The end of each record in `octets`."""
     around: Any = None
     """See `Cut.around`; the same for all of them."""
 
