@@ -246,7 +246,7 @@ PHASES = {
 }
 DEDUP_PHASES = {
     "reading": ("urnscan.dedup.first_reading", "FirstReading._dump"),
-    "joining": ("urnscan.dedup.clustering", "components"),
+    "joining": ("urnscan.dedup.cluster_records", "components"),
     "rewriting": ("urnscan.dedup.job", "copy_without"),
     "page": ("urnscan.dedup.summary", "Chosen.page"),
 }

@@ -183,6 +183,6 @@ def test_spilled_descriptions_count(tmp_path, monkeypatch):
     path.write_bytes(dump.octets)
     held = rows_of(path)
     monkeypatch.setattr("urnscan.dedup.brake._IN_MEMORY", 1)
-    monkeypatch.setattr("urnscan.dedup.clustering._IN_MEMORY", 1)
+    monkeypatch.setattr("urnscan.dedup.cluster_records._IN_MEMORY", 1)
     monkeypatch.setattr("urnscan.dedup.first_reading._IN_MEMORY", 1)
     assert rows_of(path) == held

@@ -20,7 +20,8 @@ first_reading: all dumps read, into rows and edges.
 second_reading: dumps read again, to write them without duplicates.
 carry: fields of removed records, put into the ones that are kept.
 copies: dumps copied without some of their records.
-clustering: clusters of all records, and the rows about them.
+clustering: cluster, rank and decision of each record, and the rows about them.
+cluster_records: the steps from edges to clusters.
 mapping: rows that lead from removed records to the ones that are kept.
 candidates: pairs of records that share no key and may be the same, for people who decide.
 review: rows of the records that are in doubt, for people who decide.

@@ -46,7 +46,7 @@ class Carry:
         try:
             found = fields_of(format_, octets, tags)
         except NotChangedError as error:
-            self.refused.append((self._clustering.name(record), f"its fields are not carried: {error}"))
+            self.refused.append((self._clustering.records.name(record), f"its fields are not carried: {error}"))
         else:
             self._fields[int(self._clustering.cluster[record])] += found
 
@@ -68,7 +68,7 @@ class Carry:
             changed, count = with_fields(format_, octets, fields)
         except NotChangedError as error:
             reason = f"it does not get the fields of the records that are removed for it: {error}"
-            self.refused.append((self._clustering.name(record), reason))
+            self.refused.append((self._clustering.records.name(record), reason))
             return octets
         self.fields += count
         return changed

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from urnscan.dedup.candidates import candidates
 from urnscan.dedup.carry import Carry
+from urnscan.dedup.cluster_records import cluster_records
 from urnscan.dedup.clustering import Clustering
 from urnscan.dedup.copies import Places, copy_without, places_of
 from urnscan.dedup.first_reading import FirstReading
@@ -176,7 +177,7 @@ def run(
         reading.read(found)
         if not reading.dumps and (report.failures or any(isinstance(note, NoDumpNote) for note in report.notes)):
             raise FatalError("no input could be read")
-        clustering = Clustering(reading, policy, progress)
+        clustering = cluster_records(reading, policy, progress)
         stack.callback(clustering.close)
         _count(report, reading)
         vars(report).update(clustering.counts)
