@@ -23,6 +23,7 @@ from urnscan.urn.explanation import Explanation, explain
 from urnscan.urn.namespaces import nid_status
 from urnscan.urn.parser import URN, encode_nss, parse
 from urnscan.urn.syntax import RESOLUTION_SERVICES, SYNTAXES
+from urnscan.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from urnscan.dedup.job import DedupReport
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from urnscan.run.options import Options
     from urnscan.run.pipeline import Report
     from urnscan.scanner.text import Occurrence, find
-
-__version__ = "0.1.0"
 
 __all__ = ["LEVELS", "RESOLUTION_SERVICES", "SYNTAXES", "URN", "Explanation", "InvalidURN", "canonical", "encode_nss"]
 __all__ += ["equivalent", "explain", "namespaces", "nid_status", "parse"]

@@ -18,7 +18,7 @@ import urnscan
 FOLDER = Path(urnscan.__file__).parent
 
 
-LIGHT = {"display", "errors", "urn"}
+LIGHT = {"version", "display", "errors", "urn"}
 """What `import urnscan` may load at once."""
 HEAVY = {
     "llvmlite",

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from urnscan import __version__
 from urnscan.cli import guesses
 from urnscan.cli.shared_options import (
     DEDUP_MEANING,
@@ -29,6 +28,7 @@ from urnscan.cli.terminal import say
 from urnscan.errors import FatalError, similar
 from urnscan.urn.equivalence import LEVELS
 from urnscan.urn.syntax import SYNTAXES
+from urnscan.version import __version__
 
 if TYPE_CHECKING:
     from urnscan.run.tasks import Argument

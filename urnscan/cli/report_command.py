@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import time
 
-from urnscan import __version__
 from urnscan.cli.arguments import FAILED, About, Parser
 from urnscan.cli.heavy import loading
 from urnscan.cli.outputs import check_files
@@ -13,6 +12,7 @@ from urnscan.cli.shared_options import flag, option
 from urnscan.cli.terminal import say, say_counts
 from urnscan.display.text import counted
 from urnscan.errors import FatalError
+from urnscan.version import __version__
 
 
 def report_parser() -> Parser:

@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from urnscan import __version__
 from urnscan.arrays.arrow import numbers
 from urnscan.dedup.batches import digest_of
 from urnscan.dedup.review import Review, review_rows, shown_digest
@@ -28,6 +27,7 @@ from urnscan.output.tables import TEXT_FORMS
 from urnscan.report.excerpts import compare
 from urnscan.report.review import Block, ShownRecord, render
 from urnscan.tables.schemas import REVIEW
+from urnscan.version import __version__
 
 _BLOCK = 1 << 18  # characters of excerpts; a component is in one block
 _AT_ONCE = 128  # records of which excerpts are made at once; each of at most READ octets

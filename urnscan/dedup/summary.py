@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan import __version__
 from urnscan.arrays.arrow import number_array, number_scalar
 from urnscan.dedup.components import Numbers
 from urnscan.dedup.policy import Policy
@@ -19,6 +18,7 @@ from urnscan.dedup.shown import READ, Beginning, Excerpt, Excerpts
 from urnscan.errors import SourceError, count_of
 from urnscan.report.dedup import Common, Example, ExampleRecord, Input, Large, Summary, render
 from urnscan.run.options import Options
+from urnscan.version import __version__
 
 _LARGEST = 10  # clusters in the list of the largest
 _NAMED = 5  # records and URNs of each of these

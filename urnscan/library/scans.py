@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan import __version__
 from urnscan.display.text import counted, html_counts, html_failures, html_hints, html_table, others_left_out
 from urnscan.errors import ArgumentError, checks_options
 from urnscan.library.context import Context, Scanned, read_context
@@ -30,6 +29,7 @@ from urnscan.tables.rows import coded_rows
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS, WRITTEN
 from urnscan.urn.namespaces.own import Rules
 from urnscan.urn.parser import URN
+from urnscan.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd

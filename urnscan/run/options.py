@@ -10,7 +10,6 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from urnscan import __version__
 from urnscan.display.text import octets_of
 from urnscan.errors import ArgumentError, option
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar, ResolverTail
@@ -26,6 +25,7 @@ from urnscan.tables.schemas import OCCURRENCES
 from urnscan.urn.equivalence import Level, get_level
 from urnscan.urn.namespaces.own import Rules, rulebook_of
 from urnscan.urn.syntax import as_strings, get_syntax
+from urnscan.version import __version__
 
 _POSITIVE = ("jobs", "memory", "filter_timeout", "max_ratio", "max_size", "max_depth", "max_members")
 """Options that are at least 1."""

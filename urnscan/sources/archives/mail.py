@@ -32,8 +32,7 @@ _NEXT = re.compile(rb"\n\r?\n(?=%b>?%b)" % (_FROM, _FIELD))
 _LINE = 1 << 10  # octets in which a line that begins a message, and the name of the field below it, end
 _SURE = re.compile(rb"(?:Return-Path|Received|Delivered-To|From|Date|DKIM-Signature|X-[A-Za-z-]+):")
 _MAILDIR = re.compile(r"(?:^|/)(?:cur|new)/[^/]+$")
-HEAD_END = re.compile(rb"\n\r?\n")
-"""The end of the headers of a message."""
+_HEAD_END = re.compile(rb"\n\r?\n")
 _CONTENT_LENGTH = re.compile(rb"(?i)\nContent-Length[ \t]*:[ \t]*([0-9]{1,12})[ \t]*\r?\n")
 _BEHIND = re.compile(rb"[\r\n]*(?:From |\Z)")
 
@@ -114,7 +113,7 @@ def _next(buffer: Buffer) -> bytes:
 
 def _said_length(octets: memoryview) -> int:
     """The end of a message by its Content-Length, if the next message, or nothing, follows there; 0: it does not say."""
-    head = HEAD_END.search(octets)
+    head = _HEAD_END.search(octets)
     said = head and _CONTENT_LENGTH.search(octets, 0, head.end())
     if not (head and said):
         return 0
@@ -133,7 +132,8 @@ def _members(octets: bytes, before: str, layer: Layer, *, is_whole: bool) -> tup
     wrong = "" if is_whole else f"it has more than {_MOST:,} octets"
     if not wrong:
         try:
-            texts, attached = take_apart(octets, before)
+            head = _HEAD_END.search(octets)
+            texts, attached = take_apart(octets, head.end() if head else len(octets), before)
             return texts, [Member(name, PieceReader(iter([content]))) for name, content in attached]
         except Exception as error:  # noqa: BLE001 (the library raises errors of all kinds where a message is no message)
             wrong = " ".join(str(error).split())

@@ -13,7 +13,6 @@ from email.parser import BytesParser
 from email.quoprimime import header_decode
 from typing import Any, TypeAlias
 
-from urnscan.sources.archives.mail import HEAD_END
 from urnscan.sources.documents import plain_name
 
 Parts: TypeAlias = list[tuple[str, bytes]]
@@ -34,13 +33,14 @@ _PLAIN_FIELD = re.compile(
 _AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
 
 
-def take_apart(octets: bytes, before: str) -> tuple[Parts, Parts]:
+def take_apart(octets: bytes, head: int, before: str) -> tuple[Parts, Parts]:
     """The texts of a message, and what is attached to it, with `before` in front of their names.
 
+    `head` is the number of octets of its headers, with the empty line after them.
     Raises ValueError if it would take too long, and errors of all kinds where a message is no message.
     """
     plain = _plain(octets, before)
-    return (plain, []) if plain is not None else _parts(_parsed(octets), before)
+    return (plain, []) if plain is not None else _parts(_parsed(octets, head), before)
 
 
 def _plain(octets: bytes, before: str) -> Parts | None:
@@ -66,16 +66,15 @@ def _plain(octets: bytes, before: str) -> Parts | None:
     return [(f"{before}headers", b"".join(headers)), (before + body, _in_utf_8(octets[head.end() :], charset))]
 
 
-def _parsed(octets: bytes) -> Message:
+def _parsed(octets: bytes, head: int) -> Message:
     """The message in octets. Raises ValueError if it would take too long."""
     if octets.lower().count(b"boundary") > _MOST_BOUNDARIES:
         raise ValueError(f"it has more than {_MOST_BOUNDARIES} boundaries")
-    head = HEAD_END.search(octets)
-    end = head.end() if head else len(octets)
-    message = BytesParser().parsebytes(octets[:end])
+    message = BytesParser().parsebytes(octets[:head])
     if message.get_content_maintype() in ("multipart", "message"):
         return BytesParser().parsebytes(octets)
-    rest = octets[end:].decode("ascii", "surrogateescape")  # the parser would go from line to line
+    # The parser would go from line to line.
+    rest = octets[head:].decode("ascii", "surrogateescape")
     message.set_payload(str(message.get_payload()) + rest)
     return message
 
