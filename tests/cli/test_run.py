@@ -334,19 +334,6 @@ class TestInputs:
             "d/b.txt",
         ]
 
-    def test_ignore_files_are_honoured_if_asked_for(self, urnscan):
-        """By default all files are read; what was named is read in any case. `dedup` walks in the same way."""
-        for name in ("d/a.jsonl", "d/b.jsonl", "d/e/a.jsonl", "d/e/c.jsonl", "d/.git/x.jsonl", "d/.h.jsonl"):
-            urnscan.write(name, b'{"id": "urn:foo:x"}\n')
-        urnscan.write("d/.gitignore", b"a.*\n")
-        urnscan.write("d/e/.ignore", b"!a.*\nc.jsonl\n")
-        assert len(urnscan.printed("d")) == 6
-        some = ["d/.h.jsonl", "d/b.jsonl", "d/e/a.jsonl"]
-        assert [line.split(":")[0] for line in urnscan.printed("d", "--ignore-files")] == some
-        assert [line.split(":")[0] for line in urnscan.printed("d/a.jsonl", "--ignore-files")] == ["d/a.jsonl"]
-        urnscan("dedup", "d", "--ignore-files", "--include", "*.jsonl", "-o", "clusters.parquet")
-        assert [source for (source,) in urnscan.rows("clusters.parquet", "source")] == some
-
     def test_follow_ends_where_links_go_round_in_circles(self, urnscan):
         urnscan.write("d/deep/a.txt", b"urn:foo:x")
         urnscan.write("elsewhere/e.txt", b"urn:foo:y")

@@ -371,7 +371,7 @@ class TestWhatIsWrong:
         assert scan(os.fsencode(tmp_path / "a")).report.occurrences == 1
 
 
-OF_INPUTS = "include exclude follow ignore_files encoding max_ratio max_size max_depth max_members strict".split()
+OF_INPUTS = "include exclude follow encoding max_ratio max_size max_depth max_members strict".split()
 OF_MATCHES = "syntax equivalence trim recover resolver_tail max_length nid not_nid rules".split()
 OF_NAMES = ["syntax", "equivalence", "rules"]
 OF_VERDICTS = ["syntax", "rules"]
@@ -437,7 +437,7 @@ class TestSignatures:
         """None is lost between the parameter and the record."""
         given = {
             "syntax": "rfc2141bis-03", "equivalence": "resolution", "trim": True, "recover": ("wraps",),
-            "resolver_tail": "cut", "max_length": 99, "nid": ("isbn",), "not_nid": ("isbn:978*",), "include": ("a",), "exclude": ("b",), "follow": True, "ignore_files": True,
+            "resolver_tail": "cut", "max_length": 99, "nid": ("isbn",), "not_nid": ("isbn:978*",), "include": ("a",), "exclude": ("b",), "follow": True,
             "encoding": "latin-1", "column": ("c",), "where": "status=200",
             "filters": ("a:cat",), "filter_timeout": 7, "max_ratio": 7, "max_size": 10**6, "max_depth": 3,
             "max_members": 4, "jobs": 1, "memory": 10**6, "strict": True,

@@ -200,7 +200,6 @@ MADE = {
     "sources.tables.avro:__init__": "the sixteen octets behind each block",
     "sources.captures:_pattern": "conditions of the user, for texts of at most a hundred characters",
     "sources.files:__init__": "one octet of a set",
-    "sources.ignore_patterns:__init__": "lines of ignore files: sources/test_ignore_files.py::test_hostile_patterns_take_linear_time",
     "urn.namespaces.patterns:_octets": "a character, or a set of them",
     "urn.namespaces.own:_check_resolvers": "a pattern of the user, which is only compiled",
     "sources.compression.codecs:__init__": "a few octets: where a member may begin",

@@ -35,7 +35,7 @@ OPTIONS: Mapping[str, str] = _by_word(
             "every URN is found, there is no pattern: --nid isbn,nbn:de chooses namespaces, grep among what is printed"
         ),
         "-g --glob --iglob --type -t --ext": "--include GLOB chooses the files of a folder",
-        "--exclude-dir --ignore --ignore-file": "--exclude GLOB skips files and folders",
+        "--exclude-dir --ignore --ignore-file --ignore-files": "--exclude GLOB skips files and folders",
         "-0 --null --null-data": "--files-from FILE reads a list with a NUL behind each name (- is standard input)",
         "-m --max-count --limit --head": "to stop early: | head -n N",
         "--threads --cores --cpus --workers --processes --parallel": "-j N sets their number",

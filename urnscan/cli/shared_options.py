@@ -128,10 +128,6 @@ READING_GROUPS: Mapping[str, OptionTable] = {
         ),
         "--exclude": repeatable("GLOB", "skip files and folders that match"),
         "--follow": flag("follow symbolic links; loops are detected"),
-        "--ignore-files": flag(
-            "skip what .gitignore and .ignore name, and .git; by default hidden and ignored files are read, too, so "
-            "that nothing in an archive is left out silently"
-        ),
     },
     "how files are read, and how much may come out of them": {
         "--column": repeatable(

@@ -120,7 +120,6 @@ def deduplicate(
     include: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
     follow: bool = False,
-    ignore_files: bool = False,
     encoding: str | None = None,
     max_ratio: int = 1_000,
     max_size: int | str = 10**13,

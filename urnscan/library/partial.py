@@ -60,7 +60,6 @@ def scan_partial(
     include: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
     follow: bool = False,
-    ignore_files: bool = False,
     encoding: str | None = None,
     column: str | Iterable[str] = (),
     where: str | None = None,

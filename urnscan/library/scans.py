@@ -175,7 +175,6 @@ def scan(
     include: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
     follow: bool = False,
-    ignore_files: bool = False,
     encoding: str | None = None,
     column: str | Iterable[str] = (),
     where: str | None = None,

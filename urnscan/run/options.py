@@ -29,9 +29,7 @@ from urnscan.version import __version__
 
 _POSITIVE = ("jobs", "memory", "filter_timeout", "max_ratio", "max_size", "max_depth", "max_members")
 """Options that are at least 1."""
-OF_INPUTS = frozenset(
-    {"include", "exclude", "follow", "ignore_files", "encoding", "column", "where", "filters", "strict", *_POSITIVE}
-)
+OF_INPUTS = frozenset({"include", "exclude", "follow", "encoding", "column", "where", "filters", "strict", *_POSITIVE})
 """Options that mean nothing for a column that the caller gives."""
 _MOST_JOBS = 1024
 _NO_LIMITS = Limits()
@@ -77,8 +75,6 @@ class Options:
     """Globs; files and folders in a folder that match one are skipped."""
     follow: bool = False
     """Whether symbolic links in a folder are followed."""
-    ignore_files: bool = False
-    """Whether files in a folder that .gitignore and .ignore name are skipped."""
     encoding: str | None = None
     """Encoding of inputs without a byte order mark; None: they are read as octets, as fits all supersets of ASCII."""
     column: tuple[str, ...] = ()
@@ -119,7 +115,7 @@ class Options:
         for names, read in (
             (("include", "exclude", "column", "recover", "nid", "not_nid"), as_strings),
             (("filters",), lambda name, value: listed_filters(as_strings(name, value))),
-            (("trim", "follow", "ignore_files", "strict"), as_flag),
+            (("trim", "follow", "strict"), as_flag),
             (("memory", "max_size"), _as_octets),
             (("max_length", *_POSITIVE), as_whole_number),
         ):
@@ -151,7 +147,7 @@ class Options:
     @property
     def selection(self) -> Selection:
         """The files of a folder that are inputs."""
-        return Selection(self.include, self.exclude, self.follow, self.ignore_files)
+        return Selection(self.include, self.exclude, self.follow)
 
     @cached_property
     def reading(self) -> Reading:
@@ -170,7 +166,7 @@ class Options:
 
     def identity(self) -> dict[str, Any]:
         """The version, the columns, and all options that decide the result of an input: it is the same in two runs with the same."""
-        aside = ("include", "exclude", "follow", "ignore_files", "jobs", "memory", "strict")
+        aside = ("include", "exclude", "follow", "jobs", "memory", "strict")
         names = (each.name for each in fields(self) if each.name not in aside)
         values = {"version": __version__, "columns": OCCURRENCES.names} | {name: getattr(self, name) for name in names}
         return values | {"rules": self.level.rulebook.sha256}

@@ -1,8 +1,6 @@
 """Arguments -> inputs -> texts and values, through every form that is read.
 
 selection: files that a walk takes and files that it passes over.
-ignore_patterns: patterns of .gitignore -> regular expressions.
-ignore_files: the ignore files that decide about the entries of a folder.
 walk: arguments, folders and patterns -> inputs, in a fixed order.
 lists: lists of inputs (`--files-from`).
 cdx: indexes of records of web archives (`--cdx`).

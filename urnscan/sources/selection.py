@@ -22,8 +22,6 @@ class Selection:
     """A file must match none of these; a folder that matches one is not entered."""
     follow: bool = False
     """Whether links are followed that are met; a link to a folder that is being walked never is."""
-    ignore_files: bool = False
-    """Whether .gitignore, .ignore and .git/info/exclude are honoured (`ignore_files.py`), which stores do not have."""
 
 
 def fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: bool) -> bool:

@@ -19,7 +19,6 @@ import numpy as np
 
 from urnscan.errors import FatalError, SourceError
 from urnscan.sources.cdx import RecordIndex
-from urnscan.sources.ignore_files import IgnoreFiles, ignore_files
 from urnscan.sources.inputs import Input, Listed, name_of
 from urnscan.sources.lakes import LakeTable, lake_table, missing_library
 from urnscan.sources.lists import PathList, with_remedy
@@ -47,9 +46,8 @@ def find_listed(
     """The inputs that the arguments name, found as they are asked for; in place of one that cannot be, its error.
 
     * "-" is standard input; an existing path that is no folder is an input, whatever it is.
-    * A folder is walked, depth first, hidden files included, and ignored ones, too, unless the selection honours ignore
-      files. FIFOs, sockets and devices in it are passed over, files whose `real_place` is in `skip` (a run's own
-      outputs), and names that end in TEMPORARY_SUFFIX.
+    * A folder is walked, depth first, hidden files included. FIFOs, sockets and devices in it are passed over, files whose
+      `real_place` is in `skip` (a run's own outputs), and names that end in TEMPORARY_SUFFIX.
     * A URL is an object in a store, a folder of one, or a pattern of such names; `file://` stands before a path.
     * Anything else with `*`, `?` or `[` in it is a pattern: `**` stands for any number of folders. Matches count as
       named, in the order of a walk. Nothing matched is an error.
@@ -151,11 +149,10 @@ class _Finder:
     def _walk(self, root: str) -> Iterator[Found]:
         """The inputs in a folder and in those below it."""
         root_length = len(root.rstrip("/")) + 1
-        ignored = ignore_files(root) if self._selection.ignore_files else None
         # Folders on the way down, each with what is left of it.
-        way = [(self._listing(root, root_length, ignored), self._identity(root), ignored)]
+        way = [(self._listing(root, root_length), self._identity(root))]
         while way:
-            listing, _, ignored = way[-1]
+            listing, _ = way[-1]
             path = next(listing, None)
             if path is None:
                 way.pop()
@@ -169,13 +166,12 @@ class _Finder:
                 if is_link and not self._selection.follow:
                     continue
                 is_folder = os.path.isdir(path) if is_link else stat.S_ISDIR(status.st_mode)
-                if not self._is_taken(path, root_length, ignored, is_folder=is_folder, is_link=is_link):
+                if not self._is_taken(path, root_length, is_folder=is_folder, is_link=is_link):
                     continue
                 if is_folder:
                     identity = self._identity(path)
-                    if identity is None or all(identity != above for _, above, _ in way):
-                        below = ignored and ignored.below(os.fsencode(os.path.basename(path)))
-                        way.append((self._listing(path, root_length, below), identity, below))
+                    if identity is None or all(identity != above for _, above in way):
+                        way.append((self._listing(path, root_length), identity))
                 else:
                     status = os.stat(path) if is_link else status
                     if stat.S_ISREG(status.st_mode):
@@ -191,14 +187,11 @@ class _Finder:
             return None
         return status and (status.st_dev, status.st_ino)
 
-    def _listing(
-        self, folder: str, root_length: int, ignored: IgnoreFiles | None
-    ) -> Iterator[Listed | Input | str | SourceError]:
+    def _listing(self, folder: str, root_length: int) -> Iterator[Listed | Input | str | SourceError]:
         """Entries of a folder, sorted by the octets of the names: files that are inputs, and paths of all else.
 
         Of a table of a data lake: the files that it has now, wherever they lie in the folder.
         """
-        yield from ignored.errors if ignored else ()
         try:
             names = os.listdir(os.fsencode(folder))
         except OSError as error:
@@ -211,15 +204,13 @@ class _Finder:
             yield note
         names.sort()
         before = os.fsencode(folder if folder.endswith("/") else folder + "/")
-        is_filtered = bool(self._selection.include or self._selection.exclude or ignored)
+        is_filtered = bool(self._selection.include or self._selection.exclude)
         for at in range(0, len(names), _AT_ONCE):
             some = names[at : at + _AT_ONCE]
             are_special = is_filtered or not self._skip_octets.isdisjoint(some)
             for found in self._sized(before, some):
                 if isinstance(found, Listed) and (are_special or _TEMPORARY + b"\0" in found.paths):
-                    yield found.chosen(
-                        np.array([self._is_taken(each.path or "", root_length, ignored) for each in found])
-                    )
+                    yield found.chosen(np.array([self._is_taken(each.path or "", root_length) for each in found]))
                 else:
                     yield found
 
@@ -229,8 +220,8 @@ class _Finder:
             path = found.path or "" if isinstance(found, Input) else ""
             above = [path[:at] for at in range(len(table.folder) + 1, len(path)) if path[at] == "/"]
             if isinstance(found, SourceError) or (
-                all(self._is_taken(folder, root_length, None, is_folder=True) for folder in above)
-                and self._is_taken(path, root_length, None)
+                all(self._is_taken(folder, root_length, is_folder=True) for folder in above)
+                and self._is_taken(path, root_length)
             ):
                 yield found
 
@@ -250,21 +241,11 @@ class _Finder:
                 yield os.fsdecode(before + names[at])
             start = at + 1
 
-    def _is_taken(
-        self,
-        path: str,
-        root_length: int,
-        ignored: IgnoreFiles | None,
-        *,
-        is_folder: bool = False,
-        is_link: bool = False,
-    ) -> bool:
+    def _is_taken(self, path: str, root_length: int, *, is_folder: bool = False, is_link: bool = False) -> bool:
         """Whether a file that was met is an input, or a folder is entered."""
         name, relative = os.path.basename(path), path[root_length:]
         include, exclude = self._selection.include, self._selection.exclude
         if name.endswith(TEMPORARY_SUFFIX) or fits(exclude, name, relative, is_folder=is_folder):
-            return False
-        if ignored and ignored.is_ignored(os.fsencode(name), is_folder=is_folder):
             return False
         if is_folder:
             return True
