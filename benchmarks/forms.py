@@ -14,8 +14,7 @@ What is fair and what is not:
 * urnscan does its whole job: canonical forms, classes, Parquet. The others print matches (ripgrep, ugrep), count them
   (fastwarc with `regex`, DuckDB), or only decompress (igzip; isal from Python, which is what urnscan uses).
 * `zcat | rg` runs on two cores; `rg -z` starts the same two processes, so it is not measured. urnscan reads several files
-  at once, and of one compressed file a second thread decompresses some ahead. So there are rows with `-j 1`, and CPU time
-  stands beside the time.
+  at once, each by one thread. So there are rows with `-j 1`, and CPU time stands next to the time.
 * bzip2 and xz are slow to decompress, so they get less text.
 """
 

@@ -68,11 +68,6 @@ class Timings:
         with self._lock:
             self.spent[stage].amount += amount
 
-    def add(self, stage: str, seconds: float) -> None:
-        """Add CPU time that other threads took for a stage, which `steps` does not see."""
-        with self._lock:
-            self.spent[stage].cpu += seconds
-
     def steps(self, stage: str, items: Iterator[_Given]) -> Iterator[_Given]:
         """The items; the time that the iterator takes for them counts for a stage."""
         while True:

@@ -15,7 +15,6 @@ from urnscan.errors import ArgumentError, option
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar, ResolverTail
 from urnscan.scanner.views import KINDS
 from urnscan.sources.captures import read_where
-from urnscan.sources.cores import Cores
 from urnscan.sources.encodings import check_encoding
 from urnscan.sources.filters import listed_filters, read_filters
 from urnscan.sources.layers import Limits, Reading
@@ -155,7 +154,7 @@ class Options:
         limits = Limits(self.max_ratio, self.max_size, self.max_depth, self.max_members)
         where = None if self.where is None else read_where(self.where)
         filters = read_filters(self.filters, self.filter_timeout)
-        return Reading(self.encoding, self.column, limits, where, filters, cores=Cores(self.jobs))
+        return Reading(self.encoding, self.column, limits, where, filters)
 
     def metadata(self) -> dict[str, Any]:
         """Metadata of outputs: the version, the edition of the tables, and the options that decide what is found."""

@@ -143,12 +143,7 @@ def run(
 
         def new_worker() -> Callable[[Task], Iterator[Piece]]:
             worker = Worker(options, _SIZES, outputs.tables, on_read)
-
-            def work(task: Task) -> Iterator[Piece]:
-                with options.reading.cores.used():
-                    yield from _pieces(worker, outputs.shards, task)
-
-            return lambda task: pool.timings.steps("scan", work(task))
+            return lambda task: pool.timings.steps("scan", _pieces(worker, outputs.shards, task))
 
         pieces = in_order(tasks(inputs, options, outputs.paths, _SIZES), new_worker, options.jobs, octets_of)
         # No thread waits for a process when it is to end; then those end that were started meanwhile.
@@ -160,7 +155,6 @@ def run(
             results.add(piece)
         results.finish()
         pool.timings.count("scan", results.counts.octets)
-        pool.timings.add("scan", options.reading.cores.helped())
         report = Report(**asdict(results.counts), failures=failures.failures, notes=failures.notes)
         if outputs.rejects is None:
             report.rejects = None

@@ -22,7 +22,6 @@ small_files: many files in one call: sizes and times, octets of small ones.
 remote: URLs -> inputs, and outputs in a store.
 texts: an input -> the texts and values in it, through all its forms.
 forms: the registry of forms: how each is recognised and opened.
-cores: the cores of a run that are free.
 compression: gzip, bzip2, xz, Zstandard, LZ4 -> octets.
 archives: tar, zip, WARC, mail, PDF -> members.
 tables: Parquet, Arrow, Avro, ORC, SQLite, CSV, JSON -> values.

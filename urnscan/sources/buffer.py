@@ -29,15 +29,13 @@ class Buffer(Reader):
     """The number of octets taken so far."""
     error: SourceError | None
     """The error that the reader raised behind the octets that `peek` gives; `resume` reads on behind it."""
-    on_read: Callable[[int], object]
-    """Is told how many octets the reader gave, each time."""
 
     def __init__(self, reader: Reader, on_read: Callable[[int], object] = lambda _: None) -> None:
-        """`reader` is closed with the buffer."""
+        """`reader` is closed with the buffer. `on_read` is told how many octets it gave, each time."""
         self.position = 0
         self.error = None
         self._reader = reader
-        self.on_read = on_read
+        self._on_read = on_read
         self._block = _HEAD
         self._storage = memoryview(b"")
         self._start = self._end = 0  # in the storage: octets that were read and are still to be taken
@@ -219,7 +217,7 @@ class Buffer(Reader):
             return 0
         self._ended = got == 0
         self._read += got
-        self.on_read(got)
+        self._on_read(got)
         if self._holds and self._second is None:
             self._kept += view[:got]
             if len(self._kept) > _MOST_KEPT:

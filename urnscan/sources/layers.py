@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from urnscan.errors import LimitError, SourceError
 from urnscan.sources.captures import Capture, Where
-from urnscan.sources.cores import Cores
 from urnscan.sources.filters import Filter
 from urnscan.sources.inputs import TableFile
 from urnscan.sources.media_types import LONGEST
@@ -47,8 +46,6 @@ class Reading:
     """Commands that make text of files; the first that fits is used."""
     processes: Processes = field(default_factory=Processes, compare=False, repr=False)
     """The processes that were started to read."""
-    cores: Cores = field(default_factory=lambda: Cores(1), compare=False, repr=False)
-    """The cores of the run. A thread that reads may have another one help it where a core is free."""
 
 
 class Budget:

@@ -1,7 +1,6 @@
 """Compressed files -> the octets in them, member by member; a damaged member costs no other.
 
 codecs: the table of compressions: how each is recognised; the reader of all its members.
-ahead_thread: a thread that decodes ahead, where a core is free.
 replay: one member again, as far as it can be decoded: a library that raises an error loses its last octets.
 decoders: one member of gzip, deflate, Brotli, bzip2, xz or LZMA.
 frames: one frame of Zstandard or LZ4.

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression import decoders, frames
-from urnscan.sources.compression.ahead_thread import Ahead, Notes, Part
 from urnscan.sources.compression.dictionary import ZstandardFile
 from urnscan.sources.compression.replay import BrokenError, ChecksumError, Decode, LeftOutError
 from urnscan.sources.layers import Layer
@@ -93,12 +92,6 @@ class Unpacked(Reader):
         self._buffer = Buffer.of(reader)
         self._buffer.hold(_BLOCK)
         self._count = layer.budget.count_unfolded
-        self._failed_checksum = layer.budget.failed_checksum
-        # Only a file by itself: to read a member ahead, its archive would have to be read in the same thread.
-        ahead = Notes() if not layer.depth and self._buffer.has_second else None
-        if ahead is not None:
-            self._count, self._failed_checksum = ahead.later(self._count), ahead.later(self._failed_checksum)
-            self._buffer.on_read = ahead.later(self._buffer.on_read)
         decode = codec.decode
         self._decode = decode(self._count) if isinstance(decode, type) else decode
         self._decode_short = self._decode.short if isinstance(self._decode, ZstandardFile) else None
@@ -108,8 +101,7 @@ class Unpacked(Reader):
         self._failures = 0  # members that could not be decoded, and what only looked like one
         self._left_out = ""  # why members were left out since the last text, if that was said
         self._passed: int | None = None  # where octets begin that are no member, if that is still to be said
-        parts = self._read()
-        self._parts = parts if ahead is None else Ahead(parts, ahead, layer.reading.cores)
+        self._parts = self._read()
         self._part: memoryview | SourceError = memoryview(b"")  # still to be given
 
     def read_into(self, view: memoryview) -> int:
@@ -142,7 +134,7 @@ class Unpacked(Reader):
         self._parts.close()
         self._buffer.release()
 
-    def _read(self) -> Generator[Part, None, None]:
+    def _read(self) -> Generator[bytes | SourceError, None, None]:
         """Steps of text, and errors in their place."""
         buffer = self._buffer
         while True:
@@ -236,7 +228,7 @@ class Unpacked(Reader):
         named = f"the {self._codec.name} {self._codec.unit} at octet {start}"
         if isinstance(failure, ChecksumError | LeftOutError):
             if isinstance(failure, ChecksumError):
-                self._failed_checksum(layer.name, f"the checksum of {named}")
+                layer.budget.failed_checksum(layer.name, f"the checksum of {named}")
             elif self._left_out != str(failure):
                 self._left_out = str(failure)
                 yield DamageError(layer.name, f"{named} {failure}")
