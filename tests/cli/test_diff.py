@@ -34,32 +34,13 @@ def test_lines(scanned):
     )
 
 
-@pytest.fixture
-def deduplicated(urnscan):
-    """The command in a folder with the clusters of two runs, over dumps of one name."""
-    for name, more in (("old", b""), ("new", b"b\x1b,9783999990521\n")):
-        urnscan.write("dump.csv", b"id,isbn\na,9783999990521\n" + more)
-        urnscan("dedup", "dump.csv", "--fields", "-o", f"{name}.parquet", "--quiet")
-    return urnscan
-
-
-def test_records(deduplicated):
-    """A line for each record that differs, or a row; text of a dump does not reach the terminal as it is."""
-    result = deduplicated("diff", "old.parquet", "new.parquet", status=1)
-    assert result.out.decode().splitlines() == [
-        "~ dump.csv:a decision alone -> kept, joined_by null -> urn:isbn:9783999990521",
-        (
-            r"+ dump.csv:b\x1b decision removed, replaced_by dump.csv:a, urns urn:isbn:9783999990521, "
-            "joined_by urn:isbn:9783999990521"
-        ),
-    ]
-    assert result.err.startswith("urnscan: 1 came, 0 went, 1 changed, ")
-    printed = deduplicated("diff", "old.parquet", "new.parquet", "--json", "--quiet", status=1).out
-    deduplicated("diff", "old.parquet", "new.parquet", "-o", "d.jsonl", status=1)
-    assert (deduplicated.folder / "d.jsonl").read_bytes() == printed
-    assert deduplicated("diff", "new.parquet", "new.parquet", "--quiet").out == b""
-    assert deduplicated("diff", "old.parquet", "new.parquet", "--nid", "isbn", status=2).err == (
-        "urnscan: old.parquet: holds clusters; namespaces can be chosen only among classes\n"
+def test_clusters(urnscan):
+    """Two tables of clusters are told in one line, with the page that has the SQL for them."""
+    urnscan.write("dump.csv", b"id,isbn\na,9783999990521\n")
+    urnscan("dedup", "dump.csv", "--fields", "-o", "clusters.parquet", "--quiet")
+    assert urnscan("diff", "clusters.parquet", "clusters.parquet", status=2).err == (
+        "urnscan: clusters.parquet: holds clusters, and only classes are compared; docs/howto/several-runs.md compares "
+        "clusters in SQL\n"
     )
 
 

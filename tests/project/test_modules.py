@@ -62,8 +62,6 @@ OF_ITS_OWN = {
     "urnscan.sources.tables.orc_script",
 }
 """Scripts that are processes of their own: they write to a pipe, and end without the commands."""
-MAY_OPEN |= {"results.sorting"}
-"""A module that spills rows, and reads them again."""
 MAY_OPEN |= {"grouping", "tables.reading", "output", "run", "dedup", "sources"}
 """Packages, and a module of one, that read and write files of users."""
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import urnscan
 from urnscan.errors import FatalError
 from urnscan.results import changed_classes
-from urnscan.results.changes import CAME, CHANGED, WENT
+from urnscan.results.changed_classes import CAME, CHANGED, WENT
 from urnscan.results.difference import Difference
 from urnscan.run.options import Options
 

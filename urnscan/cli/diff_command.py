@@ -1,9 +1,8 @@
-"""`urnscan diff OLD.parquet NEW.parquet`: tell which classes, or which records, came, went or changed."""
+"""`urnscan diff OLD.parquet NEW.parquet`: tell which classes came, went or changed."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import sys
 import time
 from collections.abc import Iterator
@@ -29,20 +28,16 @@ def diff_parser() -> Parser:
             usages=("urnscan diff OLD.parquet NEW.parquet [--json | -o FILE] [options]",),
             description="Tell which classes came (+), went (-) or changed (~) between two scans, a line for each, in the "
             "order of their names. A class has changed if its counts, its verdict (valid, problem), its first source or "
-            "its spellings have. Of two runs of urnscan dedup, tell which records did: a record has changed if it is now "
-            "kept, removed or held apart, if it is removed for another record, or if its URNs or keys are others.",
+            "its spellings have.",
             examples={
                 "show what is new since yesterday": "urnscan diff monday.parquet tuesday.parquet",
                 "write the differences as a table": "urnscan diff old.parquet new.parquet -o changes.csv",
-                "compare two runs of urnscan dedup": "urnscan diff clusters-old.parquet clusters-new.parquet",
             },
-            statuses={0: "nothing differs", 1: "some classes or records differ", **FAILED},
+            statuses={0: "nothing differs", 1: "some classes differ", **FAILED},
         )
     )
     tables = {
-        "old": option(
-            "OLD.parquet", "classes that urnscan -o wrote, or urnscan merge; or clusters of urnscan dedup -o"
-        ),
+        "old": option("OLD.parquet", "classes that urnscan -o wrote, or urnscan merge"),
         "new": option("NEW.parquet", "the same of another run"),
     }
     chosen = {
@@ -53,10 +48,10 @@ def diff_parser() -> Parser:
         "--not-nid": names_of("compare no names in these namespaces, or with these beginnings"),
     }
     output = {
-        "--json": flag("print a JSON object for each class or record, one on each line"),
+        "--json": flag("print a JSON object for each class, one on each line"),
         "-o --output": option(
             "FILE",
-            "write a row for each class or record that differs, in the format that the name ends in, as urnscan -o does",
+            "write a row for each class that differs, in the format that the name ends in, as urnscan -o does",
             dest="output",
         ),
         "--force": flag("replace an output that exists"),
@@ -78,6 +73,7 @@ def diff(arguments: argparse.Namespace) -> bool:
         from urnscan.output.tables import open_table
         from urnscan.results.difference import Difference
         from urnscan.run.options import Options
+        from urnscan.tables.schemas import CHANGES
 
     outputs = check_files(arguments.output)
     prepare(arguments)
@@ -86,15 +82,15 @@ def diff(arguments: argparse.Namespace) -> bool:
     difference = Difference(arguments.old, arguments.new, outputs, options)
     for remark in difference.remarks():
         say(remark)
-    with contextlib.ExitStack() as stack:
-        if outputs:
-            file: Any = stack.enter_context(open_table(outputs[0], difference.schema, force=arguments.force))
-            for rows in difference.rows(file.folder):
+    if outputs:
+        file: Any
+        with open_table(outputs[0], CHANGES, force=arguments.force) as file:
+            for rows in difference.rows():
                 file.write(rows)
             file.commit()
-        else:
-            for rows in difference.rows():
-                write(json_lines(rows) if arguments.json else "".join(_lines(rows)), sys.stdout)
+    else:
+        for rows in difference.rows():
+            write(json_lines(rows) if arguments.json else "".join(_lines(rows)), sys.stdout)
     if not arguments.quiet:
         parts = [f"{count:,} {change}" for change, count in difference.counts.items()]
         say_counts(parts, time.perf_counter() - began, outputs)
@@ -102,17 +98,10 @@ def diff(arguments: argparse.Namespace) -> bool:
 
 
 def _lines(rows: pa.RecordBatch) -> Iterator[str]:
-    """The lines for people of CHANGES and CHANGED_RECORDS rows.
+    """The lines for people of CHANGES rows: `~ urn:foo:a occurrence_count 3 -> 4, source_count 1 -> 2`."""
+    from urnscan.results.changed_classes import CAME, CHANGED, WENT
 
-    `~ urn:foo:a occurrence_count 3 -> 4, source_count 1 -> 2`, and of a record that came `+ a.csv:7 decision alone`.
-    """
-    from urnscan.results.changed_records import record_names
-    from urnscan.results.changes import CAME, CHANGED, WENT
-
-    is_of_classes = "urn" in rows.schema.names
-    names = rows.column("urn") if is_of_classes else record_names(rows)
-    shown = {CAME: ("+", "{what} {new}"), WENT: ("-", "{what} {old}"), CHANGED: ("~", "{what} {old} -> {new}")}
-    for name, row in zip(names.to_pylist(), rows.select(["change", "changes"]).to_pylist(), strict=True):
-        mark, change = shown[row["change"]]
-        said = ", ".join(change.format(**each) for each in row["changes"])
-        yield printable(f"{mark} {name} {said}".rstrip()) + "\n"
+    marks = {CAME: "+", WENT: "-", CHANGED: "~"}
+    for row in rows.to_pylist():
+        changes = ", ".join("{what} {old} -> {new}".format(**change) for change in row["changes"])
+        yield printable(f"{marks[row['change']]} {row['urn']} {changes}".rstrip()) + "\n"

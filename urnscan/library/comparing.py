@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from urnscan.output.places import check_outputs
 from urnscan.output.tables import open_table
 from urnscan.results.difference import Difference
 from urnscan.run.options import Options, local_name, read_options
+from urnscan.tables.schemas import CHANGES
 
 __all__ = ["DiffReport", "diff"]
 
@@ -24,11 +24,11 @@ class DiffReport:
     """Counts and rows of the difference of two tables."""
 
     came: int = 0
-    """Classes or records that only the new table has."""
+    """Classes that only the new table has."""
     went: int = 0
-    """Classes or records that only the old table has."""
+    """Classes that only the old table has."""
     changed: int = 0
-    """Classes or records that both tables have, with other values."""
+    """Classes that both tables have, with other values."""
     remarks: list[str] = field(default_factory=list)
     """A line about each option that differs in the two runs."""
     table: pa.Table | None = None
@@ -46,12 +46,12 @@ def diff(
     force: bool = False,
     memory: int | str = 10**9,
 ) -> DiffReport:
-    """Tell what differs in the tables of two runs, as `urnscan diff` does: two of classes, or two of clusters.
+    """Tell what differs in two tables of classes, as `urnscan diff` does.
 
     `output` gets the rows in the format that its name ends in; with `force` it is replaced. Without it they are in
-    `table`, all in memory. `nid` and `not_nid` choose among classes, as in `scan`. `memory` is in octets, also as text
+    `table`, all in memory. `nid` and `not_nid` choose among the classes, as in `scan`. `memory` is in octets, also as text
     such as "500MB".
-    Raises FatalError if a table cannot be read, if the tables are of two kinds, or if the output cannot be written;
+    Raises FatalError if a table cannot be read or holds no classes, or if the output cannot be written;
     ArgumentError (a ValueError and a TypeError) for invalid options.
 
     >>> import tempfile
@@ -69,12 +69,12 @@ def diff(
     path = None if output is None else local_name(output)
     difference = Difference(local_name(old), local_name(new), check_outputs(path), options)
     table = None
-    with contextlib.ExitStack() as stack:
-        if path is None:
-            table = pa.Table.from_batches(difference.rows(), difference.schema).unify_dictionaries()
-        else:
-            file: Any = stack.enter_context(open_table(path, difference.schema, force=force))
-            for rows in difference.rows(file.folder):
+    if path is None:
+        table = pa.Table.from_batches(difference.rows(), CHANGES)
+    else:
+        file: Any
+        with open_table(path, CHANGES, force=force) as file:
+            for rows in difference.rows():
                 file.write(rows)
             file.commit()
     return DiffReport(**difference.counts, remarks=list(difference.remarks()), table=table)

@@ -22,7 +22,6 @@ from urnscan.pool import Pool
 from urnscan.tables.metadata import KEY, OF_FOLDER
 from urnscan.tables.schemas import (
     CANDIDATES,
-    CHANGED_RECORDS,
     CHANGES,
     CLASSES,
     CLUSTERS,
@@ -170,4 +169,4 @@ TEXT_FORMS: Mapping[str, Callable[[pa.Schema], tuple[bytes, Lines]]] = {
     ".jsonl": lambda _: (b"", json_lines),
 }
 """Formats of text by suffix; each function gives, for a schema, the head of the file and the function of its lines."""
-_SCHEMAS = (CLASSES, OCCURRENCES, REJECTS, CLUSTERS, MAPPING, REVIEW, CANDIDATES, CHANGES, CHANGED_RECORDS)
+_SCHEMAS = (CLASSES, OCCURRENCES, REJECTS, CLUSTERS, MAPPING, REVIEW, CANDIDATES, CHANGES)

@@ -10,14 +10,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import decoded, flag_array, number_array, numbers, octet_strings
+from urnscan.arrays.arrow import decoded, flag_array, flags_of, number_array, numbers, octet_strings
 from urnscan.arrays.strings import argsort_pairs
-from urnscan.results.changes import CAME, CHANGED, WENT, are_unequal, what_differs
 from urnscan.results.windows import one_batch, rows_at_once, windows
 from urnscan.run.options import Options
 from urnscan.tables.reading import Table
 from urnscan.tables.schemas import CLASSES
 from urnscan.urn.beginnings import with_beginnings
+
+CAME, WENT, CHANGED = "came", "went", "changed"
+"""Values of the column `change`."""
 
 _VALUES = ("occurrence_count", "source_count", "spelling_count", "valid", "problem", "first_source")
 _COLUMNS = ("urn", "spellings", *_VALUES)
@@ -33,7 +35,7 @@ def changed_classes(tables: Sequence[Table], options: Options) -> Iterator[list[
         (table.path, table.batches(*_COLUMNS, most=rows_at_once(options.memory, len(tables), table.row_octets)))
         for table in tables
     ]
-    for window in windows(runs, "urn"):
+    for window in windows(runs):
         old, new = (_chosen(one_batch(batches), options) if batches else _NOTHING for batches in window)
         yield _changes(old, new)
 
@@ -62,7 +64,7 @@ def _changed(
     """The places of rows that differ, and what differs; a row of each batch for each place."""
     differ = _lists_differ(old.column("spellings"), new.column("spellings"))
     for name in _VALUES:
-        differ |= are_unequal(*(decoded(rows.column(name)) for rows in (old, new)))
+        differ |= _are_unequal(*(decoded(rows.column(name)) for rows in (old, new)))
     chosen = number_array(np.flatnonzero(differ))
     both = zip(old.take(chosen).to_pylist(), new.take(chosen).to_pylist(), strict=True)
     for place, (before, after) in zip(places[differ].tolist(), both, strict=True):
@@ -74,13 +76,27 @@ def _what_differs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[di
 
     Spellings are told that came or went; where the numbers of occurrences are equal, also those whose counts differ.
     """
-    yield from what_differs(old, new, _VALUES)
+    for name in _VALUES:
+        if old[name] != new[name]:
+            yield {"what": name, "old": _text(old[name]), "new": _text(new[name])}
     before, after = ({each["text"]: each["count"] for each in row["spellings"]} for row in (old, new))
     is_same_sum = old["occurrence_count"] == new["occurrence_count"]
     for text in sorted(before.keys() | after.keys()):
         one, other = before.get(text, 0), after.get(text, 0)
         if one != other and (is_same_sum or not one or not other):
             yield {"what": f"spelling {text}", "old": str(one), "new": str(other)}
+
+
+def _are_unequal(before: pa.Array, after: pa.Array) -> npt.NDArray[np.bool_]:
+    """Whether the values of two columns differ, for each row; null is equal to null alone."""
+    unequal = pc.fill_null(pc.not_equal(before, after), False)
+    return flags_of(pc.or_(unequal, pc.xor(before.is_null(), after.is_null())))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else str(value)
 
 
 def _lists_differ(old: pa.ListArray, new: pa.ListArray) -> npt.NDArray[np.bool_]:

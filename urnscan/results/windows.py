@@ -1,6 +1,6 @@
-"""Tables that are sorted by a key -> windows: all rows of all tables whose keys are between two limits.
+"""Tables that are sorted by `urn` -> windows: all rows of all tables whose URNs are between two limits.
 
-A window has the rows up to the least of the last keys that were read. So all rows of one key are in one window, and
+A window has the rows up to the least of the last URNs that were read. So all rows of one URN are in one window, and
 only a few rows of each table are in memory.
 """
 
@@ -24,14 +24,12 @@ def rows_at_once(memory: int, tables: int, row_octets: int) -> int:
     return max(_LEAST_ROWS, min(_ROWS, memory // (64 * tables * row_octets)))
 
 
-def windows(
-    tables: Sequence[tuple[str, Iterator[pa.RecordBatch]]], key: str = "urn"
-) -> Iterator[list[list[pa.RecordBatch]]]:
-    """Rows of each table (its name, and its rows sorted by their column `key`), window by window.
+def windows(tables: Sequence[tuple[str, Iterator[pa.RecordBatch]]]) -> Iterator[list[list[pa.RecordBatch]]]:
+    """Rows of each table (its name, and its rows sorted by `urn`), window by window.
 
     Each window has the batches of each table, in the order of the tables. Raises FatalError if a table is not sorted.
     """
-    runs = [_Run(name, batches, key) for name, batches in tables]
+    runs = [_Run(name, batches) for name, batches in tables]
     while True:
         for run in runs:
             run.fill()
@@ -46,12 +44,11 @@ def windows(
 class _Run:
     """The rows of a table that were read and are in no window yet."""
 
-    def __init__(self, name: str, batches: Iterator[pa.RecordBatch], key: str) -> None:
+    def __init__(self, name: str, batches: Iterator[pa.RecordBatch]) -> None:
         self.rows = 0
         self.is_at_end = False
         self.last = b""
         self._name = name
-        self._key = key
         self._batches = batches
         self._waiting: list[pa.RecordBatch] = []
         self._usual = 0  # rows of a batch
@@ -65,9 +62,9 @@ class _Run:
                 return
             if not len(rows):
                 continue
-            keys = rows.column(self._key)
+            keys = rows.column("urn")
             if (self.last and _octets(keys, 0) <= self.last) or not _is_ascending(keys):
-                raise FatalError(f"{self._name}: is not sorted by {self._key}; it is not as urnscan wrote it")
+                raise FatalError(f"{self._name}: is not sorted by urn; it is not as urnscan wrote it")
             self._waiting.append(rows)
             self.rows += len(rows)
             self._usual = max(self._usual, len(rows))
@@ -78,7 +75,7 @@ class _Run:
         taken: list[pa.RecordBatch] = []
         while self._waiting:
             rows = self._waiting[0]
-            keys = rows.column(self._key)
+            keys = rows.column("urn")
             end = len(rows)
             if limit is not None:
                 end = bisect_right(range(end), limit, key=functools.partial(_octets, keys))

@@ -146,15 +146,6 @@ CHANGES = _schema(
 )
 """One row per class that differs in two tables, sorted by `urn`."""
 
-CHANGED_RECORDS = _schema(
-    "change source member record_id start title changes",
-    nullable=(*_NULLABLE, "start"),
-    change=pa.string(),
-    member=_DICTIONARY,
-    changes=CHANGES.field("changes").type,
-)
-"""One row per record that differs in two tables of clusters, sorted by source, member, identifier and place."""
-
 REPEATING_IN_CLUSTERS = [
     "source",
     "member",
