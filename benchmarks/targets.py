@@ -60,7 +60,6 @@ TARGETS = [
     Target("WARC, records of all kinds", "all.warc.gz", "CPU", JOB, FASTWARC, most=1, octets=6e8),
     Target("WARC in Zstandard", "warc.zst", "CPU", JOB, FASTWARC, most=1, octets=6e8),
     Target("gzip, one thread", "gz", "time", ONE, "isal alone, no search", most=1.1, octets=2e9),
-    Target("gzip, a second thread", "gz", "time", ONE, TWO, least=1.7, octets=2e9),
     Target("Parquet, a string column", "parquet", "CPU", JOB, DUCKDB, most=1.2, octets=1e9),
     Target("JSON Lines, a column", "jsonl", "CPU", JOB, DUCKDB, most=1.5, octets=1e9),
     Target("tar, 25,000 members", "small.tar", "CPU", JOB, "tar xOf | rg", most=1, octets=2e8),
