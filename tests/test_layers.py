@@ -17,7 +17,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     "framing": ("errors", ""),
     "sources": (
         "errors arrays framing",
-        "numpy pyarrow isal zstandard lz4 brotli fsspec lxml msgspec pypdfium2 deltalake pyiceberg",
+        "numpy pyarrow isal zstandard lz4 brotli fsspec lxml msgspec pypdfium2",
     ),
     "scanner": ("display errors arrays urn", "numpy regex"),
     "records": ("errors arrays urn framing", "lxml numpy pyarrow pymarc rdflib regex"),

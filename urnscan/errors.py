@@ -212,15 +212,6 @@ class PdfNote(SourceNote):
     together = ("PDFs are scanned as they are, and their text is not read", "pip install 'urnscan[pdf]'")
 
 
-class LakeNote(SourceNote):
-    """A table of a data lake was scanned file by file, because what reads its log is not installed: told in one line."""
-
-    together = (
-        "tables of a data lake are scanned file by file, with the rows that were removed from them",
-        "pip install 'urnscan[lake]'",
-    )
-
-
 class NoDumpNote(SourceNote):
     """A file met in a folder or an archive is in no format of records that is known, nor like one: a README, a script."""
 

@@ -28,8 +28,6 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from tests.sources.test_avro import CODECS, TEXT, container
-from tests.sources.test_orc import orc_of
 from tests.support.packed import dictionary, dictionary_frame, with_dictionary, zipped
 from urnscan.run.options import Options
 
@@ -76,8 +74,6 @@ class TestBombs:
     def test_every_form(self, urnscan):
         """Also in another: what unfolds is counted, however many forms lie around it."""
         forms = packed(bytes(24 * MIB))
-        forms["b.avro"] = container(TEXT, [(1, bytes(24 * MIB))], "deflate", CODECS["deflate"])
-        forms["b.orc"] = orc_of(pa.table({"a": [bytes(12 * MIB)] * 2}), compression="zlib")
         forms["b.wacz"] = zipped([("archive/b.warc.gz", gzip.compress(forms["br.warc"]))], zipfile.ZIP_STORED)
         forms |= {
             f"{name}.again.gz": gzip.compress(octets) for name, octets in forms.items() if name in ("b.xz", "br.warc")

@@ -16,26 +16,22 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import pyarrow as pa
-
 from tests.fuzzing.drawn import split
 from tests.support.classes import classes, made, occurrences, write
-from tests.support.lakes import iceberg
 from tests.support.packed import zipped
 from urnscan.errors import DamageError, FatalError, LimitError, SourceError
 from urnscan.report.figures import summarise
 from urnscan.report.scan import render
-from urnscan.sources import lake_script, lists
+from urnscan.sources import lists
 from urnscan.sources.documents import Document, Values
 from urnscan.sources.inputs import Input
-from urnscan.sources.lakes import LakeTable
 from urnscan.sources.layers import Limits, Reading
 from urnscan.sources.lists import PathList
 from urnscan.sources.processes import Processes
 from urnscan.sources.remote.urls import is_remote, is_url, local_path, parse_url, without_secrets
 from urnscan.sources.texts import open_documents
 
-__all__ = ["HEAD", "files_from", "form", "lake", "report", "tables", "urls"]
+__all__ = ["HEAD", "files_from", "form", "report", "tables", "urls"]
 
 HEAD = 3
 """Octets that choose how a file is read."""
@@ -138,35 +134,6 @@ def _text(document: Document, view: memoryview, failed: Callable[[SourceError], 
     if document.codec is not None:
         text.decode()
     return text
-
-
-@functools.cache
-def _lake(kind: str) -> Path:
-    """The folder of a table of a data lake, in which the file with its log is still missing."""
-    if kind == lake_script.DELTA:
-        folder = _folder() / kind
-        (folder / "_delta_log").mkdir(parents=True)
-    else:
-        _, folder = iceberg(_folder(), pa.table({"urn": ["urn:a:b"]}), name=kind)
-        for file in folder.glob("metadata/snap-*.avro"):
-            file.rename(file.with_name("snap.avro"))
-    (folder / "a.parquet").touch()
-    return folder
-
-
-def lake(kind: str, log: str, octets: bytes) -> None:
-    """A log of a data lake gives files of the folder of its table, or errors of one line, whatever is in it.
-
-    Its library runs in a process for each, as in a run: deltalake ends it on some logs.
-    """
-    folder = _lake(kind)
-    (folder / log).write_bytes(octets)
-    for found in LakeTable(str(folder), kind, log).find():
-        if isinstance(found, SourceError):
-            str(found).encode()
-            assert found.reason.isprintable()
-        else:
-            assert Path(found.path).resolve().is_relative_to(folder.resolve())
 
 
 def files_from(octets: bytes) -> None:

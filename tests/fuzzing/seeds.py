@@ -11,25 +11,20 @@ import bz2
 import gzip
 import io
 import itertools
-import json
 import lzma
 import sys
 import tarfile
-import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import lz4.frame
-import pyarrow as pa
 import zstandard
 
 from tests.fuzzing import finding, inputs, records
 from tests.fuzzing.targets import CORPUS
 from tests.property.test_forms import Archive, Table, Text
 from tests.records.test_readers import PIECES
-from tests.sources.test_orc import orc_of
-from tests.support.lakes import delete_by_vector, delta, iceberg
 from tests.support.packed import dictionary_frame, tar, with_dictionary, zipped
 from tests.support.pdfs import Pdf
 from tests.support.registrations import EXAMPLES
@@ -62,7 +57,7 @@ _SAMPLES_OF = {
     "read-jsonl": ("records.jsonl",),
     "read-encodings": ("utf16.txt", "utf16-without-mark.txt"),
 }
-_HEADS = {"kernel": finding.HEAD, "parse": 1, "records": records.HEAD, "lake": 0}
+_HEADS = {"kernel": finding.HEAD, "parse": 1, "records": records.HEAD}
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
@@ -141,8 +136,7 @@ def _forms() -> Iterator[tuple[str, bytes]]:
     yield "read-pdf", Pdf([["urn:a:b"]], outline=[("urn:a:title", "")], xmp=_TEXT, info={"Title": "urn:a:c"}).build()
     yield "read-pdf", Pdf([["urn:a:b~", "c"]], characters={0x7E: "2010"}, pinned=[("b", _TEXT)]).build()
     yield "read-pdf", Pdf([["urn:a:b"]], is_encrypted=True).build()
-    yield "read-orc", orc_of(pa.table({"urn": ["urn:a:b", None], "id": [["urn:c:d"], []]}))
-    for kind in ("parquet", "arrow", "avro", "sqlite"):
+    for kind in ("parquet", "arrow", "sqlite"):
         yield f"read-{kind}", Table(kind, (_TEXT, b"", b"urn:c:d")).build()
     yield "read-csv", b'urn,"id"\r\n"urn:a:""b",1\n\nurn:c:d;,2'
     yield "read-tsv", b"id\turn\n1\turn:a:b\n"
@@ -150,32 +144,7 @@ def _forms() -> Iterator[tuple[str, bytes]]:
     yield "read-jsonl", b'{"urn": "urn:a:b"}\n\n[1]\n{"id": "\\ud800"'
     for codec in ("utf-16", "utf-32", "hz", "shift_jis"):
         yield "read-encodings", "urn:a:b ä文 urn:c:d".encode(codec, "replace")
-    yield from _logs()
     yield "read-gzip", gzip.compress(Text(zlib.compress(_TEXT)).build(), mtime=0)
-
-
-def _logs() -> Iterator[tuple[str, bytes]]:
-    """Logs of tables of data lakes, as their libraries write them."""
-    rows = pa.table({"urn": ["urn:a:b"], "part": ["x y"], "more": [[{"of": "urn:c:d"}]]})
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "delta")
-        delta(path, rows, partition_by=["part"])
-        delete_by_vector(path, [0])
-        commits = [file.read_bytes() for file in sorted(path.glob("_delta_log/*.json"))]
-        yield "lake-delta", b"\n".join([commits[0], commits[1].splitlines()[-1]])
-        yield "lake-delta", b"\0" + commits[0]
-        yield (
-            "lake-delta",
-            commits[0]
-            + b'\n{"add":{"path":"../b%2F","partitionValues":{},"size":1,"modificationTime":1,"dataChange":true}}',
-        )
-        _, path = iceberg(folder, rows)
-        metadata = json.loads(max(path.glob("metadata/*.metadata.json")).read_bytes())
-        for location in ("file:///w/t", "s3://w/t"):
-            metadata["location"] = location
-            metadata["snapshots"][0]["manifest-list"] = f"{location}/metadata/snap.avro"
-            yield "lake-iceberg", json.dumps(metadata).encode()
-        yield "lake-iceberg", json.dumps(metadata | {"current-snapshot-id": None, "snapshots": [], "refs": {}}).encode()
 
 
 def main() -> None:

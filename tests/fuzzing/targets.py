@@ -94,8 +94,6 @@ _FORMS: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
     ("pdf", "in.pdf", _PDF),
     ("parquet", "in.parquet", (b"PAR1",)),
     ("arrow", "in.arrow", (b"ARROW1\0\0", b"\xff\xff\xff\xff")),
-    ("avro", "in.avro", (b"Obj\x01", b"avro.codec", b'"type":', b'["null",', b'"record"', b'"array"', b'"fixed"')),
-    ("orc", "in.orc", (b"ORC", b"ORC\x17")),
     ("sqlite", "in.sqlite", (b"SQLite format 3\0",)),
     ("csv", "in.csv", _FIELDS),
     ("tsv", "in.tsv", _FIELDS),
@@ -103,19 +101,6 @@ _FORMS: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
     ("jsonl", "in.jsonl", _FIELDS),
     ("encodings", "in.txt", (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff", b"+/v8", b"\x1b$B", b"\x0e", b"~{")),
 )  # fmt: skip
-
-_LAKES = (
-    (
-        "delta",
-        f"_delta_log/{0:020}.json",
-        (b'{"add":', b'{"remove":', b'"path":"a.parquet"', b'"deletionVector":', b'"../', b"%2F"),
-    ),
-    (
-        "iceberg",
-        "metadata/v1.metadata.json",
-        (b'"snapshots":[', b'"manifest-list":', b'"name-mapping":', b'"../', b"file:///"),
-    ),
-)
 
 
 def _all() -> Iterable[Target]:
@@ -129,16 +114,9 @@ def _all() -> Iterable[Target]:
         run = functools.partial(records.records, name)
         yield Target(name=f"records-{name}", run=run, folder=f"records-{name}", tokens=pieces)
     for name, file_name, tokens in _FORMS:
-        columns = (
-            ("urn", "id")
-            if name in ("csv", "tsv", "json", "jsonl", "parquet", "arrow", "avro", "orc", "sqlite")
-            else ()
-        )
+        columns = ("urn", "id") if name in ("csv", "tsv", "json", "jsonl", "parquet", "arrow", "sqlite") else ()
         run = functools.partial(inputs.form, file_name, columns=columns, encoded=name == "encodings")
         yield Target(name=f"read-{name}", run=run, folder=f"read-{name}", tokens=tokens, most=8192)
-    for kind, log, tokens in _LAKES:
-        run = functools.partial(inputs.lake, kind, log)
-        yield Target(name=f"lake-{kind}", run=run, folder=f"lake-{kind}", tokens=tokens)
     yield Target(name="files-from", run=inputs.files_from, folder="files-from", tokens=(b"\n", b"\0", b"urn.txt"))
     yield Target(
         name="urls",

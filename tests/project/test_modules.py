@@ -57,9 +57,7 @@ MAY_OPEN |= {"spark.folders"}
 """A module that writes what a folder of results says of itself."""
 OF_ITS_OWN = {
     "urnscan.sources.archives.pdfium_script",
-    "urnscan.sources.lake_script",
     "urnscan.sources.script_start",
-    "urnscan.sources.tables.orc_script",
 }
 """Scripts that are processes of their own: they write to a pipe, and end without the commands."""
 MAY_OPEN |= {"grouping", "tables.reading", "output", "run", "dedup", "sources"}

@@ -13,7 +13,6 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import fastavro
 import lz4.frame
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -141,12 +140,6 @@ class Table:
             writer.write_table(table, max(2, len(self.values) // 10))
         return out.getvalue()
 
-    def avro(self):
-        out = io.BytesIO()
-        schema = {"type": "record", "name": "row", "fields": [{"name": "text", "type": ["null", "bytes"]}]}
-        fastavro.writer(out, schema, [{"text": value} for value in self.values], codec="deflate", sync_interval=99)
-        return out.getvalue()
-
     def sqlite(self):
         with sqlite3.connect(":memory:") as connection:
             connection.execute("CREATE TABLE t (number INTEGER, text BLOB)")
@@ -162,7 +155,7 @@ texts = st.lists(st.one_of(near_urns, plain, st.sampled_from([b"\n", b" ", b"urn
 # No name must make a form of what is none, and no text look like one.
 leaves = st.one_of(
     texts.map(lambda octets: Text(b"- " + octets)),
-    st.builds(Table, st.sampled_from(["parquet", "arrow", "avro", "sqlite"]), st.lists(texts, max_size=5).map(tuple)),
+    st.builds(Table, st.sampled_from(["parquet", "arrow", "sqlite"]), st.lists(texts, max_size=5).map(tuple)),
 )
 names = st.lists(st.text("abcé", min_size=1, max_size=9), min_size=0, max_size=3, unique=True)
 
@@ -243,7 +236,7 @@ def test_long_and_short_members(kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["parquet", "arrow", "avro", "sqlite"])
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "sqlite"])
 def test_many_values(kind):
     """More than are scanned as one text (`run/small_texts.py`), in several row groups."""
     check(Table(kind, tuple(b"urn:a:%d\nurn:b:c" % number for number in range(17_000))))

@@ -197,7 +197,6 @@ MADE = {
     "records.xml_records:_started": "the name of an element, and what ends it",
     "scanner.views.bare:_kind": "of _KINDS, which are tried as those of modules are",
     "scanner.views.bare:_address_of_nbn": "of the 256 octets before a name",
-    "sources.tables.avro:__init__": "the sixteen octets behind each block",
     "sources.captures:_pattern": "conditions of the user, for texts of at most a hundred characters",
     "sources.files:__init__": "one octet of a set",
     "urn.namespaces.patterns:_octets": "a character, or a set of them",

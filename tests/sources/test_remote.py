@@ -838,6 +838,13 @@ class TestKeys:
         assert found("s3://bucket/enc/*") == ["s3://bucket/enc/a b.txt", "s3://bucket/enc/a%20b.txt"]
         assert found("s3://bucket/enc/a%20*") == ["s3://bucket/enc/a%20b.txt"]
 
+    def test_a_table_of_delta_is_a_folder_with_a_note(self, s3):
+        """forms.md: its files are read as they lie, removed rows included, and a note says so."""
+        put(s3, "t/_delta_log/0.json", "t/a.parquet")
+        note, *files = found("s3://bucket/t")
+        assert note.startswith("s3://bucket/t: is a table of Delta or Iceberg")
+        assert files == ["s3://bucket/t/_delta_log/0.json", "s3://bucket/t/a.parquet"]
+
     def test_options_may_follow(self, s3_server, monkeypatch):
         monkeypatch.delenv("AWS_ENDPOINT_URL")
         options = f"?endpoint_override={s3_server.removeprefix('http://')}&scheme=http"

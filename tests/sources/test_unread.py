@@ -179,7 +179,50 @@ def test_archives_that_are_not_read_are_told(opened, magic, what):
     assert opened("x", file.getvalue()) == [f"x!/a: {what} is not read: unpack it first", ("b", b"urn:a:b")]
 
 
-@pytest.mark.parametrize("text", [b"7z", b"Rar! it said", b"MSCF", b"\x1f\x9d", b"\x1f\x9d\x00", b"!<arch>", b"7"])
+@pytest.mark.parametrize(
+    ("name", "octets", "remedy"),
+    [
+        ("x", b"Obj\x01\x04", "an Avro file is not read: docs/howto/engines.md shows how to scan it with fastavro"),
+        (
+            "000000_0",
+            b"ORC\x03urn:a:b",
+            "an ORC file is not read: docs/howto/engines.md shows how to scan it with pyarrow.orc",
+        ),
+        (
+            "x.orc",
+            b"ORCurn:a:b",
+            "an ORC file is not read: docs/howto/engines.md shows how to scan it with pyarrow.orc",
+        ),
+    ],
+)
+def test_avro_and_orc_are_told_with_what_reads_them(opened, name, octets, remedy):
+    """forms.md: their text is packed, so it is no text to scan; whatever their names, but ORC begins as a text may."""
+    assert opened(name, octets) == [f"raised: {name}: {remedy}"]
+
+
+@pytest.mark.parametrize(("name", "what"), [("x.avro", "an Avro file"), ("x.orc", "an ORC file")])
+def test_what_is_only_named_like_them_is_scanned_as_it_is(opened, name, what):
+    """forms.md: that is told, as the text in it may be packed."""
+    error = f"{name}: is named like {what} but does not begin like one: scanned as it is, so values may be missing"
+    assert opened(name, b"\0urn:a:b") == [error, (None, b"\0urn:a:b")]
+    assert opened(name, b"urn:a:b") == [(None, b"urn:a:b")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"7z",
+        b"Rar! it said",
+        b"MSCF",
+        b"\x1f\x9d",
+        b"\x1f\x9d\x00",
+        b"!<arch>",
+        b"7",
+        b"Obj",
+        b"ORC",
+        b"ORCHID urn:a:b",
+    ],
+)
 def test_what_only_begins_a_little_like_them_is_text(opened, text):
     assert opened("x", text) == [(None, text)]
 

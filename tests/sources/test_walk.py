@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.walks import find_inputs
-from urnscan.errors import SourceError
+from urnscan.errors import SourceError, SourceNote
 from urnscan.sources.inputs import Input
 from urnscan.sources.remote import places as remote
 from urnscan.sources.remote import urls
@@ -219,6 +219,17 @@ class TestWalk:
             unix.bind("in/socket")
             assert names("in") == ["in/file"]
             assert names("in", follow=True) == ["in/file"]
+
+    @pytest.mark.parametrize("log", ["_delta_log/0.json", "metadata/v1.metadata.json"])
+    def test_a_table_of_a_data_lake_is_a_folder_with_a_note(self, log):
+        """forms.md: its files are read as they lie, removed rows included, and a note says so."""
+        make(f"in/t/{log}", "in/t/a.parquet", "in/z/metadata/a.json")
+        note, *files = find_inputs(["in"])
+        assert isinstance(note, SourceNote)
+        assert str(note).startswith("in/t: is a table of Delta or Iceberg, whose Parquet files are read as they lie")
+        assert "docs/howto/engines.md" in str(note)
+        assert {file.name for file in files} == {f"in/t/{log}", "in/t/a.parquet", "in/z/metadata/a.json"}
+        assert names("in/t/*.parquet") == ["in/t/a.parquet"]
 
     def test_a_folder_that_cannot_be_listed_is_one_error_and_the_rest_goes_on(self, monkeypatch):
         make("in/a/x", "in/b/x", "in/c")

@@ -8,9 +8,11 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-PAGE = (Path(__file__).parents[2] / "docs" / "howto" / "engines.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "howto" / "engines.md").read_text(encoding="utf-8")
 BEGINNING, *SECTIONS = re.split(r"^## ", PAGE, flags=re.MULTILINE)
 MODULES = {"pandas": "pandas", "Polars": "polars", "DuckDB": "duckdb", "Dask": "dask", "Ray Data": "ray"}
+MODULES |= {"Avro": "fastavro", "ORC": "pyarrow.orc", "Delta Lake": "deltalake", "Iceberg": "pyiceberg"}
 
 
 def sessions(text):
@@ -23,10 +25,12 @@ def test_every_engine_has_a_section():
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")  # theirs
 @pytest.mark.parametrize("section", SECTIONS, ids=MODULES)
-def test_section(section):
-    """The session prints what it shows."""
+def test_section(section, tmp_path, monkeypatch):
+    """The session prints what it shows, in a folder of its own with the samples."""
     name = section.partition("\n")[0]
     pytest.importorskip(MODULES[name])
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    monkeypatch.chdir(tmp_path)
     test = doctest.DocTestParser().get_doctest(
         sessions(BEGINNING) + sessions(section), {}, name, "docs/howto/engines.md", 0
     )

@@ -243,31 +243,6 @@ def test_ranges_of_keys(spark, corpus, tmp_path, monkeypatch, heads):
         assert classes.toArrow().to_pylist() == one
 
 
-@pytest.mark.parametrize("kind", ["delta", "iceberg"])
-def test_lakes(spark, tmp_path, kind):
-    """The driver reads the log of a table; executors read its files, without the rows that are deleted."""
-    pytest.importorskip("deltalake", reason="needs deltalake: pip install 'urnscan[lake]'")
-    pytest.importorskip("pyiceberg", reason="needs pyiceberg: pip install 'urnscan[lake]'")
-    from tests.support import lakes
-    from urnscan import spark as here
-
-    tables = [pa.table({"text": [f"urn:x:{number}-{row} and urn:x:often" for row in range(9)]}) for number in range(3)]
-    if kind == "delta":
-        folder = tmp_path / "t"
-        lakes.delta(folder, *tables)
-        lakes.delete_by_vector(folder, [1, 4])
-    else:
-        table, folder = lakes.iceberg(tmp_path, *tables)
-        lakes.delete_by_positions(table, folder, [1, 4])
-    one = urnscan.scan(folder)
-    assert one.report.occurrences == 2 * (3 * 9 - 2)
-    with here.scan(spark, folder) as scan:
-        assert in_order(scan.occurrences) == one.occurrences.to_pylist()
-        assert scan.classes.toArrow().to_pylist() == one.classes.to_pylist()
-        assert told(scan.report()) == told(one.report)
-        assert [str(each) for each in scan.report().notes] == [str(each) for each in one.report.notes] == []
-
-
 def test_parts_that_fail_are_told_once(spark, tmp_path):
     """A file that is gone when its parts are read is one failure, not one for each part."""
     from urnscan.spark.driver import scan_inputs

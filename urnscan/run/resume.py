@@ -76,8 +76,8 @@ def stamp(task: Task) -> Stamp:
     octets = 0
     unmarked = sum(each.remote is not None and each.mark is None for each in inputs if isinstance(each, Input))
     for each in inputs:
-        if isinstance(each, Input) and (each.extents or each.table):
-            known.update(repr((each.extents, each.table)).encode())
+        if isinstance(each, Input) and each.extents:
+            known.update(repr(each.extents).encode())
         if isinstance(each, Input) and each.path is None:
             if each.remote is None or each.mark is None:
                 return Stamp("", 0, unmarked)

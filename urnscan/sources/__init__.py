@@ -16,15 +16,13 @@ processes: processes that a run has started, and their end.
 scripts: scripts that run as processes of their own, as they may crash.
 script_start: the beginning of these processes: limits, and an end with the run.
 on_disk: what a reader gives, as a file for programs that read files.
-lakes: folders that are Delta or Iceberg tables -> the files that these have now.
-lake_script: the process in which their logs are read.
 small_files: many files in one call: sizes and times, octets of small ones.
 remote: URLs -> inputs, and outputs in a store.
 texts: an input -> the texts and values in it, through all its forms.
 forms: the registry of forms: how each is recognised and opened.
 compression: gzip, bzip2, xz, Zstandard, LZ4 -> octets.
 archives: tar, zip, WARC, mail, PDF -> members.
-tables: Parquet, Arrow, Avro, ORC, SQLite, CSV, JSON -> values.
+tables: Parquet, Arrow, SQLite, CSV, JSON -> values.
 encodings: UTF-16 and other encodings -> UTF-8.
 reader: the protocol of all that gives octets.
 checksum: CRC-32 of octets.

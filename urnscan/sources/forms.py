@@ -27,9 +27,7 @@ from urnscan.sources.encodings import WIDE_MARKS, is_binary
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins
 from urnscan.sources.tables.arrow import is_arrow_file, is_arrow_stream, read_arrow_file, read_arrow_stream
-from urnscan.sources.tables.avro import is_avro, read_avro
 from urnscan.sources.tables.fields import is_csv, is_json, read_csv, read_json
-from urnscan.sources.tables.orc import is_orc, read_orc
 from urnscan.sources.tables.parquet import RESULT, is_parquet, read_parquet
 from urnscan.sources.tables.sqlite import is_sqlite, read_sqlite
 
@@ -131,13 +129,13 @@ class Registry:
         return None, is_unsure
 
 
-def _unread(what: str, *magics: bytes) -> Archive:
-    """An archive that is not read."""
+def _unread(what: str, *magics: bytes, remedy: str = "unpack it first", recognise: Recognise | None = None) -> Archive:
+    """A form that is not read; `recognise`: where the magics alone do not tell it."""
 
     def refuse(_: Reader, layer: Layer) -> NoReturn:
-        raise SourceError(layer.name, f"{what} is not read: unpack it first")
+        raise SourceError(layer.name, f"{what} is not read: {remedy}")
 
-    return Archive(recognise=lambda head, _: begins(head, *magics), open=refuse, begins=magics[0][:1])
+    return Archive(recognise=recognise or (lambda head, _: begins(head, *magics)), open=refuse, begins=magics[0][:1])
 
 
 def _as_it_is(
@@ -179,6 +177,12 @@ def _is_binary(head: bytes, _: Layer) -> bool | None:
     return is_binary(head)
 
 
+def _is_orc(head: bytes, layer: Layer) -> bool | None:
+    """Tell ORC by its magic, and by its name or octets that are no text: text may begin with these letters."""
+    known = begins(head, _ORC)
+    return is_binary(head) if known and not layer.file_name.lower().endswith(".orc") else known
+
+
 def _is_damaged_tar(head: bytes, _: Layer) -> bool | None:
     """Whether a file called a tar archive is one: NULs fill the fields of its first header."""
     if head.startswith(WIDE_MARKS):
@@ -212,6 +216,8 @@ _RESULT_LINE = re.compile(
 """The beginning of such a table in JSON Lines."""
 _AR = "an ar archive is scanned as it is; unpack it first if its members are packed themselves"
 _DEB = "a Debian package is scanned as it is, and what is packed in it is not read: unpack it first (dpkg-deb -x)"
+_ORC = b"ORC"
+_RECIPE = "docs/howto/engines.md shows how to scan it with {}"
 _MISTAKEN = "is named like {} but does not begin like one: scanned as it is, so values may be missing"
 
 FORMS = Registry(
@@ -224,8 +230,6 @@ FORMS = Registry(
         Archive(recognise=is_message, open=open_message, begins=b"DFRX"),
         Table(recognise=is_parquet, open=read_parquet, begins=b"P"),
         Table(recognise=is_arrow_file, open=read_arrow_file, begins=b"A"),
-        Table(recognise=is_avro, open=read_avro, begins=b"O"),
-        Table(recognise=is_orc, open=read_orc, begins=b"O"),
         Table(recognise=is_sqlite, open=read_sqlite, begins=b"S"),
         Table(recognise=is_arrow_stream, open=read_arrow_stream, begins=b"\xff"),
         Table(recognise=_is_result, open=_pass_over, begins=b"\xef{"),
@@ -235,6 +239,8 @@ FORMS = Registry(
         _unread("a RAR archive", b"Rar!\x1a\x07"),
         _unread("a cabinet", b"MSCF\0\0\0\0"),
         _unread("what compress wrote", *_WITH_COMPRESS),
+        _unread("an Avro file", b"Obj\x01", remedy=_RECIPE.format("fastavro")),
+        _unread("an ORC file", _ORC, remedy=_RECIPE.format("pyarrow.orc"), recognise=_is_orc),
         Archive(recognise=is_tar, open=open_tar),
         # Damaged where they begin, so that only their names tell.
         *(

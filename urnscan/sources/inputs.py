@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -13,22 +13,6 @@ from urnscan.errors import SourceError
 from urnscan.sources.remote.urls import ARROW, Remote
 
 _ROUNDABOUT = re.compile(rb"//|/\./")
-
-
-@dataclass(frozen=True, slots=True)
-class TableFile:
-    """A file of a table of a data lake, as the log of the table describes it."""
-
-    names: tuple[str, ...]
-    """The columns of the table."""
-    ids: Mapping[int, str]
-    """Names of the columns, and of the parts of nested ones, by the numbers that they have in files."""
-    paths: Mapping[str, str]
-    """Names of the columns by those in the file, for files that number nothing; of parts as in `a.b`."""
-    columns: Mapping[str, str]
-    """Text that all rows have in columns that are not in the file."""
-    deleted: bytes = b""
-    """Numbers of the rows that the table has no more, sorted, 8 octets each in the order of this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +31,6 @@ class Input:
     """Text that differs between two states of an object, as it was found; None if the store does not tell, and for files."""
     extents: tuple[tuple[int, int], ...] = ()
     """The first octet and the end of each record that an index names, sorted; `size` is theirs. Empty: all is read."""
-    table: TableFile | None = None
-    """The file as the log of a table of a data lake describes it; None for other files."""
 
     @property
     def key(self) -> bytes:
@@ -59,8 +41,8 @@ class Input:
 
     @property
     def is_whole_file(self) -> bool:
-        """True for a file of this machine whose octets tell all: not for an object, records of a file, a file of a table."""
-        return self.path is not None and not self.extents and self.table is None
+        """True for a file of this machine that is read as a whole: not for an object, nor for records of a file."""
+        return self.path is not None and not self.extents
 
     @property
     def file_name(self) -> str:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from urnscan.errors import LimitError, SourceError
 from urnscan.sources.captures import Capture, Where
 from urnscan.sources.filters import Filter
-from urnscan.sources.inputs import TableFile
 from urnscan.sources.media_types import LONGEST
 from urnscan.sources.processes import Processes
 
@@ -137,8 +136,6 @@ class Layer:
     depth: int = 0
     capture: Capture | None = None
     """The record of a web archive around it, if there is one."""
-    table: TableFile | None = None
-    """The input as a file of a table of a data lake, if it is one; None in all that is inside."""
 
     @property
     def is_deepest(self) -> bool:

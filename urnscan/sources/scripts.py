@@ -1,4 +1,4 @@
-"""Scripts that run as processes of their own, as the libraries in them may crash: for PDFs, ORC and logs of data lakes."""
+"""Scripts that run as processes of their own, as the libraries in them may crash: for PDFs."""
 
 from __future__ import annotations
 

@@ -6,6 +6,13 @@ from fnmatch import fnmatchcase
 
 TEMPORARY_SUFFIX = ".urnscan-tmp"
 """Suffix of a run's temporary files and folders."""
+DELTA_LOG = "_delta_log"
+"""Name of the folder with the log of a table of Delta."""
+LAKE = (
+    "is a table of Delta or Iceberg, whose Parquet files are read as they lie, removed rows included: "
+    "docs/howto/engines.md shows how to scan the table as it is now"
+)
+"""Text of the note about the folder of such a table."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ def doubts(reading: Reading) -> Doubts:
 def _bottom(source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None) -> Layer:
     """The layer of an input itself."""
     budget = Budget(source.name, reading.limits, on_read)
-    return Layer(source.name, source.file_name, reading, budget, table=source.table)
+    return Layer(source.name, source.file_name, reading, budget)
 
 
 def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:

@@ -6,6 +6,7 @@ so that a run on the same files is the same run. What was named is always read; 
 # A Path for each of a million files would cost more than all the rest of a walk.
 # ruff: noqa: PTH208, PTH112, PTH114, PTH116, PTH119
 
+import contextlib
 import functools
 import os
 import re
@@ -17,13 +18,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from urnscan.errors import FatalError, SourceError
+from urnscan.errors import FatalError, SourceError, SourceNote
 from urnscan.sources.cdx import RecordIndex
 from urnscan.sources.inputs import Input, Listed, name_of
-from urnscan.sources.lakes import LakeTable, lake_table, missing_library
 from urnscan.sources.lists import PathList, with_remedy
 from urnscan.sources.remote.urls import is_remote, is_url, local_path, real_place
-from urnscan.sources.selection import TEMPORARY_SUFFIX, Selection, fits, with_next
+from urnscan.sources.selection import DELTA_LOG, LAKE, TEMPORARY_SUFFIX, Selection, fits, with_next
 from urnscan.sources.small_files import UNKNOWN, file_states
 
 _TEMPORARY = os.fsencode(TEMPORARY_SUFFIX)
@@ -187,21 +187,15 @@ class _Finder:
             return None
         return status and (status.st_dev, status.st_ino)
 
-    def _listing(self, folder: str, root_length: int) -> Iterator[Listed | Input | str | SourceError]:
-        """Entries of a folder, sorted by the octets of the names: files that are inputs, and paths of all else.
-
-        Of a table of a data lake: the files that it has now, wherever they lie in the folder.
-        """
+    def _listing(self, folder: str, root_length: int) -> Iterator[Listed | str | SourceError]:
+        """Entries of a folder, sorted by the octets of the names: files that are inputs, and paths of all else."""
         try:
             names = os.listdir(os.fsencode(folder))
         except OSError as error:
             yield SourceError.from_os(name_of(folder), error)
             return
-        if (table := lake_table(folder, names)) is not None:
-            if (note := missing_library(table)) is None:
-                yield from self._of_table(table, root_length)
-                return
-            yield note
+        if _is_lake_table(folder, names):
+            yield SourceNote(name_of(folder), LAKE)
         names.sort()
         before = os.fsencode(folder if folder.endswith("/") else folder + "/")
         is_filtered = bool(self._selection.include or self._selection.exclude)
@@ -213,17 +207,6 @@ class _Finder:
                     yield found.chosen(np.array([self._is_taken(each.path or "", root_length) for each in found]))
                 else:
                     yield found
-
-    def _of_table(self, table: LakeTable, root_length: int) -> Iterator[Input | SourceError]:
-        """The files of a table that the selection takes."""
-        for found in table.find():
-            path = found.path or "" if isinstance(found, Input) else ""
-            above = [path[:at] for at in range(len(table.folder) + 1, len(path)) if path[at] == "/"]
-            if isinstance(found, SourceError) or (
-                all(self._is_taken(folder, root_length, is_folder=True) for folder in above)
-                and self._is_taken(path, root_length)
-            ):
-                yield found
 
     def _sized(self, before: bytes, names: list[bytes]) -> Iterator[Listed | str]:
         """Regular files that stand next to each other, and paths of all else; `before` stands before each of the names."""
@@ -355,6 +338,15 @@ class _Finder:
                 f"{name_of(place)}: is an output, and an input in a folder or a list: name another file to write"
             )
         return place in self._skip
+
+
+def _is_lake_table(folder: str, names: Collection[bytes]) -> bool:
+    """Whether a folder with these entries is a table of Delta or Iceberg."""
+    log: list[str] = []
+    if b"metadata" in names:
+        with contextlib.suppress(OSError):
+            log = os.listdir(f"{folder}/metadata")
+    return DELTA_LOG.encode() in names or any(name.endswith(".metadata.json") for name in log)
 
 
 def _input(path: str, status: os.stat_result) -> Input:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from urnscan.errors import SourceError, SourceNote
 from urnscan.sources.inputs import Input
-from urnscan.sources.lakes import DELTA_LOG
 from urnscan.sources.remote.filesystems import open_bucket, open_file_system, open_store
 from urnscan.sources.remote.store import PAUSES, Entry, Result, Trouble, in_thread, patiently
 from urnscan.sources.remote.urls import HTTP, Remote, Url, parse_url
-from urnscan.sources.selection import TEMPORARY_SUFFIX, Selection, fits, with_next
+from urnscan.sources.selection import DELTA_LOG, LAKE, TEMPORARY_SUFFIX, Selection, fits, with_next
 
 
 def find_remote(
@@ -113,9 +112,7 @@ class _Finder:
                 yield SourceError(name, 'objects below it with "//" in their names cannot be read')
             elif not entry.name.endswith(TEMPORARY_SUFFIX):
                 if entry.is_folder and entry.name == DELTA_LOG:
-                    yield SourceNote(
-                        name, "a table of Delta in a store is read file by file; copy it here to read it as it is now"
-                    )
+                    yield SourceNote(name, LAKE)
                 yield entry
 
     def _input(self, entry: Entry) -> Input:

@@ -1,7 +1,7 @@
 """Parquet: row group by row group, so that a damaged one does not harm the others."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -11,16 +11,14 @@ from urnscan.errors import SourceError, SourceNote
 from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
 from urnscan.sources.reader import Reader, begins
-from urnscan.sources.tables.lake_rows import LakeRows
 from urnscan.sources.tables.leaves import FAILED, Tails, as_octets, choose, read_column, tails_of
-from urnscan.sources.tables.values import MOST_OCTETS, Failures, in_place, in_words, octets_of, path_of
+from urnscan.sources.tables.values import MOST_OCTETS, Failures, in_words, octets_of, path_of
 
 _MAGIC = b"PAR1"
 _ENCRYPTED = b"PARE"
 RESULT = "is a table that urnscan wrote, and is not scanned; --column names a column to scan"
 """Text of the note about a table of an earlier run, whose names would be counted once more."""
 _RESULT_KEY = b"urnscan"  # in the metadata of the tables that a run writes
-_REMOVED = "in the file, and no more in the table: write the table anew to have it read"
 _TO_DECRYPT = "is encrypted, and is not read: decrypt it first"
 
 _MOST_ROWS = 1 << 16
@@ -77,20 +75,6 @@ class _Unread:
         pass
 
 
-class _AllRows:
-    """The columns and rows of a file as they are; see LakeRows."""
-
-    refused: Sequence[str] = ()
-
-    def __init__(self, schema: pa.Schema) -> None:
-        self.schema = schema
-        self.origins = {name: name for name in schema.names}
-
-    def of(self, batch: pa.RecordBatch, first: int) -> tuple[pa.RecordBatch, Sequence[int]]:
-        """Rows, and the number of each."""
-        return batch, range(first, first + batch.num_rows)
-
-
 class _Parquet:
     def __init__(self, source: pa.NativeFile, layer: Layer, *, counts: bool) -> None:
         """`counts`: whether the budget is told what is read. Raises pyarrow's own errors and SourceError."""
@@ -102,8 +86,6 @@ class _Parquet:
         self._metadata: Any = None
         self._file = self._open(source, [])
         self._metadata = self._file.metadata
-        schema = self._file.schema_arrow
-        self._shown = _AllRows(schema) if layer.table is None else LakeRows(schema, layer.table)
         self._columns: list[str] = []  # of the file, that are read
         self._unread = self._open(pa.PythonFile(_Unread(source.size()), "r"), [])
 
@@ -112,12 +94,11 @@ class _Parquet:
         if _RESULT_KEY in (self._metadata.metadata or {}) and not self._layer.reading.columns:
             yield SourceNote(self._layer.name, RESULT)
             return
-        chosen, errors = choose(self._shown.schema, self._layer)
+        schema = self._file.schema_arrow
+        chosen, errors = choose(schema, self._layer)
         yield from errors
-        for name in self._shown.refused:
-            yield SourceError(self._layer.name, f"column {in_place(name)!r} is not read: parts of it are {_REMOVED}")
-        names = {self._shown.schema.field(index).name: tails for index, tails in chosen.items()}
-        self._columns = [self._shown.origins[name] for name in names if name in self._shown.origins]
+        names = {schema.field(index).name: tails for index, tails in chosen.items()}
+        self._columns = list(names)
         paths = [self._file.schema.column(index).path for index in range(self._metadata.num_columns)]
         leaves = [index for index, path in enumerate(paths) if any(tails_of(name, (path,)) for name in self._columns)]
         failures = Failures(self._layer.name, "row groups")
@@ -152,8 +133,8 @@ class _Parquet:
                 most = min(most, _UNFOLDED // max(1, longest))
         file = self._open(self._source, kept) if kept else self._file
         for batch in file.iter_batches(max(1, most), row_groups=[group], columns=self._columns, use_threads=False):
-            shown, rows = self._shown.of(batch, row)
-            for field, column in zip(shown.schema, shown.columns, strict=True):
+            rows = range(row, row + batch.num_rows)
+            for field, column in zip(batch.schema, batch.columns, strict=True):
                 if field.name in names:
                     yield from read_column(column, field.name, names[field.name], rows, self._layer)
             row += batch.num_rows
