@@ -199,7 +199,7 @@ class SourceNote(SourceError):  # noqa: N818 (it is no failure)
 
     It is told and counted apart from failures, and changes no exit status. A form belongs here only if it stores text
     as it is: where it packs text, the text is lost, and that is a failure. A table that urnscan wrote is not scanned:
-    its names would be counted once more.
+    its names would be counted once more. Of a table of Delta or Iceberg more is scanned than it has now.
     """
 
     most_told = 20

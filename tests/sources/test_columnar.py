@@ -79,7 +79,7 @@ def naive(value, place):
 
 def read_array(array, limits=None):
     layer = Layer("in", "in", Reading(), Budget("in", limits or Limits()))
-    found = leaves.read_column(array, "a", ("",), range(len(array)), layer)
+    found = leaves.read_column(array, "a", ("",), 0, layer)
     pairs = [(read.place(at), value.as_py()) for read in found for at, value in enumerate(read.values)]
     return sorted((place, value) for place, value in pairs if value)
 
@@ -165,7 +165,7 @@ def test_slices_are_read_as_what_they_are(table, cuts):
         for name, column in zip(part.column_names, part.columns, strict=True):
             row = 0
             for chunk in column.chunks:
-                for read in leaves.read_column(chunk, name, ("",), range(row, row + len(chunk)), layer):
+                for read in leaves.read_column(chunk, name, ("",), row, layer):
                     found += [(read.place(at), value.as_py()) for at, value in enumerate(read.values) if value.as_py()]
                 row += len(chunk)
         assert sorted(found) == expected(part)

@@ -373,12 +373,12 @@ def odd_pdfium(tmp_path, monkeypatch):
 
     def impatient(self, path):
         """Loses patience behind the first page: a busy machine may take long to start a process."""
-        scripts._PATIENCE = 60
+        pdfium._PATIENCE = 60
         for frame in contents(self, path):
             yield frame
-            scripts._PATIENCE = 1 if "hang" in Path(path).name else 60
+            pdfium._PATIENCE = 1 if "hang" in Path(path).name else 60
 
-    monkeypatch.setattr(scripts, "_PATIENCE", 60)
+    monkeypatch.setattr(pdfium, "_PATIENCE", 60)
     monkeypatch.setattr(pdfium.Pdfium, "contents", impatient)
     monkeypatch.setattr(pdfium.pdfium_script, "__file__", str(script))
 

@@ -13,7 +13,7 @@ filters: commands of the user that make text of files, and which is for which fi
 media_types: media types of files, by their first octets.
 commands: such commands as they run.
 processes: processes that a run has started, and their end.
-scripts: scripts that run as processes of their own, as they may crash.
+scripts: Python as another process.
 script_start: the beginning of these processes: limits, and an end with the run.
 on_disk: what a reader gives, as a file for programs that read files.
 small_files: many files in one call: sizes and times, octets of small ones.

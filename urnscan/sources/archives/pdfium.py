@@ -7,15 +7,26 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
+import subprocess
 from collections.abc import Iterator
-from typing import cast
+from typing import IO, cast
 
+from urnscan.sources import script_start
 from urnscan.sources.archives import pdfium_script
 from urnscan.sources.archives.pdfium_script import END, FILE, FRAME, WRONG
 from urnscan.sources.processes import Processes
-from urnscan.sources.scripts import ProcessError, Script
+from urnscan.sources.scripts import start_python
 
 __all__ = ["FILE", "WRONG", "Pdfium", "ProcessError", "lent"]
+
+_PATIENCE = 60  # seconds without a word, after which a process is ended
+_BLOCK = 1 << 18
+_MEMORY = 2 << 30  # octets that a process may take
+
+
+class ProcessError(Exception):
+    """A process has ended, or was ended, before it said all; the text says how."""
 
 
 @contextlib.contextmanager
@@ -39,26 +50,40 @@ def lent(processes: Processes) -> Iterator[Pdfium]:
             pdfium.close()
 
 
-class Pdfium(Script):
+class Pdfium:
     """A process that reads PDFs one by one, for one thread at a time."""
-
-    name, part = "pdfium", "a page"
-    memory = 2 << 30
 
     def __init__(self) -> None:
         """Raises ProcessError if it cannot be started."""
-        super().__init__(pdfium_script.__file__)
+        self._said = bytearray()  # octets that were read, and not taken
         self._has_answered = True  # the last question, whole
+        try:
+            self._process = start_python(
+                script_start.__file__,
+                pdfium_script.__file__,
+                str(_MEMORY),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ProcessError(f"pdfium could not be started ({error.strerror or error})") from error
+        self._in, self._out = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
+        self._poll = select.poll()
+        self._poll.register(self._out, select.POLLIN)
 
     @property
     def is_ready(self) -> bool:
         """Whether it can read another PDF."""
-        return self._has_answered and self.is_alive
+        return self._has_answered and self._process.poll() is None
 
     def contents(self, path: str) -> Iterator[tuple[bytes, str, int]]:
         """The kind, name and length of what is in a PDF; the caller takes the octets of each. Raises ProcessError."""
         self._has_answered = False
-        self.ask(os.fsencode(path).hex().encode())
+        with contextlib.suppress(BrokenPipeError):  # if it has ended, what it says next tells that
+            self._in.write(os.fsencode(path).hex().encode() + b"\n")
         while True:
             kind, name_length, length = FRAME.unpack(self.take(FRAME.size))
             name = self.take(name_length).decode("utf-8", "replace")
@@ -66,3 +91,29 @@ class Pdfium(Script):
                 self._has_answered = True
                 return
             yield kind, name, length
+
+    def take(self, length: int) -> bytes:
+        """The next octets that it says. Raises ProcessError if it ends or is silent before."""
+        while len(self._said) < length:
+            if not self._poll.poll(_PATIENCE * 1000):
+                raise ProcessError(f"pdfium took more than {_PATIENCE} s for a page")
+            said = os.read(self._out.fileno(), _BLOCK)
+            if not said:
+                status = self._process.wait()
+                how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+                raise ProcessError(f"pdfium {how}")
+            self._said += said
+        taken = bytes(self._said[:length])
+        del self._said[:length]
+        return taken
+
+    def end(self) -> None:
+        """End it, from any thread: the thread that uses it meets the end of what it says."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End it, and close the pipes."""
+        self._process.kill()
+        self._process.wait()
+        self._in.close()
+        self._out.close()

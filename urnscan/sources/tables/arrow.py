@@ -82,9 +82,8 @@ def _read(octets: "_Octets", layer: Layer, *, is_file: bool) -> Iterator[Values 
         at = octets.at
         try:
             batch = stream.read_next_batch()
-            rows = range(row, row + batch.num_rows)
             for column, (index, tails) in zip(batch.columns, chosen.items(), strict=True):
-                yield from read_column(column, schema.field(index).name, tails, rows, layer)
+                yield from read_column(column, schema.field(index).name, tails, row, layer)
         except StopIteration:
             break
         except SourceError:

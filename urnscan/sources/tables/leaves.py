@@ -3,7 +3,7 @@
 Arrays may come from hostile files: offsets and indices are checked before they are followed.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -72,14 +72,14 @@ def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sour
     return chosen, [*errors, *failures.rest()]
 
 
-def read_column(array: pa.Array, name: str, tails: Tails, rows: Sequence[int], layer: Layer) -> Iterator[Values]:
-    """Read the values of text in a column, whose elements are in the rows with these numbers.
+def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer) -> Iterator[Values]:
+    """Read the values of text in a column, whose first element is in the row with this number.
 
     Raises pyarrow's own errors if the array is damaged, OverflowError for a value that is too long, LimitError.
     """
     array.validate()
     shown = in_place(name)
-    yield from _leaves(array, tails, lambda index: f"{rows[index]}/{shown}", layer, 0)
+    yield from _leaves(array, tails, lambda index: f"{row + index}/{shown}", layer, 0)
 
 
 def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:

@@ -133,10 +133,9 @@ class _Parquet:
                 most = min(most, _UNFOLDED // max(1, longest))
         file = self._open(self._source, kept) if kept else self._file
         for batch in file.iter_batches(max(1, most), row_groups=[group], columns=self._columns, use_threads=False):
-            rows = range(row, row + batch.num_rows)
             for field, column in zip(batch.schema, batch.columns, strict=True):
                 if field.name in names:
-                    yield from read_column(column, field.name, names[field.name], rows, self._layer)
+                    yield from read_column(column, field.name, names[field.name], row, self._layer)
             row += batch.num_rows
 
     def _longest(self, group: int, name: str) -> int:
