@@ -20,7 +20,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
         "numpy pyarrow isal zstandard lz4 brotli fsspec lxml msgspec pypdfium2",
     ),
     "scanner": ("display errors arrays urn", "numpy regex"),
-    "records": ("errors arrays urn framing", "lxml numpy pyarrow pymarc rdflib regex"),
+    "records": ("errors arrays urn framing", "lxml numpy pyarrow pymarc regex"),
     "tables": ("errors arrays urn scanner", "numpy pyarrow"),
     "grouping": ("errors pool arrays urn tables", "numpy pyarrow"),
     "output": ("display errors pool arrays sources tables", "numpy pyarrow"),

@@ -775,36 +775,17 @@ class TestInputs:
         assert clustered(urnscan) == [1, 1, 1]
         assert (urnscan.folder / "kept.nt").read_bytes() == lines[0] + lines[2]
 
-    def test_records_without_a_place(self, urnscan):
-        """Page of dedup, RDF: `start` and `length` are null; pages show statements; a copy is refused before it is written."""
-        turtle = (
-            b'@prefix s: <https://schema.org/> .\n<x:a> s:name "A" ; s:url <urn:foo:a> .\n<x:b> s:url "urn:foo:a" .\n'
-        )
-        urnscan.write("a.ttl", turtle)
-        outputs = [
-            "-o",
-            "clusters.parquet",
-            "--mapping",
-            "mapping.csv",
-            "--report",
-            "report.html",
-            "--review",
-            "review.html",
-        ]
-        dedup(urnscan, "a.ttl", *outputs)
-        table = pq.read_table(urnscan.folder / "clusters.parquet")
-        assert table.select(["cluster", "record_id", "start", "length"]).to_pylist() == [
-            {"cluster": 1, "record_id": name, "start": None, "length": None} for name in ("x:a", "x:b")
-        ]
-        page = (urnscan.folder / "report.html").read_text()
-        assert "at octet" not in page
-        assert "&lt;x:b&gt;" in page
-        dedup(urnscan, "-", "-o", "piped.parquet", "--report", "piped.html", stdin=turtle)
-        assert "&lt;x:b&gt;" in (urnscan.folder / "piped.html").read_text()
-        for option in ("--deduplicated", "--removed"):
-            (told, *_) = said(dedup(urnscan, "a.ttl", option, "copy.ttl", status=2))
-            assert "make N-Triples of it first: rapper" in told
-            assert "copy.ttl" not in urnscan.names()
+    def test_rdf_that_is_not_read(self, urnscan):
+        """Page of dedup, RDF: Turtle is told in a line with the recipe, in a folder, too; the other dumps are read."""
+        urnscan.write("in/a.ttl", b"@prefix s: <https://schema.org/> .\n<x:a> s:url <urn:foo:a> .\n")
+        urnscan.write("in/b.nt", b'<x:a> <x:p> "urn:foo:a" .\n')
+        for given, status, count in (("in/a.ttl", 2, 2), ("in", 1, 2)):
+            told = said(dedup(urnscan, given, "-o", "clusters.parquet", status=status))
+            assert len(told) == count
+            assert "in/a.ttl: is RDF/XML, Turtle or TriG, which is not read; make N-Triples of it: " in told[0]
+            assert "rapper -q -i guess -o ntriples DUMP > DUMP.nt" in told[0]
+        assert clustered(urnscan) == [1]
+        dedup(urnscan, "in/a.ttl", "--record", "line", "-o", "lines.parquet")
 
     def test_the_main_command_reads_a_file_of_that_name(self, urnscan):
         urnscan.write("dedup", b"urn:foo:a\n")

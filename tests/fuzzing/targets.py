@@ -109,7 +109,7 @@ def _all() -> Iterable[Target]:
     yield Target(name="kernel-python", python=True, **{**scan, "most": 160})
     yield Target(name="parse", run=finding.parse, folder="parse", tokens=_URNS, most=300)
     yield Target(name="rules", run=finding.rules, folder="rules", tokens=(b"%2D", b"-", b":", b"de:"), most=120)
-    for name in (name for name, format_ in FORMATS.items() if format_.has_places):  # rdflib reads the others
+    for name in FORMATS:
         pieces = tuple(piece if isinstance(piece, bytes) else piece.encode() for piece in PIECES[name])
         run = functools.partial(records.records, name)
         yield Target(name=f"records-{name}", run=run, folder=f"records-{name}", tokens=pieces)

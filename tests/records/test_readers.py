@@ -243,9 +243,8 @@ def read(name, dump, *, own=False, keys=False, sizes=(None,)):
 
 
 def readers():
-    """One format of each reader that cuts records out of a dump; `test_rdf` has the one that makes them."""
-    placed = {name: format_ for name, format_ in FORMATS.items() if format_.has_places}
-    return list({(format_.open, name == "pica-plain"): name for name, format_ in placed.items()}.values())
+    """One format of each reader."""
+    return list({(format_.open, name == "pica-plain"): name for name, format_ in FORMATS.items()}.values())
 
 
 @pytest.mark.parametrize("name", readers())

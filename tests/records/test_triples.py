@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.reading import read_records, set_longest
+from tests.support.reading import buffer_of, read_records, set_longest
 from urnscan.framing.lines import Damaged
 from urnscan.records.fields import Own
+from urnscan.records.formats import recognise
 from urnscan.records.record import Record
-from urnscan.records.triples import TripleRecords, is_triples
+from urnscan.records.triples import TripleRecords, is_other_rdf, is_triples
 
 LINES = [
     b'<urn:x:a> <http://v.example/title> "A lamp" .\n',
@@ -274,3 +275,51 @@ def test_no_record_is_longer_than_the_longest(monkeypatch, size):
 )
 def test_recognition(head, is_one):
     assert is_triples(head, "") is is_one
+
+
+RDF_XML = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<!-- made today -->
+<!DOCTYPE rdf:RDF [<!ENTITY bf "http://id.loc.gov/ontologies/bibframe/">]>
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>
+"""
+TURTLE = "# Books\n@prefix a: <http://a/> . # of a\nBASE <http://b/>\n<1> a a:Book ."
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "is_one"),
+    [
+        (RDF_XML, "", True),
+        (TURTLE, "", True),
+        ("\ufeff@base <http://a/> .", "", True),
+        ("prefix : <http://a/>\n:a :b :c .", "", True),
+        ("<http://a/> a <http://b/> ;", "a.ttl", True),
+        ("<http://a/> a <http://b/> ;", "a.txt", False),
+        ("PREFIX a: <http://a/>\nSELECT * { ?s ?p ?o }", "", False),
+        ("# only a comment", "", None),
+        ("# a comment\n@pre", "", None),
+        ("@book{a, title={B}}", "a.bib", False),
+        ("@prefix of mine", "", False),
+        ("<html><rdf:RDF></rdf:RDF></html>", "", False),
+        ('<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><rdf:RDF/></OAI-PMH>', "a.rdf", False),
+        ("{}", "a.json", False),
+        ("", "", None),
+    ],
+)
+def test_recognition_of_other_rdf(head, name, is_one):
+    """Page of dedup, RDF: RDF/XML, Turtle and TriG are told as what they are."""
+    assert is_other_rdf(head.encode(), name) is is_one
+
+
+@pytest.mark.parametrize(
+    ("dump", "name", "format_"),
+    [
+        (RDF_XML, "dump.rdf", "rdf"),
+        (TURTLE, "dump", "rdf"),
+        ("<http://a/> <http://b/> <http://c/> .\n", "dump.ttl", "ntriples"),
+        ("@article{a,\n title={B}\n}\n", "dump.bib", "bibtex"),
+    ],
+)
+def test_other_rdf_takes_no_dump_from_a_format_that_is_read(dump, name, format_):
+    """N-Triples are Turtle, and stay what they are, and so does BibTeX; Turtle with commas is no CSV."""
+    assert recognise(buffer_of(dump.encode()), name).name == format_

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Names of `records.formats.FORMATS`, `records.keys.kinds`, `dedup.agreement.ASPECTS` and `dedup.keeping.KEEP`, repeated here because these modules load slowly.
 _FORMATS = (
-    "marc marcxml mrk marc-lines aleph mods dc oai sru onix pubmed endnote json jsonl pica pica-plain ntriples rdf ris nbib enw "
+    "marc marcxml mrk marc-lines aleph mods dc oai sru onix pubmed endnote json jsonl pica pica-plain ntriples ris nbib enw "
     "ciw bibtex csv line"
 ).split()
 _KEYS = "urn oclc lccn nbn-number id pmid accession arxiv handle ark url octets".split()

@@ -129,16 +129,6 @@ class Clustering:
             yield dump, pa.RecordBatch.from_arrays([columns[name] for name in _ROWS.names], schema=_ROWS)
             edge += len(names.values)
 
-    @staticmethod
-    def shown(dump: Dump, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Rows as tables show them: records that are made from a dump have neither start nor length in it."""
-        if dump.format.has_places:
-            return rows
-        for name in ("start", "length"):
-            at = rows.schema.get_field_index(name)
-            rows = rows.set_column(at, rows.schema.field(name), pa.nulls(len(rows), pa.int64()))
-        return rows
-
     def kept(self) -> Iterator[pa.RecordBatch]:
         """Cluster and names of the records that are kept in place of others. Raises FatalError."""
         for dump, these, rows in self.records.batches():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import closing
 from functools import partial
@@ -31,11 +31,10 @@ from urnscan.errors import (
     option,
 )
 from urnscan.framing.buffer import Buffer
-from urnscan.framing.lines import Damaged
 from urnscan.output.spill import Spilled
-from urnscan.records.formats import FORMATS, likely, recognise
+from urnscan.records.formats import FORMATS, Format, likely, recognise
 from urnscan.records.keys import URN, always, unsure
-from urnscan.records.record import Cut, RecordReader, Run, UnreadableError, count_of
+from urnscan.records.record import count_of
 from urnscan.run.failures import NO_PLACE, Failures
 from urnscan.run.options import Options
 from urnscan.run.pieces import Counts
@@ -185,13 +184,13 @@ class FirstReading:
         # The name of a member tells more than the name of its archive.
         recognised = recognise(buffer, source.file_name if document.member is None else document.member)
         format_ = FORMATS[self.policy.record] if self.policy.record else recognised
-        if format_ is None:
+        if format_ is None or format_.recipe:
             if isinstance(buffer.error, LimitError):
                 raise buffer.error
             if buffer.error is not None:
                 self._fail(place, source.name, buffer.error)
             elif buffer.has(1):
-                self._fail(place, source.name, self._unknown(source, name, buffer.octets))
+                self._fail(place, source.name, self._unread(source, name, buffer.octets, format_))
             elif document.member is None:
                 self.empty.append(source)
             return
@@ -217,8 +216,10 @@ class FirstReading:
         if format_ is not recognised:
             self._then(partial(self._check, in_turn))
 
-    def _unknown(self, source: Input, name: str, octets: bytes) -> SourceError:
-        """The error or note about a document that is in no format of records; `octets` are its first."""
+    def _unread(self, source: Input, name: str, octets: bytes, format_: Format | None) -> SourceError:
+        """The error or note about a document that is in no format of records that is read; `octets` are its first."""
+        if format_ is not None:
+            return FormatError(name, f"is {format_.title}, which is not read; {format_.recipe}")
         reason = "is in no format of records that is known (urnscan dedup --help lists them)"
         if guess := likely(octets):
             reason += f"; it resembles {guess.title}: {option('record', guess.name)} reads it as that"
@@ -236,23 +237,16 @@ class FirstReading:
         """Find the records of a dump. Raises LimitError if the rest of its input must not be read."""
         self._then(partial(self._begin, in_turn.dump))
         reader = in_turn.wanted.reader()
-        find: Callable[[Buffer], Iterator[Cut | Damaged | Run]] = reader.found
-        if not in_turn.dump.format.has_places and self.outputs.need_second_reading:
-            find = partial(self._kept, in_turn.dump, reader)
         batch = Batch(in_turn.wanted)
         count = 0
         buffer.take_mark()
         while True:
-            try:
-                for found in find(buffer):
-                    batch.add(count + 1, found)
-                    count += count_of(found)
-                    if batch.is_full:
-                        self._submit(in_turn, batch)
-                        batch = Batch(in_turn.wanted)
-            except UnreadableError as error:
-                self._fail(in_turn.place, in_turn.dump.source.name, FormatError(in_turn.dump.name, str(error)))
-                break
+            for found in reader.found(buffer):
+                batch.add(count + 1, found)
+                count += count_of(found)
+                if batch.is_full:
+                    self._submit(in_turn, batch)
+                    batch = Batch(in_turn.wanted)
             self._submit(in_turn, batch)
             batch = Batch(in_turn.wanted)
             if buffer.error is None or isinstance(buffer.error, LimitError):
@@ -264,18 +258,6 @@ class FirstReading:
         self._then(partial(self._end, in_turn, count))
         if isinstance(buffer.error, LimitError):
             raise buffer.error
-
-    def _kept(self, dump: Dump, reader: RecordReader, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Find the records of a dump, and keep their octets, which are made from it, for the second reading."""
-        spool = self._spool = self._spool or Spool(self.folder())
-        dump.made = 0
-        for found in reader.cuts(buffer):
-            if isinstance(found, Cut):
-                if not dump.made:
-                    dump.spooled = spool.octets
-                spool.keep(memoryview(found.octets))
-                dump.made += len(found.octets)
-            yield found
 
     def _submit(self, in_turn: _InTurn, batch: Batch) -> None:
         """Have a batch read, and take what is read by now. Raises FatalError."""

@@ -189,7 +189,7 @@ def run(
         if outputs.clusters is not None or redirects is not None or takers:
             progress.on_stage(Stage("writing", report.records, ROWS))
             for dump, rows in clustering.rows():
-                _write(clustering.shown(dump, rows), outputs, redirects)
+                _write(rows, outputs, redirects)
                 for take in takers:
                     take(dump, rows)
                 progress.on_progress(len(rows))

@@ -18,7 +18,6 @@ from urnscan.output.octets import NOT_WRITTEN, PAGES, OctetOutput, PageOutput, f
 from urnscan.output.places import Output, as_fatal, check_output, work_folder
 from urnscan.output.tables import open_table
 from urnscan.records.formats import SUFFIXES, Format
-from urnscan.records.rdf import CONVERSION
 from urnscan.sources.inputs import Input
 from urnscan.sources.remote.urls import is_remote, local_path, real_place
 from urnscan.tables.schemas import CANDIDATES, CLUSTERS, MAPPING, REPEATING_IN_CLUSTERS, REVIEW
@@ -118,11 +117,6 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
 
         `codec` is the encoding it was decoded from, if any. Raises FatalError if the dump cannot be written.
         """
-        if not format_.has_places:
-            raise FatalError(
-                f"{source.name}: is {format_.title}, whose records have no places of their own that could be copied: "
-                f"make N-Triples of it first: {CONVERSION}"
-            )
         if codec is not None:
             raise FatalError(
                 f"{source.name}: is in {codec}, and dumps are written as they came: convert it to UTF-8 first"

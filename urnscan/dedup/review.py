@@ -47,9 +47,6 @@ class Review:
         if not self.dumps or self.dumps[-1] is not dump:
             self.dumps.append(dump)
         columns = {name: some.column(name) for name in (*REVIEW.names, "cluster_rank", "length")}
-        columns["place"] = columns["start"]
-        if not dump.format.has_places:
-            columns["start"] = pa.nulls(len(some), pa.int64())
         columns["dump"] = number_array(np.full(len(some), len(self.dumps) - 1, np.int32))
         columns["decision"] = pa.array(proposed, pa.string())
         columns["digest"] = pa.array(map(shown_digest, numbers(some.column("digest")).tolist()), pa.string())
@@ -58,8 +55,8 @@ class Review:
     def table(self) -> pa.RecordBatch | None:
         """All of them: by component, then by cluster, each with its best record first; None if there are none.
 
-        The columns are those of REVIEW, and behind them `dump`, `place` and `length`: the number of the dump, the
-        offset in what the second reading gives of it, and the number of octets.
+        The columns are those of REVIEW, and behind them `dump` and `length`: the number of the dump, and the number of
+        octets.
         """
         if not self._held:
             return None

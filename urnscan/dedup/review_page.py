@@ -77,7 +77,7 @@ def page_of(review: Review, again: SecondReading, excerpts: Excerpts, folder: Ca
 
 def _hold(held: _Held, table: pa.RecordBatch, review: Review, again: SecondReading, excerpts: Excerpts) -> None:
     """Read the records of all rows, and hold their excerpts. Raises FatalError, also if a record has changed."""
-    dump_of, start, length = (numbers(table.column(name)) for name in ("dump", "place", "length"))
+    dump_of, start, length = (numbers(table.column(name)) for name in ("dump", "start", "length"))
     order = np.lexsort((start, dump_of))
     places = {
         review.dumps[number]: [

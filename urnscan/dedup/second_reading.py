@@ -48,8 +48,6 @@ class Dump:
     """CRC-32 of the octets; 0 if the dump is read only once."""
     spooled: int | None = None
     """Offset in the spool; None if the input can be read again."""
-    made: int | None = None
-    """Octets of the records in the spool, if these are made from the dump and have no places in it."""
 
 
 Place = tuple[Dump, int]
@@ -155,8 +153,7 @@ class SecondReading:
             waiting = deque(of_source)
             while self.spool is not None and waiting and (start := waiting[0].spooled) is not None:
                 dump = waiting.popleft()
-                octets = dump.octets if dump.made is None else dump.made
-                yield dump, SummedReader(self.spool.read_again(start, start + octets), on_read=self.on_read)
+                yield dump, SummedReader(self.spool.read_again(start, start + dump.octets), on_read=self.on_read)
             if not waiting:
                 continue
             try:

@@ -143,7 +143,7 @@ def _example(row: _Row, dump: Dump, excerpt: Excerpt) -> ExampleRecord:
     return ExampleRecord(
         source=dump.name,
         number=row["record"],
-        start=row["start"] if dump.format.has_places else None,
+        start=row["start"],
         identifier=row["record_id"],
         excerpt=excerpt.text,
         rest=excerpt.rest,

@@ -21,8 +21,6 @@ json_records: JSON Lines and arrays, also within objects.
 separated: CSV, TSV.
 named_values: values under names, in JSON and in CSV.
 triples: N-Triples, N-Quads.
-rdf: RDF/XML, Turtle, TriG: subjects of a dump that is read as a whole.
-rdf_graph: the statements of such a dump, by rdflib.
 tagged: fields in lines with tags: RIS, PubMed, EndNote, Web of Science.
 marc_lines: MARC in such lines: MarcEdit, yaz-marcdump, Aleph.
 bibtex: BibTeX.

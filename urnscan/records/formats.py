@@ -21,7 +21,6 @@ from urnscan.records.marc import MarcRecords, is_marc, show_marc
 from urnscan.records.marc_lines import AlephRecords, MarcEditRecords, YazRecords, is_aleph, is_marc_edit, is_yaz
 from urnscan.records.marc_octets import unpack_marc
 from urnscan.records.pica import PicaRecords, is_pica_normalised, is_pica_plain, show_pica
-from urnscan.records.rdf import RdfRecords, is_rdf
 from urnscan.records.record import RecordReader, decoded
 from urnscan.records.separated import SeparatedRecords, is_separated
 from urnscan.records.tagged import (
@@ -34,7 +33,7 @@ from urnscan.records.tagged import (
     is_ris,
     is_web_of_science,
 )
-from urnscan.records.triples import TripleRecords, is_triples
+from urnscan.records.triples import TO_TRIPLES, TripleRecords, is_other_rdf, is_triples
 from urnscan.records.xml_records import XmlRecords, is_kind, show_xml
 
 _TELLING = 1 << 12  # octets that tell the format of most dumps
@@ -62,8 +61,8 @@ class Format:
     """Whether the name of a record is a number of the record itself; in Dublin Core it is any identifier of the thing."""
     has_fields: bool = True
     """Whether a record has fields, so that it can have keys other than URNs."""
-    has_places: bool = True
-    """Whether each record has a place in the dump, so that it can be copied. Otherwise its octets are made from the dump."""
+    recipe: str = ""
+    """How to make a dump that is read of one in this format, which is recognised and not read; empty if it is read."""
     show: Callable[[bytes], str] = decoded
     """Function that shows a record to a person; it never raises."""
 
@@ -111,7 +110,7 @@ _FORMATS = (
     Format("pica-plain", "PICA+ (plain)", PicaRecords, is_pica_plain, line_ends=2),
     # A blank node has a meaning in one dump only, so two dumps do not make one.
     Format("ntriples", "N-Triples or N-Quads", TripleRecords, is_triples, framed=True, keyed=True, numbered=False),
-    Format("rdf", "RDF/XML or Turtle", RdfRecords, is_rdf, framed=True, numbered=False, has_places=False),
+    Format("rdf", "RDF/XML, Turtle or TriG", RecordReader, is_other_rdf, recipe=TO_TRIPLES),
     Format("ris", "RIS", RisRecords, is_ris),
     Format("nbib", "PubMed (MEDLINE)", MedlineRecords, is_medline, line_ends=2),
     Format("enw", "EndNote (import format)", EndNoteRecords, is_endnote, line_ends=2),
@@ -120,8 +119,8 @@ _FORMATS = (
     Format("csv", "CSV or TSV", SeparatedRecords, is_separated, framed=True),
     Format("line", "lines", LineRecords, has_fields=False),
 )
-FORMATS: Mapping[str, Format] = MappingProxyType({format_.name: format_ for format_ in _FORMATS})
-"""Formats by the names that `--record` takes, in the order in which they are asked; lines only if named."""
+FORMATS: Mapping[str, Format] = MappingProxyType({each.name: each for each in _FORMATS if not each.recipe})
+"""Formats that are read, by the names that `--record` takes, in the order in which they are asked; lines only if named."""
 
 
 _TRACES = {
@@ -150,7 +149,7 @@ def recognise(buffer: Buffer, name: str) -> Format | None:
         more = buffer.has(count)
         head = buffer.octets[buffer.at : buffer.at + count]
         unsure = False
-        for format_ in FORMATS.values():
+        for format_ in _FORMATS:
             known = format_.recognise(head, name.lower())
             if known:
                 return format_

@@ -161,10 +161,6 @@ def in_line(text: str) -> str:
     return _CONTROL.sub(" ", text)
 
 
-class UnreadableError(ValueError):
-    """A dump cannot be read at all; its text goes on behind the name of the dump."""
-
-
 class RecordReader:
     """Base of the readers: each finds the records of one dump, in one thread, and reads them.
 

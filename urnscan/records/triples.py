@@ -1,5 +1,5 @@
 """Records of RDF dumps in lines: N-Triples and N-Quads (W3C RDF 1.1, 25 February 2014). A record is a run of statements
-with the same subject, in any graph.
+with the same subject, in any graph. RDF in other forms is recognised, and not read.
 
 Comments and blank lines within a run belong to it, those between runs to none.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
 from urnscan.framing.lines import Damaged, lines, too_long
@@ -47,6 +47,19 @@ _BEGUN = re.compile(
     _RESOURCE + _SPACE + rb"(?:<[^\x00-\x20<>\"]*+(?:\Z|>)|\Z)|<(?:[^\x00-\x20<>\"?!/][^\x00-\x20<>\"]*+)?+\Z|_\Z"
 )
 
+_RDF_XML = re.compile(
+    rb"\s*+(?:<\?[^>]*+>\s*+|<!--.*?-->\s*+|<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?+>\s*+)*+<(?:[\w.\-\x80-\xff]++:)?+RDF[\s>/]",
+    re.DOTALL,
+)
+_DIRECTIVE = rb"@?+(?i:prefix\s++[^\s:<>\"'{}(),;#]*+:|base)\s*+<[^<>\s]*+>\s*+\.?+\s*+" + _GAP
+# A query of SPARQL begins with directives, too.
+_QUERY = rb"(?i:SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|WITH|LOAD|CLEAR|CREATE|DROP)\b"
+_TURTLE = re.compile(rb"(?:" + _DIRECTIVE + rb")++(?!" + _QUERY + rb")")
+_TURTLE_SUFFIXES = (".ttl", ".trig", ".turtle")
+_TURTLE_BEGINNING = re.compile(rb"[<\[(@]|_:|[A-Za-z]")
+
+TO_TRIPLES = "make N-Triples of it: rapper -q -i guess -o ntriples DUMP > DUMP.nt"
+
 
 def is_triples(head: bytes, _name: str) -> bool | None:
     """Whether a dump begins with a statement. One of Turtle may, too; its other lines are damaged then."""
@@ -56,6 +69,21 @@ def is_triples(head: bytes, _name: str) -> bool | None:
     if _RUN.match(head, start):
         return True
     return None if _BEGUN.match(head, start) and _whole(head, start, len(head)) == start else False
+
+
+def is_other_rdf(head: bytes, name: str) -> bool | None:
+    """Whether a dump is RDF/XML, Turtle or TriG: its first element is `RDF`, or it begins with a directive. Without
+    directives its name tells Turtle.
+    """
+    head = head.removeprefix(MARK)
+    start = _end(_BETWEEN, head, 0)
+    if start == len(head):
+        return None
+    if _RDF_XML.match(head) or _TURTLE.match(head, start):
+        return True
+    if name.endswith(_TURTLE_SUFFIXES):
+        return bool(_TURTLE_BEGINNING.match(head, start))
+    return None if start else False
 
 
 class TripleRecords(RecordReader):
@@ -106,11 +134,7 @@ class TripleRecords(RecordReader):
 
     def record(self, cut: Cut) -> Record:
         """Read a run."""
-        return self.of_subject(cut, cut.around, self._said(cut.octets))
-
-    def of_subject(self, cut: Cut, subject: bytes, said: Iterable[tuple[bytes, str]]) -> Record:
-        """The record of a subject. `said`: names of fields and their texts; only those that are wanted count."""
-        offset, octets, _ = cut
+        offset, octets, subject = cut
         name = _text(subject[1:-1] if subject.startswith(b"<") else subject)
         texts = (_unescaped(octets),) if self.has_texts else ()
         if self.fields is None and not self.described:
@@ -118,7 +142,7 @@ class TripleRecords(RecordReader):
         # A blank node has a name in this dump only.
         own = [Own(name)] if self.fields is not None and subject.startswith(b"<") else []
         statements: list[Statement] = []
-        for field, text in said:
+        for field, text in self._said(octets):
             own += of_value(text, self.field_octets.get(field, ()))
             statements += description.of_text(text, self.described_octets.get(field, ()))
         return Record(offset, octets, name, texts, own, description.pack(self.described_by, statements))

@@ -4,7 +4,7 @@ Kinds: MARCXML (MARC21slim 1.1, MarcXchange, oai_marc), MODS 3, Dublin Core (oai
 ONIX for Books 2.1 and 3 with reference names and short tags, PubMed, EndNote; records of OAI-PMH 2.0 and of SRU responses,
 which hold one of these.
 
-RDF/XML is none of them (`rdf`): what it says of one thing may be scattered, and the nodes of other things stand within.
+RDF/XML is none of them: what it says of one thing may be scattered, and the nodes of other things stand within.
 """
 
 from __future__ import annotations

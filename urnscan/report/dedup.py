@@ -55,7 +55,7 @@ class ExampleRecord:
     source: str
     number: int
     """Number of the record in its source."""
-    start: int | None
+    start: int
     """Octets from the beginning of the source; None if the record has no place there."""
     identifier: str | None
     excerpt: str
