@@ -10,7 +10,7 @@ own: a file of own rules, read and checked.
 judgement: the rules and their check digits applied to one name: valid, problem, canonical form.
 columns: the same rules applied to columns of names, compiled.
 native: `Native`, the way of a native identifier to a URN and back.
-identifiers: a `Native` for each of `adid`, `doi`, `eic`, … `uuid`.
+identifiers: a `Native` for each of `doi`, `eidr`, `ietf`, … `uuid`.
 references: the URN that such an identifier or a link to a resolver stands for.
 
 The objects of `identifiers` are made when they are used.
@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Judgement", "Namespace", "NidStatus", "Resolver", "Rule", "Rulebook"]
 __all__ += ["judge", "namespace_form", "nid_status", "read_rules", "registered", "rules"]
-__all__ += ["adid", "doi", "eic", "eidr", "gsma", "ietf", "isan"]
-__all__ += ["isbn", "isni", "issn", "lei", "oid", "publicid", "uuid"]
+__all__ += ["doi", "eidr", "ietf", "isan", "isbn", "isni", "issn", "lei", "oid", "publicid", "uuid"]
 
 
 def __getattr__(name: str) -> Native:

@@ -1,4 +1,4 @@
-"""Native identifiers of each namespace whose registration tells how they become URNs.
+"""Native identifiers of the namespaces that libraries and archives use, where the registration tells how they become URNs.
 
 An object for each, with `to_urn` and `from_urn`: `isbn.to_urn("0-395-36341-1")`.
 """
@@ -12,20 +12,6 @@ from uuid import UUID
 from urnscan.urn.namespaces.native import Native
 from urnscan.urn.parser import encode_nss
 from urnscan.urn.syntax import pattern_of, percent_encoded
-
-
-class AdId(Native):
-    """Ad-ID, in capital letters: RFC 8107 §2; SMPTE RP 2092-1.
-
-    >>> adid.to_urn("Ad-ID: abcd0001000h"), adid.from_urn("urn:adid:abcd0001000")
-    ('urn:adid:ABCD0001000H', 'ABCD0001000')
-    """
-
-    nid = "adid"
-    kind = "Ad-ID"
-    label = r"(?i:ad-?id)(?:\s*:\s*|\s+)"  # it may itself begin with ADID: as a label that is parted from it
-    form = r"[A-Za-z1-9][A-Za-z0-9]{10}[HhDd]?"
-    wanted = "11 letters and digits, the first not 0, and perhaps H or D, as in ABCD0001000H"
 
 
 class Doi(Native):
@@ -77,28 +63,6 @@ class Doi(Native):
             raise self._error(identifier, "what is percent-encoded in it is no UTF-8") from None
 
 
-class Eic(Native):
-    """Energy Identification Codes, in capital letters: IANA template of urn:eic, "Syntax"; EIC Reference Manual 5.5 §5.
-
-    Hyphens belong to the code. Only `from_urn` reads names of types that the manual may yet add.
-
-    >>> eic.to_urn("EIC 22XWATTPLUS----G"), eic.from_urn("urn:eic:22XWATTPLUS----G")
-    ('urn:eic:22XWATTPLUS----G', '22XWATTPLUS----G')
-    """
-
-    nid = "eic"
-    kind = "EIC"
-    label = r"(?i:eic)(?:\s*:\s*|\s+)"
-    form = r"[0-9]{2}(?i:[ATVWXYZ])[0-9A-Za-z-]{12}[0-9A-Za-z]"
-    wanted = "two digits, one of ATVWXYZ, 12 letters, digits or hyphens and a check character, as in 22XWATTPLUS----G"
-
-    def _nss(self, identifier: str) -> str:
-        return self._written(identifier).upper()
-
-    def _identifier(self, nss: str) -> str:
-        return self._judged(nss.upper(), nss)
-
-
 class Eidr(Native):
     """EIDR identifiers, DOIs in capital letters: RFC 7972 §1, §2; SMPTE RP 2079.
 
@@ -125,53 +89,6 @@ class Eidr(Native):
 
     def _identifier(self, nss: str) -> str:
         return nss.replace(":", "/", 1)
-
-
-class Imei(Native):
-    """IMEI and IMEISV: RFC 7254 §3, §4; 3GPP TS 23.003 §6 and Annex B.
-
-    Behind the 14 digits of type (TAC) and device, an IMEI has a check digit where people read it, and the spare digit 0
-    in a URN (§4.2.3). An IMEISV has the software version instead, in a URN the parameter `svn` (§4.1).
-
-    `to_urn` takes 14 digits, 15 with the check digit or the spare 0, or 16 of an IMEISV. `from_urn` groups by hyphens;
-    a URN with the check digit, which is another name, leads to the same IMEI.
-
-    >>> gsma.to_urn("IMEI 49-015420-323751-8"), gsma.to_urn("9042015602576342")
-    ('urn:gsma:imei:49015420-323751-0', 'urn:gsma:imei:90420156-025763-0;svn=42')
-    >>> gsma.from_urn("urn:gsma:imei:49015420-323751-0;vers=0"), gsma.from_urn("urn:gsma:imei:90420156-025763-0;svn=42")
-    ('49-015420-323751-8', '90-420156-025763-42')
-    """
-
-    nid = "gsma"
-    kind = "IMEI"
-    label = r"(?i:imei(?:/?sv)?)\s*:?\s*"
-    form = r"(?:[0-9][- ]?){13}[0-9](?:[- ]?[0-9]){0,2}"
-    wanted = (
-        "14 digits, 15 with the check digit (or the spare 0), 16 with the software version, as in 49-015420-323751-8"
-    )
-    _name = "imei:(?P<type>[0-9]{8})-(?P<serial>[0-9]{6})-(?P<spare>[0-9])(?:;svn=(?P<version>[0-9]{2}))?"
-
-    def _nss(self, identifier: str) -> str:
-        from stdnum import luhn  # noqa: PLC0415 (loaded only if used)
-
-        digits = self._compact(identifier)
-        device, rest = digits[:14], digits[14:]
-        if len(rest) == 1 and rest not in ("0", luhn.calc_check_digit(device)):
-            raise self._error(identifier, "the check digit is wrong")
-        version = f";svn={rest}" if len(rest) == 2 else ""
-        return f"imei:{device[:8]}-{device[8:]}-0{version}"
-
-    def _identifier(self, nss: str) -> str:
-        from stdnum import imei, luhn  # noqa: PLC0415 (loaded only if used)
-
-        name = pattern_of(self._name).fullmatch(nss)
-        if name is None:
-            raise self._error(nss, "it has another form than the IMEI of RFC 7254 §3")
-        device = name["type"] + name["serial"]
-        check = luhn.calc_check_digit(device)
-        if name["spare"] not in ("0", check):
-            raise self._error(nss, "its last digit is neither 0 nor the check digit")
-        return str(imei.format(device + (name["version"] or check)))
 
 
 class Ietf(Native):
@@ -380,5 +297,5 @@ class Uuid(Native):
         return str(UUID(self._compact(identifier)))
 
 
-adid, doi, eic, eidr, gsma, ietf, isan = AdId(), Doi(), Eic(), Eidr(), Imei(), Ietf(), Isan()
-isbn, isni, issn, lei, oid, publicid, uuid = Isbn(), Isni(), Issn(), Lei(), Oid(), PublicId(), Uuid()
+doi, eidr, ietf, isan, isbn, isni = Doi(), Eidr(), Ietf(), Isan(), Isbn(), Isni()
+issn, lei, oid, publicid, uuid = Issn(), Lei(), Oid(), PublicId(), Uuid()

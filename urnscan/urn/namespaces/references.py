@@ -12,10 +12,7 @@ from urnscan.urn.syntax import pattern_of
 
 _TOLD_BY_FORM = (native.uuid, native.isbn, native.issn, native.isni, native.doi, native.ietf)
 """Identifiers that are known without a label (`ISBN:`). The form of others, such as 1.2.3 of an OID, says too little."""
-_TOLD_BY_LABEL = (
-    *_TOLD_BY_FORM,
-    *(native.adid, native.eic, native.eidr, native.gsma, native.isan, native.lei, native.oid),
-)
+_TOLD_BY_LABEL = (*_TOLD_BY_FORM, native.eidr, native.isan, native.lei, native.oid)
 _LONGEST = 4096  # characters of a text that is looked at
 
 # A URN in the path or query of a link. A "?" that begins a component of RFC 8141 stays.
