@@ -9,6 +9,7 @@ import urnscan
 FOLDER = Path(urnscan.__file__).parent
 PACKAGES = {  # package: packages that it may import; libraries that it may import
     "version": ("", ""),
+    "extensions": ("", ""),
     "display": ("", "regex tqdm IPython"),
     "errors": ("display", ""),
     "pool": ("", ""),
@@ -16,7 +17,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     "urn": ("display errors arrays", "numpy regex stdnum homoglyphs_fork"),
     "framing": ("errors", ""),
     "sources": (
-        "errors arrays framing",
+        "errors extensions arrays framing",
         "numpy pyarrow isal zstandard lz4 brotli fsspec lxml msgspec pypdfium2",
     ),
     "scanner": ("display errors arrays urn", "numpy regex"),

@@ -26,9 +26,10 @@ from urnscan.sources import buffer
 from urnscan.sources.compression import decoders, replay
 from urnscan.sources.compression.codecs import CODECS, Unpacked
 from urnscan.sources.compression.dictionary import ZstandardFile
-from urnscan.sources.forms import FORMS, Compression
+from urnscan.sources.forms import FORMS
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Budget, Layer, Limits, Reading
+from urnscan.sources.protocol import Compression
 from urnscan.sources.reader import Reader
 from urnscan.sources.texts import open_documents
 

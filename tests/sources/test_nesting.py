@@ -9,9 +9,10 @@ from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources import layers
 from urnscan.sources import texts as opening
 from urnscan.sources.documents import Document, Member
-from urnscan.sources.forms import Archive, Compression, Registry, Table
+from urnscan.sources.forms import Registry
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Budget, Layer, Limits, Reading
+from urnscan.sources.protocol import Archive, Compression, Table
 from urnscan.sources.texts import is_splittable
 
 
@@ -126,12 +127,15 @@ class TestRegistry:
         """A form that begins with C and holds what the readers give, one after the other each time that it is met."""
         left = list(readers)
         return Compression(
-            recognise=lambda head, _: head.startswith(b"C"), open=lambda *_: left.pop(0), suffixes=(".c",)
+            name="a form",
+            recognise=lambda head, _: head.startswith(b"C"),
+            open=lambda *_: left.pop(0),
+            suffixes=(".c",),
         )
 
     @staticmethod
     def archive(*members):
-        return Archive(recognise=lambda head, _: head.startswith(b"A"), open=lambda *_: iter(members))
+        return Archive(name="a form", recognise=lambda head, _: head.startswith(b"A"), open=lambda *_: iter(members))
 
     def test_text(self, documents):
         assert documents(b"text") == [(None, b"text")]
@@ -144,7 +148,9 @@ class TestRegistry:
     def test_archive_in_compression_in_archive(self, documents):
         inner = self.archive(Member("x", Given(b"1")), Member("y", Given(b"2")))
         outer = Archive(
-            recognise=lambda head, _: head.startswith(b"B"), open=lambda *_: iter([Member("z", Given(b"C"))])
+            name="a form",
+            recognise=lambda head, _: head.startswith(b"B"),
+            open=lambda *_: iter([Member("z", Given(b"C"))]),
         )
         found = documents(b"B", outer, inner, self.compression(Given(b"A")))
         assert found == [("z!/x", b"1"), ("z!/y", b"2")]
@@ -164,7 +170,7 @@ class TestRegistry:
         def refuse(*_):
             raise SourceError("file!/a", "no good")
 
-        bad = Compression(recognise=lambda head, _: head.startswith(b"X"), open=refuse, suffixes=())
+        bad = Compression(name="a form", recognise=lambda head, _: head.startswith(b"X"), open=refuse)
         found = documents(b"A", self.archive(Member("a", Given(b"X")), Member("b", Given(b"2"))), bad)
         assert found == ["file!/a: no good", ("b", b"2")]
 
@@ -177,13 +183,13 @@ class TestRegistry:
         def unfold(*_):
             raise LimitError("file", "unfolds to too much")
 
-        bomb = Compression(recognise=lambda head, _: head.startswith(b"X"), open=unfold, suffixes=())
+        bomb = Compression(name="a form", recognise=lambda head, _: head.startswith(b"X"), open=unfold)
         with pytest.raises(LimitError, match="too much"):
             documents(b"A", self.archive(Member("a", Given(b"X")), Member("b", Given(b"2"))), bomb)
 
     def test_a_table_is_one_layer_and_is_read_to_its_end(self, documents):
         """What its reader has not come to may still fail."""
-        table = Table(recognise=lambda head, _: head.startswith(b"T"), open=lambda *_: iter(()))
+        table = Table(name="a form", recognise=lambda head, _: head.startswith(b"T"), open=lambda *_: iter(()))
         members = [Member("a", Given(b"T", SourceError("file!/a", "checksum"))), Member("b", Given(b"2"))]
         assert documents(b"A", self.archive(*members), table) == ["file!/a: checksum", ("b", b"2")]
         found = documents(b"A", self.archive(Member("a", Given(b"T"))), table, limits=Limits(depth=1))
@@ -195,7 +201,7 @@ class TestRegistry:
         def itself(*_):
             return iter([Member("self", Given(b"A")), Member("text", Given(b"1"))])
 
-        quine = Archive(recognise=lambda head, _: head.startswith(b"A"), open=itself)
+        quine = Archive(name="a form", recognise=lambda head, _: head.startswith(b"A"), open=itself)
         found = documents(b"A", quine, limits=Limits(depth=3))
         assert found[0] == "file!/self!/self!/self: nested more than 3 deep: not read; --max-depth allows more"
         assert [member for member, _ in (each for each in found if isinstance(each, tuple))] == [
@@ -222,7 +228,7 @@ class TestRegistry:
             asked.append(len(head))
             return None if len(head) < 5000 else True
 
-        late = Archive(recognise=recognise, open=lambda *_: iter([Member("x", Given(b"1"))]))
+        late = Archive(name="a form", recognise=recognise, open=lambda *_: iter([Member("x", Given(b"1"))]))
         assert documents(b"t" * 9000, late) == [("x", b"1")]
         assert documents(b"t" * 4000, late) == [(None, b"t" * 4000)]
         assert max(asked) < 9000

@@ -19,7 +19,9 @@ on_disk: what a reader gives, as a file for programs that read files.
 small_files: many files in one call: sizes and times, octets of small ones.
 remote: URLs -> inputs, and outputs in a store.
 texts: an input -> the texts and values in it, through all its forms.
-forms: the registry of forms: how each is recognised and opened.
+protocol: what a module says of the form that it reads.
+forms: the registry, which lists the forms in the order in which they are asked.
+unread: forms that are recognised and not read.
 compression: gzip, bzip2, xz, Zstandard, LZ4 -> octets.
 archives: tar, zip, WARC, mail, PDF -> members.
 tables: Parquet, Arrow, SQLite, CSV, JSON -> values.

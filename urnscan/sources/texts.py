@@ -17,10 +17,11 @@ from urnscan.sources.encodings import MARKS_BEGIN, Transcoder, find_codec
 from urnscan.sources.extents import Extent, open_extents
 from urnscan.sources.files import open_file
 from urnscan.sources.filters import ANY, Filter
-from urnscan.sources.forms import FORMS, Archive, Compression, Table
+from urnscan.sources.forms import FORMS
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Budget, Layer, Reading
 from urnscan.sources.media_types import BEGIN
+from urnscan.sources.protocol import Archive, Compression, Table
 from urnscan.sources.reader import Reader, skip
 from urnscan.sources.small_files import Doubts
 

@@ -16,6 +16,7 @@ from urnscan.sources.buffer import Buffer
 from urnscan.sources.captures import Capture
 from urnscan.sources.documents import Member
 from urnscan.sources.layers import Layer
+from urnscan.sources.protocol import Archive
 from urnscan.sources.reader import LengthReader, Reader
 
 _LONGEST = 1 << 14  # octets of the line that begins a record
@@ -69,3 +70,6 @@ def _passed_over(buffer: Buffer, before: str, layer: Layer) -> SourceError:
     behind = f", where {before} ends by the length in its line" if before else ""
     passed = f"{buffer.position - at:,} octets passed over"
     return SourceError(layer.name, f"octet {at} of the web archive: no record begins here{behind}; {passed}")
+
+
+FORM = Archive(name="an ARC file", open=open_arc, suffixes=(".arc",), recognise_named=is_arc)

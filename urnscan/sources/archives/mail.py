@@ -16,7 +16,9 @@ from typing import TypeAlias
 from urnscan.errors import SourceError
 from urnscan.sources.buffer import Buffer
 from urnscan.sources.documents import Label, Member, Texts
+from urnscan.sources.encodings import is_binary
 from urnscan.sources.layers import Layer
+from urnscan.sources.protocol import Archive
 from urnscan.sources.reader import PieceReader, Reader
 
 _Texts: TypeAlias = list[tuple[str, bytes]]
@@ -150,3 +152,20 @@ def _together(texts: _Texts) -> Texts:
         found.append((Label(name), end, end + len(text)))
         end += len(text)
     return Texts.of(memoryview(b"".join(text for _, text in texts)), found)
+
+
+def _is_text(head: bytes, _: Layer) -> bool:
+    return not is_binary(head)
+
+
+FORMS = (
+    Archive(name="an mbox", open=open_mbox, recognise=is_mbox, begins=b"F"),
+    Archive(
+        name="a message",
+        open=open_message,
+        recognise=is_message,
+        begins=b"DFRX",
+        suffixes=(".eml",),
+        recognise_named=_is_text,
+    ),
+)

@@ -15,6 +15,7 @@ from urnscan.errors import PdfNote, SourceError
 from urnscan.sources.documents import Document, Member, plain_name
 from urnscan.sources.layers import Layer
 from urnscan.sources.on_disk import on_disk
+from urnscan.sources.protocol import Archive
 from urnscan.sources.reader import PieceReader, Reader, begins
 
 _AS_IT_IS = "is scanned as it is, and its text is not read"
@@ -106,3 +107,13 @@ def _pieces(file: IO[bytes], length: int) -> Iterator[bytes]:
 def _sizes(length: int) -> Iterator[int]:
     """Lengths of pieces that make up this length."""
     return (min(_BLOCK, length - start) for start in range(0, length, _BLOCK))
+
+
+FORM = Archive(
+    name="a PDF",
+    open=open_pdf,
+    recognise=is_pdf,
+    begins=_BEGIN[:1],
+    suffixes=(".pdf",),
+    recognise_named=is_pdf_within,
+)

@@ -13,7 +13,9 @@ from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.sources.archives.tar_heads import BLOCK, GNU_MAGIC, LONGEST_EXTENSION, MAGIC_AT, Found, UsualFiles
 from urnscan.sources.buffer import Buffer
 from urnscan.sources.documents import Label, Member, Texts
+from urnscan.sources.encodings import WIDE_MARKS
 from urnscan.sources.layers import Layer
+from urnscan.sources.protocol import Archive
 from urnscan.sources.reader import LengthReader, Reader, read_up_to, skip
 
 _RUN = 1 << 20  # octets in which whole members are taken together
@@ -44,6 +46,13 @@ def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar arc
         return b"\0" in head[:BLOCK] and _parse(head[:BLOCK]) is not None
     name = head[:100]
     return None if b"\0" in head and (b"\0" not in name or _NAME.fullmatch(name)) else False
+
+
+def _has_nuls(head: bytes, _: Layer) -> bool | None:
+    """Whether a file called a tar archive is one with a damaged beginning: NULs fill the fields of its first header."""
+    if head.startswith(WIDE_MARKS):
+        return False
+    return b"\0" in head[:BLOCK] or (None if len(head) < BLOCK else False)
 
 
 def open_tar(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
@@ -275,3 +284,6 @@ def _pax_records(data: bytes) -> dict[bytes, bytes] | None:
             records[begin[2]] = data[begin.end() : end - 1]
         at = end
     return records
+
+
+FORM = Archive(name="a tar archive", open=open_tar, recognise=is_tar, suffixes=(".tar",), recognise_named=_has_nuls)

@@ -17,6 +17,7 @@ from urnscan.sources.buffer import Buffer
 from urnscan.sources.captures import Capture
 from urnscan.sources.documents import Label, Member, Texts
 from urnscan.sources.layers import Layer
+from urnscan.sources.protocol import Archive
 from urnscan.sources.reader import LengthReader, Reader, begins, skip
 
 _Fields = dict[bytes, bytes]
@@ -42,6 +43,8 @@ _FIELD = re.compile(
 _FOLD = re.compile(rb"(?<!\s)\s*\n\s*")  # white space is passed once, not from each octet of it
 _LENGTH = re.compile(rb"[0-9]{1,18}")
 _HTTP_TYPES = (b"response", b"request", b"revisit")
+_ANY_FIELD = re.compile(rb"(?im)^(?:WARC-[A-Z-]+[ \t]*:|WARC/[0-9])")
+_FIELD_WITHIN = 1 << 10
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -51,6 +54,11 @@ def is_warc(head: bytes, _: Layer) -> bool | None:
     if not known or _VERSION.match(head):
         return known
     return None if _VERSION_BEGUN.fullmatch(head) else False
+
+
+def _has_fields(head: bytes, _: Layer) -> bool | None:
+    """Whether a file called a web archive is one with a damaged beginning: its first octets hold fields of a record."""
+    return _ANY_FIELD.search(head[:_FIELD_WITHIN]) is not None or (None if len(head) < _FIELD_WITHIN else False)
 
 
 def open_warc(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
@@ -222,3 +230,13 @@ def _is_http(fields: _Fields) -> bool:
     if content_type:
         return content_type.lower().startswith(b"application/http")
     return fields.get(b"warc-type", b"").lower() in _HTTP_TYPES
+
+
+FORM = Archive(
+    name="a WARC file",
+    open=open_warc,
+    recognise=is_warc,
+    begins=b"W",
+    suffixes=(".warc", ".wet", ".wat"),
+    recognise_named=_has_fields,
+)

@@ -17,6 +17,7 @@ from urnscan.sources.checksum import fastest_crc32
 from urnscan.sources.compression.replay import BrokenError, ChecksumError
 from urnscan.sources.documents import Label, Member, Texts
 from urnscan.sources.layers import Layer
+from urnscan.sources.protocol import Archive, looks_binary
 from urnscan.sources.reader import PieceReader, Reader, begins, skip
 
 _ENTRY, _END = b"PK\x01\x02", b"PK\x05\x06"
@@ -318,3 +319,16 @@ class _Archive:
         self._searching = self._said = True
         reason = f"cut off at octet {at}, before the end of its directory"
         return None if is_said else SourceError(self._layer.name, reason)
+
+
+FORM = Archive(
+    name="a zip archive",
+    open=open_zip,
+    recognise=is_zip,
+    begins=b"P",
+    suffixes=(
+        *(".zip", ".jar", ".war", ".ear", ".apk", ".xpi", ".whl", ".epub", ".kmz", ".cbz", ".wacz"),
+        *(".docx", ".docm", ".dotx", ".xlsx", ".xlsm", ".pptx", ".pptm", ".odt", ".ods", ".odp", ".odg"),
+    ),
+    recognise_named=looks_binary,
+)

@@ -4,9 +4,10 @@ Such a file is a text in one or more members, each of which can be decoded by it
 bzip2 call a stream, Zstandard and LZ4 a frame.
 
 A new compression is a row of CODECS and its decoder (`decoders.py`; `frames.py` for those made of frames). The registry
-of forms (`sources/forms.py`) takes it from there. If it cannot be written, `output/octets.py` lists its suffix.
+of forms takes it from there. If it cannot be written, `output/octets.py` lists its suffix.
 """
 
+import functools
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
@@ -16,7 +17,9 @@ from urnscan.sources.buffer import Buffer, CutError
 from urnscan.sources.compression import decoders, frames
 from urnscan.sources.compression.dictionary import ZstandardFile
 from urnscan.sources.compression.replay import BrokenError, ChecksumError, Decode, LeftOutError
+from urnscan.sources.encodings import is_binary
 from urnscan.sources.layers import Layer
+from urnscan.sources.protocol import Compression
 from urnscan.sources.reader import Reader, begins
 
 _MOST_FAILURES = 1_000  # members: each costs a second look, and there can be very many in a file made to harm
@@ -259,3 +262,21 @@ class Unpacked(Reader):
             first, self._passed = self._passed, None
             reason = f"{end - first:,} octets at octet {first} are no {self._codec.name}: passed over"
             yield DamageError(self._layer.name, reason)
+
+
+def _form(codec: Codec) -> Compression:
+    return Compression(
+        name=f"a {codec.name} file",
+        open=functools.partial(Unpacked, codec),
+        recognise=codec.recognise,
+        begins=bytes(magic[0] for magic in codec.magics),
+        suffixes=codec.suffixes,
+        recognise_named=_is_binary if codec.telling else None,
+    )
+
+
+def _is_binary(head: bytes, _: Layer) -> bool:
+    return bool(is_binary(head))
+
+
+FORMS = tuple(map(_form, CODECS))

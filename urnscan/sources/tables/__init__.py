@@ -1,5 +1,6 @@
 """Tables -> columns of values: Parquet, Arrow, SQLite, and named fields of CSV and JSON.
 
+former_outputs: tables in text that an earlier run wrote, passed over.
 parquet: Parquet files.
 arrow: Arrow IPC files and streams.
 leaves: columns of Arrow -> values of text, however deep they are nested.

@@ -15,6 +15,7 @@ import pyarrow as pa
 from urnscan.errors import SourceError
 from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
+from urnscan.sources.protocol import Table, looks_binary
 from urnscan.sources.reader import Reader, begins, read_up_to, skip
 from urnscan.sources.tables.leaves import FAILED, choose, read_column
 from urnscan.sources.tables.values import Failures, in_words, path_of, read_growing
@@ -273,3 +274,17 @@ def _unfolded(metadata: bytes, batch: int, body: memoryview) -> int:
             size = struct.unpack_from("<q", body, offset)[0]
             total += length - 8 if size == -1 else max(0, size)
     return total
+
+
+FORMS = (
+    Table(
+        name="an Arrow file",
+        open=read_arrow_file,
+        recognise=is_arrow_file,
+        begins=_MAGIC[:1],
+        suffixes=(".arrow", ".feather"),
+        recognise_named=looks_binary,
+        needs_beginning=True,
+    ),
+    Table(name="an Arrow stream", open=read_arrow_stream, recognise=is_arrow_stream, begins=_CONTINUATION[:1]),
+)

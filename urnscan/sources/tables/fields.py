@@ -18,6 +18,7 @@ from urnscan.sources import documents
 from urnscan.sources.buffer import Buffer as Stream
 from urnscan.sources.encodings import Transcoder, find_codec
 from urnscan.sources.layers import Layer
+from urnscan.sources.protocol import Table
 from urnscan.sources.reader import Reader, skip
 from urnscan.sources.tables.json_lines import UsualLines
 from urnscan.sources.tables.json_paths import strings
@@ -217,3 +218,6 @@ def _octets(value: str, around: bytes) -> bytes:
     except UnicodeEncodeError:
         is_utf8 = around.decode("utf-8", "ignore").encode() == around
         return (_SURROGATES if is_utf8 else _ESCAPED).sub("\ufffd", value).encode("utf-8", "surrogateescape")
+
+
+FORMS = (Table(name="JSON", open=read_json, recognise=is_json), Table(name="CSV", open=read_csv, recognise=is_csv))

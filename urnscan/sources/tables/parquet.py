@@ -10,14 +10,14 @@ import pyarrow.compute as pc
 from urnscan.errors import SourceError, SourceNote
 from urnscan.sources.documents import Values
 from urnscan.sources.layers import Layer
+from urnscan.sources.protocol import Table, looks_binary
 from urnscan.sources.reader import Reader, begins
+from urnscan.sources.tables.former_outputs import REASON
 from urnscan.sources.tables.leaves import FAILED, Tails, as_octets, choose, read_column, tails_of
 from urnscan.sources.tables.values import MOST_OCTETS, Failures, in_words, octets_of, path_of
 
 _MAGIC = b"PAR1"
 _ENCRYPTED = b"PARE"
-RESULT = "is a table that urnscan wrote, and is not scanned; --column names a column to scan"
-"""Text of the note about a table of an earlier run, whose names would be counted once more."""
 _RESULT_KEY = b"urnscan"  # in the metadata of the tables that a run writes
 _TO_DECRYPT = "is encrypted, and is not read: decrypt it first"
 
@@ -92,7 +92,7 @@ class _Parquet:
     def read(self) -> Iterator[Values | SourceError]:
         """Read the chosen columns."""
         if _RESULT_KEY in (self._metadata.metadata or {}) and not self._layer.reading.columns:
-            yield SourceNote(self._layer.name, RESULT)
+            yield SourceNote(self._layer.name, REASON)
             return
         schema = self._file.schema_arrow
         chosen, errors = choose(schema, self._layer)
@@ -184,3 +184,14 @@ class _Parquet:
             if octet < 0x80:
                 break
         return size >> 1
+
+
+FORM = Table(
+    name="a Parquet file",
+    open=read_parquet,
+    recognise=is_parquet,
+    begins=_MAGIC[:1],
+    suffixes=(".parquet",),
+    recognise_named=looks_binary,
+    needs_beginning=True,
+)

@@ -16,7 +16,9 @@ from typing import Any
 
 from urnscan.errors import SourceError
 from urnscan.sources.documents import Values
+from urnscan.sources.encodings import is_binary
 from urnscan.sources.layers import Layer
+from urnscan.sources.protocol import Table
 from urnscan.sources.reader import Reader, begins
 from urnscan.sources.tables.values import Failures, Found, gather, in_place, in_words, no_column, octets_of, path_of
 
@@ -24,6 +26,8 @@ LONGEST = 1 << 26
 """Octets of a row or value that is read."""
 
 _MAGIC = b"SQLite format 3\0"
+_SHARED_SUFFIXES = (".db", ".db3")
+_FRACTIONS = slice(21, 24)  # where octets stand that are the same in every database
 _ROW_IDS = ("rowid", "_rowid_", "oid")
 _STORED = (0, 3)  # of table_xinfo's `hidden`: an ordinary column, and a generated one that is stored
 # Possessive, all of it: a statement may be long, and many comments in a row could be matched in too many ways.
@@ -266,3 +270,21 @@ class _Database:
 
 def _text(name: bytes) -> str:
     return name.decode("utf-8", "replace")
+
+
+def _is_damaged(head: bytes, layer: Layer) -> bool | None:
+    """Whether a file called a database is one of SQLite with a damaged beginning; other databases have such names, too."""
+    if not layer.file_name.lower().endswith(_SHARED_SUFFIXES):
+        return is_binary(head)
+    return head[_FRACTIONS] == b"\x40\x20\x20" or (None if len(head) < _FRACTIONS.stop else False)
+
+
+FORM = Table(
+    name="an SQLite database",
+    open=read_sqlite,
+    recognise=is_sqlite,
+    begins=_MAGIC[:1],
+    suffixes=(".sqlite", ".sqlite3", *_SHARED_SUFFIXES),
+    recognise_named=_is_damaged,
+    needs_beginning=True,
+)
