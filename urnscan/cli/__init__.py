@@ -98,7 +98,13 @@ def _run(words: list[str]) -> bool:
         raise FatalError(meant)
     command = COMMANDS.get(name, COMMANDS["urnscan"])
     with at_shell():
-        return command.run(command.parser().parse(words))
+        arguments = command.parser().parse(words)
+        if shell := getattr(arguments, "print_completion", None):
+            from urnscan.cli.completion import print_completion
+
+            print_completion(shell, {name: command.parser for name, command in COMMANDS.items()})
+            return True
+        return command.run(arguments)
 
 
 def _say_what_ended(error: BaseException) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable, Mapping
 
 from urnscan.cli.arguments import SUMMARIES, Parser
 from urnscan.cli.shared_options import NIDS, Listed
@@ -22,34 +23,23 @@ _FISH = "complete -c urnscan -n _shtab_urnscan_using -ka \"(__fish_complete_suff
 _FILES = re.compile(r"FILE|INPUT|DUMP|[A-Z]+(?P<suffix>\.\w+)")  # metavar of an argument that names files
 
 
-class PrintCompletion(argparse.Action):
-    """Action of the option: print the script, and exit."""
+def print_completion(shell: str, parsers: Mapping[str, Callable[[], Parser]]) -> None:
+    """Print the script for a shell. `parsers` makes the parser of each command, by its words; the first is that of a scan."""
+    import shtab
 
-    SHELLS = tuple(_PREAMBLES)
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, _namespace: object, values: object, _option: object = None
-    ) -> None:
-        """Print the script for the shell that `values` names."""
-        import shtab
-
-        shell = str(values)
-        print(shtab.complete(_all_commands(), shell, preamble=_PREAMBLES[shell]))
-        if shell == "fish":
-            print(_FISH)
-        parser.exit()
+    print(shtab.complete(_all_commands(parsers), shell, preamble=_PREAMBLES[shell]))
+    if shell == "fish":
+        print(_FISH)
 
 
-def _all_commands() -> Parser:
+def _all_commands(parsers: Mapping[str, Callable[[], Parser]]) -> Parser:
     """Parser of a scan with the other commands as subcommands, as shtab needs it."""
-    from urnscan.cli import COMMANDS
-
-    first, *others = COMMANDS
-    parser = _for_shells(COMMANDS[first].parser())
+    first, *others = parsers
+    parser = _for_shells(parsers[first]())
     # shtab takes a positional argument of any number before the commands for all that may stand there.
     parser._actions[:] = [action for action in parser._actions if action.option_strings]  # noqa: SLF001
     commands = parser.add_subparsers(
-        parser_class=lambda command, **_: _for_shells(COMMANDS[command].parser())  # type: ignore[call-overload]
+        parser_class=lambda command, **_: _for_shells(parsers[command]())  # type: ignore[call-overload]
     )
     for name in others:
         commands.add_parser(name.split()[-1], command=name, help=SUMMARIES[name])

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from urnscan.cli.arguments import FAILED, SUMMARIES, About, Parser, read_inputs, read_record
-from urnscan.cli.completion import PrintCompletion
 from urnscan.cli.first_run import prepare, warm_up
 from urnscan.cli.heavy import loading
 from urnscan.cli.outputs import check_files, open_outputs
@@ -114,6 +113,9 @@ _ENGINE = {
 }
 
 
+_SHELLS = ("bash", "zsh", "fish")
+
+
 def scan_parser() -> Parser:
     """The parser of `urnscan INPUT...`."""
     parser = Parser(_ABOUT)
@@ -122,15 +124,14 @@ def scan_parser() -> Parser:
     parser.add_group("printing, without an output", _PRINTED)
     parser.add_run(is_dedup=False)
     parser.add_group("Apache Spark", _ENGINE)
-    shells = PrintCompletion.SHELLS
-    text = f"print the completions for a shell and exit: {', '.join(shells)}"
+    text = f"print the completions for a shell and exit: {', '.join(_SHELLS)}"
     parser.add_exits(
         {
             "--warm-up": flag(
                 "compile for this machine all that any run needs, which else the first run does, say where the result "
                 "is kept, and exit"
             ),
-            "--print-completion": option("SHELL", text, action=PrintCompletion, choices=shells),
+            "--print-completion": option("SHELL", text, choices=_SHELLS),
         }
     )
     return parser
