@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.sources.ahead import in_turn
+from urnscan.sources.arguments import find_listed
 from urnscan.sources.inputs import Input
 from urnscan.sources.lists import PathList
-from urnscan.sources.walk import find_listed
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), max_size=80))

@@ -25,11 +25,11 @@ from tests.sources.test_remote import Web, _impatient, _no_credentials, s3, stat
 from tests.support.packed import dictionary_frame, with_dictionary
 from urnscan.errors import FatalError, LimitError, SourceError
 from urnscan.sources import extents
+from urnscan.sources.arguments import find_listed
 from urnscan.sources.cdx import read_index
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import Limits, Reading
 from urnscan.sources.texts import open_documents, open_together
-from urnscan.sources.walk import find_listed
 
 RECORDS = [(f"r{number}", b"urn:example:%d " % number * (1 + number % 3)) for number in range(9)]
 PACKED = {

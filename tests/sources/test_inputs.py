@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from urnscan.sources.arguments import find_listed
 from urnscan.sources.inputs import Input, Listed, name_of
 from urnscan.sources.lists import PathList
-from urnscan.sources.walk import find_listed
 
 PATHS = st.binary(min_size=1, max_size=6).filter(lambda path: b"\0" not in path).map(os.fsdecode)
 FILES = st.lists(st.builds(lambda path, size: Input(name_of(path), path, size), PATHS, st.integers(0, 30)), max_size=12)

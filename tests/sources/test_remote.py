@@ -1108,7 +1108,7 @@ sys.addaudithook(audit)
 from urnscan.sources.inputs import one_by_one
 from urnscan.sources.layers import Reading
 from urnscan.sources.texts import open_documents
-from urnscan.sources.walk import find_listed
+from urnscan.sources.arguments import find_listed
 for source in one_by_one(find_listed([{str(tmp_path)!r}, {str(tmp_path / "*")!r}, "file://{tmp_path}", "nope"])):
     if hasattr(source, "path"):
         for document in open_documents(source, Reading()):

@@ -18,9 +18,9 @@ from urnscan.library.passages import CHANGED, GONE, STREAM, Text, Wanted, check_
 from urnscan.library.shared import watched
 from urnscan.run.options import Options
 from urnscan.run.tasks import Argument, octets_of
+from urnscan.sources.arguments import find_listed
 from urnscan.sources.inputs import Input, Listed
 from urnscan.sources.layers import INSIDE
-from urnscan.sources.walk import find_listed
 from urnscan.urn.namespaces import namespace_form
 from urnscan.urn.parser import URN, parse
 

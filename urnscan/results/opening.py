@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from urnscan.errors import FatalError, SourceError
+from urnscan.sources.arguments import find_listed
 from urnscan.sources.inputs import one_by_one
 from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
 from urnscan.sources.selection import Selection
-from urnscan.sources.walk import find_listed
 from urnscan.tables.editions import EDITION
 from urnscan.tables.reading import Table
 

@@ -13,13 +13,13 @@ from urnscan.errors import FatalError, SourceError
 from urnscan.output.tables import is_result
 from urnscan.run.options import Options
 from urnscan.scanner.views import separators
+from urnscan.sources.arguments import find_listed
 from urnscan.sources.cdx import RecordIndex
 from urnscan.sources.inputs import Input, Listed, one_by_one
 from urnscan.sources.lists import PathList
 from urnscan.sources.remote.urls import real_place
 from urnscan.sources.seen_inputs import Seen
 from urnscan.sources.texts import is_splittable
-from urnscan.sources.walk import find_listed
 
 Argument = str | PathList | RecordIndex
 """Argument that names inputs: a path, a pattern, a URL, "-", a list of paths and URLs, or an index of records."""

@@ -1,7 +1,10 @@
 """Arguments -> inputs -> texts and values, through every form that is read.
 
 selection: files that a walk takes and files that it passes over.
-walk: arguments, folders and patterns -> inputs, in a fixed order.
+own_outputs: outputs of the run, which it must not read.
+arguments: arguments -> inputs: what each of them means.
+walk: folders -> the inputs in them, in a fixed order.
+globs: patterns -> the paths that match them.
 lists: lists of inputs (`--files-from`).
 cdx: indexes of records of web archives (`--cdx`).
 ahead: parts of a list that wait for a server, begun side by side.

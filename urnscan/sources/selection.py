@@ -30,8 +30,17 @@ class Selection:
     follow: bool = False
     """Whether links are followed that are met; a link to a folder that is being walked never is."""
 
+    def takes(self, name: str, relative: str, *, is_folder: bool = False) -> bool:
+        """Whether a file of a walked folder is an input, or a folder in it is entered.
 
-def fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: bool) -> bool:
+        `relative` is the path from the walked folder on. Temporary files of runs are never taken.
+        """
+        if name.endswith(TEMPORARY_SUFFIX) or _fits(self.exclude, name, relative, is_folder=is_folder):
+            return False
+        return is_folder or not self.include or _fits(self.include, name, relative, is_folder=False)
+
+
+def _fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: bool) -> bool:
     """Whether an entry matches one of the patterns of a Selection."""
     for pattern in patterns:
         wanted = pattern.removesuffix("/")

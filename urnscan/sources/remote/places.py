@@ -10,7 +10,7 @@ from urnscan.sources.inputs import Input
 from urnscan.sources.remote.filesystems import open_bucket, open_file_system, open_store
 from urnscan.sources.remote.store import PAUSES, Entry, Result, Trouble, in_thread, patiently
 from urnscan.sources.remote.urls import HTTP, Remote, Url, parse_url
-from urnscan.sources.selection import DELTA_LOG, LAKE, TEMPORARY_SUFFIX, Selection, fits, with_next
+from urnscan.sources.selection import DELTA_LOG, LAKE, TEMPORARY_SUFFIX, Selection, with_next
 
 
 def find_remote(
@@ -78,7 +78,8 @@ class _Finder:
             is_walked = len(parts) in wanted
             path = above + entry.name
             if is_walked:
-                reached = wanted if self._is_taken(entry, path) else set()
+                is_taken = self._selection.takes(entry.name, path, is_folder=entry.is_folder)
+                reached = wanted if is_taken else set()
             else:
                 reached = {at + 1 for at in wanted if parts[at] != "**" and fnmatchcase(entry.name, parts[at])}
                 reached |= {at for at in wanted if parts[at] == "**" and entry.is_folder}
@@ -89,13 +90,6 @@ class _Finder:
                 source = self._input(entry)
                 if source.name not in self._skip:
                     yield source
-
-    def _is_taken(self, entry: Entry, relative: str) -> bool:
-        """Whether the selection takes an entry of a walked folder."""
-        include, exclude = self._selection.include, self._selection.exclude
-        if fits(exclude, entry.name, relative, is_folder=entry.is_folder):
-            return False
-        return entry.is_folder or not include or fits(include, entry.name, relative, is_folder=False)
 
     def _entries(self, folder: Entry) -> Iterator[Entry | SourceError]:
         """List a folder, sorted by the octets of the names; one error for a folder that cannot be listed."""
