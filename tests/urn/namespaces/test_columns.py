@@ -182,7 +182,7 @@ def test_writable_and_read_only_columns():
 
 @pytest.mark.slow
 def test_without_compiling():
-    """CONTRIBUTING's way into a debugger: an octet that stayed one there overflowed, and gave wrong check digits."""
+    """The way into a debugger (docs/testing.md): an octet that stayed one there overflowed, and gave wrong check digits."""
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{__file__}::test_every_example"],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
