@@ -105,7 +105,10 @@ class External(NamedTuple):
 
 
 def _kind(value: object) -> object:
-    """All of an argument's type on which compiled code depends."""
+    """All of an argument's type on which compiled code depends.
+
+    It is looked at in each call: code that was compiled for octets would read beyond the end of an array of numbers.
+    """
     if isinstance(value, np.ndarray):
         flags: int = value.flags.num
         if not flags & _CONTIGUOUS:

@@ -226,6 +226,7 @@ def components(records: int, *pairs: Pair) -> Numbers:
     return parent
 
 
+# Not `scipy.sparse.csgraph`: where SciPy is installed, Numba loads `scipy.linalg` at each start, which takes 0.12 s.
 @compiled
 def _join_pairs(parent: Numbers, first: Numbers, other: Numbers) -> None:
     """Join components: `parent` has an earlier record of the component of each record, and itself for the first one."""

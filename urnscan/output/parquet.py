@@ -1,7 +1,8 @@
 """Parquet writer: the same octets for the same rows, however they arrive, and however many threads encode them.
 
 Row groups are independent. Each is encoded as a file of its own, in memory, by a thread; what they are is put into the
-file in their order. The octets are those that one writer of pyarrow would write.
+file in their order. The octets are those that one writer of pyarrow would write. That writer encodes one row group after
+the other in one thread, which was a third of the CPU time of a scan of text with many URNs.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Outside of records every tag is read, for the namespaces in scope. Inside a reco
 the name of the record, and markup that may hide such tags (comments, CDATA sections, processing instructions). No octet
 is searched twice, so the time is linear in any input.
 Each record is then parsed by itself (`xml_kinds`): where one is not well-formed, only this one is lost. There is no tree
-of the document, and no DTD is read.
+of the document, and no DTD is read. lxml does not cut the document, as it does not say at which octet an element begins.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The kernel: goes over a block of octets and appends what it finds to columns. Plain Python, compiled by Numba.
 
-Small functions become part of their callers, so a name costs nothing. With NUMBA_DISABLE_JIT=1 the same functions run
-in a debugger.
+One kernel serves all syntaxes, as a syntax is a table of roles. The columns are the arrays of the Arrow tables to come, so
+no match is copied. Small functions become part of their callers, so a name costs nothing. With NUMBA_DISABLE_JIT=1 the
+same functions run in a debugger.
 """
 
 from __future__ import annotations
@@ -129,6 +130,7 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
         if waits:
             break
         if urn.end == -1:
+            # Without `--rejects` this comparison is all that rejects cost.
             if rules.rejects:
                 status = _add_reject(block, start, urn.end, state, rules, rejects)
             at = start + (status == _GO_ON)

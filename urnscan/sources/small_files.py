@@ -1,7 +1,8 @@
 """Many files in one call: their sizes and times, and the octets of small ones.
 
-Compiled code calls the system without the GIL, which each call from Python would give up and wait for again. Small files
-are laid into one text as they are read; which of them are surely text is seen then, too.
+Compiled code calls the system without the GIL, which each call from Python would give up and wait for again: with two
+threads that takes longer than the reading. Small files are laid into one text as they are read; which of them are surely
+text is seen then, too.
 """
 
 from __future__ import annotations

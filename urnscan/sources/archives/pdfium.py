@@ -1,6 +1,7 @@
 """Processes in which pdfium reads PDFs: it may crash, and serves one thread alone.
 
-A process is used again for the next PDF. One that crashes, or is silent for too long, is replaced.
+A process starts in 0.15 s, as its script imports nothing of this package, and is used again for the next PDF. One that
+crashes, or is silent for too long, is replaced.
 """
 
 from __future__ import annotations
