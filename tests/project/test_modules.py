@@ -352,7 +352,7 @@ class TestNames:
         assert urnscan.__version__.count(".") == 2
 
     def test_docstrings_begin_with_their_subject(self):
-        """CONTRIBUTING, "Style": `help()` of a name is understood alone. "What follows …" or "It …" is not."""
+        """CONTRIBUTING, "Ways": `help()` of a name is understood alone. "What follows …" or "It …" is not."""
         pronouns = {
             "What",
             "That",
@@ -379,7 +379,7 @@ class TestNames:
         assert found == []
 
     def test_lengths(self):
-        """CONTRIBUTING, "Style": a module has at most 400 lines, a function 60 below its signature and docstring."""
+        """CONTRIBUTING, "Ways": a module has at most 400 lines, a function 60 below its signature and docstring."""
         found = [(module.name, lines) for module in modules() if (lines := module.lines) > 400]
         for module in modules():
             for node in ast.walk(module.tree):

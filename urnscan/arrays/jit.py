@@ -105,14 +105,12 @@ class External(NamedTuple):
 
 
 def _kind(value: object) -> object:
-    """All of an argument's type on which compiled code depends.
-
-    It is looked at in each call: code that was compiled for octets would read beyond the end of an array of numbers.
-    """
+    """All of an argument's type on which compiled code depends."""
     if isinstance(value, np.ndarray):
         flags: int = value.flags.num
         if not flags & _CONTIGUOUS:
             raise TypeError("compiled functions are for arrays without gaps")
+        # Each call asks for these: code compiled for octets would read beyond the end of an array of numbers.
         return value.dtype, value.ndim, flags & (_WRITABLE | _ALIGNED)
     if isinstance(value, tuple):
         return type(value), *map(_kind, value)

@@ -1,6 +1,5 @@
 """Object code of compiled functions: files that keep it, and calls of it without Numba, which is slow to import.
 
-To import Numba takes as long as a whole run on a small file takes without it.
 LLVM links the code. Python calls it through two small modules of Numba that are written in C; they are loaded alone. With a
 Numba that has other ones nothing is kept, and each process compiles what it calls.
 """

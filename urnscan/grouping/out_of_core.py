@@ -3,9 +3,6 @@
 Each batch of rows is parted by ranges of keys when it comes; it is not sorted yet. At the end one range after another
 is sorted and added up (`classes.py`), so most rows are sorted once. Rows that do not fit in memory wait in files, range
 by range. A range that is too large to be sorted at once is grouped in the same way again, with ranges of its own.
-
-This is not left to DuckDB: 12.4 million occurrences, nearly all different, take 7 to 8 s and 1.4 GB in a whole run here;
-with DuckDB 2.0, scanning and grouping alone took 24.5 s and 2.2 GB, with its memory limit set to 1 GB.
 """
 
 from __future__ import annotations
@@ -42,6 +39,8 @@ _Cut = tuple[int, int]
 """Neighbouring ranges: the first one, and the one behind the last one."""
 
 
+# Not left to DuckDB: a whole run with 12.4 million occurrences, nearly all different, takes 7 to 8 s and 1.4 GB. With
+# DuckDB 2.0, scanning and grouping alone took 24.5 s and 2.2 GB, with its memory limit set to 1 GB.
 @dataclass(eq=False)
 class Grouping:
     """Takes occurrences in the order of the inputs, and gives classes in the order of their keys.
