@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.first_run import run_first
 
-# Two profiles: `quick` is the default and draws the same examples each time, so that a failure is of the change at hand;
+# Two profiles: `core` is the default and draws the same examples each time, so that a failure is of the change at hand;
 # `--hypothesis-profile=full` draws twice as many, and others each time.
 # Neither has a deadline: how long an example takes says nothing on a machine that is busy otherwise.
 _UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-settings.register_profile("quick", _UNTIMED, derandomize=True, max_examples=20, stateful_step_count=10)
+settings.register_profile("core", _UNTIMED, derandomize=True, max_examples=20, stateful_step_count=10)
 settings.register_profile("full", _UNTIMED, max_examples=40, stateful_step_count=20)
-settings.load_profile("quick")
+settings.load_profile("core")
 
 
 def pytest_configure(config):
@@ -34,6 +34,20 @@ def pytest_collect_file(file_path):
     if file_path.name.startswith("test_"):
         return [each for each in collectors if not isinstance(each, DoctestModule)]
     return collectors
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Tiers: `full` has each test but those of `guard` and `spark`; `core` those of them that are not marked `full`.
+
+    In a file or class that is marked `full`, a test that is marked `core` is of both.
+    """
+    for item in items:
+        marks = {mark.name for mark in item.iter_markers()}
+        if not marks & {"guard", "spark"}:
+            if "full" not in marks:
+                item.add_marker("core")
+            item.add_marker("full")
 
 
 @pytest.fixture(scope="module")

@@ -67,7 +67,7 @@ def run(tmp_path):
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_what_is_kept_is_called_without_numba(run):
     """Start-up: Numba is half of it, and only the first run compiles."""
     first, second = run(), run()
@@ -75,24 +75,26 @@ def test_what_is_kept_is_called_without_numba(run):
     assert (first[1], second[1]) == ("Numba True", "Numba False")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_what_is_not_kept_is_compiled_behind_what_is(run):
     """Other types of arguments: Numba is loaded in a process that began without it."""
     run()
     assert run("more")[2] == "2"
 
 
+@pytest.mark.full
 def test_without_compilation(run):
     """In a debugger functions are plain Python."""
     assert run(NUMBA_DISABLE_JIT="1")[1] == "Numba False"
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_without_a_place_for_the_cache(run):
     """A machine on which nothing can be written compiles each time."""
     assert run(NUMBA_CACHE_DIR="/proc/nowhere")[0] == "2"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("decorator", [inner, inlined])
 def test_python_cannot_call_an_inner_function(decorator):
     """It has no entry for Python: such a call would end the process."""
@@ -200,6 +202,7 @@ def compiled_functions(tree):
 class TestSources:
     """A cached function is stale as soon as anything changes that became part of it, in whichever file it stands."""
 
+    @pytest.mark.full
     def test_the_list_is_complete(self):
         """Each file with a compiled function, and each file whose names such a function uses."""
         found = {"arrays/compiler.py", "arrays/jit.py"}
@@ -226,7 +229,7 @@ class TestSources:
             keys.add(source_key(tmp_path))
         assert len(keys) == len(SOURCES) + 1
 
-    @pytest.mark.slow
+    @pytest.mark.full
     def test_a_change_takes_effect(self, tmp_path):
         """A compiled function of another file calls the one that changes, and is in the cache."""
         source = "scanner/views/windows.py"
@@ -267,7 +270,7 @@ class TestSources:
         assert len(keys) == 3
 
 
-@pytest.mark.slow
+@pytest.mark.full
 class TestAnotherNumba:
     """A Numba with other private parts: each process compiles, and all works."""
 

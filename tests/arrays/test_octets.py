@@ -48,6 +48,7 @@ def told(octets, at, end, one, other):
     return may_hold(octets, at, end, one, other)
 
 
+@pytest.mark.full
 @given(TEXTS, st.integers(0, 300), st.integers(0, 80), st.booleans())
 def test_hunt(text, at, behind, is_dense):
     """In any case, at any place of a block, and nothing behind what is filled."""

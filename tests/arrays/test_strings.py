@@ -100,6 +100,7 @@ class TestArgsortPairs:
         check(pairs)
         check(pairs, len(long))
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         "shape",
         ["sorted", "reversed", "equal", "two values", "organ pipe", "saw", "sorted seconds", "long beginning", "deep"],
@@ -188,6 +189,7 @@ class TestCut:
 class TestVocabulary:
     """Which of some words a string is."""
 
+    @pytest.mark.full
     @given(st.lists(strings, unique=True, max_size=20), st.lists(strings, max_size=5))
     @example([b"O", b"_"], [b"o"])  # the slots of all three are the last: the next one is the first
     def test_plain_python(self, words, others):

@@ -16,7 +16,7 @@ from tests.sources.test_remote import Web
 
 from .conftest import Command, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 WARC = "a.warc.gz"
 RESPONSE = (
@@ -123,7 +123,6 @@ def test_failures_are_lines(archives):
     ]
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -17,7 +17,7 @@ from tests.support.oracle import SYNTAXES
 
 from .conftest import EXPECTED, Command, expected
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 CORPORA = Path(os.environ.get("URNSCAN_CORPORA") or Path(__file__).parents[3] / "shared" / "corpora")
 MAY_HOLD_URNS = re.compile(rb"urn:", re.IGNORECASE)

@@ -25,7 +25,7 @@ from tests.support.dumps import make_dump
 from .conftest import PATIENCE, wait_until
 from .test_terminal import Screen
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 ALL = ["-o", "clusters.parquet", "--deduplicated", "kept", "--report", "report.html"]
 OUTPUTS = ["clusters.parquet", "kept", "report.html"]
@@ -357,7 +357,7 @@ class TestDeduplicated:
         assert (urnscan.folder / "kept").read_bytes().count(b"\n\n") == 1
         assert clusters(urnscan, dump=(urnscan.folder / "kept").read_bytes()) == [1, 2]
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_marc_files_end_to_end(self, urnscan):
         """In the order in which they are named; what was there is replaced with --force."""
         half = len(BOOKS.records) // 2
@@ -598,7 +598,7 @@ class TestPolicy:
 class TestInputs:
     """1: done, but some records or inputs could not be read, each told in one line. 2: nothing could be done."""
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_what_is_no_dump(self, urnscan):
         """An empty file is one without records."""
         for name, octets in {
@@ -696,7 +696,7 @@ class TestInputs:
         assert (urnscan.folder / "kept").read_bytes() == good[0] + b'{"id": \n' * 25 + b'{"id"\n'
         assert [record for (record,) in urnscan.rows("clusters.parquet", "record")] == [*range(1, 50, 2), 1]
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_a_folder_of_other_files(self, urnscan):
         """All that are no dumps have one line, and a hundred damaged records are named; a line counts the rest."""
         for number in range(23):
@@ -720,7 +720,7 @@ class TestInputs:
         assert len(lines) == 1 + 99 + 1 + 2
         assert numbers_of(result) == (6, 5, 1, 4, 1 + 5 * 22 + 1)
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_a_record_that_is_damaged_and_a_dump_that_is_cut_off(self, urnscan):
         """MARC of which a record lacks its end; a compressed file that ends too early."""
         urnscan.write("a.mrc", b"".join([*BOOKS.records[:2], BOOKS.records[2][:200], *BOOKS.records[3:6]]))

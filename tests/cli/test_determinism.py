@@ -15,7 +15,7 @@ import pytest
 
 from .conftest import Command, Meddling
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 SCAN = [
     "-o",

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def scanned(urnscan):
     return urnscan
 
 
-@pytest.mark.quick
+@pytest.mark.core
 def test_lines(scanned):
     """A line for each class that differs; the exit status is that of diff."""
     result = scanned("diff", "old.parquet", "new.parquet", status=1)

@@ -13,7 +13,7 @@ import pytest
 
 from urnscan.tables.schemas import CLASSES, OCCURRENCES
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 BOTH = ["-o", "classes.parquet", "--occurrences", "occ.parquet"]
 OUTPUTS = ["classes.parquet", "occ.parquet"]
@@ -58,14 +58,14 @@ def one_line(result, *words):
 class TestInputs:
     """1: done, but some inputs failed, each named in one line on standard error. 2: nothing could be done."""
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_no_such_input_alone(self, urnscan):
         result = urnscan("nope.txt", *BOTH, status=2)
         assert any("nope.txt" in line for line in result.err.splitlines())
         assert result.out == b""
         assert urnscan.names() == []
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_no_such_input_among_good_ones(self, urnscan):
         urnscan.write("a.txt", b"urn:foo:a")
         urnscan.write("b.txt", b"urn:foo:b")
@@ -112,7 +112,7 @@ class TestInputs:
         assert result.said == ["urnscan: /proc/self/mem: Input/output error"]
         assert result.out == b"a.txt:1:urn:foo:a\n"
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_strict_ends_the_run_at_the_first_that_fails(self, urnscan):
         """Outputs exist only whole: here not at all."""
         urnscan.write("a.txt", b"urn:foo:a")
@@ -121,7 +121,7 @@ class TestInputs:
         assert "nope2" not in result.err
         assert urnscan.names() == ["a.txt"]
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_notes(self, urnscan):
         """Nothing was lost: status 0 with --strict, too; counted apart; twenty of a run are told one by one."""
         for number in range(23):
@@ -198,7 +198,7 @@ class TestOutputs:
     def _an_input(self, urnscan):
         urnscan.write("a.txt", b"urn:foo:a")
 
-    @pytest.mark.quick
+    @pytest.mark.core
     @pytest.mark.parametrize("option", ["-o", "--occurrences"])
     def test_one_that_exists_stays_as_it_is(self, urnscan, option):
         """An existing output is an error without `--force`."""
@@ -337,7 +337,7 @@ class TestOutputs:
 class TestStandardStreams:
     """Where what is printed cannot be written."""
 
-    @pytest.mark.quick
+    @pytest.mark.core
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
     @pytest.mark.parametrize("arguments", [["a.txt"], ["a.txt", "--json"], ["explain", "urn:foo:a"]], ids=" ".join)
     def test_a_full_disk_behind_standard_output(self, urnscan, arguments):
@@ -363,7 +363,7 @@ class TestStandardStreams:
         assert result.out == b"a.txt:1:urn:foo:a\n"
 
 
-@pytest.mark.quick
+@pytest.mark.core
 class TestUsage:
     """2: usage."""
 

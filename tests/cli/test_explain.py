@@ -149,7 +149,7 @@ class TestStandardInput:
 
     LINES = b"\xef\xbb\xbfurn:foo:a\r\n\n  nonsense \xff\n\t\n978-0-395-36341-6\nurn:isbn:0-395-36341-6"
 
-    @pytest.mark.quick
+    @pytest.mark.core
     @pytest.mark.parametrize("arguments", [[], ["-"]])
     def test_a_text_on_each_line(self, urnscan, arguments):
         """Blank lines are none, white space around a text is not its own, and a line that is no text ends nothing."""
@@ -201,7 +201,7 @@ class TestStandardInput:
 
 
 class TestStatus:
-    @pytest.mark.quick
+    @pytest.mark.core
     @pytest.mark.parametrize(
         ("text", "status"),
         [

@@ -18,7 +18,7 @@ import pytest
 
 from .conftest import PATIENCE, Meddling
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 OUTPUTS = ["classes.parquet", "occ.parquet", "rej.parquet"]
 ALL = ["-o", "classes.parquet", "--occurrences", "occ.parquet", "--rejects", "rej.parquet"]
@@ -51,7 +51,7 @@ class TestReading:
 
     MANY = 400_000  # lines, of 25 octets: more than is read with others, by one call of compiled code
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_an_error_in_the_midst(self, urnscan):
         urnscan.write("a.txt", lines(range(3)))
         urnscan.write("big.bin", lines(range(self.MANY)))
@@ -130,7 +130,7 @@ class TestDisk:
         octets = b"".join(b"urn:uuid:%032x urn:x\n" % (n * 0x9E3779B97F4A7C15**3 % 2**128) for n in range(20_000))
         urnscan.write("a.txt", octets)
 
-    @pytest.mark.quick
+    @pytest.mark.core
     @pytest.mark.parametrize("failing", [1, 2, 3])
     def test_all_outputs_or_none(self, urnscan, failing):
         """One that cannot be completed keeps back the others, which were to replace what is there."""
@@ -268,7 +268,7 @@ module.{name} = asked
 class TestSignals:
     """130 and 143 in every phase, with nothing left behind."""
 
-    @pytest.mark.quick
+    @pytest.mark.core
     @pytest.mark.parametrize(
         ("phase", "sent"),
         [

@@ -13,7 +13,7 @@ from tests.cli.conftest import URNSCAN, Command, environment_of, forked
 from tests.cli.test_terminal import screen  # noqa: F401 (a fixture)
 from tests.support.first_run import lay_first_run
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(1200)]
 
 SAMPLES = library.samples()
 COMMANDS = {

@@ -22,7 +22,7 @@ import pytest
 
 from tests.support.packed import tar, zipped
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 MIB = 1 << 20
 
@@ -59,7 +59,7 @@ class TestDamage:
         assert sum(count for (count,) in urnscan.rows("classes.parquet", "occurrence_count")) == len(found) + 1
         return result, found
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_checksum(self, urnscan):
         damaged = self.FIRST + with_wrong_crc(self.SECOND) + self.THIRD
         result, found = self.scan(urnscan, damaged)
@@ -68,7 +68,7 @@ class TestDamage:
         assert result.said == [f"urnscan: x.gz: the checksum of {where} is wrong: what was read of it may be damaged"]
         assert ", 1 failure" in result.summary
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_a_member_that_cannot_be_decoded(self, urnscan):
         """All that can be is given, to the octet."""
         deflate = zlib.compressobj(wbits=-15)
@@ -198,7 +198,7 @@ class TestDamage:
         result = urnscan("a!/x.zip", "z.txt", "--quiet", status=1)
         assert result.said[-1] == "urnscan: a!/x.zip: 80 more failures in it"
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_nothing_but_damage_is_2(self, urnscan):
         urnscan.write("x.gz", gzip.compress(b"urn:a:b")[:10])
         urnscan("x.gz", "-o", "classes.parquet", status=2)
@@ -258,7 +258,7 @@ class TestLimits:
         assert found == texts(range(len(found)))
         assert len(found) > 100_000 * 1_600_000 / len(text)
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_depth(self, urnscan):
         octets = b"urn:in:a"
         for _ in range(9):
@@ -288,7 +288,7 @@ class TestLimits:
 class TestPipes:
     """A stream may be compressed, too; and what is said slowly is not held back."""
 
-    @pytest.mark.quick
+    @pytest.mark.core
     @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
     def test_compressed(self, urnscan, compress):
         octets = compress(tar([("a", lines(range(500))), ("b", b"urn:a:b")]))

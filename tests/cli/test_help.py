@@ -144,6 +144,7 @@ print(*{"numba", "numpy", "pyarrow", "lxml", "pandas", "jinja2", "shtab", "tqdm"
 
 
 class TestWrongWords:
+    @pytest.mark.full
     @pytest.mark.parametrize(
         ("words", "said"),
         [

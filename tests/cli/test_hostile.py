@@ -33,7 +33,7 @@ from urnscan.run.options import Options
 
 from .conftest import MEASURED, URNSCAN
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 MIB = 1 << 20
 NAME = "e\x1b[31mred\x1b]0;t\x07\nurnscan: 9 failed\r\u202e\u2028\x9b1m"
@@ -203,7 +203,7 @@ def named(urnscan):
 class TestNames:
     """Of files, members, addresses, tables, columns and records: an occurrence is a line, a failure is one, and none commands."""
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_lines(self, urnscan, named):
         result = urnscan(*named, "--quiet", status=1)
         out = result.out.decode()
@@ -293,7 +293,7 @@ def test_entities_of_xml(urnscan):
     server.close()
 
 
-@pytest.mark.quick
+@pytest.mark.core
 def test_links_in_circles(urnscan):
     """With `--follow`, in a tree where every folder leads to every other: it ends, with each file once a way."""
     for name in "abc":

@@ -17,7 +17,7 @@ from urnscan.output.places import SHARDS_SUFFIX
 
 from .conftest import PATIENCE, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 BOTH = ["-o", "classes.parquet", "--occurrences", "occ.parquet"]
 OUTPUTS = ["classes.parquet", "occ.parquet"]
@@ -159,7 +159,7 @@ class TestInterruption:
         assert lines[0] == b"fifo:1:urn:foo:0\n"
         assert [line for line in lines[:-1] if not re.fullmatch(rb"fifo:\d+:urn:foo:\d+\n", line)] == []
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_leaves_an_output_of_last_time_as_it_was(self, urnscan, endless):
         """Also one that was to be replaced."""
         for name in OUTPUTS:

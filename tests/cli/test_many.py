@@ -12,7 +12,7 @@ from tests.support.dumps import make_dump
 
 from .test_terminal import Screen
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 NAMES = ["a.txt", "d/b.txt", "d/é.txt", "d/[x]*.txt", " spaces "]
 
@@ -46,7 +46,7 @@ class TestLists:
         urnscan.write("one\ntwo", b"urn:x-y:z")
         assert urnscan.printed("--files-from", "-", stdin=b"a.txt\0one\ntwo\0") == [*of(0), "one\\ntwo:1:urn:x-y:z"]
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_beside_arguments(self, urnscan):
         """The arguments come first, and each input counts once."""
         assert urnscan.printed("d/b.txt", "--files-from", "-", stdin=b"a.txt\nd/b.txt\na.txt\n") == of(1, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow.parquet as pq
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def scanned(urnscan):
     return urnscan
 
 
-@pytest.mark.quick
+@pytest.mark.core
 def test_merge(scanned):
     """Classes and occurrences; the summary tells what was merged."""
     result = scanned("merge", "a.parquet", "b.parquet", "-o", "all.parquet")

@@ -8,7 +8,7 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 NAMES = "urn:isbn:1 urn:nbn:de:1 URN:NBN:de-2 urn:nbn:den:1 urn:nbn:fi-1 urn:x-a:1 urn:issn:1 urn:isbn:1,".split()
 NO_SUCH = "no such namespace is registered"
@@ -27,7 +27,7 @@ def scanned(urnscan):
     return scan
 
 
-@pytest.mark.quick
+@pytest.mark.core
 def test_a_list_and_its_summary(scanned):
     """Each namespace in any case; `nbn:de` with what it parts from; then `--not-nid` takes away."""
     found, result = scanned("--nid", "ISBN,nbn:de", "--nid", "x-*", "--not-nid", "nbn:de:")
@@ -72,14 +72,14 @@ def test_printed(scanned, option):
         assert some == [line for line in lines if "nbn:" in line.lower()] != []
 
 
-@pytest.mark.parametrize("name", [pytest.param("a b", marks=pytest.mark.quick), "", "isbn,,issn", "urn"])
+@pytest.mark.parametrize("name", [pytest.param("a b", marks=pytest.mark.core), "", "isbn,,issn", "urn"])
 def test_what_cannot_be_is_refused(scanned, name):
     for option in ("--nid", "--not-nid"):
         (line,) = scanned.command("a.txt", option, name, status=2).err.splitlines()
         assert line.startswith(f"urnscan: {option}")
 
 
-@pytest.mark.quick
+@pytest.mark.core
 def test_what_is_not_registered_is_told(scanned):
     """It is no error: one line tells, with what may be meant. Of `x-…`, and of several at once, nothing is said."""
     found, result = scanned("--nid", "isbm,x-a,schemas-*,isbn", "--not-nid", "foo:bar")

@@ -36,6 +36,7 @@ def offline(urnscan_of_module, tmp_path_factory):
     return run
 
 
+@pytest.mark.full
 def test_without_the_network(offline):
     """What each of the commands does with files."""
     for words in (

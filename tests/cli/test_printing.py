@@ -12,7 +12,7 @@ import pytest
 from tests.cli.test_terminal import Screen
 from tests.support.packed import tar
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 COLOURED = "\x1b[35ma.txt\x1b[m\x1b[36m:\x1b[m\x1b[32m1\x1b[m\x1b[36m:\x1b[m\x1b[1;31murn:foo:a\x1b[m"
 
@@ -39,7 +39,7 @@ class TestColours:
         yield screen
         screen.close()
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_on_a_terminal(self, urnscan, screen):
         urnscan("a.txt", "--quiet", stdout=screen.line)
         assert screen.text == f"{COLOURED}\r\n"
@@ -67,7 +67,7 @@ class TestColours:
 
 
 class TestCount:
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_sources_without_any_have_0(self, inputs):
         """As `grep -c`: an archive is one source, an input that cannot be read has no line."""
         assert inputs.printed("d", "nope", "--count", status=1) == [
@@ -101,7 +101,7 @@ class TestCount:
 
 
 class TestSources:
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_only_those_with_an_occurrence(self, inputs):
         assert inputs.printed("d", "--list-sources") == ["d/1.txt", "d/3.tar", "d/4.txt"]
 
@@ -113,7 +113,7 @@ class TestSources:
 
 
 class TestUnique:
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_most_frequent_first_then_by_name(self, inputs):
         result = inputs("d", "--unique", "--trim")
         assert result.out.decode().splitlines() == [
@@ -168,7 +168,7 @@ class TestCanonical:
 class TestContext:
     """`-C N`: the inputs are read again for the characters around each occurrence."""
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_characters_on_both_sides(self, urnscan):
         """Characters, not lines, in one line; whatever an input is kept in, also members of one name."""
         urnscan.write("a.txt", "ä see\nurn:foo:a\tand urn:foo:b".encode())
@@ -213,7 +213,7 @@ class TestContext:
 class TestStream:
     """`-o -`: a table goes to standard output, and no file is called `-`."""
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_parquet_is_that_of_a_file(self, inputs):
         inputs("d", "-o", "c.parquet")
         result = inputs("d", "-o", "-")
@@ -277,7 +277,7 @@ class TestStream:
         assert inputs.names() == ["d"]
 
 
-@pytest.mark.quick
+@pytest.mark.core
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -10,7 +10,7 @@ import pytest
 
 from urnscan.scanner.views import KINDS
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 TEXT = (
     b"<a href='https://resolver.example/?urn=urn%3Anbn%3Ade%3A101%3A1-2&x=y'>1</a>\n"
@@ -36,7 +36,7 @@ BESIDES = {"markup": ["entities"]}
 
 
 class TestRecover:
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_all(self, urnscan):
         urnscan.write("a.html", TEXT)
         urnscan("a.html", "--recover", "all", "-o", "c.parquet", "--occurrences", "occ.parquet")

@@ -7,7 +7,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 TEXTS = {"a.txt": b"urn:cen.eu:x <urn:a:b> urn:isbn", "b.txt": b"\nurn:a:b%4"}
 TEXTS_OF_REJECTS = [("urn:cen.eu:x",), ("urn:isbn",), ("urn:a:b%4",)]
@@ -28,7 +28,7 @@ class TestRejects:
         assert result.summary.startswith("urnscan: 2 inputs, 41 octets, 2 occurrences, 3 rejects, ")
         assert urnscan.rows("r.parquet", "text") == TEXTS_OF_REJECTS
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_beside_the_others(self, urnscan):
         result = urnscan("texts", "-o", "c.parquet", "--occurrences", "o.parquet", "--rejects", "r.parquet")
         assert ", 2 occurrences, 1 class, 3 rejects, " in result.summary

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import Command
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 TEXT = b"urn:isbn:0-395-36341-1 URN:ISBN:0-395-36341-1, urn:isbn:0-395-36341-6 urn:foo:a"
 HOSTILE = "<script>alert(1)<\u202escript>.txt"
@@ -54,7 +54,6 @@ def page(urnscan, name="r.html"):
 class TestName:
     """A page is HTML: a name that says something else is refused; a name without a suffix says nothing else."""
 
-    @pytest.mark.quick
     @pytest.mark.parametrize("name", ["r.pdf", "r.html.xz", "r.md.gz", "r.2026"])
     def test_of_another_form(self, scanned, name):
         result = scanned("report", "c.parquet", "-o", name, status=2)
@@ -74,7 +73,7 @@ class TestName:
 
 
 class TestReport:
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_what_it_says(self, scanned):
         result = scanned("report", "c.parquet", "--occurrences", "o.parquet", "-o", "r.html")
         assert re.fullmatch(r"urnscan: 5 occurrences, 3 classes, \d+\.\d s -> r\.html\n", result.err)

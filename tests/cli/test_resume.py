@@ -22,7 +22,7 @@ from tests.sources.test_remote import Web
 
 from .conftest import PATIENCE, Command, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 CLASSES, OCCURRENCES = ["-o", "classes.parquet"], ["--occurrences", "occ.parquet"]
 OUTPUTS = [*CLASSES, *OCCURRENCES, "--rejects", "rej.parquet"]
@@ -393,7 +393,6 @@ class TestEnds:
         assert earlier(urnscan(*COMMAND, "--resume")) == octets[0]
         check(urnscan, plain)
 
-    @pytest.mark.quick
     @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
     def test_without_it_when_it_was_short(self, urnscan, sent):
         write_inputs(urnscan.folder)

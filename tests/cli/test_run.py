@@ -22,7 +22,7 @@ from tests.support.oracle import SYNTAXES
 
 from .conftest import EXPECTED, PATIENCE, expected, is_summary
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 TEXTS = {
     "texts/a.txt": b"urn:foo:a%2c urn:Foo:a%2C\n\nurn:isbn:0395363411 URN:urn-1:z",
@@ -122,7 +122,7 @@ def read_with_polars(path):
 readers = pytest.mark.parametrize("read", [read_with_pyarrow, read_with_pandas, read_with_duckdb, read_with_polars])
 
 
-@pytest.mark.quick
+@pytest.mark.core
 class TestTables:
     """`CLASSES.parquet` and `OCCURRENCES.parquet`, column by column."""
 
@@ -243,7 +243,7 @@ class TestTables:
 class TestPrinting:
     """Without an output, occurrences go to standard output."""
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_source_line_text_as_grep_prints_them(self, urnscan):
         write_texts(urnscan, b_txt=b"\n\nurn:foo:B%2c. urn:foo:C\r\n", a_txt=b"URN:foo:A")
         assert urnscan.printed("b.txt", "./a.txt") == [
@@ -253,7 +253,7 @@ class TestPrinting:
         ]
         assert urnscan.names() == ["a.txt", "b.txt"]
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_json_has_the_columns_of_the_occurrence_table(self, urnscan):
         """And the octet that ended the URN twice: as a character, and as the number of the table."""
         write_texts(urnscan, a_txt=b"urn:foo:B%2c. urn:foo:C")
@@ -276,7 +276,7 @@ class TestPrinting:
         printed = [json.loads(line)["resolver"] for line in urnscan.printed("a.txt", "--json")]
         assert printed == [None, "[::1]", "$(x)!%22%5c"]
 
-    @pytest.mark.quick
+    @pytest.mark.core
     @pytest.mark.parametrize("options", [[], ["--json"]])
     def test_head_ends_it_quietly(self, urnscan, options):
         """`| head` ends quietly, with far more to print than a pipe holds."""
@@ -319,7 +319,7 @@ class TestInputs:
         with path.open("rb") as file:
             assert len(urnscan.printed(stdin=file)) == 1000
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_a_folder_is_walked_sorted_and_links_in_it_are_not_followed(self, urnscan):
         for name in ("d/b.txt", "d/a/z.txt", "d/.hidden", "d/Z.txt", "d/a.txt"):
             urnscan.write(name, b"urn:foo:x")
@@ -414,7 +414,7 @@ class TestEncodings:
 
     TEXT = "\nÜ urn:foo:ä €urn:foo:b\n"
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_a_byte_order_mark_is_enough(self, urnscan):
         """Offsets are octets of the text as UTF-8, without the mark."""
         codecs = ["utf-16-be", "utf-16-le", "utf-32-be", "utf-32-le"]
@@ -599,7 +599,7 @@ def without_seconds(summary):
 class TestSummary:
     """At the end one summary line: inputs, octets, occurrences, classes, seconds, failures, outputs."""
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_every_number_in_it(self, urnscan):
         for number in range(3):
             urnscan.write(f"d/{number}", b"urn:foo:x URN:foo:x urn:foo:y " + b" " * 970)
@@ -634,7 +634,7 @@ class TestSummary:
         urnscan.write("a", "urn:foo:x ä".encode("utf-16"))
         assert "1 input, 12 octets, 1 occurrence" in urnscan("a").summary
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_a_hint_where_trimming_would_change_something(self, urnscan):
         """A run that did not trim counts the occurrences that would have changed, in one line with the option's name."""
         urnscan.write("a", b"urn:foo:x, urn:foo:y urn:foo:z. urn:foo:a;urn:foo:b")
@@ -647,7 +647,7 @@ class TestSummary:
         _, hint = urnscan("b", "-o", "b.parquet").err.splitlines()
         assert hint.endswith("; --trim cuts that off (2 names fit their namespaces only then)")
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_a_hint_where_rfc_2141_takes_components_for_the_name(self, urnscan):
         """Such occurrences are counted in one line with the option that sets them apart, and in the metadata."""
         texts = [f"urn:isbn:0395363411{end}" for end in ("", "?+r", "?=q", "#p2", "#", "?page", "?=", "?+/r")]
@@ -668,7 +668,7 @@ class TestSummary:
         assert result.out == b"a:1:urn:foo:x,\n"
 
 
-@pytest.mark.quick
+@pytest.mark.core
 class TestHelp:
     def test_version(self, urnscan):
         from urnscan import __version__

@@ -16,7 +16,7 @@ import pytest
 
 from .conftest import PATIENCE, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 BAR = re.compile(r"\d\.?\d*[kMG]?B\b|B/s")
 """What only a progress bar says: octets with a unit, octets a second."""
@@ -73,7 +73,7 @@ def screen():
 class TestNoInput:
     """None, and standard input a terminal: nobody means to type URNs."""
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_says_what_to_do(self, urnscan, screen):
         result = urnscan(stdin=screen.line, status=2)
         (line,) = result.err.splitlines()
@@ -104,7 +104,6 @@ class TestProgress:
         for number in range(20):
             urnscan.write(f"d/{number}.txt", b"urn:foo:x " + b" " * 100_000)
 
-    @pytest.mark.quick
     @pytest.mark.parametrize("options", [["-o", "classes.parquet"], []], ids=["written", "printed to a file"])
     def test_a_bar_of_octets_with_rate_and_time(self, urnscan, screen, options):
         """Bytes, rate, and the time that is left, as the size is known."""
@@ -161,7 +160,7 @@ class TestProgress:
         assert any(line.startswith("urnscan: 20 inputs, ") for line in screen.lines)
         assert not any("scanning" in line for line in screen.lines)
 
-    @pytest.mark.quick
+    @pytest.mark.core
     def test_occurrences_on_the_same_terminal_stand_above_the_bar(self, urnscan, screen):
         urnscan("d", stdout=screen.line, stderr=screen.line)
         *printed, summary = screen.lines

@@ -204,6 +204,7 @@ def test_only_the_aspects_that_are_wanted():
     assert len(rules_of(ASPECTS)) == len(RULES)
 
 
+@pytest.mark.full
 @given(st.data())
 def test_each_kind_of_work_is_found_by_the_words_that_hint_at_it(data):
     """A pattern of `kinds` is searched only where a word begins with one of its literals: no title that fits is missed."""

@@ -63,6 +63,7 @@ def test_records_read_together(records, fields, keys, described):
     assert together[1:] == singly[1:]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["marc", "unimarc", "marcxml"])
 @pytest.mark.parametrize("fields", [False, True])
 def test_dumps_read_together(kind, fields):

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,6 +60,7 @@ def clusters_of(result, units):
     return as_sets(label.values(), list(label))
 
 
+@pytest.mark.full
 @given(
     found=st.lists(components(), min_size=1, max_size=4),
     data=st.data(),

@@ -94,7 +94,7 @@ def test_a_dump_that_changes_meanwhile_ends_the_run(dump, tmp_path, monkeypatch)
     assert not (tmp_path / "page.html").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_out_of_a_pipe(dump, tmp_path):
     """The command shows records that come from standard input, too."""
     command = [sys.executable, "-m", "urnscan", "dedup", "-", "--fields", "--review", "page.html"]

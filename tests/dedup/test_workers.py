@@ -25,7 +25,7 @@ def dumps(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_processes_change_nothing(dumps, tmp_path):
     """docs/reference/dedup.md, Time and memory: rows, counts, failures and the written dumps are the same."""
     found, copies = {}, {}
@@ -44,7 +44,7 @@ def test_processes_change_nothing(dumps, tmp_path):
     assert ours == theirs
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_process_that_dies(dumps, monkeypatch):
     """As where memory runs short: one line, and no result of a part."""
     monkeypatch.setattr(workers, "_SERVE", "raise SystemExit(9)")
@@ -69,7 +69,7 @@ def doubtful(tmp_path, monkeypatch):
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_processes_compare_as_one_does(doubtful):
     """docs/reference/dedup.md, Time and memory: who compares descriptions changes no cluster and no reason."""
     found = {jobs: urnscan.deduplicate(doubtful, fields=True, jobs=jobs) for jobs in (1, 2, 3)}
@@ -80,7 +80,7 @@ def test_processes_compare_as_one_does(doubtful):
         assert found[jobs].report.apart == found[1].report.apart
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_process_that_dies_while_it_compares(doubtful, monkeypatch):
     """It has read its records, and then memory runs short: one line as well."""
     dying = "from urnscan.dedup import parts, workers; parts.rules_of = lambda _: workers.os._exit(9)"
@@ -89,7 +89,7 @@ def test_a_process_that_dies_while_it_compares(doubtful, monkeypatch):
         urnscan.deduplicate(doubtful, fields=True, jobs=2)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_modules_of_the_working_folder_are_not_taken(dumps, tmp_path, monkeypatch):
     """A user's `queue.py` beside the dump ended the processes, which imported it in place of Python's own."""
     (tmp_path / "queue.py").write_text("raise SystemExit(9)")
@@ -97,7 +97,7 @@ def test_modules_of_the_working_folder_are_not_taken(dumps, tmp_path, monkeypatc
     assert urnscan.deduplicate(dumps, exclude="*.py", jobs=2).report.duplicates > 2
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_script_without_a_guard(tmp_path):
     """Processes do not run the script of the caller again: it needs no `if __name__ == "__main__"`."""
     dump = make_dump("marc", 1, 60)

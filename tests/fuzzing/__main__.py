@@ -147,6 +147,8 @@ def _stateful(name: str, seconds: int, folder: Path) -> Result:
                     "pytest",
                     "-q",
                     "-x",
+                    "-m",
+                    "full",
                     "--timeout=0",  # a test is as long as its examples
                     "--hypothesis-profile=full",
                     *_files(ROOT / "tests" / "property", "test_stateful_*.py"),

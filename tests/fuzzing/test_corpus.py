@@ -49,14 +49,14 @@ def test_corpora_are_small():
     assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < _MOST_OCTETS
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_without_compiling():
     """In plain Python NumPy warns of what overflows; nothing does."""
     lines = run(*COMPILED, "--replay", NUMBA_DISABLE_JIT="1")
     assert [line.partition(":")[0] for line in lines] == COMPILED
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.timeout(1200)
 def test_no_index_is_out_of_bounds(tmp_path):
     """Compiled code looks at no octet that is not its own. (Compiling it anew takes a while, without LLVM's passes less.)"""
@@ -64,7 +64,7 @@ def test_no_index_is_out_of_bounds(tmp_path):
     assert [line.partition(":")[0] for line in lines] == COMPILED
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["urls", "parse", "kernel-python"])
 def test_the_fuzzer_runs(tmp_path, name):
     """It is given the corpus, and goes on from there."""

@@ -262,6 +262,7 @@ class TestOutOfCore:
     def test_nothing(self, tmp_path):
         assert all_rows(grouped([], tmp_path)) == []
 
+    @pytest.mark.full
     @pytest.mark.parametrize("jobs", [1, 2, 5])
     @pytest.mark.parametrize("memory", [1, 150_000, 10**9])
     def test_many_runs(self, small, tmp_path, jobs, memory):
@@ -325,6 +326,7 @@ class TestOutOfCore:
         assert row["spelling_count"] > 200
         assert len(row["spellings"]) == 100
 
+    @pytest.mark.full
     @pytest.mark.parametrize("memory", [1, 10**9])
     def test_long_urns(self, small, tmp_path, memory):
         """Semantics §3: memory is bounded. What is grouped at once is bounded in octets, not in rows."""

@@ -131,6 +131,7 @@ class TestAnyRecords:
         again = rows_of(*data.draw(st.permutations(dumps)))
         assert clusters_of(again) == clusters_of(rows)
 
+    @pytest.mark.full
     @given(found=records)
     def test_none_is_plain_components(self, tmp_path_factory, found):
         """`agree="none"`: clusters are the components of the default, whatever the records describe."""

@@ -412,6 +412,7 @@ class TestDuckDB:
         assert connection.sql(query).fetchall() == [(5_000, 50_000)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("module", "library"), [("polars", "Polars"), ("duckdb", "DuckDB")])
 def test_a_library_that_is_not_there(module, library):
     """One line that says what to install."""
@@ -421,6 +422,7 @@ def test_a_library_that_is_not_there(module, library):
     assert done.stderr.splitlines()[-1] == says
 
 
+@pytest.mark.full
 def test_pandas_is_loaded_on_purpose():
     """`import urnscan` alone registers nothing."""
     code = (

@@ -27,6 +27,7 @@ print(*sorted({entry.__module__ for entry in entries}))
 """
 
 
+@pytest.mark.full
 def test_all_functions_are_used():
     """A new compiled function has to be part of what is compiled ahead."""
     done = subprocess.run([sys.executable, "-c", USED], capture_output=True, check=True, text=True)
@@ -47,12 +48,14 @@ print(*sorted(entry.__name__ for entry in gc.get_objects() if isinstance(entry, 
 """
 
 
+@pytest.mark.full
 def test_half_of_the_functions_needs_none_of_the_others():
     """A second process compiles them beside the first one, so nothing may be compiled in both."""
     done = subprocess.run([sys.executable, "-c", HALF], capture_output=True, check=True, text=True)
     assert done.stdout == "_judge _look_up _write_forms hunt\n"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("script", "functions"), [("print(); print()", 2), ("raise SystemExit(9)", 0)])
 def test_a_second_process_compiles_where_nothing_is_kept(monkeypatch, script, functions):
     """If it fails, nothing is lost: here all is kept anyway."""
@@ -114,7 +117,7 @@ class TestNotice:
         object_code.mark_complete()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("session", "shown"), [("import sys; sys.ps1 = ''; sys.stderr.isatty = lambda: True", 3), ("", 0)]
 )

@@ -47,7 +47,7 @@ class TestClusters:
 
     @every_format
     @pytest.mark.parametrize("fields", [False, True], ids=["everything", "fields"])
-    @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.full)])
     def test_as_they_were_planted(self, tmp_path, format_, fields, seed):
         dump = make_dump(format_, seed, 60, fields=fields)
         found = deduplicate(tmp_path, dump, fields=fields)
@@ -233,6 +233,7 @@ class TestDeduplicated:
             record for record, row in zip(dump.records, found.clusters.to_pylist(), strict=True) if row["kept"]
         ]
 
+    @pytest.mark.full
     @pytest.mark.parametrize("format_", XML)
     def test_xml_through_lxml(self, tmp_path, format_):
         dump = make_dump(format_, 2, 40)

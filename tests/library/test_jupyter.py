@@ -327,6 +327,7 @@ def run(*sources):
 class TestKernel:
     """In a real one."""
 
+    @pytest.mark.full
     def test_outputs(self):
         pytest.importorskip("ipywidgets")
         setup, shown, error, wrong, compiled, more, bar, without = run(

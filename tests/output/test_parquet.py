@@ -89,6 +89,7 @@ class TestSameOctets:
             written.append(path.read_bytes())
         assert len(set(written)) == 1
 
+    @pytest.mark.full
     def test_default_row_group(self, tmp_path):
         """Groups and pages have a fixed size, however many batches there are."""
         total = 300_000

@@ -57,6 +57,7 @@ class TestRemote:
         assert self.table(s3, "no/such/folder/out.parquet").to_pylist() == rows_of(range(10)).to_pylist()
         assert list(tmp_path.iterdir()) == []
 
+    @pytest.mark.full
     def test_the_octets_are_those_of_a_local_one(self, s3, tmp_path):
         with incompressible(400_000) as (schema, batch):  # several parts of an upload
             write("s3://bucket/out.parquet", [batch], schema)
@@ -128,6 +129,7 @@ class TestRemote:
             with pytest.raises(FatalError, match=r"out\.parquet: cannot be written: there is no such bucket$"):
                 file.commit(METADATA)
 
+    @pytest.mark.full
     @pytest.mark.parametrize("key", ["enc/a%20b", "enc/a b", "ü ä#?", "a+b", "100%", "[1]*"])
     def test_the_path_is_the_key_as_it_is(self, s3, key):
         """Outputs `a%20b` and `a b` are two objects, as inputs are."""
@@ -138,6 +140,7 @@ class TestRemote:
             ParquetOutput(f"s3://bucket/{key}", SCHEMA)
         assert str(caught.value) == f"s3://bucket/{key}: exists already; force=True replaces it"
 
+    @pytest.mark.full
     @pytest.mark.parametrize("size", [1_000, 400_000])
     def test_an_upload_that_fails_half_way(self, s3, tmp_path, monkeypatch, size):
         """A server that takes the first octets and then no more: nothing appears, the old object stays."""
@@ -165,6 +168,7 @@ class TestRemote:
         with pytest.raises(FatalError, match="exists already"):
             ParquetOutput(f"file://{tmp_path}/a%20b.parquet", SCHEMA)
 
+    @pytest.mark.full
     def test_other_stores(self):
         fsspec = pytest.importorskip("fsspec")
         system = fsspec.filesystem("memory")

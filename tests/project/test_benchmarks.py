@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -29,7 +28,7 @@ def command(script, *words):
     return done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_suite(tmp_path):
     """The command makes its texts in an empty folder, and writes the tables, the numbers and the pictures."""
     pytest.importorskip("matplotlib")
@@ -54,7 +53,7 @@ def test_suite(tmp_path):
         assert ET.parse(folder / picture).getroot().tag.endswith("svg")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_compare(tmp_path):
     """Two recordings of one version are equal, whatever --jobs; a changed output is shown, and fails unless it is allowed."""
     old, new, allow = tmp_path / "old", tmp_path / "new", tmp_path / "allow"
@@ -86,7 +85,7 @@ def test_compare(tmp_path):
     assert re.search(r"^classes.parquet +0 +0 +1$", told, re.MULTILINE)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_memory(tmp_path):
     """What is found in the stream is what was drawn, from standard input and from a file."""
     pytest.importorskip("matplotlib")
@@ -97,22 +96,7 @@ def test_memory(tmp_path):
     assert (tmp_path / "memory" / "memory.svg").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_growth(tmp_path):
-    """All names are different with `--classes 0`, and the largest size of the temporary files is told."""
-    pytest.importorskip("matplotlib")
-    told = command("memory.py", tmp_path, "--sizes", "5MB,10MB", "--classes", 0, "--memory", "1MB")
-    assert "| CPU a GB at most" not in told
-    (small, large) = json.loads((tmp_path / "memory" / "results.json").read_text())["measured"]
-    assert small["corpus"] == large["corpus"] == "all different"
-    for text, urns in ((small, 62_500), (large, 125_000)):
-        (found,) = text["results"]
-        assert found["matches"] == found["classes"] == urns
-        assert 0.3 < found["temporary_octets"] / text["octets"] < 3
-
-
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("script", ["forms.py", "dedup.py"])
 def test_other_runs(tmp_path, script):
     """Every contender of a form and of a dump finds as much as urnscan, and the results are kept as numbers, with their targets."""
@@ -136,7 +120,7 @@ def test_other_runs(tmp_path, script):
         assert min(each["results"][0]["peak_octets"] for each in data["measured"]) > 50_000_000
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="pins processes to cores")
 def test_cores(tmp_path):
     """The stages of a run on one core and on two are told, and what is estimated from them."""
@@ -145,20 +129,7 @@ def test_cores(tmp_path):
     assert rows == ["start", "scan", "ranges", "classes", "encoding", "file", "rest", "at best", "as from one to two"]
 
 
-def test_estimates_follow_amdahl():
-    """The serial part stays, and the rest is divided; at best the serial part is what one thread always does."""
-    from cores import estimate_rows, stages
-
-    told = (
-        b"urnscan: start  1.00 s CPU\nurnscan: scan  6.00 s CPU  6.00 s  1 octet\nurnscan: file  0.50 s CPU  0.50 s\n"
-    )
-    told += b"urnscan: rest  0.50 s CPU\nurnscan: all  8.00 s CPU  9.00 s\n"
-    text = {"corpus": "dense", "one": {"seconds": 8.0, "stages": stages(told)}, "two": {"seconds": 6.0}}
-    best, measured = estimate_rows(text)
-    assert best[2:] == ["8.00 s", "6.00 s", "3.50 s", "2.75 s", "2.38 s"]
-    assert measured[2:] == ["8.00 s", "6.00 s", "5.00 s", "4.50 s", "4.25 s"]
-
-
+@pytest.mark.full
 def test_made_up_texts():
     """`pieces` tells how many URNs it made, and makes the same again; earlier results were measured on the same text."""
     from corpora import DENSITIES, pieces
@@ -169,20 +140,6 @@ def test_made_up_texts():
         assert len(URN.findall(text.encode())) == sum(counts)
         assert hashlib.sha256(text.encode()).hexdigest().startswith(digest)
         assert list(pieces(200_000, DENSITIES[kind])) == list(zip(texts, counts, strict=True))
-
-
-@pytest.mark.parametrize(("octets", "classes"), [(80, 1), (4_000_079, 300), (1_400_000, 10**6)])
-def test_stream(octets, classes):
-    """A line is a URN, and as many names are drawn as are in it, whatever their spelling."""
-    from stream import LINE, lines
-
-    drawn = np.zeros(classes, bool)
-    text = b"".join(block.tobytes() for block in lines(octets, classes, drawn))
-    assert len(text) == octets // LINE * LINE
-    urns = URN.findall(text)
-    assert len(urns) == octets // LINE
-    assert len({urn.lower() for urn in urns}) == drawn.sum()
-    assert classes > 10_000 or len(set(urns)) > drawn.sum() or octets == 80
 
 
 def result(name, seconds, matches=7, failure=""):
@@ -198,69 +155,7 @@ def measured(kind, octets, *results):
     return Measured(Corpus(kind, Path("text"), octets), list(results), [])
 
 
-def test_targets():
-    """Reached or not is computed: at most for a ratio to a peer, at least for workers, and of the largest text of the newest run."""
-    from targets import rows
-
-    pipe, ours = "rg -oai | sort | uniq -c", "urnscan, whole job"
-    small = measured("dense", 10**6, result(ours, 9), result(pipe, 1)).json()
-    workers = result("urnscan -j 1", 3.7), result("urnscan -j 2", 2)
-    large = measured("dense", 10**9, result(ours, 50), result(pipe, 100), *workers).json()
-    many = measured("many", 10**8, result(ours, 3), result("rg -oai", 1)).json()
-    found = {(row[0], row[1]): row[2:] for row in rows([[small, large], [small, many]])}
-    assert found["dense", f"time at most 0.5 of `{pipe}`"] == ["0.50", "CPU 0.50", "reached"]
-    assert found["a second worker, dense", "time at least 1.8 of `urnscan -j 2`"] == ["1.85", "CPU 1.85", "reached"]
-    assert found["100,000 small files", "time at most 2 of `rg -oai`"] == ["3.00", "CPU 3.00", "**not reached**"]
-    assert found["sparse", "time at most 3 of `cat`"] == ["-", "-", "not measured"]
-    (told,) = (row for row in rows([[small]]) if row[1] == f"time at most 0.5 of `{pipe}`")
-    assert told[2:] == ["9.00", "CPU 9.00", "**not reached**, but at 1 MB instead of 1,000 MB"]
-
-
-def test_targets_of_growth_and_memory():
-    """CPU time a GB is compared with that on the smallest text, temporary files with the input, memory with MB."""
-    from targets import rows
-
-    def grown(octets, seconds):
-        told = measured("all different", octets, result("urnscan, whole job", seconds)).json()
-        told["results"][0]["temporary_octets"] = octets * 6 // 5
-        return told
-
-    memory = measured("many marc", 6 * 10**9, result("urnscan dedup --fields", 1)).json()
-    found = {row[1]: row[2:] for row in rows([[grown(10**9, 10), grown(9 * 10**9, 108)], [memory]])}
-    assert found["CPU a GB at most 1.1 of that on the smallest text"] == ["1.20", "time 1.20", "**not reached**"]
-    assert found["temporary disk at most 1.1 of the input"] == ["1.20", "-", "**not reached**"]
-    assert found["memory at most 1500 MB"] == ["10.00", "-", "reached"]
-    alone = {row[1]: row[2:] for row in rows([[grown(10**9, 10)]])}
-    assert alone["CPU a GB at most 1.1 of that on the smallest text"] == ["-", "-", "not measured"]
-
-
-def test_targets_can_be_measured(tmp_path):
-    """Each target names a text and contenders that the programs measure: a wrong name would be `not measured` for ever."""
-    import bench
-    import dedup
-    import forms
-    import peers
-    from corpora import Corpus
-    from targets import INPUT, SMALLEST, TARGETS
-
-    tools = peers.TOOLS
-    names = {
-        "all different": {"urnscan, whole job"},
-        "small": peers.of_small(Corpus("small", tmp_path, 1), tmp_path, tools),
-    }
-    for kind in (*bench.SIZES, "many", "texts"):
-        names[kind] = peers.contenders(Corpus(kind, tmp_path / "text", 1), tmp_path, tools)
-    for suffix in forms.FORMS:
-        (tmp_path / f"second-{suffix}").touch()
-        names[suffix] = forms.contenders(suffix, tmp_path / suffix, tmp_path)
-    for kind in ("marc", "marcxml", "many marc"):
-        names[kind] = dedup.contenders(kind, tmp_path / "dump", tmp_path)
-    lacking = {"igzip -dc", "yaz-marcdump"}  # left out where they are not installed
-    for target in TARGETS:
-        known = {getattr(each, "name", each) for each in names[target.corpus]} | {INPUT, SMALLEST, None}
-        assert {target.of, target.to} - lacking <= known, target
-
-
+@pytest.mark.full
 def test_fast_wrong_answers_show():
     """A count that is not the whole job's is marked; who failed has no numbers."""
     rows = measured(
@@ -271,6 +166,7 @@ def test_fast_wrong_answers_show():
     assert not any("≠" in row for row in rows if "urnscan" in row)
 
 
+@pytest.mark.full
 def test_a_pipe_is_measured_whole():
     """Time and memory are those of all its processes; a failure anywhere in it is one, and is told in its own words."""
     from measurement import Contender, Counts, count_lines, measure
@@ -297,7 +193,7 @@ def test_a_pipe_is_measured_whole():
     assert "/no/such/command" in lacking.failure
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_guard(tmp_path, monkeypatch, capsys):
     """It fails where a ratio is worse than recorded by more than the tolerance, and says which: all kinds of files are guarded."""
     import guard
@@ -317,26 +213,6 @@ def test_guard(tmp_path, monkeypatch, capsys):
     assert "more than 1.5 times as much" not in capsys.readouterr().out
 
 
-@pytest.mark.slow
-def test_guard_on_slow_code(tmp_path, monkeypatch, capsys):
-    """Code that takes ten times as long is found, in runs and in deduplication."""
-    import guard
-
-    monkeypatch.setattr(guard, "SIZES", {"gz": 300_000, "records": 200})
-    monkeypatch.setattr(guard, "ROUNDS", 1)
-    numbers = tmp_path / "guard.json"
-    assert guard.main(["--record", "--numbers", str(numbers)]) == 0
-    capsys.readouterr()
-    for name in ("run", "deduplicate"):
-        fast = getattr(guard, name)
-        monkeypatch.setattr(
-            guard, name, lambda *given, fast=fast, **named: [fast(*given, **named) for _ in range(10)][-1]
-        )
-    assert guard.main(["--numbers", str(numbers)]) == 1
-    slower = [line for line in capsys.readouterr().out.splitlines() if "more than 1.5 times as much" in line]
-    assert [line.split(":")[0] for line in slower] == ["gz", "MARC dedup"]
-
-
 @pytest.mark.guard
 def test_not_slower_than_the_last_release():
     """benchmarks/guard.json holds what the last release took."""
@@ -344,23 +220,7 @@ def test_not_slower_than_the_last_release():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_processes(tmp_path):
-    """CPU seconds are told by kind of process, also of one whose parent has gone; together they are all that was taken."""
-    burn = "import sys, time\nwhile time.process_time() < float(sys.argv[1]): pass"
-    orphan = [sys.executable, "-c", burn, "1.0"]
-    parent = f"import subprocess, sys\nsubprocess.Popen([*{orphan!r}, 'pyspark' + '.daemon'])\nsys.argv.append('0.5')\n{burn}\nsys.exit(3)"
-    told = command("processes.py", tmp_path / "out", tmp_path / "err", sys.executable, "-c", parent)
-    found = json.loads(told)
-    assert found["status"] == 3
-    assert found["cpu"].keys() == {"Python of the driver", "Python of executors", "unseen"}
-    assert 0.3 < found["cpu"]["Python of the driver"] < 0.9
-    assert 0.7 < found["cpu"]["Python of executors"] < 1.6
-    assert 1.5 <= sum(found["cpu"].values()) < 2.5
-
-
-@pytest.mark.slow
+@pytest.mark.full
 def test_tasks_of_the_benchmark_on_spark(tmp_path, monkeypatch):
     """One machine, and tasks with a merge, find the same in each of its texts, and what they took is told above the start."""
     import on_spark

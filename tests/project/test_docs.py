@@ -1,6 +1,7 @@
 """The pages of docs/ that are written by programs are what these write now, and tables that are not are those of the code."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -47,6 +48,12 @@ def test_columns(section, schema):
         assert TYPES[word](field.type) if word in TYPES else word == str(field.type), field.name
 
 
+@functools.cache
+def parsed(name):
+    """The statements of a file of tests."""
+    return ast.parse((ROOT / "tests" / name).read_text(encoding="utf-8")).body
+
+
 def named_tests():
     """The (promise, test, mark) triples of the page of promises."""
     for line in (ROOT / "docs" / "promises.md").read_text(encoding="utf-8").splitlines():
@@ -62,7 +69,7 @@ def test_every_promise_has_its_tests():
     assert len(found) > 80
     for promise, name, mark in found:
         file, *inner = name.split("::")
-        body = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8")).body
+        body = parsed(file)
         assigned = [node for node in body if isinstance(node, ast.Assign)]
         marks = [told for node in assigned if (told := ast.unparse(node)).startswith("pytestmark = ")]
         for part in inner:
@@ -70,5 +77,5 @@ def test_every_promise_has_its_tests():
             marks += map(ast.unparse, node.decorator_list)
             body = node.body
         assert "assert" in ast.unparse(node if inner else body), (promise, name)
-        kinds = set(re.findall(r"pytest\.mark\.(guard|quick|slow|spark)\b", "\n".join(marks)))
-        assert {mark} - {""} == (kinds if "quick" not in kinds else set()), (promise, name)
+        kinds = set(re.findall(r"pytest\.mark\.(core|full|guard|spark)\b", "\n".join(marks)))
+        assert {mark} - {""} == (kinds if "core" not in kinds else set()), (promise, name)

@@ -76,7 +76,7 @@ def installed(wheel, tmp_path_factory):
     return folder, run
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_what_is_in_the_wheel(wheel):
     """The package whole, with its tables, templates and type marker, the samples and the licence; no caches, no tests."""
     with zipfile.ZipFile(wheel) as archive:
@@ -89,7 +89,7 @@ def test_what_is_in_the_wheel(wheel):
     assert {"urnscan/py.typed", f"urnscan-{urnscan.__version__}.dist-info/licenses/LICENSE"} <= set(names)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_what_is_in_the_source_distribution(unpacked):
     """All that the tests and .ci/run want, and nothing that a run left behind."""
     names = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
@@ -109,7 +109,7 @@ def is_ignored(name):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_source_distribution_builds_the_same(sdist, wheel, unpacked, tmp_path):
     """Octet for octet, later and elsewhere."""
     for path in unpacked.rglob("*"):
@@ -120,7 +120,7 @@ def test_the_source_distribution_builds_the_same(sdist, wheel, unpacked, tmp_pat
     assert build(unpacked, tmp_path / "sdist", "sdist").read_bytes() == sdist.read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_wheel_alone(installed, tmp_path):
     """What it needs is in it: the samples, the tables of namespaces and fields, the templates."""
     folder, run = installed
@@ -149,7 +149,7 @@ def test_no_samples(monkeypatch, tmp_path):
         module.samples()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_what_it_says_of_itself(wheel):
     """One version and one licence, and each Python version named is one that it may be installed on."""
     with zipfile.ZipFile(wheel) as archive:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.forks import forked_command
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).parents[2]
 OWN_TESTS = ("spark.md", "engines.md")  # what they need may not be here: test_spark.py, test_engines.py
@@ -49,7 +49,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if page.name not in OWN_TESTS and blocks(page)]
 
 
-@pytest.mark.quick
+@pytest.mark.core
 def test_pages_have_sessions():
     """The pages are found: the README, the tutorial and how-tos are among those that show something."""
     names = {str(page.relative_to(ROOT)) for page in PAGES}

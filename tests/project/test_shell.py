@@ -200,7 +200,7 @@ def offered(ask, typed, expected):
     return sorted(name.rstrip("/") for name in found[count:])
 
 
-@pytest.mark.slow
+@pytest.mark.full
 class TestCompletions:
     @pytest.mark.parametrize("shell", [pytest.param(name, marks=needs(name)) for name in SHELLS])
     @pytest.mark.parametrize(("typed", "expected"), CASES, ids=[typed for typed, _ in CASES])

@@ -217,13 +217,14 @@ def test_any_nesting(form):
 LONG = b"".join(b"urn:example:%d%%2c, and %b\n" % (number * 7919 % 3_000, b"so on " * 30) for number in range(8_000))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", sorted(COMPRESSIONS))
 def test_long_text_in_several_members(kind):
     """Larger than any block; members end anywhere, in the midst of a URN, too."""
     check(Compressed(kind, Text(LONG), (300_003, 700_000)), as_file)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["tar", "stored", "deflated", "warc"])
 def test_long_and_short_members(kind):
     """One that is scanned on its own between many that are scanned together."""
@@ -235,6 +236,7 @@ def test_long_and_short_members(kind):
     )
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "sqlite"])
 def test_many_values(kind):

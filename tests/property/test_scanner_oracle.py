@@ -259,11 +259,11 @@ def check_pseudo_random_texts(number: int) -> None:
 class TestPseudoRandomTexts:
     """The same texts for the compiled kernel and for the plain Python that it is compiled from."""
 
-    @pytest.mark.parametrize("number", [100, pytest.param(500, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("number", [100, pytest.param(500, marks=pytest.mark.full)])
     def test_as_configured(self, number):
         check_pseudo_random_texts(number)
 
-    @pytest.mark.slow
+    @pytest.mark.full
     def test_without_compiling(self):
         """In plain Python numpy warns of what overflows; nothing does."""
         script = "from tests.property import test_scanner_oracle as t; t.main_without_compiling(100)"

@@ -222,6 +222,7 @@ def test_no_record_is_longer_than_the_longest(monkeypatch, size):
     ]
 
 
+@pytest.mark.full
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize(
     "dump",

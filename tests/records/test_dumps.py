@@ -288,6 +288,7 @@ def partition(clusters):
     return [clusters.index(cluster) for cluster in clusters]
 
 
+@pytest.mark.full
 @both
 @each
 def test_an_independent_reader_finds_the_clusters(format_name, fields):
@@ -297,6 +298,7 @@ def test_an_independent_reader_finds_the_clusters(format_name, fields):
         assert partition(joined(classes(dump, fields))) == partition(dump.clusters)
 
 
+@pytest.mark.full
 @both
 @each
 def test_parts_make_up_the_dump(format_name, fields):
@@ -332,6 +334,7 @@ def test_parts_make_up_the_dump(format_name, fields):
         assert not rest.strip()
 
 
+@pytest.mark.full
 @both
 @pytest.mark.parametrize("format_name", XML)
 def test_xml_is_well_formed(format_name, fields):
@@ -354,6 +357,7 @@ def test_pymarc_reads_iso_2709(fields):
     assert [len(record) for record in dump.records] == [int(record[:5]) for record in dump.records]
 
 
+@pytest.mark.full
 @each
 def test_what_misleads_is_there(format_name):
     """Each of the decoys: without it a careless rule would pass."""
@@ -384,6 +388,7 @@ def namespaces_valid(urn):
     return urnscan.urn.namespaces.judge(urn).valid
 
 
+@pytest.mark.full
 @each
 def test_other_works_are_named_apart(format_name):
     """With `fields` all URNs together would join different works: only the own fields tell."""
@@ -392,6 +397,7 @@ def test_other_works_are_named_apart(format_name):
         assert partition(joined(classes(dump, False))) != partition(dump.clusters)
 
 
+@pytest.mark.full
 @each
 def test_a_seed_is_a_dump(format_name):
     """The same octets each time, others for another seed."""

@@ -45,6 +45,7 @@ def is_plain(text: str) -> bool:
     return text.isascii() and text == text.strip() != ""
 
 
+@pytest.mark.full
 @MANY
 @given(st.lists(TEXTS.filter(is_plain), max_size=6), SCHEMES | st.sampled_from(["isbn", "", "isbn set"]))
 def test_a_column_gives_what_each_value_gives(values, scheme):

@@ -583,6 +583,7 @@ def test_lists_of_any_isbn(parts):
         assert urns(separator.join(map("".join, parts)), "isbn") == expected
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("scheme", ["", "isbn", "isbn/issn", "doi", "uuid"])
 @pytest.mark.timeout(60)
 def test_hostile_texts(scheme):

@@ -192,6 +192,7 @@ def test_long_elements(monkeypatch):
         assert [type(one) for one in found] == [Damaged, Record, Record, Record, Record]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "dump",
     [

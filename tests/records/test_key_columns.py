@@ -64,6 +64,7 @@ def assert_columns(texts, scheme):
     assert list(zip(index.tolist(), keys.to_pylist(), strict=True)) == single
 
 
+@pytest.mark.full
 @given(texts=st.lists(values(), max_size=6), scheme=st.sampled_from(SCHEMES))
 def test_any_columns(texts, scheme):
     assert_columns(texts, scheme)

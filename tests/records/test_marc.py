@@ -216,6 +216,7 @@ def test_what_is_damaged_costs_no_neighbour(broken, reasons):
     assert dump[found[-1].offset :] == book(3)
 
 
+@pytest.mark.full
 def test_octets_lost_across_the_end_of_a_record_make_no_record_of_two():
     """It would count as one of them, and take what is left of the other with it where that is a duplicate.
 
@@ -453,6 +454,7 @@ def _directory(count, entry, fields):
     return b"%05dnam a22%05d   4500" % (min(24 + len(octets), 99999), min(base, 99999)) + octets
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "hostile",
     [

@@ -263,6 +263,7 @@ FIELD = '<datafield tag="245" ind1=" " ind2=" ">'
 SUBFIELD = '<subfield code="a">'
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("head", ["", "<leader>", '<controlfield tag="001">', FIELD, FIELD + SUBFIELD])
 @pytest.mark.timeout(10)
 def test_hostile_records_take_linear_time(head):

@@ -245,6 +245,7 @@ def test_rows_that_are_too_long(monkeypatch):
         assert identifiers(found)[-1] == "3"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "dump",
     [

@@ -748,6 +748,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("start", "octets"), HOSTILE.values(), ids=HOSTILE)
 def test_time_is_linear_on_hostile_octets(start, octets):
     """A search from each of these to the end of the dump would take minutes."""
@@ -756,6 +757,7 @@ def test_time_is_linear_on_hostile_octets(start, octets):
     assert time.process_time() - began < 10
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("inside", ["<record><a/></record>", "<record/>", "<record><p7:a p8:b=''/></record>"])
 def test_time_is_linear_where_many_namespaces_are_declared(inside):
     """All of them were looked at for each record; what a record has is still declared."""
@@ -767,6 +769,7 @@ def test_time_is_linear_where_many_namespaces_are_declared(inside):
     assert sum(isinstance(item, Record) for item in found) == 5_000
 
 
+@pytest.mark.full
 def test_a_record_of_many_literals_each_unclosed_before_a_document():
     """Each is another name to be looked for; none is looked for in all the rest."""
     dump = "".join(f'<a{n}:record xmlns:a{n}="{MARC}"><a{n}:record/><?xml ?>' for n in range(2_000))
@@ -779,6 +782,7 @@ def test_a_huge_attribute_and_a_huge_text():
     assert urns(record) == [b"urn:example:z"]
 
 
+@pytest.mark.full
 def test_memory_does_not_grow_with_the_dump():
     """A block or two and a record are held, also of names of elements and prefixes that come only once."""
     parts = (f'<b{n} xmlns:p{n}="u"></b{n}>{marc(n, "<a>" + "x" * 8_000 + "</a>")}'.encode() for n in range(3_000))

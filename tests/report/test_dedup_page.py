@@ -258,6 +258,7 @@ class TestPage:
         assert {f"#{section.get('id')}" for section in page.xpath("//section")} == set(page.xpath("//a/@href"))
         assert set(page.xpath("//@aria-labelledby")) <= set(names)
 
+    @pytest.mark.full
     def test_it_is_the_same_each_time(self):
         """Same summary, same octets, in another process with other hashes, too."""
         code = "import sys, tests.report.test_dedup_page as t; sys.stdout.buffer.write(t.render(t.FULL).encode())"

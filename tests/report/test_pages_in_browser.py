@@ -19,7 +19,7 @@ from urnscan.report.dedup import Input
 from urnscan.report.figures import EMBEDDED, summarise
 from urnscan.report.scan import render
 
-pytestmark = [pytest.mark.slow, in_browser]
+pytestmark = [pytest.mark.full, in_browser]
 
 SIZE = EMBEDDED + 5_000
 BOUND = 2.0  # seconds; it takes a tenth of that where the machine is not busy

@@ -12,7 +12,7 @@ from urnscan.report.excerpts import Kind, Line, Run
 from urnscan.report.review import Block, ShownRecord, render
 from urnscan.tables.schemas import REVIEW
 
-pytestmark = [pytest.mark.slow, in_browser]
+pytestmark = [pytest.mark.full, in_browser]
 
 MANY = 20_000
 BOUND = 20.0  # seconds; it takes a tenth of that where the machine is not busy

@@ -187,6 +187,7 @@ class TestFigures:
         assert "most frequent of" not in page
         assert "Search in all 3,000 classes" in page
 
+    @pytest.mark.full
     def test_as_other_programs_write_the_same_table(self, folder, tmp_path, summary):
         """Without dictionaries, with wide strings and narrow numbers, in other row groups: the same page."""
         table = classes(ROWS)
@@ -233,6 +234,7 @@ class TestDetails:
         expected = [[(one["text"], one["count"]) for one in spellings] for spellings in frame["spellings"]]
         assert self.spellings(embedded(render(summary))) == expected
 
+    @pytest.mark.full
     def test_places(self, summary, frame, found):
         """The first of each class, at most as many as there is room for."""
         columns = ["source", "member", "line", "start", "text"]
@@ -246,6 +248,7 @@ class TestDetails:
         ]
         assert max(map(len, shown)) == 20 < frame["occurrence_count"].max()
 
+    @pytest.mark.full
     def test_places_are_bounded(self, folder, frame, monkeypatch):
         """So that a page of many classes stays a page: fewer of each, but one of all."""
         monkeypatch.setattr(reading, "_IN_ALL", 5000)
@@ -448,6 +451,7 @@ class TestPage:
                 assert re.fullmatch(r"part-\d+\.xml/x{300}", words(cell))
                 assert cell.get("title") == f"/data/dumps/{words(cell)}"
 
+    @pytest.mark.full
     def test_it_is_the_same_each_time(self, folder, summary):
         again = summarise(str(folder / "classes.parquet"), str(folder / "occurrences.parquet"), version="0.9")
         assert render(again) == render(summary)
@@ -491,6 +495,7 @@ class TestPage:
         assert embedded(page)["urn"] == [f"{long[:400]}…"]
 
 
+@pytest.mark.full
 def test_the_first_edition(folder, summary, tmp_path):
     """Files with the columns, and the names of them, that there were before give the same page; what is wrong there is told by these names."""
     earlier = {now: before for before, now in RENAMED.items()}
@@ -567,6 +572,7 @@ class TestBadInput:
         path = folder / "small.parquet"
         return path.read_bytes() if path.exists() else write(classes(made(9)), path).read_bytes()
 
+    @pytest.mark.full
     def test_another_run(self, folder, tmp_path):
         """Figures of two runs on one page would be wrong, and nobody would see it."""
         other = str(write(occurrences(made(3000, seed=1)[::-1]), tmp_path / "same.parquet"))

@@ -110,6 +110,7 @@ class TestMerge:
         assert list(map(json.loads, Path("all.jsonl").read_text().splitlines())) == rows("both.parquet")
 
 
+@pytest.mark.full
 @FEW
 @given(texts=TEXTS, options=OPTIONS, parts=st.integers(1, 5), at_once=st.integers(1, 5))
 def test_classes_of_occurrences_are_those_of_one_run(texts, options, parts, at_once):
@@ -141,6 +142,7 @@ class TestClassesOfOccurrences:
         assert (report.kind, report.occurrences, report.classes) == ("occurrences", 8, 3)
         assert {row["source_count"] for row in rows("all.parquet")} == {2}
 
+    @pytest.mark.full
     def test_spilled_rows(self):
         """Memory is bounded, and what does not fit waits in files; none of them stays."""
         Path("many.txt").write_text("".join(f"urn:foo:{number:07} URN:foo:{number:07}\n" for number in range(60_000)))
@@ -220,6 +222,7 @@ class TestRefused:
         assert str(error.value).startswith(said)
         assert not Path("all.parquet").exists()
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         ("named", "said"),
         [

@@ -180,6 +180,7 @@ class TestOracle:
         assert result.report.inputs == len(files)
         assert result.report.octets == sum(len(octets) for _, octets in written)
 
+    @pytest.mark.full
     def test_true_sizes(self, tmp_path):
         """The constants as they are: bundles of many small files, one that is read on its own, one that is read in parts."""
         chance = random.Random(1)
@@ -245,6 +246,7 @@ class TestParts:
         small(part=part)
         self.check(tmp_path, b"urn:a:b\nURN:cc:ddd.)\n\n<urn:e:f>\x1furn:g:h\x1faurn:i:j,urn:k:l " * 8)
 
+    @pytest.mark.full
     @pytest.mark.parametrize("syntax", ["rfc2141", "rfc8141", "rfc2141bis-03"])
     @pytest.mark.parametrize("part", [13, 17, 20, 29])
     def test_cut_in_urls(self, tmp_path, small, part, syntax):
@@ -260,6 +262,7 @@ class TestParts:
         result = self.check(tmp_path, b"urn:a:b urn:c:d\nurn:e:f\turn:g:h")
         assert [row["stop"] for row in result.occurrences] == [32, 10, 9, None]
 
+    @pytest.mark.full
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_long_text_without_separators(self, tmp_path, small, jobs):
         """Several parts have no place where they could begin."""
@@ -515,6 +518,7 @@ class TestVerdicts:
         "urn:isbn:0-395-36341-6. urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6;grid=99a urn:issn:nnnn-nnnn urn:doi:10 "
     )
 
+    @pytest.mark.full
     @pytest.mark.parametrize(("syntax", "equivalence"), MEANINGS)
     @pytest.mark.parametrize("memory", [1, 10**9])
     def test_untrimmed(self, tmp_path, small, memory, syntax, equivalence):
@@ -612,6 +616,7 @@ class TestEncodings:
 class TestStreams:
     """Standard input, FIFOs: what tells no size is read as it comes."""
 
+    @pytest.mark.full
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_fifo(self, tmp_path, jobs):
         fifo, file = tmp_path / "fifo", tmp_path / "file"

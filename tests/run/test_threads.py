@@ -129,6 +129,7 @@ class TestOrder:
 class TestErrors:
     """What a task, a worker or `tasks` raises is raised where the results are taken, in its turn; the threads stop."""
 
+    @pytest.mark.full
     @pytest.mark.parametrize("workers", WORKERS)
     @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt, SystemExit])
     def test_of_a_task(self, workers, error):
@@ -179,6 +180,7 @@ class TestErrors:
         with pytest.raises(ZeroDivisionError):
             list(in_order(count(), new_worker, workers))
 
+    @pytest.mark.full
     @pytest.mark.parametrize("workers", WORKERS)
     def test_of_a_worker_that_is_no_generator(self, workers):
         def work(task):
@@ -232,6 +234,7 @@ class TestEnd:
         assert until(lambda: not threads())
         assert sorted(opened) == sorted(closed) != []
 
+    @pytest.mark.full
     def test_thread_that_waits_does_not_hold_up_the_end(self):
         given_up = threading.Event()
 
@@ -271,6 +274,7 @@ class TestEnd:
 class TestBounds:
     """ "Only so many results wait as keep the threads busy, however slowly they are taken." """
 
+    @pytest.mark.full
     @pytest.mark.parametrize("workers", WORKERS)
     def test_tasks_are_not_begun_without_bound(self, workers):
         begun = []
@@ -287,6 +291,7 @@ class TestBounds:
         assert until(lambda: len(begun) >= 20 + workers - 1), "the threads are kept busy"
         results.close()
 
+    @pytest.mark.full
     @pytest.mark.parametrize("workers", WORKERS)
     def test_results_of_a_task_do_not_pile_up(self, workers):
         """A huge file is one task with very many results."""
@@ -351,6 +356,7 @@ class TestBounds:
         few = sorted(sizes)[-parallel._RESULTS - 2 :]  # one is in the hand of the worker, one in that of the caller
         assert most <= parallel._WAITING + 4 * sum(few)
 
+    @pytest.mark.full
     @pytest.mark.parametrize("workers", WORKERS)
     def test_slow_first_task_does_not_let_the_others_run_ahead(self, workers):
         slow = threading.Event()

@@ -327,7 +327,7 @@ class TestEveryCut:
     )
 
     @every_syntax
-    @pytest.mark.parametrize("trim", [False, pytest.param(True, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("trim", [False, pytest.param(True, marks=pytest.mark.full)])
     @pytest.mark.parametrize("text", TEXTS)
     def test_as_the_oracle_finds(self, text, trim, syntax):
         for max_length in range(7, len(text) + 2):
@@ -472,6 +472,7 @@ class TestLinesAndOffsets:
         found = [[(record.text, record.line) for record in scan(end.join(lines))] for end in ("\n", "\r\n")]
         assert found[0] == found[1]
 
+    @pytest.mark.full
     @pytest.mark.skipif(not IS_COMPILED, reason="too much for plain Python")
     def test_beyond_32_bits(self):
         """Offsets and lines count on: here behind 2**32 lines."""
@@ -514,6 +515,7 @@ class TestStreams:
         sizes = [len(batch) for batch in scanner.scan_octets(np.frombuffer(text, np.uint8))]
         assert sizes == [rows] * (100 // rows) + [100 % rows] * (100 % rows > 0)
 
+    @pytest.mark.full
     def test_columns_full_of_long_matches(self):
         """The room for text may be used up before the rows are."""
         text = b" ".join([b"urn:a:" + b"x" * 60_000] * 9)
@@ -691,6 +693,7 @@ class TestOneURNWithoutEnd:
         assert found.text == b"urn:ab:" + b"x" * (MAX_LENGTH - 7)
         assert found.canonical == found.text
 
+    @pytest.mark.full
     @every_syntax
     def test_cut_into_pieces(self, syntax):
         """A URN begins at each cut, so the pieces make up the text."""
@@ -714,6 +717,7 @@ class TestOneURNWithoutEnd:
         assert (found.end, found.stop) == (MAX_LENGTH - (MAX_LENGTH - 6) % 3, CUT)
         assert found.canonical == b"urn:a:" + b"%C3" * ((MAX_LENGTH - 6) // 3)
 
+    @pytest.mark.full
     def test_nothing_found(self):
         """Failed candidates without end."""
         assert records_of(self.scan("rfc8141", Endless(b"", b"urn:", self.SIZE))) == []

@@ -113,7 +113,7 @@ WAYS = [
     *(pytest.param(syntax, False, id=syntax) for syntax in SYNTAXES),
     pytest.param("rfc2141", True, id="views"),
     *(
-        pytest.param(syntax, True, id=f"{syntax}-views", marks=pytest.mark.slow)
+        pytest.param(syntax, True, id=f"{syntax}-views", marks=pytest.mark.full)
         for syntax in SYNTAXES
         if syntax != "rfc2141"
     ),
@@ -353,7 +353,7 @@ def slow_units(pattern, method, heads):
                     break
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("part", range(8))
 def test_patterns(part):
     """Each that is compiled in a module, with what repeats; a new one is among them when it is written."""
@@ -366,7 +366,7 @@ def test_patterns(part):
     assert slow == {}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("part", range(8))
 def test_patterns_behind_heads(part):
     """What repeats stands behind what the pattern may begin with."""
@@ -379,6 +379,7 @@ def test_patterns_behind_heads(part):
     assert slow == {}
 
 
+@pytest.mark.full
 def test_patterns_are_found():
     """Else the tests above would see nothing: patterns of modules, in mappings and in records; and what is slow is told."""
     found = patterns()
@@ -396,6 +397,7 @@ def test_patterns_are_found():
     assert next(slow_units(behind_a_head, "match", HEADS_OF_TEXTS), None)
 
 
+@pytest.mark.full
 def test_patterns_that_functions_make():
     """They are in no module when a test looks: each is in the table above, with the reason why it does no harm."""
     made = set()

@@ -236,6 +236,7 @@ class TestTail:
         with pytest.raises(ValueError, match="resolver_tail must be keep or cut, not 'drop'"):
             Grammar(get_syntax("rfc2141"), resolver_tail="drop")
 
+    @pytest.mark.full
     @every_syntax
     @pytest.mark.parametrize("trim", [False, True])
     @pytest.mark.parametrize("first", [2, 200, 250, 256, 257, 300, 600])
@@ -251,6 +252,7 @@ class TestTail:
 class TestTime:
     """Linear in the text, whatever it is: a bounded look back, and no long match that is matched over and over."""
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         "unit", [b"urn:ab:c~", b"urn:", b"http://r/urn:ab:c?", b"?urn:ab:c", b"://", b"http://r/urn:ab:c,urn:ab:d&"]
     )

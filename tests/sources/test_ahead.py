@@ -50,6 +50,7 @@ def test_no_more_are_begun_than_wait():
     found.close()
 
 
+@pytest.mark.full
 def test_listed_urls_are_asked_for_together(tmp_path):
     """They were asked for one by one: 400 at 50 ms took 23 s. Their order stays, also with files between them."""
     lock, now, most = threading.Lock(), 0, 0

@@ -412,6 +412,7 @@ class TestUrls:
         index = write(tmp_path / "l", cdxj([("a b#%.warc.gz", *places[3])]))
         assert read(index, web.url + "/") == expected(3)
 
+    @pytest.mark.full
     def test_many_requests_at_once(self, tmp_path, web):
         """Over files and in one file; the order stays. One by one 40 requests at 50 ms would take 2 s."""
         lock, now, most = threading.Lock(), 0, 0
@@ -479,6 +480,7 @@ class TestUrls:
         found = read(index, place)
         assert found == [f"{web.url}/a/: is no file of which records can be read", f"{web.url}/gone: does not exist"]
 
+    @pytest.mark.full
     def test_objects(self, tmp_path, s3):  # noqa: F811 (the fixture)
         """forms.md, An index of records: below a bucket, too, and a wrong line costs nothing else."""
         octets, places = web_archive(WARC, gap=b" " * (1 << 15))

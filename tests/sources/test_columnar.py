@@ -364,6 +364,7 @@ def test_a_slow_pipe_is_not_asked_for_more_than_tells():
     assert arrow.is_arrow_stream(b"\xff\xff\xff\xff\x05\0\0\0", layer) is False
 
 
+@pytest.mark.full
 def test_a_dictionary_that_unfolds_ends_at_the_limit(tmp_path):
     """A value of 1 MB that stands in each of a million rows takes no memory but its own."""
     column = pa.DictionaryArray.from_arrays(pa.array([0] * 1_000_000, pa.int32()), ["x" * 1_000_000])
@@ -567,6 +568,7 @@ def test_long_names_are_cut_in_places(saved, name):
     assert read_values(saved(name, table)) == ([("0/" + "n" * 200 + "…." + "m" * 200 + "…", b"x")], [])
 
 
+@pytest.mark.full
 def test_progress_comes_to_the_size_of_the_file(saved, tmp_path):
     """Parquet is read beside the reader that counts."""
     table = pa.table({"a": [str(row) * 50 for row in range(4000)]})

@@ -233,6 +233,7 @@ def decoded_by_octet(form, octets):
     return b"".join(texts)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", ["gzip", "xz"])
 def test_all_that_decodes_before_the_damage_is_given(form):
     """To the octet, though the libraries lose what they have decoded when they raise."""
@@ -249,6 +250,7 @@ def test_all_that_decodes_before_the_damage_is_given(form):
             assert all(place == len(expected) for place, _ in read.errors)
 
 
+@pytest.mark.full
 def test_bzip2_gives_whole_blocks_whose_crc_is_good():
     """Wherever the damage is; also where a good block ends in the very octets after which the library raises."""
     text = bytes(2 * BLOCK)
@@ -395,6 +397,7 @@ def test_the_optional_fields_of_a_gzip_header(most):
         assert (read.text, len(read.errors)) == (b"", 1), "nobody knows what follows the header"
 
 
+@pytest.mark.full
 @FEW
 @given(data=st.data(), damage=st.sampled_from(["flip", "cut", "garbage", "nothing"]), size=st.integers(100, 300_000))
 def test_many_gzip_members_are_read_as_one_by_one(data, damage, size):
@@ -484,6 +487,7 @@ def test_members_that_are_decoded_twice_count_once():
             assert sum(iter(lambda: reader.read_into(view), 0)) == 0
 
 
+@pytest.mark.full
 def test_gzip_without_isal(monkeypatch):
     """zlib from the standard library does the same."""
     monkeypatch.setitem(sys.modules, "isal", None)
@@ -558,6 +562,7 @@ def test_a_frame_that_needs_a_dictionary_says_so():
     )
 
 
+@pytest.mark.full
 def test_lzma_alone():
     """With the length in the header or an end marker; what is behind it is said to be none."""
     text = text_of(1, 900_000)
@@ -573,6 +578,7 @@ def test_lzma_alone():
     assert "cut off" in read.reasons[0]
 
 
+@pytest.mark.full
 @EVERY_FORM
 def test_many_tiny_members_are_no_reason_to_be_slow(form):
     """Some 10 us each; what is linear in the size of a block for each of them takes a hundred times as long."""
@@ -718,6 +724,7 @@ def test_a_reader_that_is_closed_early_closes_its_file():
     reader.close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", ["gzip", "xz"])
 def test_a_member_too_long_to_be_kept_loses_a_step_at_most(form, monkeypatch):
     """Without a second file only so much is kept to be decoded again."""
@@ -815,6 +822,7 @@ def test_they_are_registered(form, tmp_path):
     assert documents(path) == (text, [])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("form", "command"),
     [

@@ -129,6 +129,7 @@ def test_another_dictionary():
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("is_compressed", [False, True])
 def test_a_damaged_dictionary_is_one_line(is_compressed):
     """Its tables, its checksum, or its end; nothing of it is text."""
@@ -154,6 +155,7 @@ def test_a_damaged_first_frame_makes_no_text_of_the_dictionary():
         assert errors
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("is_compressed", [False, True])
 def test_a_huge_dictionary_is_not_unfolded(is_compressed):
     """§4: more than 8 MiB need not be taken; nothing near its size is held."""

@@ -144,6 +144,7 @@ def test_any_text_cut_anywhere(codec, data, size):
     assert transcode(codec, parts, size) == (octets.decode(codec).encode(), None)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("codec", CODECS)
 @FEW
 @given(st.data())

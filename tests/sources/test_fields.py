@@ -344,6 +344,7 @@ def test_a_damaged_record_over_several_lines_costs_itself(read, end):
     assert errors[0].startswith("in: record 1 at octet ")
 
 
+@pytest.mark.full
 def test_damaged_records_take_time_by_their_number(read):
     """Not by what stands before them: each looked through all that was held."""
     for octets in (b"x\n" * 200_000, b'{"a":' + (b"[" + b"1," * 500 + b"\n") * 2000 + b'?\n{"a": "x"}\n'):
@@ -395,6 +396,7 @@ def test_of_many_damaged_records_few_are_told(read):
     assert errors[-1] == "in: 990 more records could not be read"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "octets",
     [b"[" * 1_000_000, b'{"a":' * 1_000_000, b'{"a": ' + b"[" * 100_000 + b'"x"' + b"]" * 100_000 + b"}"],

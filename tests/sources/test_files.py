@@ -53,6 +53,7 @@ STDIN = Input("-", None, None)
 
 
 class TestFile:
+    @pytest.mark.full
     @given(st.binary(max_size=300), st.integers(1, 310))
     def test_all_octets_in_full_views(self, tmp_path_factory, octets, size):
         """Fewer octets than fit mean that the end is near."""

@@ -206,6 +206,7 @@ def test_filters_of_a_file_and_of_the_environment(found, tmp_path, monkeypatch):
     assert "URN:EX:A" in (tmp_path / "a.jsonl").read_text()
 
 
+@pytest.mark.full
 def test_small_and_large_files_of_a_folder(tmp_path):
     """Small plain files are read many at a time, huge ones in parts; those with a filter are not."""
     for number in range(20):
@@ -215,6 +216,7 @@ def test_small_and_large_files_of_a_folder(tmp_path):
     assert [row["text"] for row in rows] == ["urn:ex:a", "URN:EX:A"] * 10 + ["URN:EX:A"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("command", "rows", "says"),
     [
@@ -236,6 +238,7 @@ def test_ends(found, command, rows, says):
     assert [reason.partition(": \\x00")[0].partition(": \0")[0] for reason in failures] == says
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", ["sh -c 'cat; sleep 60'", "sh -c 'cat; exec >&- 2>&-; sleep 60'"])
 def test_a_command_that_does_not_end(found, command):
     """--filter-timeout ends it, and what it started; what it printed until then counts."""
@@ -246,6 +249,7 @@ def test_a_command_that_does_not_end(found, command):
     assert "took more than 1 s" in reason or "did not end" in reason
 
 
+@pytest.mark.full
 def test_endless_output(found):
     """The limits of all forms hold for commands."""
     rows, (reason,) = found(NAME, "txt:yes urn:ex:a", max_size=1_000_000)
@@ -268,6 +272,7 @@ def test_what_a_command_prints_is_not_filtered_again(found):
     assert (rows, failures) == ([("gzip", "urn:ex:a")], [])
 
 
+@pytest.mark.full
 def test_the_end_of_a_run_ends_its_commands(tmp_path):
     """A caller who closes a run, for example by an error in a notebook, does not wait for a command."""
     (tmp_path / "a.txt").write_bytes(b"")
@@ -297,7 +302,7 @@ def test_the_end_of_a_run_ends_its_commands(tmp_path):
             os.kill(int(pid), 0)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals(tmp_path, number):
     """Ctrl-C and `kill` end the command of the filter at once, and leave no copy behind."""
@@ -318,7 +323,7 @@ def test_signals(tmp_path, number):
     assert not list(tmp_path.glob("urnscan-*"))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_run_that_is_killed(tmp_path):
     """A killed process cannot end its command, nor what that has started: they end all the same (docs/howto/filters.md)."""

@@ -301,6 +301,7 @@ def test_several_members_and_what_follows_them():
         assert read(message(coded, b"Content-Encoding: " + token)) == (b"urn:a:\xe9\x01" * 9, [])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("token", CODE)
 @pytest.mark.parametrize("part", [0.2, 0.5, 0.999])
 def test_a_coding_that_is_cut_off(token, part):
@@ -374,6 +375,7 @@ def test_a_checksum_that_fails_is_told(token, text):
     assert str(error) == f"record: the checksum of its {name} coding is wrong: what was read of it may be damaged"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("token", [b"gzip", b"deflate", b"DEFLATE", b"br", b"zstd"])
 def test_what_unfolds_to_too_much_is_stopped(token):
     """A bomb ends the input, at the limit and not when it is all in memory."""
@@ -392,6 +394,7 @@ def test_there_are_not_endlessly_many_codings():
 # What goes wrong below
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [DamageError, SourceError])
 @pytest.mark.parametrize(
     "fields", [[], [b"Transfer-Encoding: chunked"], [b"Content-Encoding: gzip"], [b"Content-Encoding: br"]]

@@ -110,6 +110,7 @@ def test_content_length_keeps_a_message_whole(tmp_path):
     assert scanned(tmp_path / "a.mbox")[0] == [("message 1/text", "urn:ex:inner"), ("message 2/text", "urn:ex:next")]
 
 
+@pytest.mark.full
 def test_as_the_standard_library_reads_an_mbox(tmp_path):
     """A second opinion on where messages begin; larger than what is searched at a time."""
     box = mailbox.mbox(tmp_path / "a.mbox")
@@ -140,6 +141,7 @@ def test_a_message_in_a_message(tmp_path):
     assert scanned(tmp_path / "a.eml") == ([(f"message/{member}", text) for member, text in FOUND], [])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("charset", ["iso-8859-1", "utf-16", "iso-2022-jp", "utf-7", "no-such-charset"])
 def test_charsets(tmp_path, charset):
     """A body is decoded by its charset; by one that nobody knows it is read as it is."""
@@ -239,7 +241,7 @@ def test_a_plain_message_needs_no_parser(monkeypatch):
 
 
 class TestDamage:
-    @pytest.mark.slow
+    @pytest.mark.full
     def test_cut_off_anywhere(self, tmp_path):
         """What stands before the cut is found, and nothing raises an error of Python."""
         octets = bytes(message())
@@ -249,6 +251,7 @@ class TestDamage:
             assert {text for _, text in rows if text.startswith("urn:ex:s")} <= {"urn:ex:subject"}
             assert end < octets.index(b"\n\n") or ("headers", "urn:ex:subject") in rows
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         "octets",
         [
@@ -268,6 +271,7 @@ class TestDamage:
         (tmp_path / "a.eml").write_bytes(octets)
         assert "urn:ex:a" in [text for _, text in scanned(tmp_path / "a.eml")[0]]
 
+    @pytest.mark.full
     def test_too_large(self, tmp_path, monkeypatch):
         """A message that would not fit in memory is read as it is, and told; the next is read."""
         monkeypatch.setattr(mail, "_MOST", 500_000)
@@ -283,6 +287,7 @@ class TestDamage:
         assert len(rows) >= 60_000
         assert "read as it is" in reason
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         "octets",
         [

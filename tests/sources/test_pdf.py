@@ -100,6 +100,7 @@ def test_all_that_is_in_it(found):
     assert failures == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("lines", "names"),
     [
@@ -118,6 +119,7 @@ def test_names_broken_over_lines(found, lines, names):
     assert [text for _, text in rows] == names
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("lines", "address", "names"),
     [
@@ -142,6 +144,7 @@ FILLED = "a line that is as long as the column is wide, x"
 BEFORE = "the name that this text is about is "
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("first", "second", "name"),
     [
@@ -184,6 +187,7 @@ def test_how_a_broken_name_is_told(found, tmp_path):
     assert [(row["via"], row["start"], row["length"]) for row in rows] == [(None, 0, 11), ("wraps", 12, 36)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("code", "shown", "lines", "names"),
     [
@@ -200,6 +204,7 @@ def test_signs_that_are_no_hyphen_of_the_name(found, code, shown, lines, names):
     assert [text for _, text in rows] == names
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("code", "letters"), [("1B", "ff"), ("1C", "fi"), ("1D", "fl"), ("1E", "ffi"), ("1F", "ffl")])
 @pytest.mark.parametrize("encoding", ["T1", "OT1"])
 def test_ligatures_of_tex(found, code, letters, encoding):
@@ -249,6 +254,7 @@ def warc(octets: bytes) -> bytes:
     return b"WARC/1.0\r\n%bContent-Length: %d\r\n\r\n%b%b\r\n\r\n" % (fields, len(head + octets), head, octets)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "octets", "way"),
     [
@@ -331,7 +337,7 @@ def test_damaged_pages_are_told_in_one_line(found):
     assert len(failures) <= 1
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("step", [97])
 def test_cut_off_and_damaged_anywhere(tmp_path, step):
     """It costs at most itself, in a line or two; the next PDF is read."""
@@ -383,6 +389,7 @@ def odd_pdfium(tmp_path, monkeypatch):
     monkeypatch.setattr(pdfium.pdfium_script, "__file__", str(script))
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("odd_pdfium")
 @pytest.mark.parametrize(
     ("name", "says"),
@@ -406,6 +413,7 @@ def test_a_process_that_fails_at_once(found):
     assert failures == ["pdfium was ended by signal 11: it is scanned as it is, and its text is not read"]
 
 
+@pytest.mark.full
 def test_a_process_that_somebody_has_ended(tmp_path):
     """Another one takes its place: no PDF is lost."""
     (tmp_path / "a.pdf").write_bytes(SIMPLE)
@@ -474,6 +482,7 @@ def test_too_deep(found):
     )
 
 
+@pytest.mark.full
 def test_an_attached_bomb(found):
     """What is attached unfolds within the same limits, before it takes memory or disk."""
     import zlib
@@ -506,6 +515,7 @@ def test_options_go_to_other_processes():
     assert options.reading == Options().reading
 
 
+@pytest.mark.full
 def test_odd_names(found):
     """Names of files may be no Unicode, or begin with signs that mean something elsewhere."""
     for name in ("~a.pdf", "-.pdf", "a\n.pdf", os.fsdecode(b"\xff.pdf")):
@@ -518,7 +528,7 @@ def big():
     return Pdf([["urn:ex:a " * 8] * 50] * 1000).build()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 class TestCommand:
     """What a user of the command meets."""
 

@@ -425,6 +425,7 @@ class TestFailing:
         with pytest.raises(SourceError, match=r"a: does not exist$"):
             open_file(source)
 
+    @pytest.mark.full
     def test_no_answer(self, web, monkeypatch):
         monkeypatch.setattr(store, "TIMEOUT", 0.2)
         web.pages["/a"] = lambda _: time.sleep(1)
@@ -432,6 +433,7 @@ class TestFailing:
         assert found(f"{web.url}/a") == [f"{web.url}/a: no answer within 0.2 s; tried 4 times"]
         assert time.monotonic() - began < 30
 
+    @pytest.mark.full
     def test_an_answer_that_comes_to_a_stop(self, web, monkeypatch):
         monkeypatch.setattr(store, "TIMEOUT", 0.2)
 
@@ -663,11 +665,13 @@ class TestBuckets:
         assert len(set(keys)) == 1
         assert {source.key for source in find_inputs(["s3://bucket/d/x.txt?region=eu"])}.isdisjoint(keys)
 
+    @pytest.mark.full
     def test_every_name_names_its_object(self):
         for name in found("s3://bucket"):
             assert found(name) == [name]
             assert read(only(name)) == b"12345"
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         ("pattern", "names"),
         [
@@ -698,6 +702,7 @@ class TestBuckets:
         put(s3, "d//z")
         assert 's3://bucket/d: objects below it with "//" in their names cannot be read' in found("s3://bucket")
 
+    @pytest.mark.full
     @pytest.mark.parametrize("url", ["s3://bucket/d//x.txt", "s3://bucket//a.txt", "s3://bucket/d//*.txt"])
     def test_an_empty_part_of_a_key_is_not_left_out(self, url):
         """The key without it would be another object."""
@@ -736,6 +741,7 @@ class TestBuckets:
         monkeypatch.setattr(filesystems, "new_file_system", lambda *arguments: Closed(new(*arguments)))
         assert found("s3://bucket/nope") == ["s3://bucket/nope: does not exist"]
 
+    @pytest.mark.full
     @pytest.mark.parametrize("url", ["s3://bucket/nope*", "s3://bucket/nope/*", "s3://bucket/d/*.nope"])
     def test_what_matches_nothing(self, url):
         assert found(url) == [f"{url}: does not exist, and nothing matches it as a pattern"]
@@ -771,6 +777,7 @@ class TestBuckets:
         assert line.endswith("a question mark of a key is written [?]")
         assert found("s3://bucket/a[?]b=c") == ["s3://bucket/a?b=c"]
 
+    @pytest.mark.full
     def test_a_large_object(self, s3, monkeypatch):
         """Blocks are fetched ahead, and together they are the object; a second file can be read from any octet."""
         monkeypatch.setattr(objects, "_BLOCK", 100_000)
@@ -781,6 +788,7 @@ class TestBuckets:
             file.seek(500_000)
             assert file.read() == TEXT[500_000:]
 
+    @pytest.mark.full
     def test_an_object_of_just_one_block(self, s3, monkeypatch):
         monkeypatch.setattr(objects, "_BLOCK", 1000)
         for size in (0, 1, 999, 1000, 1001, 2000):
@@ -968,6 +976,7 @@ class TestS3Failing:
             assert only(url).name == "s3://bucket/a"
             assert ["authorization" in map(str.lower, headers) for headers in web.headers] == [signed]
 
+    @pytest.mark.full
     def test_no_answer(self, monkeypatch):
         monkeypatch.setattr(store, "TIMEOUT", 1.0)
         monkeypatch.setattr(store, "PAUSES", (0.01,))
@@ -977,6 +986,7 @@ class TestS3Failing:
             assert found("s3://bucket/a") == ["s3://bucket/a: no answer in time; tried 2 times"]
             assert time.monotonic() - began < 30
 
+    @pytest.mark.full
     def test_a_metadata_service_that_never_answers_holds_nothing_up(self, web, monkeypatch):
         """On a laptop whose network swallows requests to 169.254.169.254 the SDK alone waits for seconds, at each request."""
         web.pages["/bucket/a"] = TEXT
@@ -1138,6 +1148,7 @@ class TestMarks:
         headers["Last_Modified"] = "Mon, 01 Jan 2024 00:00:01 GMT"
         assert only(web.url + "/b").mark == "5 Mon, 01 Jan 2024 00:00:01 GMT"
 
+    @pytest.mark.full
     def test_of_objects(self, s3):
         """Of one that is named, and of one in a folder."""
         put(s3, "d/a", octets=b"12345")

@@ -148,6 +148,7 @@ def write_all(folder):
         (folder / f"{number:02}-{name}").write_bytes(octets)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("options", [{}, {"encoding": "utf-16-le"}, {"recover": "all"}, {"jobs": 2}])
 def test_results_do_not_depend_on_it(tmp_path, monkeypatch, options):
     """Order, offsets, lines, failures, counts: as if each were read on its own."""
@@ -178,6 +179,7 @@ def test_a_file_that_has_grown(tmp_path, monkeypatch):
 class TestFolders:
     """Folders with all sorts of files give the same results fast and slow."""
 
+    @pytest.mark.full
     @settings(FEW, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         files=st.dictionaries(NAMED, CONTENTS | st.just(gzip.compress(b"urn:x-y:packed")), max_size=12),

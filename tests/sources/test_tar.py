@@ -230,6 +230,7 @@ def test_extension_headers_of_gigabytes(kind, size):
     assert errors[1:] == [f"x!/b: cut off: 5,000 of {size:,} octets are there"]
 
 
+@pytest.mark.full
 def test_a_long_chain_of_extension_headers():
     """Thousands of them before a member: no recursion, and the last counts."""
     octets = b"".join(
@@ -368,6 +369,7 @@ def test_a_member_that_is_not_read_on(upto):
     assert errors == [f"x!/a: cut off: 199,488 of {len(TEXT * 5):,} octets are there"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", FORMATS.values())
 def test_flipped_bits(form):
     """Never a crash; all but one member are there, and what is missing is told."""
@@ -400,6 +402,7 @@ def test_whatever_the_octets_are(data):
     assert len(errors) < 100
 
 
+@pytest.mark.full
 def test_memory_does_not_grow_with_the_members():
     """Thousands of members: nothing of them is kept."""
     import tracemalloc

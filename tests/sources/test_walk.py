@@ -181,6 +181,7 @@ class TestWalk:
         for source in found:
             source.name.encode()
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         ("argument", "expected"),
         [("in", "in/x"), ("in/", "in/x"), ("in//", "in/x"), (".", "./in/x"), ("./", "./in/x"), ("../.", None)],

@@ -107,6 +107,7 @@ def test_any_archive(members, method, writer, part, view):
     assert (found.members, found.errors) == (members, [])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS.values())
 @pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
 def test_large_members(method, writer, tmp_path):
@@ -369,6 +370,7 @@ def test_a_wrong_checksum_is_told_and_costs_nothing(method, writer):
     assert found.errors == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS.values())
 @pytest.mark.parametrize("upto", [0, 10, 10_000])
 @pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
@@ -437,6 +439,7 @@ def test_cut_off_anywhere(method, writer):
             assert found.members == members
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", METHODS.values())
 @pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
 def test_flipped_bits(method, writer):
@@ -497,6 +500,7 @@ def test_without_isal(monkeypatch):
         assert (found.members, found.errors) == (members, [])
 
 
+@pytest.mark.full
 def test_a_bomb_ends_at_the_limit():
     """LimitError passes through, also from a member that is only passed over."""
     octets = zipped([("a", bytes(200 << 20))], writer=Unseekable)
@@ -541,6 +545,7 @@ def test_not_recognised(octets):
     assert is_zip(octets, LAYER) is False
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("writer", [io.BytesIO, Unseekable])
 @pytest.mark.parametrize("method", METHODS.values())
 @pytest.mark.parametrize("upto", [10, 10_000])

@@ -36,6 +36,7 @@ def test_no_heads_where_there_is_little_to_do(sizes):
     assert heads([Files(0, ())] * len(sizes), sizes) == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("urns", [True, False])
 def test_a_head_ends(tmp_path, urns):
     """A file that cannot be cut is read only at its front, in one or two blocks, whether something is found there or not."""

@@ -23,6 +23,7 @@ def has(urn, *beginnings, syntax=RFC2141):
     return bool(in_octets(read_only(np.frombuffer(urn.encode(), np.uint8)), compiled_beginnings(read)))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("beginning", "those", "others"),
     [

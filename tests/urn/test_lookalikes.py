@@ -178,6 +178,7 @@ class TestWhere:
         assert explain(f"{name}#{word}", syntax="rfc8141").problems == (CONFUSABLE,)
         assert explain(f"{name}#{word}").problems == ()
 
+    @pytest.mark.full
     @pytest.mark.parametrize(("name", "loaded"), [("straße", False), ("Война и мир", False), ("pаypal", True)])
     def test_the_table_of_confusables_is_loaded_when_it_is_needed(self, name, loaded):
         code = f"import sys, urnscan; urnscan.explain('urn:example:{quote(name)}'); print('homoglyphs_fork' in sys.modules)"

@@ -84,6 +84,7 @@ def test_one_spelling_and_columns(syntax, data):
     assert [parse(text, syntax).problems for text in texts] == expected
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("first", "last", "script"), SCRIPTS)
 def test_scripts(first, last, script):
     """Letters are of a script that goes with no other in a word, and not of Latin; separators are no letters."""

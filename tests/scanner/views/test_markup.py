@@ -119,6 +119,7 @@ def test_a_keyword_that_markup_ends():
 class TestParted:
     """A URN with gaps of inline markup is found whole, with its place."""
 
+    @pytest.mark.full
     @every_syntax
     @FEW
     @given(data=st.data())

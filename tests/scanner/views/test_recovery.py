@@ -303,6 +303,7 @@ def test_long_ones_are_cut_as_literal_ones_are():
     assert (found[0].text, found[0].end - found[0].start) == ("urn:a:" + "A" * 14, 3 + 3 + 1 + 3 + 14 * 3)
 
 
+@pytest.mark.full
 def test_many_short_ones():
     """More than the windows hold at once, and broken ones longer than `max_length` allows."""
     text = b"<urn:a1:b-\n" + b"c" * 200 + b"> urn%3Aa1%3Ab "
@@ -477,6 +478,7 @@ def test_broken_ones_are_cut():
     assert (hit.text, hit.stop, hit.via) == ("urn:a1:b-" + "c" * 11, -1, "wraps")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "piece",
     [

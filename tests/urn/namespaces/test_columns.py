@@ -180,11 +180,22 @@ def test_writable_and_read_only_columns():
     assert np.array_equal(namespace_forms(octets, offsets)[0], namespace_forms(octets.copy(), offsets.copy())[0])
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_without_compiling():
     """The way into a debugger (docs/testing.md): an octet that stayed one there overflowed, and gave wrong check digits."""
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{__file__}::test_every_example"],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-n0",
+            "-m",
+            "full",
+            f"{__file__}::test_every_example",
+        ],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,

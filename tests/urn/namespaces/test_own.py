@@ -118,7 +118,7 @@ def test_a_bad_file(read, text, message):
     assert "\n" not in said
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_pattern_with_too_large_an_automaton(read):
     """2**20 states would take minutes and gigabytes."""
     with pytest.raises(FatalError, match=r"own\.toml:6: \[x-a\] grammar: a pattern whose automaton is too large"):

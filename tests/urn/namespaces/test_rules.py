@@ -164,6 +164,7 @@ class TestPromises:
                 assert equivalent(urn, spelled, syntax=syntax)
                 assert equivalent(urn, spelled, syntax=syntax, equivalence="namespace")
 
+    @pytest.mark.full
     def test_junk(self):
         """Whatever an NSS holds, the rules say something about it, and soon."""
         long = [text * (2_000 // len(text)) for text in ("a", "0", "-", "a:", "%41", "1-", ";", "A.", "a,")]

@@ -86,3 +86,13 @@ def test_a_package_says_what_is_in_it():
         inside = {path.stem for path in package.glob("*.py")}
         inside |= {path.parent.name for path in package.glob("*/__init__.py")}
         assert inside - {"__init__"} <= said, package
+
+
+def test_lengths():
+    """A module has at most 400 lines, a function 60 below its signature and docstring: they are read at once."""
+    for path in FILES:
+        assert path.read_text().count("\n") <= 400, path
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                assert not body or node.end_lineno - body[0].lineno < 60, (path, node.name)
