@@ -41,6 +41,7 @@ class TestResults:
             assert len(begun) <= 3
 
 
+@pytest.mark.full
 class TestTimings:
     """`--timings` tells where the time of a run is."""
 

@@ -121,6 +121,7 @@ def octets_of(array):
 class TestKinds:
     """Code for one kind of arguments is never called with another: it would read other memory than it was given."""
 
+    @pytest.mark.full
     def test_each_kind_has_code_of_its_own(self):
         arrays = [
             np.zeros(3, np.int8),
@@ -143,6 +144,7 @@ def added_to(array, others, sums):
     sums[0] += array.itemsize * array.size + others[0].size
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("function", [added_to, functools.partial(added_to)])
 def test_last_arguments_given(function):
     """Each call looks at the kinds of its own arguments, and works on the arrays that were given before, as they are then."""

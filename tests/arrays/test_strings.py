@@ -138,6 +138,7 @@ class TestArgsortPairs:
 class TestCompare:
     """Less, equal, greater in the order of octets."""
 
+    @pytest.mark.full
     @given(prefixes, strings, strings, strings, strings)
     def test_plain_python(self, before, one, other, shared, behind):
         one, other = shared + one, shared + other

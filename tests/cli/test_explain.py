@@ -49,6 +49,7 @@ class TestExplain:
         assert (parts["r"], parts["q"], parts["f"]) == ("r", "q", "f")
         assert "experimental" in result.out.decode()
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         ("syntax", "components"),
         [("rfc2141", (None, None, None)), ("rfc8141", ("r", "q", "f")), ("rfc2141bis-03", None)],
@@ -73,6 +74,7 @@ class TestExplain:
         assert found["is_urn"]
         assert "nul-octet" in str(found["problems"])
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         ("text", "position"),
         [
@@ -97,6 +99,7 @@ class TestExplain:
         above, at = with_caret(urnscan("explain", "urn:isbn:0 395", status=1).out.decode())
         assert above[at:] == " 395"
 
+    @pytest.mark.full
     def test_several_at_once(self, urnscan):
         """As many answers as questions, in their order; 1 where one of them is no URN, and 0 where all are."""
         found = explained(urnscan, "urn:foo:a", "nonsense", "URN:foo:b", status=1)
@@ -119,6 +122,7 @@ class TestExplain:
         (found,) = explained(urnscan, text, status=1)
         assert found["text"] == text
 
+    @pytest.mark.full
     @pytest.mark.parametrize("options", [[], ["--json"]])
     def test_octets_that_are_not_utf8_are_no_urn(self, urnscan, options):
         """An answer like any other, in text that every reader can read."""
@@ -126,6 +130,7 @@ class TestExplain:
         assert result.out.decode()
         assert result.err == ""
 
+    @pytest.mark.full
     def test_the_same_as_a_run_says(self, urnscan):
         """Whatever a run finds is a URN with the same canonical form here, in every syntax."""
         texts = b"URN:Foo:%c3a/b~c?+r?=q#f urn:example:t?s=I2L&c=ToC#p1 urn:f-:x urn:f:x"
@@ -161,11 +166,13 @@ class TestStandardInput:
             ("urn:isbn:0-395-36341-6", True, None, False),
         ]
 
+    @pytest.mark.full
     def test_among_other_texts(self, urnscan):
         found = explained(urnscan, "urn:a:1", "-", "urn:a:3", stdin=b"urn:a:2\n")
         assert [one["text"] for one in found] == ["urn:a:1", "urn:a:2", "urn:a:3"]
         assert urnscan("explain", stdin=b"").out == b""
 
+    @pytest.mark.full
     @pytest.mark.parametrize("options", [[], ["--unique"], ["--recover", "all"]])
     def test_what_a_scan_prints(self, urnscan, options):
         """`urnscan texts/ | urnscan explain`: the source and line, or the count, before a URN are no part of it."""
@@ -183,6 +190,7 @@ class TestStandardInput:
                 process.stdin.flush()
                 assert json.loads(process.stdout.readline())["text"] == text.decode()
 
+    @pytest.mark.full
     def test_a_line_without_end(self, urnscan):
         """It is told and passed over; the lines behind it are read."""
         result = urnscan("explain", "--json", stdin=b"urn:a:1\nurn:a:" + b"x" * (5 << 20) + b"\nurn:a:2\n", status=1)

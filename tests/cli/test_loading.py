@@ -39,6 +39,7 @@ print(len(os.listdir("/proc/self/task")) - before)
 """
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="counts threads by /proc")
 def test_numpy_starts_no_threads():
     """A thread for each core, for linear algebra, is a fifth of the CPU time of a start; nobody's own setting is changed."""

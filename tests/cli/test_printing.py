@@ -277,7 +277,6 @@ class TestStream:
         assert inputs.names() == ["d"]
 
 
-@pytest.mark.core
 @pytest.mark.parametrize(
     ("options", "said"),
     [

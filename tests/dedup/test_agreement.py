@@ -172,6 +172,7 @@ def test_pairs(one, other, aspects):
     assert aspects_against(other, one) == aspects
 
 
+@pytest.mark.full
 @given(one=descriptions, other=descriptions)
 def test_the_order_of_two_records_does_not_matter(one, other):
     """Else clusters depended on the order of the dumps."""

@@ -211,6 +211,7 @@ class TestPandas:
         found = pd.Series(["urn:ab:c?s=I2L&c=a=b", "urn:ab:c"]).urn.explain(syntax="rfc2141bis-03")
         assert found["directives"].tolist() == [("s=I2L", "c=a=b"), ()]
 
+    @pytest.mark.full
     @pytest.mark.parametrize("syntax", urnscan.SYNTAXES)
     def test_explanations_can_be_kept(self, tmp_path, syntax):
         """Whatever is empty in them: no directives, problems or remarks, no URN, no text at all."""

@@ -46,7 +46,9 @@ class TestClusters:
     """ "precision and recall of the clusters = 1.0 on them" """
 
     @every_format
-    @pytest.mark.parametrize("fields", [False, True], ids=["everything", "fields"])
+    @pytest.mark.parametrize(
+        "fields", [pytest.param(False, marks=pytest.mark.full), True], ids=["everything", "fields"]
+    )
     @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.full)])
     def test_as_they_were_planted(self, tmp_path, format_, fields, seed):
         dump = make_dump(format_, seed, 60, fields=fields)
@@ -62,6 +64,7 @@ class TestClusters:
         """One that is added needs its dumps; SRU is the wrapper of others, and tested with the reader."""
         assert {NAMES.get(name, name) for name in FORMATS} == set(KNOWN) - {"sru"}
 
+    @pytest.mark.full
     def test_they_are_hard(self, tmp_path):
         """Else the test above shows nothing: the lexical form alone misses most, and all that is weak joins too much."""
         dump = make_dump("marc", 0, 60)

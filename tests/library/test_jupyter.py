@@ -246,6 +246,7 @@ class TestErrors:
 
 
 class TestBar:
+    @pytest.mark.full
     @pytest.mark.parametrize("wanted", [True, False, None])
     def test_asked_for(self, tmp_path, capfd, monkeypatch, wanted):
         """It tells octets, rate and time. A script has none by itself, though it be slow."""

@@ -171,6 +171,7 @@ class TestFiles:
         (tree / "c").write_bytes(b"urn:isbn:9780395363416 urn:x urn:issn:0317-8471, urn:z:%c3%a4 %zz\n" * 40)
         return tree
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         ("words", "options"),
         [([], {}), (["--trim", "--equivalence", "namespace"], {"trim": True, "equivalence": "namespace"})],

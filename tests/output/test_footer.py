@@ -47,6 +47,7 @@ def joined(schema, groups, **options):
     return bytes(octets + end_of_file(memoryview(file_of(schema, [], **options)), structures, rows))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 @FEW
 @given(st.data())

@@ -93,6 +93,7 @@ class TestRemote:
                 file.commit(METADATA)
         assert s3.get_object(Bucket="bucket", Key="out.parquet")["Body"].read() == b"theirs"
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         ("url", "line"),
         [

@@ -71,6 +71,7 @@ def written(folder, name, schema, rows):
         return file.read()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", SCHEMAS)
 @pytest.mark.parametrize("separator", [",", "\t"])
 @given(data=st.data())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from unittest import mock
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -59,6 +60,7 @@ def cuttings(draw):
     }
 
 
+@pytest.mark.full
 @given(
     occurrences(),
     st.lists(st.integers(1, 9), min_size=1, max_size=4),

@@ -106,6 +106,7 @@ def test_values_one_after_the_other(elements, layout, between):
     assert [json.loads(record.octets) for record in read(JsonArrayRecords, dump)] == elements
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize(
     "dump", [b'{"a":' * 100_000, b"[" * 100_000 + b"]" * 100_000, b'[{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}]"]
@@ -428,34 +429,32 @@ def test_what_is_no_page_among_pages_is_a_record():
 
 
 @pytest.mark.parametrize("block", [1, 1 << 20])
-@pytest.mark.parametrize("cut", range(1, 44))
-def test_a_page_that_is_cut_off_takes_no_other_with_it(cut, block):
+def test_a_page_that_is_cut_off_takes_no_other_with_it(block):
     """Where a harvest broke off, wherever that was: the rest of the dump was not read."""
     pages = [b'{"records":[{"u":"%d"},{"u":"]"}],"n":{"a":[0]}}' % number for number in range(4)]
-    dump = b"\n".join([pages[0], pages[1][: len(pages[1]) - cut], *pages[2:]])
-    found = read(JsonArrayRecords, dump, block=block)
-    offsets_hold(dump, found)
-    assert any(isinstance(one, Damaged) for one in found)
-    kept = [record.octets for record in good(found)]
     whole = [b'{"u":"%d"}' % number for number in (2, 3)]
-    if pages[1][: len(pages[1]) - cut].endswith(b","):  # the next page is what follows
-        return
-    assert [octets for octets in kept if octets in whole] == whole
+    for cut in range(1, 44):
+        page = pages[1][: len(pages[1]) - cut]
+        dump = b"\n".join([pages[0], page, *pages[2:]])
+        found = read(JsonArrayRecords, dump, block=block)
+        offsets_hold(dump, found)
+        assert any(isinstance(one, Damaged) for one in found), page
+        kept = [record.octets for record in good(found)]
+        if not page.endswith(b","):  # there the next page is what follows
+            assert [octets for octets in kept if octets in whole] == whole, page
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("name", ["id", "@id", "urn", "isbn", "ISBN-13", "doi", "title", "dc:identifier"])
-@pytest.mark.parametrize("held", ["items", "works", "data", "results"])
-def test_records_that_hold_others_are_records(held, name, first, layout):
+def test_records_that_hold_others_are_records(name):
     """Holdings were taken for the records, and the records for what is around them."""
-    members = {name: "urn:x1:a", held: [{"barcode": "7"}, {"barcode": "8"}]}
-    record = json.dumps(members if first else dict(reversed(members.items())), **layout).encode()
-    dump = record + b"\n" + record.replace(b":a", b":b")
-    lines, array = recognised(dump)
-    assert lines != array
-    found = read(JsonLineRecords if lines else JsonArrayRecords, dump)
-    assert [one.octets.rstrip() for one in found] == [record, record.replace(b":a", b":b")]
+    for held, is_first, layout in itertools.product(("items", "works", "data", "results"), (True, False), LAYOUTS):
+        members = {name: "urn:x1:a", held: [{"barcode": "7"}, {"barcode": "8"}]}
+        record = json.dumps(members if is_first else dict(reversed(members.items())), **layout).encode()
+        dump = record + b"\n" + record.replace(b":a", b":b")
+        lines, array = recognised(dump)
+        assert lines != array, record
+        found = read(JsonLineRecords if lines else JsonArrayRecords, dump)
+        assert [one.octets.rstrip() for one in found] == [record, record.replace(b":a", b":b")]
 
 
 def test_a_record_is_no_wrapper():

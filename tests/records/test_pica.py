@@ -334,6 +334,7 @@ def test_records_are_octets_of_the_dump_in_their_order(dump):
     ]
 
 
+@pytest.mark.full
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "hostile", [b"003@ \x1f" * 300_000, b"\n003@ $" * 300_000, b"\n 003@ " * 300_000, (b"\n" + b" " * 64) * 30_000]

@@ -291,6 +291,7 @@ def test_records_are_octets_of_the_dump_in_their_order(name, data, mark):
     assert [known[kind] for kind in known if FORMATS[kind].open is FORMATS[name].open].count(True) <= 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("format_", DUMPS)
 def test_what_is_found_can_be_read_elsewhere(format_):
     """Another reader, in another process, reads the same: a record is read from what it is handed, and from nothing else."""

@@ -614,12 +614,12 @@ def test_a_broken_record_takes_no_good_one_with_it():
         assert names(collection(marc(1), damage, marc(2))) == ["1", "damaged", "2"], damage[:40]
 
 
-@pytest.mark.parametrize("cut", range(1, 60))
-def test_a_record_without_its_end_does_not_swallow_the_next(cut):
+def test_a_record_without_its_end_does_not_swallow_the_next():
     """It is cut off where the next begins, wherever that is; of what is left before the name of its element nobody knows."""
     whole = marc(1, '<a b="c">text</a>')
-    found = names(collection(whole[: len(whole) - cut], "\n", marc(2), marc(3)))
-    assert found == ["damaged", "2", "3"]
+    for cut in range(1, 60):
+        found = names(collection(whole[: len(whole) - cut], "\n", marc(2), marc(3)))
+        assert found == ["damaged", "2", "3"], cut
 
 
 def test_where_a_record_holds_another_of_the_same_name_depth_counts():
@@ -698,6 +698,7 @@ def test_reading_goes_on_behind_a_loss_in_the_middle_of_a_record():
     assert [getattr(item, "identifier", None) for item in found] == ["0", None, "3", "4"]
 
 
+@pytest.mark.full
 def test_what_is_too_long_is_no_record(monkeypatch):
     set_longest(monkeypatch, 1 << 16)
     dump = collection(marc(1), marc(2, "<a/>" * (1 << 15)), marc(3), marc(4, "<!--" + "x" * (1 << 17)), marc(5))
@@ -776,6 +777,7 @@ def test_a_record_of_many_literals_each_unclosed_before_a_document():
     assert len(read(dump)) == 4_000
 
 
+@pytest.mark.full
 def test_a_huge_attribute_and_a_huge_text():
     """Longer than libxml2 takes by default; a record may be."""
     (record,) = read(collection(marc(1, f'<a b="{"x" * 11_000_000}">{"y" * 11_000_000} urn:example:z</a>')))

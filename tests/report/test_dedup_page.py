@@ -270,6 +270,7 @@ class TestPage:
             done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
             assert done.stdout == render(FULL).encode()
 
+    @pytest.mark.full
     def test_nothing_heavy_is_loaded_for_it(self):
         code = "import sys, urnscan.report.dedup; print([m for m in ('numpy', 'pyarrow', 'numba') if m in sys.modules])"
         done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

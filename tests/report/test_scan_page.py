@@ -115,6 +115,7 @@ class TestFigures:
             most = of_it.sort_values("occurrence_count", ascending=False, kind="stable")["urn"].head(3)
             assert list(each.examples) == most.tolist()
 
+    @pytest.mark.full
     def test_what_punctuation_spoils(self, tmp_path, folder):
         """Names that fit only after trimming are counted in a sentence, and each code is explained."""
         rows = classes(ROWS[:3])
@@ -132,6 +133,7 @@ class TestFigures:
         for each, spellings in zip(summary.most_varied, most["spellings"], strict=True):
             assert list(each.spellings) == [(one["text"], one["count"]) for one in spellings]
 
+    @pytest.mark.full
     def test_sources(self, summary, frame, found):
         """Of equal ones the first by name."""
         counts = found["source"].astype(str).value_counts().rename_axis("name").reset_index(name="number")
@@ -142,6 +144,7 @@ class TestFigures:
         assert [each.classes for each in summary.sources] == first[expected["name"]].tolist()
         assert summary.more_sources == len(counts) - 50 > 0
 
+    @pytest.mark.full
     def test_sources_of_classes_alone(self, folder, frame):
         alone = summarise(str(folder / "classes.parquet"), version="0.9")
         first = frame["first_source"].value_counts()
@@ -257,6 +260,7 @@ class TestDetails:
         assert [len(places) for places in few.places] == frame["occurrence_count"].clip(upper=most).tolist()
         assert most < 20
 
+    @pytest.mark.full
     def test_the_first_place_is_known_without_occurrences(self, folder, frame):
         data = embedded(render(summarise(str(folder / "classes.parquet"), version="0.9")))
         assert data["places"] is None
@@ -548,6 +552,7 @@ class TestBadInput:
         with pytest.raises(FatalError, match=re.escape(f"{path}: {reason}")):
             summarise(path, version="0")
 
+    @pytest.mark.full
     @given(st.data())
     def test_damage_anywhere(self, folder, data):
         """Every file that is cut or has other octets somewhere is read or is a FatalError."""

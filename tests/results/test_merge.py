@@ -205,6 +205,7 @@ class TestNotExact:
 class TestRefused:
     """One line says what is wrong, and no file is written."""
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         ("options", "said"),
         [

@@ -223,6 +223,7 @@ class TestParts:
             self.check(tmp_path, lines(100)[: parts * 50 + 49])
         assert len(ranges.call_args_list) == (parts if parts > 1 else 0)
 
+    @pytest.mark.full
     @pytest.mark.parametrize("size", [0, 49, 51, 120, 400, 1_000, 2_000])
     def test_that_grew_or_shrank_after_the_walk(self, tmp_path, small, size):
         """Its parts are planned by the size that it had; what there is when it is read is read."""
@@ -543,6 +544,7 @@ class TestVerdicts:
         assert (after[book], after["urn:alert:source:internal"]) == ((81, True), (27, True))
         assert pipeline.Report().untrimmed is None
 
+    @pytest.mark.full
     @pytest.mark.parametrize("jobs", [1, 3])
     @pytest.mark.parametrize("memory", [1, 10**9])
     def test_problems_of_spellings(self, tmp_path, small, memory, jobs):
@@ -575,6 +577,7 @@ class TestEncodings:
 
     TEXT = "ä urn:a:b\n„URN:nbn:de:101:1-201609052530“\r\nurn:c:d🦉\n" * 9
 
+    @pytest.mark.full
     @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
     @pytest.mark.parametrize("part", [20, 100, 1 << 20])
     def test_byte_order_mark(self, tmp_path, small, encoding, part):

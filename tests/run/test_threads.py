@@ -41,6 +41,7 @@ def _no_thread_is_left():
 class TestOrder:
     """The results of all tasks in the order of the tasks."""
 
+    @pytest.mark.full
     @FEW
     @given(
         st.lists(st.tuples(st.integers(0, 12), st.sampled_from([0, 0, 0, 0.001, 0.002])), max_size=25),
@@ -56,6 +57,7 @@ class TestOrder:
         expected = [(number, result) for number, (results, _) in enumerate(tasks) for result in range(results)]
         assert list(in_order(enumerate(tasks), lambda: work, workers)) == expected
 
+    @pytest.mark.full
     @pytest.mark.parametrize("workers", WORKERS)
     def test_uneven_workers(self, workers):
         """One of them is slow throughout."""
@@ -112,6 +114,7 @@ class TestOrder:
         assert all(one == other for one, other in used)
         assert threading.get_ident() not in made
 
+    @pytest.mark.full
     @pytest.mark.parametrize("workers", WORKERS)
     def test_tasks_are_asked_for_by_one_thread_at_a_time(self, workers):
         asking = threading.Lock()
@@ -144,6 +147,7 @@ class TestErrors:
             next(results)
         assert until(lambda: not threads())
 
+    @pytest.mark.full
     @pytest.mark.parametrize("workers", WORKERS)
     def test_the_first_in_the_order_of_the_tasks(self, workers):
         """Though a later one came earlier."""

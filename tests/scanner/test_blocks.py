@@ -246,6 +246,7 @@ class TestWhereAURNBegins:
         assert texts("urn:a:b%urn:c:d") == ["urn:a:b", "urn:c:d"]
         assert texts("urn:a1:b#c#urn:d1:e", "rfc8141") == ["urn:a1:b#c", "urn:d1:e"]
 
+    @pytest.mark.full
     def test_anywhere_in_a_long_text(self):
         """Whatever the step in which the hunt goes through a text."""
         for before in range(300):

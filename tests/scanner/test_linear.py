@@ -110,8 +110,9 @@ def scanner(syntax, *, views):
 
 
 WAYS = [
-    *(pytest.param(syntax, False, id=syntax) for syntax in SYNTAXES),
-    pytest.param("rfc2141", True, id="views"),
+    pytest.param("rfc8141", False, id="rfc8141"),
+    pytest.param("rfc2141", True, id="rfc2141-views"),
+    *(pytest.param(syntax, False, id=syntax, marks=pytest.mark.full) for syntax in SYNTAXES if syntax != "rfc8141"),
     *(
         pytest.param(syntax, True, id=f"{syntax}-views", marks=pytest.mark.full)
         for syntax in SYNTAXES

@@ -136,6 +136,7 @@ class TestHost:
         assert text.index("urn:") - text.index("p:") == far
         assert hosts(text) == ["r.example" if far <= LOOK_BACK else None]
 
+    @pytest.mark.full
     def test_more_hosts_than_there_is_room_for(self):
         """The room for hosts may be used up before the rows are."""
         octets = b" ".join(b"http://%b%d/urn:ab:c" % (b"h" * 900, number) for number in range(20))

@@ -88,6 +88,7 @@ class TestDamage:
             rows, _ = scanned(tmp_path, octets[:end])
             assert end < first or ("http://ex.org/1", "urn:ex:a") in [row[:2] for row in rows]
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         "octets",
         [

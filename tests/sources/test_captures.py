@@ -99,6 +99,7 @@ def test_elsewhere(tmp_path):
     assert not len(urnscan.scan(tmp_path, progress=False, where="status=*").occurrences)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("where", "which"),
     [

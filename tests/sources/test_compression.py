@@ -589,6 +589,7 @@ def test_many_tiny_members_are_no_reason_to_be_slow(form):
     assert time.thread_time() - begin < 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("form", "most"),
     [("gzip", 1 << 18), ("bzip2", 2 * BLOCK), ("xz", 1 << 18), ("zstd", 1 << 17), ("LZ4", 1 << 16)],

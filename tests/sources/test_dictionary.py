@@ -96,6 +96,7 @@ def test_damage_costs_one_record(number, data):
     assert errors or text == b"".join(RECORDS)
 
 
+@pytest.mark.full
 def test_a_missing_dictionary_is_one_line():
     """However many frames need it. Frames that need none are read, and text on both sides of a gap is not joined."""
     frames = b"".join(map(with_dictionary, RECORDS * 500))

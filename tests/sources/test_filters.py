@@ -106,6 +106,7 @@ def test_wrong_filters(text, says):
         urnscan.scan("a", filters=text)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "command", ["tr a-z A-Z", "sed y/urnexa/URNEXA/ %", "sh -c 'tr a-z A-Z < \"$0\"' %", "dd conv=ucase if=%"]
 )

@@ -82,6 +82,7 @@ CODE = {
 # Headers
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "head",
     [
@@ -215,6 +216,7 @@ def test_chunks_that_end_too_early():
 # Codings
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("token", CODE)
 @pytest.mark.parametrize(("size", "most"), [(1 << 16, 1 << 20), (1 << 16, 1), (999, 1000)])
 def test_each_coding_is_taken_off(token, size, most):

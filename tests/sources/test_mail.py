@@ -73,6 +73,7 @@ def test_maildir(tmp_path):
     assert [(row["member"], row["text"]) for row in rows] == [("text", "urn:ex:b"), *FOUND]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("length", [False, True])
 @pytest.mark.parametrize("quoted", [b">From ", b"From "])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])

@@ -180,6 +180,7 @@ def test_fonts_tell_whether_a_name_goes_on(found, first, second, name):
     assert [text for _, text in rows] == [name]
 
 
+@pytest.mark.full
 def test_how_a_broken_name_is_told(found, tmp_path):
     """A name that was joined has `via` and the length in the text of the page; others have not."""
     found(Pdf([["urn:ex:one, urn:ietf:params:rtp-", "hdrext:sdes:mid"]]).build())
@@ -233,6 +234,7 @@ def test_other_files_are_read_as_before(tmp_path):
     assert [row["text"] for row in rows] == [cut, "urn:ex:rtp-mid:b", cut, cut]
 
 
+@pytest.mark.full
 def test_left_out_names_are_counted_once(tmp_path):
     """`--nid` counts what it leaves out in both scanners."""
     (tmp_path / "a.pdf").write_bytes(Pdf([["urn:ex:a urn:isbn:1"]], attached=[("c.txt", b"urn:ex:c")]).build())
@@ -274,6 +276,7 @@ def test_wherever_it_lies(found, name, octets, way):
     assert found(octets, name) == ([(f"{way}page 1", "urn:ex:a")], [])
 
 
+@pytest.mark.full
 def test_records_that_are_not_wanted(found):
     """Conditions on records of web archives hold for PDFs in them; the columns of captures are filled."""
     assert found(warc(SIMPLE), "a.warc", where="status=404") == ([], [])
@@ -287,6 +290,7 @@ def test_a_filter_goes_first(found):
     assert found(SIMPLE, filters="pdf:echo urn:ex:b")[0] == [("echo", "urn:ex:b")]
 
 
+@pytest.mark.full
 def test_passages(tmp_path):
     """The text of a page is there to be read again."""
     (tmp_path / "a.pdf").write_bytes(Pdf([["before urn:ietf:params:rtp-", "hdrext:sdes:mid behind"]]).build())
@@ -430,6 +434,7 @@ def test_a_process_that_somebody_has_ended(tmp_path):
     options.reading.processes.end()
 
 
+@pytest.mark.full
 def test_one_process_for_all(tmp_path, monkeypatch):
     """A thread has one process, also for a PDF in a PDF, and uses it again."""
     started = []
@@ -459,6 +464,7 @@ def test_without_a_process(found, monkeypatch):
     assert reason.startswith("pdfium could not be started (Resource temporarily unavailable): ")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("options", "says"),
     [

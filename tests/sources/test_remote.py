@@ -638,6 +638,7 @@ def put(client, *keys, octets=b"x"):
         client.put_object(Bucket="bucket", Key=key, Body=octets)
 
 
+@pytest.mark.full
 class TestBuckets:
     """Buckets are walked like folders."""
 
@@ -647,6 +648,7 @@ class TestBuckets:
             s3, "a.txt", "d/x.txt", "d/e/y.txt", "d/e.txt", "d/%41 b", "ü/[1].txt", "old.urnscan-tmp/x", octets=b"12345"
         )
 
+    @pytest.mark.core
     def test_name_and_size(self):
         source = only("s3://bucket/d/x.txt")
         assert (source.name, source.path, source.size) == ("s3://bucket/d/x.txt", None, 5)
@@ -795,6 +797,7 @@ class TestBuckets:
             put(s3, "sized", octets=TEXT[:size])
             assert read(only("s3://bucket/sized")) == TEXT[:size]
 
+    @pytest.mark.core
     def test_changed_between_two_blocks(self, s3, monkeypatch):
         """Two halves of two objects of the same name and size are not read as one."""
         monkeypatch.setattr(objects, "_BLOCK", 10_000)
@@ -825,6 +828,7 @@ class TestBuckets:
             assert pq.read_table(file).equals(table)
 
 
+@pytest.mark.full
 class TestKeys:
     """The path of a URL is the key, octet by octet, as aws-cli, boto3, DuckDB and fsspec read it."""
 
@@ -1132,6 +1136,7 @@ print(*sorted(loaded & set(sys.modules)))
     assert done.stdout.split() == []
 
 
+@pytest.mark.full
 class TestMarks:
     """What tells an object from another state of it (RFC 9110, 8.8)."""
 

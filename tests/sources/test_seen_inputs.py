@@ -1,5 +1,6 @@
 """The compact set of what was met before."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ def test_as_a_set(batches):
         assert seen.add(batch).tolist() == expected
 
 
+@pytest.mark.full
 def test_many():
     """It grows, and takes no more than 48 octets for each key, as it says."""
     seen = Seen()

@@ -79,6 +79,7 @@ def rest_of(name, text):
     return block(name, len(text)) + padded(text)
 
 
+@pytest.mark.full
 @given(
     members=st.lists(
         st.tuples(st.text("aé中. ", min_size=1, max_size=200), st.binary(min_size=1, max_size=3000)), max_size=5

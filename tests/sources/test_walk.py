@@ -265,6 +265,7 @@ class TestWalk:
         Path("in/b").unlink()
         assert [str(error) for error in found] == ["in/b: No such file or directory"]
 
+    @pytest.mark.full
     def test_a_tree_deeper_than_the_recursion_limit(self):
         make("d/" * 200 + "x")
         limit = sys.getrecursionlimit()

@@ -366,6 +366,7 @@ def test_whatever_it_is_it_ends(parts):
     assert len(out) <= 2 * octets.count(b"WARC/") + 1
 
 
+@pytest.mark.full
 def test_version_lines_alone_are_read_fast():
     """Each ends the header before it: no search goes further."""
     start = time.process_time()
@@ -498,6 +499,7 @@ def odd_records(draw):
     return head.encode("latin-1") + block + b"\r\n\r\n"
 
 
+@pytest.mark.full
 @given(st.lists(odd_records(), min_size=1, max_size=6), st.integers(0, 60))
 def test_compiled_code_finds_the_records_that_patterns_find(tmp_path_factory, records, cut):
     """Names, captures, texts and errors are those of the patterns, whatever is odd in a header."""

@@ -69,6 +69,7 @@ def codes_of(texts, syntax):
     return [tuple(code for bit, code in enumerate(OF_SPELLINGS) if mark >> bit & 1) for mark in marks]
 
 
+@pytest.mark.full
 @every_syntax
 @given(data=st.data())
 def test_one_spelling_and_columns(syntax, data):

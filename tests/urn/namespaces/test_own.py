@@ -146,6 +146,7 @@ def test_our_own_file_is_a_file_of_rules(read):
     assert found == pickle.loads(pickle.dumps(found)) != Rulebook()
 
 
+@pytest.mark.full
 @given(urns=st.lists(st.sampled_from(sorted(EXAMPLES)).flatmap(names).map(lexical).filter(bool), max_size=9))
 def test_rules_that_repeat_ours_change_nothing(urns):
     """Verdicts, problems and canonical forms are the very same, for one name and in columns."""
