@@ -105,12 +105,13 @@ def make_inputs(work: Path, corpora: Path | None, also: Path | None) -> None:
     _write(work / "samples" / "spellings.txt", spellings().encode())
     _write(work / "samples" / "empty.txt", b"")
     _write(work / "lists" / "some.txt", b"samples/prose.txt\n\nsamples/none.txt\nsamples/page.html\n")
-    for path in (_ROOT / "tests" / "fuzzing" / "corpus").glob("*/*"):
-        kind, _, form = path.parent.name.partition("-")
+    for path in (_ROOT / "tests" / "fuzzing" / "corpus").iterdir():
+        kind, _, form = path.stem.partition("-")
         if kind in _HEADS:
-            _write(
-                work / "fuzzed" / path.parent.name / f"{path.name}.{form or 'txt'}", path.read_bytes()[_HEADS[kind] :]
-            )
+            with zipfile.ZipFile(path) as corpus:
+                for name in corpus.namelist():
+                    octets = corpus.read(name)[_HEADS[kind] :]
+                    _write(work / "fuzzed" / path.stem / f"{name}.{form or 'txt'}", octets)
     for path in corpora.glob("*.tar.xz") if corpora else ():
         _write(work / "corpora" / path.name, path.read_bytes())
         with tarfile.open(path) as archive:

@@ -1,4 +1,4 @@
-"""`python -m tests.fuzzing TARGET… [--seconds N] [--folder DIRECTORY]`, or `TARGET FILE`: see the package."""
+"""`python -m tests.fuzzing TARGET… [--seconds N] [--folder DIRECTORY]`, `TARGET FILE`, or `--add TARGET FILE…`: see the package."""
 # ruff: noqa: T201 (it is a command)
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.fuzzing.corpora import add, inputs, unpack
 from tests.fuzzing.targets import TARGETS
 
 __all__ = ["main", "replay"]
@@ -50,10 +51,17 @@ def main() -> int:
         default=Path(tempfile.gettempdir(), "urnscan-fuzzing"),
         help="where corpora grow, and what was found is put (default: %(default)s)",
     )
-    parser.add_argument("--replay", action="store_true", help="only give the files of the corpora to the targets")
+    parser.add_argument("--replay", action="store_true", help="only give the inputs of the corpora to the targets")
+    parser.add_argument(
+        "--add", nargs="+", type=Path, metavar="FILE", help="put files into the corpus of the one target"
+    )
     arguments = parser.parse_args()
     if not arguments.targets:
         print(*TARGETS, STATEFUL, sep="\n")
+        return 0
+    if arguments.add:
+        (name,) = arguments.targets
+        add(TARGETS[name].corpus, [path.read_bytes() for path in arguments.add])
         return 0
     if len(arguments.targets) == 2 and arguments.targets[0] in TARGETS and Path(arguments.targets[1]).is_file():
         TARGETS[arguments.targets[0]].run(Path(arguments.targets[1]).read_bytes())
@@ -74,23 +82,24 @@ def main() -> int:
 
 
 def replay(name: str) -> str:
-    """Give each file of its corpus to a target; what was done. Raises what the target raises, with the file in a note."""
-    paths = sorted(TARGETS[name].corpus.iterdir())
-    for path in paths:
+    """Give each input of its corpus to a target; what was done. Raises what the target raises, with the input in a note."""
+    corpus = inputs(TARGETS[name].corpus)
+    for input_name, octets in corpus.items():
         try:
-            TARGETS[name].run(path.read_bytes())
+            TARGETS[name].run(octets)
         except BaseException as error:
-            error.add_note(f"{name}: {path}")
+            error.add_note(f"{name}: {input_name} of {TARGETS[name].corpus}: {octets!r}")
             raise
-    return f"{name}: {len(paths)} files"
+    return f"{name}: {len(corpus)} inputs"
 
 
 def _fuzz(name: str, seconds: int, folder: Path) -> Result:
     """Fuzz a target for so long, beginning anew behind each find."""
     target = TARGETS[name]
-    grown, finds_folder = folder / "corpus" / target.folder, folder / "finds"
-    for each in (grown, finds_folder, folder / "logs"):
+    grown, finds_folder, kept = folder / "corpus" / target.corpus_name, folder / "finds", folder / "kept" / name
+    for each in (grown, finds_folder, folder / "logs", kept):
         each.mkdir(parents=True, exist_ok=True)
+    unpack(target.corpus, kept)
     start, executions, finds = time.monotonic(), 0, set[Path]()
     with (folder / "logs" / f"{name}.log").open("ab") as log:
         while (left := int(seconds - (time.monotonic() - start))) > 0 and len(finds) < _MOST_FINDS:
@@ -101,7 +110,7 @@ def _fuzz(name: str, seconds: int, folder: Path) -> Result:
                 f"-rss_limit_mb={_MEGABYTES}",
                 f"-artifact_prefix={finds_folder}/{name}-",
                 "-print_final_stats=1",
-                *map(str, (grown, *([target.corpus] if target.corpus.is_dir() else []))),
+                *map(str, (grown, kept)),
             )
             status = subprocess.run(
                 [sys.executable, "-m", "tests.fuzzing.child", name, *words],

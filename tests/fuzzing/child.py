@@ -25,10 +25,11 @@ def main() -> None:
     name, *arguments = sys.argv[1:]
     is_python = os.environ.get("NUMBA_DISABLE_JIT") == "1"
     with atheris.instrument_imports(include=["urnscan"], exclude=[] if is_python else _compiled_modules()):
+        from tests.fuzzing.corpora import inputs
         from tests.fuzzing.targets import TARGETS
     target = TARGETS[name]
-    for path in sorted(target.corpus.iterdir()):  # what is compiled at its first use would be taken for slow
-        target.run(path.read_bytes())
+    for octets in inputs(target.corpus).values():  # what is compiled at its first use would be taken for slow
+        target.run(octets)
     with tempfile.NamedTemporaryFile("w", suffix=".dict") as tokens:
         tokens.writelines(_quoted(token) for token in target.tokens if token)
         tokens.flush()

@@ -2,7 +2,7 @@
 
     python -m tests.fuzzing.seeds DIRECTORY    write them there, in a folder for each corpus
 
-They are minimised together with what fuzzing adds (`-merge=1`), so that `corpus/` stays small.
+They are minimised together with what fuzzing adds (`-merge=1`) before `--add` puts them into `corpus/`, which stays small.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ import lz4.frame
 import zstandard
 
 from tests.fuzzing import finding, inputs, records
-from tests.fuzzing.targets import CORPUS
 from tests.property.test_forms import Archive, Table, Text
 from tests.records.test_readers import PIECES
 from tests.support.packed import dictionary_frame, tar, with_dictionary, zipped
@@ -149,7 +148,7 @@ def _forms() -> Iterator[tuple[str, bytes]]:
 
 def main() -> None:
     """Write them."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else CORPUS
+    folder = Path(sys.argv[1])
     numbers: dict[str, Iterator[int]] = {}
     for corpus, octets in seeds():
         number = next(numbers.setdefault(corpus, itertools.count()))

@@ -9,14 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tests.fuzzing import finding, inputs, records
+from tests.fuzzing.corpora import CORPORA
 from tests.records.test_readers import PIECES
 from tests.support.strategies import CLOSING, JOINTS, KNOWN, LINKS, MARKS, NIDS, SCHEMES
 from urnscan.records.formats import FORMATS
 
-__all__ = ["CORPUS", "TARGETS", "Target"]
-
-CORPUS = Path(__file__).parent / "corpus"
-"""A folder for each target, or for several that share one."""
+__all__ = ["TARGETS", "Target"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +24,8 @@ class Target:
     name: str
     run: Callable[[bytes], object]
     """Raises what must not be."""
-    folder: str
-    """Of its corpus."""
+    corpus_name: str
+    """Of its corpus, which it may share with others."""
     tokens: tuple[bytes, ...] = ()
     """What its inputs are made of, for the fuzzer to put together."""
     most: int = 4096
@@ -37,8 +35,8 @@ class Target:
 
     @property
     def corpus(self) -> Path:
-        """Where the files of its corpus are."""
-        return CORPUS / self.folder
+        """The archive that its corpus is in."""
+        return CORPORA / f"{self.corpus_name}.zip"
 
 
 _URNS = (*SCHEMES, *NIDS, *MARKS, *CLOSING, *JOINTS, *LINKS, *KNOWN)
@@ -104,27 +102,27 @@ _FORMS: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
 
 
 def _all() -> Iterable[Target]:
-    scan = {"run": finding.kernel, "folder": "kernel", "tokens": (*_URNS, *_HIDDEN), "most": 1024}
+    scan = {"run": finding.kernel, "corpus_name": "kernel", "tokens": (*_URNS, *_HIDDEN), "most": 1024}
     yield Target(name="kernel", **scan)
     yield Target(name="kernel-python", python=True, **{**scan, "most": 160})
-    yield Target(name="parse", run=finding.parse, folder="parse", tokens=_URNS, most=300)
-    yield Target(name="rules", run=finding.rules, folder="rules", tokens=(b"%2D", b"-", b":", b"de:"), most=120)
+    yield Target(name="parse", run=finding.parse, corpus_name="parse", tokens=_URNS, most=300)
+    yield Target(name="rules", run=finding.rules, corpus_name="rules", tokens=(b"%2D", b"-", b":", b"de:"), most=120)
     for name in FORMATS:
         pieces = tuple(piece if isinstance(piece, bytes) else piece.encode() for piece in PIECES[name])
         run = functools.partial(records.records, name)
-        yield Target(name=f"records-{name}", run=run, folder=f"records-{name}", tokens=pieces)
+        yield Target(name=f"records-{name}", run=run, corpus_name=f"records-{name}", tokens=pieces)
     for name, file_name, tokens in _FORMS:
         columns = ("urn", "id") if name in ("csv", "tsv", "json", "jsonl", "parquet", "arrow", "sqlite") else ()
         run = functools.partial(inputs.form, file_name, columns=columns, encoded=name == "encodings")
-        yield Target(name=f"read-{name}", run=run, folder=f"read-{name}", tokens=tokens, most=8192)
-    yield Target(name="files-from", run=inputs.files_from, folder="files-from", tokens=(b"\n", b"\0", b"urn.txt"))
+        yield Target(name=f"read-{name}", run=run, corpus_name=f"read-{name}", tokens=tokens, most=8192)
+    yield Target(name="files-from", run=inputs.files_from, corpus_name="files-from", tokens=(b"\n", b"\0", b"urn.txt"))
     yield Target(
         name="urls",
         run=inputs.urls,
-        folder="urls",
+        corpus_name="urls",
         tokens=(b"s3://", b"https://", b"file://", b"?sig=", b"&token=1", b"@"),
     )
-    yield Target(name="report", run=inputs.report, folder="report", tokens=(b"PAR1",), most=16_384)
+    yield Target(name="report", run=inputs.report, corpus_name="report", tokens=(b"PAR1",), most=16_384)
 
 
 TARGETS: Mapping[str, Target] = MappingProxyType({target.name: target for target in _all()})

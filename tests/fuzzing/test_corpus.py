@@ -1,4 +1,4 @@
-"""The corpora of fuzzing, with what it found: each file of them keeps the promises of its target."""
+"""The corpora of fuzzing, with what it found: each input of them keeps the promises of its target."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.fuzzing.__main__ import replay
-from tests.fuzzing.targets import CORPUS, TARGETS
+from tests.fuzzing.corpora import CORPORA, add, inputs
+from tests.fuzzing.targets import TARGETS
 
 ROOT = Path(__file__).parents[2]
 COMPILED = ["kernel", "parse", "rules"]
@@ -34,19 +35,27 @@ def run(*words, **environment):
 
 
 @pytest.mark.parametrize("name", [name for name, target in TARGETS.items() if not target.python])
-def test_each_file(name):
+def test_each_input(name):
     """As the targets are: nothing is raised that is not told to be, nothing found that the oracles do not find."""
     replay(name)
 
 
-def test_every_corpus_has_a_target_and_files():
-    folders = {target.folder for target in TARGETS.values()}
-    assert {path.name for path in CORPUS.iterdir()} == folders
-    assert all(any(target.corpus.iterdir()) for target in TARGETS.values())
+def test_every_corpus_has_a_target_and_inputs():
+    assert set(CORPORA.iterdir()) == {target.corpus for target in TARGETS.values()}
+    assert all(map(inputs, CORPORA.iterdir()))
+
+
+def test_a_find_is_added_once(tmp_path):
+    """An archive made again of the same inputs, in any order, has the same octets: what changes in Git is what was found."""
+    for name, octets in (("one", [b"a", b"b", b"a"]), ("other", [b"b", b"a"])):
+        add(tmp_path / name, octets)
+        add(tmp_path / name, octets)
+    assert sorted(inputs(tmp_path / "one").values()) == [b"a", b"b"]
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
 def test_corpora_are_small():
-    assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < _MOST_OCTETS
+    assert sum(len(octets) for path in CORPORA.iterdir() for octets in inputs(path).values()) < _MOST_OCTETS
 
 
 @pytest.mark.full
@@ -72,6 +81,6 @@ def test_the_fuzzer_runs(tmp_path, name):
         warnings.simplefilter("ignore")
         pytest.importorskip("atheris")
     (line,) = run(name, "--seconds", "5", "--folder", str(tmp_path))
-    assert int(line.split()[1].replace(",", "")) > len(list(TARGETS[name].corpus.iterdir()))
+    assert int(line.split()[1].replace(",", "")) > len(inputs(TARGETS[name].corpus))
     assert line.endswith(" 0 finds")
-    assert any((tmp_path / "corpus" / TARGETS[name].folder).iterdir())
+    assert any((tmp_path / "corpus" / TARGETS[name].corpus_name).iterdir())

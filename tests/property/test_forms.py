@@ -237,7 +237,6 @@ def test_long_and_short_members(kind):
 
 
 @pytest.mark.full
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "sqlite"])
 def test_many_values(kind):
     """More than are scanned as one text (`run/small_texts.py`), in several row groups."""
