@@ -96,7 +96,7 @@ def parse(octets: bytes) -> None:
                 urn.locator(as_text)
     explained = urnscan.explain(as_text, syntax=syntax)
     assert explained.is_urn == (match is not None)
-    assert explained.is_urn or explained.as_dict()["reason"]
+    assert [explained.is_urn, explained.read_as is not None, explained.reason is not None].count(True) == 1
     if match is not None:
         _agree(text.decode(), syntax)
     for found in urnscan.find(as_text, syntax=syntax, trim=bool(head[0] & 128)):
