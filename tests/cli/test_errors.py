@@ -186,6 +186,7 @@ class TestNamesInMessages:
         result = urnscan("-\x1b[31mred\x1b]0;title\x07.txt", status=2)
         assert not [character for character in result.err if not (character.isprintable() or character == "\n")]
 
+    @pytest.mark.core
     def test_of_octets_that_are_not_utf8(self, urnscan):
         result = urnscan(b"nope\xff", status=2)
         assert "nope" in result.err

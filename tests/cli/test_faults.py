@@ -211,6 +211,7 @@ class TestMemory:
         assert result.err == "urnscan: this process may have 683 MB of memory (ulimit -v): let it have 1024 at least\n"
         assert urnscan.names() == ["a.txt"]
 
+    @pytest.mark.core
     @pytest.mark.parametrize(
         ("module", "name", "error", "line"),
         [

@@ -316,6 +316,7 @@ class TestPrinting:
 
     MEMBERS = (("a/b.txt", b"\nurn:a:b"), ("evil\n\x1b[31m.txt", b"urn:c:d"), ('"quoted"\\', b"urn:e:f"))
 
+    @pytest.mark.core
     def test_lines(self, urnscan):
         urnscan.write("x.tar", tar(self.MEMBERS))
         assert urnscan.printed("x.tar") == [

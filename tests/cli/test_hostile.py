@@ -108,6 +108,7 @@ class TestBombs:
         assert result.out == b"z.txt:1:urn:foo:z\n"
         assert peak < 400 * MIB
 
+    @pytest.mark.core
     def test_dictionaries(self, urnscan):
         """Of one more comes out than is taken; of many, each small enough, more than the limit."""
         frame = with_dictionary(b"urn:foo:y")

@@ -145,6 +145,7 @@ def octets(state):
 class TestKilled:
     """What was finished is taken over, the rest is done."""
 
+    @pytest.mark.core
     def test_a_plain_run(self, killed, plain, octets):
         result = killed(*COMMAND, "--resume")
         assert earlier(result) == octets[0]
@@ -248,6 +249,7 @@ class TestChanges:
         result = self.check(killed, *INPUTS, *CLASSES, "--column", "id")
         assert result.said == ["urnscan: the earlier run had other options: beginning anew"]
 
+    @pytest.mark.core
     def test_what_does_not_matter(self, killed, plain, octets):
         other = ["--exclude", "nothing", "--strict", "-j", "7", "--memory", "1MB"]
         assert earlier(killed(*COMMAND, *other, "--resume")) == octets[0]
