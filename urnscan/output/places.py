@@ -28,7 +28,7 @@ SHARDS_SUFFIX = f".shards{TEMPORARY_SUFFIX}"
 """Suffix of the folder that a later run with `--resume` for the same output continues from."""
 
 _STREAM = "standard output"
-
+_EXISTS, _SINCE_THE_START = "exists already", "came into being during the run"
 
 _SYNC_FILE_RANGE_WRITE = 2
 _sync_file_range: Any = getattr(ctypes.CDLL(None), "sync_file_range", None)
@@ -135,6 +135,11 @@ def check_outputs(*paths: str | None) -> list[str]:
     return outputs
 
 
+def existing_output(name: str | Path, reason: str = _EXISTS) -> FatalError:
+    """The error for an output that would replace an existing one without `force`."""
+    return FatalError(f"{name}: {reason}; {option('force')} replaces it")
+
+
 def name_of(path: str | os.PathLike[str] | IO[bytes]) -> str:
     """The name of an output in messages."""
     return without_secrets(os.fspath(path)) if isinstance(path, str | os.PathLike) else _STREAM
@@ -162,7 +167,7 @@ class _Local:
         if self.beside.exists() and not self.beside.is_file():
             raise FatalError(f"{self.name}: is no regular file; name one that can be replaced")
         if not force and os.path.lexists(self._path):
-            raise FatalError(f"{self.name}: exists already; {option('force')} replaces it")
+            raise existing_output(self.name)
 
     def put(self, written: Path, *, force: bool) -> None:
         """Rename a file to this place; without `force` never over one that has appeared meanwhile."""
@@ -175,9 +180,7 @@ class _Local:
             os.link(written, self.beside)
         except OSError as error:
             if self.beside.exists():
-                raise FatalError(
-                    f"{self.beside}: came into being during the run; {option('force')} replaces it"
-                ) from error
+                raise existing_output(self.beside, _SINCE_THE_START) from error
             return False
         return True
 
@@ -193,17 +196,17 @@ class _Remote:
         known = hashlib.blake2b(self.name.encode(), digest_size=8).hexdigest()  # of all its URL, as base names recur
         self.beside = Path(tempfile.gettempdir(), f"{self._place.base_name}.{known}")
 
-    def check(self, *, force: bool, reason: str = "exists already") -> None:
+    def check(self, *, force: bool, reason: str = _EXISTS) -> None:
         """Raise FatalError if no object may be put there."""
         found = self._place.find()
         if found is not None and found.is_folder:
             raise FatalError(f"{self.name}: is a folder; name a file in it")
         if found is not None and not force:
-            raise FatalError(f"{self.name}: {reason}; {option('force')} replaces it")
+            raise existing_output(self.name, reason)
 
     def put(self, written: Path, *, force: bool) -> None:
         """Copy a file to this place, after a second look whether another has appeared there."""
-        self.check(force=force, reason="came into being during the run")
+        self.check(force=force, reason=_SINCE_THE_START)
         self._place.put(written)
 
 

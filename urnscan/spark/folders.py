@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import pyarrow as pa
 
-from urnscan.errors import FatalError, option
+from urnscan.errors import FatalError
 from urnscan.output.parquet import ParquetOutput
-from urnscan.output.places import as_fatal, name_of
+from urnscan.output.places import as_fatal, existing_output, name_of
 from urnscan.run.pipeline import Report
 from urnscan.sources.remote.places import RemoteFolder
 from urnscan.sources.remote.urls import is_remote, local_path, parse_url
@@ -67,7 +67,7 @@ class Folder:
         """Raise FatalError if no folder can be put there."""
         exists, is_result = self._look()
         if exists and not self._force:
-            raise FatalError(f"{self.name}: exists already; {option('force')} replaces it")
+            raise existing_output(self.name)
         if exists and not is_result:
             raise FatalError(
                 f"{self.name}: is no result of an earlier run on Spark, so it is not replaced: name another folder"
