@@ -27,7 +27,7 @@ from urnscan.tables.schemas import CLASSES, CODED_CLASSES, GROUPED, OCCURRENCES,
 from urnscan.urn.equivalence import LEVELS, canonical, get_level
 from urnscan.urn.namespaces import nid_status
 from urnscan.urn.parser import parse
-from urnscan.urn.spellings import marks_of
+from urnscan.urn.problem_columns import marks_of
 from urnscan.urn.syntax import get_syntax
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)

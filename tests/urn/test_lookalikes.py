@@ -187,7 +187,7 @@ class TestWhere:
 
 
 def test_accented_latin_letters_never_mislead():
-    """U+00C0 to U+027F: spellings.py does not even ask for names that have no others beyond ASCII."""
+    """U+00C0 to U+027F: problem_columns.py does not even ask for names that have no others beyond ASCII."""
     for code in range(0xC0, 0x280):
         encoded = "".join(f"%{octet:02X}" for octet in chr(code).encode())
         assert "C3" <= encoded[1:3] <= "C9"

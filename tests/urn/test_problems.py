@@ -18,8 +18,7 @@ from tests.support.strategies import urn_pairs
 from urnscan.arrays.arrow import octet_strings, text_array
 from urnscan.urn.lookalikes import _systems
 from urnscan.urn.parser import parse
-from urnscan.urn.problems import OF_SPELLINGS, PROBLEMS, joined, spelling_problems
-from urnscan.urn.spellings import (
+from urnscan.urn.problem_columns import (
     ARABIC,
     ARMENIAN,
     CYRILLIC,
@@ -33,6 +32,7 @@ from urnscan.urn.spellings import (
     SEPARATOR,
     marks_of,
 )
+from urnscan.urn.problems import OF_SPELLINGS, PROBLEMS, joined, spelling_problems
 from urnscan.urn.syntax import get_syntax
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)

@@ -31,7 +31,7 @@ from urnscan.arrays.strings import (
 )
 from urnscan.errors import FatalError
 from urnscan.tables.schemas import GROUPED, PARTIAL, SINGLE
-from urnscan.urn.spellings import marks_of
+from urnscan.urn.problem_columns import marks_of
 from urnscan.urn.syntax import Syntax
 
 MOST_SPELLINGS = 100

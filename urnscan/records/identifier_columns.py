@@ -18,7 +18,7 @@ from urnscan.arrays.octets import Octets
 from urnscan.arrays.strings import Offsets, cut
 from urnscan.records.fields import Own
 from urnscan.records.identifiers import OTHER, TELLS, as_text, counts_out, kind_of
-from urnscan.urn.namespaces.check_digits import isbn_13_digit, isbn_or_issn_is_right
+from urnscan.urn.numbers.isbn import calc_check_digit, is_right
 
 _BEGINNING = b"urn:isbn:"
 _URN_OF_ISBN = len(_BEGINNING) + 13  # octets
@@ -31,7 +31,7 @@ _HAS_URN = "(?i)(?:^|[^0-9a-z])urn:|urn%(?:25)*3a"
 _ADDRESS = "(?i)^https?://[a-z0-9]"
 _TELLING_ADDRESS = r"(?i)^https?://(?:[a-z]+\.)?(?:doi|issn|isni|gleif)\.org"
 
-_is_right, _digit_of = inner(isbn_or_issn_is_right), inner(isbn_13_digit)
+_is_right, _digit_of = inner(is_right), inner(calc_check_digit)
 Codes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
 

@@ -14,7 +14,7 @@ import regex
 
 from urnscan.records.fields import Own
 from urnscan.urn import namespaces
-from urnscan.urn.namespaces.check_digits import isbn_13, isbn_13_is_right, isbn_or_issn_is_right, issn_digit
+from urnscan.urn.numbers import isbn, issn
 
 _ALSO = ("uuid", "isni", "isan", "lei", "oid", "eidr")  # namespaces whose identifiers need no more than their `to_urn`
 # Kinds of identifiers, and the names of each in records, in small letters and digits alone. An identifier with another
@@ -276,22 +276,22 @@ def counts_out(qualifier: str, nid: str) -> bool:
 def _urn_of_isbn(number: str) -> str | None:
     """The URN of an ISBN, faster than by `namespaces.isbn.to_urn`; also that of the ISSN in a bar code."""
     if len(number) == 10:
-        if not isbn_or_issn_is_right(number.encode(), 0, 10):
+        if not isbn.is_right(number.encode(), 0, 10):
             return None
-        number = isbn_13(number)
-    elif number[12:] == "X" or not isbn_13_is_right(number):
+        number = isbn.to_isbn_13(number)
+    elif number[12:] == "X" or not isbn.is_right_isbn_13(number):
         return None
-    if number.startswith("977"):  # ISO 3297: behind seven digits of the ISSN come two of the publisher's choice
-        return _urn_of_issn(number[3:10] + issn_digit(number[3:10]))
+    if serial := issn.of_bar_code(number):
+        return _urn_of_issn(serial)
     # 9999999999 fills a field.
     return None if number[3:12] == number[3] * 9 and number.startswith("978") else f"urn:isbn:{number}"
 
 
 def _urn_of_issn(number: str) -> str | None:
     """The URN of an ISSN, as `namespaces.issn.to_urn` gives it."""
-    if number == number[0] * 8 or not isbn_or_issn_is_right(number.encode(), 0, 8):
+    if set(number) <= {number[0], "-"} or not issn.is_right(number.encode(), 0, len(number)):
         return None
-    return f"urn:issn:{number[:4]}-{number[4:]}"
+    return f"urn:issn:{issn.canonical(number)}"
 
 
 def _dois(text: str) -> Iterator[str]:

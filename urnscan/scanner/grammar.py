@@ -1,4 +1,4 @@
-"""The grammar of a scan: its options, and the longest URN at a place, compiled.
+"""The grammar of a scan: its options, the longest URN at a place, and what `--trim` leaves of it; compiled.
 
 One function serves all syntaxes. It follows the tables of octet roles in `urn/syntax.py`.
 """
@@ -22,7 +22,7 @@ from urnscan.arrays.ascii import (
     is_letter,
 )
 from urnscan.arrays.jit import inlined, inner
-from urnscan.arrays.octets import Octets, is_urn
+from urnscan.arrays.octets import Octets, is_urn, may_hold
 from urnscan.errors import ArgumentError, option
 from urnscan.scanner.url_context import URL_OCTETS
 from urnscan.urn.beginnings import Beginnings, begins, compiled_beginnings, read_beginnings
@@ -39,6 +39,8 @@ from urnscan.urn.syntax import (
     VALUE,
     Syntax,
 )
+from urnscan.urn.trim import CLOSES, LIST_SEPARATORS, QUOTATION_MARK, end_without_closing
+from urnscan.urn.trim import separator as any_separator
 
 MAX_LENGTH = 65_536
 """Default of `max_length`: the most octets of a match."""
@@ -54,6 +56,11 @@ LOOKAHEAD = 5
 # Numba compiles a function anew for each plain number that it is called with, but only once for these.
 _NSS, _COMPONENT, _QUERY, _VALUE = np.array([NSS, COMPONENT, QUERY, VALUE], np.uint8)
 _PLUS, _EQUALS = np.array([PLUS, EQUALS], np.uint8)
+_COMMA, _SEMICOLON = np.array(LIST_SEPARATORS, np.uint8)
+
+IS_CLOSING = np.frombuffer(CLOSES, np.uint8)
+"""For each octet whether it is punctuation that closes a sentence or a bracket."""
+_separator, _end_without_closing = inner(any_separator), inner(end_without_closing)
 
 ResolverTail = Literal["keep", "cut"]
 
@@ -187,6 +194,45 @@ def match(octets: Octets, start: int, limit: int, rules: Rules) -> tuple[int, in
     if end < limit and octets[end] == HASH:
         end = _run(octets, end + 1, limit, roles, _QUERY)
     return colon, nss_end, end, undecided or _may_go_on(octets, end, limit)
+
+
+@inlined
+def separator(octets: Octets, start: int, colon: int, end: int) -> int:
+    """The place where other text follows the match at `start`, as `urn.trim.separator` finds it; -1 if there is none."""
+    is_quoted = start > 0 and octets[start - 1] == QUOTATION_MARK
+    # Most matches have none. To look for both octets in whole blocks is faster than octet by octet.
+    if is_quoted or may_hold(octets, colon + 1, end, _COMMA, _SEMICOLON):
+        return _separator(octets, start, colon, end)
+    return -1
+
+
+@inlined
+def trim(octets: Octets, start: int, parts: tuple[int, int, int], rules: Rules) -> tuple[int, int, int]:
+    """Trim the match that begins at `start`; `parts` are its colon and the ends of its NSS and of itself.
+
+    Returns the place where other text follows it (its own end if none does), and the ends of the NSS and of the match
+    after trimming (-1: nothing is left).
+    """
+    colon, nss_end, end = parts
+    item_end = end
+    at = separator(octets, start, colon, end)
+    if at != -1:
+        item_end = at
+        _, nss_end, end, _ = match(octets, start, item_end, rules)
+    if end != -1 and IS_CLOSING[octets[end - 1]]:
+        nss_end, end = _trimmed(octets, start, end, rules)
+    return item_end, nss_end, end
+
+
+@inner
+def _trimmed(octets: Octets, start: int, end: int, rules: Rules) -> tuple[int, int]:
+    """The ends of the NSS and of the match without what closes; it is matched and cut again until nothing changes."""
+    while True:
+        kept = _end_without_closing(octets, start, end, IS_CLOSING)
+        _, nss_end, again, _ = match(octets, start, kept, rules)
+        if again == -1 or again == end:
+            return nss_end, again
+        end = again
 
 
 @inner

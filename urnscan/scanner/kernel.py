@@ -27,8 +27,7 @@ from urnscan.arrays.ascii import (
 )
 from urnscan.arrays.jit import compiled, inlined, inner
 from urnscan.arrays.octets import Integers, Octets, copy, count_lf, hunt, may_hold
-from urnscan.scanner.grammar import Rules, is_wanted, match, may_be_wanted
-from urnscan.scanner.trim import is_closing, separator, trim
+from urnscan.scanner.grammar import IS_CLOSING, Rules, is_wanted, match, may_be_wanted, separator, trim
 from urnscan.scanner.url_context import find_host, find_mark, may_stand_in_url
 from urnscan.urn.syntax import ALNUM, TAIL_COMPONENTS, TAIL_NONE
 
@@ -321,7 +320,7 @@ def _ends_badly(rest: Octets, mark: int, rules: Rules) -> bool:
     if mark == HASH:  # in the path of a URL, whose query begins here
         return False
     # A "?" before white space or closing punctuation belongs to the sentence.
-    return bool((rules.roles[behind] or behind == PERCENT or behind == HASH) and not is_closing(behind))
+    return bool((rules.roles[behind] or behind == PERCENT or behind == HASH) and not IS_CLOSING[behind])
 
 
 @inner

@@ -93,7 +93,7 @@ GROUPED = _schema(
     first_source=pa.int32(),
 )
 """One row per class: CLASSES without the columns that follow from `urn`, and the first source as a number; `marks` has the
-problems of all spellings, as `urn.spellings` marks them.
+problems of all spellings, as `urn.problem_columns` marks them.
 """
 
 FREQUENCIES = _schema("urn occurrence_count")

@@ -14,8 +14,8 @@ from urnscan.arrays.jit import compiled, read_only
 from urnscan.arrays.octets import Octets
 from urnscan.arrays.strings import Offsets, cut
 from urnscan.urn.namespaces.columns import NAMES, Codes
+from urnscan.urn.problem_columns import MARKS_IN_ALL, Marks, marks_of
 from urnscan.urn.problems import OF_SPELLINGS, joined
-from urnscan.urn.spellings import MARKS_IN_ALL, Marks, marks_of
 from urnscan.urn.syntax import TAIL_COMPONENTS, TAIL_NONE, Syntax
 
 _R, _Q, _F = range(3)

@@ -7,7 +7,9 @@ namespaces: the IANA registry and the rules of its namespaces; `namespaces.colum
 beginnings: beginnings of names (`isbn`, `nbn:de`), by which names are chosen.
 equivalence: canonical forms, a record for each level.
 lookalikes: characters that mislead a reader (UTS #39).
-problems: the codes of problems, and those of one spelling; `spellings` finds those of whole columns.
-spellings: the problems of columns of spellings, compiled.
+problems: the codes of problems, and those of one spelling.
+problem_columns: the problems of columns of spellings, compiled.
+trim: what `--trim` cuts off the end of a match.
+numbers: all about one kind of number: ISBN, ISSN.
 explanation: the parts of a URN, or why a text is none.
 """

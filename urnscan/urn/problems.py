@@ -1,4 +1,4 @@
-"""The problems of a name: all codes, and what is wrong with one spelling. `spellings.py` does the same for columns."""
+"""The problems of a name: all codes, and what is wrong with one spelling. `problem_columns.py` does the same for columns."""
 
 from __future__ import annotations
 

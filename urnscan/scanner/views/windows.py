@@ -26,9 +26,8 @@ from urnscan.arrays.ascii import (
 from urnscan.arrays.jit import compiled, inlined, inner
 from urnscan.arrays.octets import Integers, Octets, is_scheme, is_urn
 from urnscan.arrays.strings import Column, Offsets, cut, word_number
-from urnscan.scanner.grammar import Rules, match
+from urnscan.scanner.grammar import IS_CLOSING, Rules, match
 from urnscan.scanner.kernel import Block, is_in_word
-from urnscan.scanner.trim import is_closing
 from urnscan.scanner.url_context import find_host, find_mark, may_stand_in_url
 from urnscan.scanner.views.markup import DEPTH, DOUBT, WRAPPER, Part, begins_gap, wrapper
 from urnscan.scanner.views.readings import (
@@ -146,7 +145,7 @@ def _stop(octets: Octets, start: int, end: int, filled: int, plan: Plan) -> tupl
     if reads_references:
         for i in range(start, end):  # no early exit, so it is vectorised
             has_ampersand |= octets[i] == AMPERSAND
-    while plan.rules.trim and end < filled and is_closing(octets[end]):
+    while plan.rules.trim and end < filled and IS_CLOSING[octets[end]]:
         end += 1
     last = min(filled, end + _LONGEST_FRONT)
     while end < last and _may_stand(octets[end], plan.rules):

@@ -58,8 +58,8 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from urnscan.urn.namespaces.endings import CLOSING
 from urnscan.urn.syntax import Syntax
+from urnscan.urn.trim import CLOSES
 
 MOST_BREAKS = 4
 MOST_AHEAD = 256
@@ -72,7 +72,7 @@ AHEAD = MOST_BREAKS * (150 + MOST_AHEAD)
 """Octets behind the end of its first part that a decision may need: for each break 141 and a run."""
 _QUOTED_PRINTABLE = range(60, 77)
 _TELLING_LENGTH = 8
-_CLOSING = CLOSING + b")"
+_CLOSING = bytes(octet for octet in range(256) if CLOSES[octet])
 _DELIMITERS = b"-:/"
 _BLANK = (b" ", b"\t", b"\r", b"\n", b"")
 _PARTNER = dict(zip(b"<\"'`([{", b">\"'`)]}", strict=True))

@@ -4,7 +4,7 @@ RFC 2141 §5 and RFC 8141 §3 leave it to each namespace to declare more names e
 
 registry: the IANA registry and the status of a NID; grammar, check digit, equivalences and resolvers of each namespace.
 patterns: patterns of the rules as automata.
-check_digits: check digits as arithmetic on octets, for Python and compiled code.
+check_digits: other check digits than those of ISBN and ISSN (`urn.numbers`), for Python and compiled code.
 endings: names with text of the document at their end, and templates.
 own: a file of own rules, read and checked.
 judgement: the rules and their check digits applied to one name: valid, problem, canonical form.

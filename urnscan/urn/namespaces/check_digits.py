@@ -1,4 +1,7 @@
-"""Check digits as arithmetic on octets: plain Python, called for one name, and compiled for columns (`columns.py`).
+"""Check digits that several namespaces have, and that of the Deutsche Nationalbibliothek, as arithmetic on octets.
+
+The functions are called in plain Python for one name, and compiled for columns (`columns.py`). Those of ISSN and ISBN
+are in `urn/numbers`.
 
 Compiled functions call no plain ones, so each function here stands alone. Octets become `int` before they are added
 up: uncompiled, those of an array are 8 bits wide and would overflow.
@@ -14,61 +17,6 @@ if TYPE_CHECKING:
 
 _DIGIT_0, _DIGIT_9, _LETTER_A, _LETTER_D, _LETTER_E, _LETTER_X, _HYPHEN, _COLON = b"09adex-:"
 _CASE = 32  # the bit in which upper and lower case of a letter differ
-
-
-def isbn_or_issn_is_right(octets: Octets | bytes, start: int, end: int) -> bool:
-    """ISO 2108 and ISO 3297: ten digits of an ISBN, weighted 10 to 1, and eight of an ISSN, weighted 8 to 1, are
-    divisible by 11, thirteen of an ISBN, weighted 1 and 3 in turn, by 10.
-
-    >>> [isbn_or_issn_is_right(name, 0, len(name)) for name in (b"0-395-36341-1", b"9780395363417", b"0317-8471")]
-    [True, False, True]
-    """
-    count = by_places = sums = in_turn = 0
-    for i in range(start, end):
-        if octets[i] != _HYPHEN:
-            digit = 10 if octets[i] | _CASE == _LETTER_X else int(octets[i] - _DIGIT_0)
-            sums += digit
-            by_places += sums  # so the first digit counts as often as there are digits, the last once
-            in_turn += (1 + count % 2 * 2) * digit
-            count += 1
-    return in_turn % 10 == 0 if count == 13 else by_places % 11 == 0
-
-
-def isbn_13_digit(octets: Octets | bytes, start: int) -> int:
-    """The check digit, as an octet, of an ISBN-13 of which twelve digits stand at `start`."""
-    total = 0
-    for i in range(12):
-        total += (1 + i % 2 * 2) * int(octets[start + i] - _DIGIT_0)
-    return _DIGIT_0 + -total % 10
-
-
-def isbn_13_is_right(isbn_13: str) -> bool:
-    """Whether thirteen digits without hyphens are an ISBN: fast, as dumps have many.
-
-    >>> isbn_13_is_right("9780395363416"), isbn_13_is_right("9780395363417")
-    (True, False)
-    """
-    octets = isbn_13.encode()  # each digit is 48 more than its value: by their weights 25 times 48, which 10 divides
-    return (sum(octets[::2]) + 3 * sum(octets[1::2])) % 10 == 0
-
-
-def isbn_13(isbn_10: str) -> str:
-    """The ISBN-13 of an ISBN-10 without hyphens.
-
-    >>> isbn_13("0395363411")
-    '9780395363416'
-    """
-    twelve = f"978{isbn_10[:9]}"
-    return twelve + chr(isbn_13_digit(twelve.encode(), 0))
-
-
-def issn_digit(seven: str) -> str:
-    """The check digit of an ISSN of which seven digits are given.
-
-    >>> issn_digit("0317847")
-    '1'
-    """
-    return "0123456789X"[-sum(weight * int(digit) for weight, digit in zip(range(8, 1, -1), seven, strict=True)) % 11]
 
 
 def mod_11_2_is_right(octets: Octets | bytes, start: int, end: int) -> bool:

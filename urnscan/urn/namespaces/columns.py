@@ -20,15 +20,18 @@ from urnscan.urn.namespaces import judge, registered
 from urnscan.urn.namespaces.check_digits import (
     DNB_NUMBERS,
     dnb_digit,
-    isbn_13_digit,
-    isbn_or_issn_is_right,
     mod_11_2_is_right,
     mod_37_36_is_right,
     mod_97_10_is_right,
 )
-from urnscan.urn.namespaces.endings import KINDS, front, is_template, is_trimmable
+from urnscan.urn.namespaces.endings import KINDS, front, is_template
 from urnscan.urn.namespaces.patterns import CASE, CHECKED, EXACT, LOWER, automaton
 from urnscan.urn.namespaces.registry import OURS, Rulebook
+from urnscan.urn.numbers.isbn import calc_check_digit as calc_isbn_digit
+from urnscan.urn.numbers.isbn import is_right as isbn_is_right
+from urnscan.urn.numbers.issn import is_right as issn_is_right
+from urnscan.urn.numbers.issn import write_canonical as write_issn
+from urnscan.urn.trim import CLOSES, is_trimmable
 
 Codes = npt.NDArray[np.uint8]
 _Indices = npt.NDArray[np.int16]
@@ -44,11 +47,13 @@ _STEPS = ["", "isbn", "issn", "gsma", "dnb", "mod_11_2", "mod_97_10", "mod_37_36
 _NOTHING, _ISBN, _ISSN, _GSMA, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36 = range(8)
 _ONE_BY_ONE = 255
 
-_isbn_or_issn_is_right, _isbn_13_digit = inner(isbn_or_issn_is_right), inner(isbn_13_digit)
+_issn_is_right, _write_issn = inner(issn_is_right), inner(write_issn)
+_isbn_is_right, _isbn_digit = inner(isbn_is_right), inner(calc_isbn_digit)
 _mod_11_2_is_right, _mod_97_10_is_right = inner(mod_11_2_is_right), inner(mod_97_10_is_right)
 _mod_37_36_is_right, _dnb_digit = inner(mod_37_36_is_right), inner(dnb_digit)
 _front, _is_trimmable, _is_template = inner(front), inner(is_trimmable), inner(is_template)
 
+_CLOSES, _KINDS, _DNB_NUMBERS = (np.frombuffer(table, np.uint8) for table in (CLOSES, KINDS, DNB_NUMBERS))
 _SCHEME, _NO_STATE = 4, 0  # octets of "urn:"; a dead state, so never the first one
 _DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9 = b"0789"
 _VERSION_0 = tuple(b";vers=0")
@@ -81,8 +86,6 @@ class _Tables(NamedTuple):
     follow: _States
     marks: Codes
     accepting: Codes
-    dnb_numbers: Codes
-    punctuation: Codes
 
 
 class _Judged(NamedTuple):
@@ -187,8 +190,6 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
         follow=np.concatenate(follow),
         marks=np.concatenate(marks),
         accepting=np.concatenate(accepting),
-        dnb_numbers=np.frombuffer(DNB_NUMBERS, np.uint8),
-        punctuation=np.frombuffer(KINDS, np.uint8),
     )
 
 
@@ -272,14 +273,14 @@ def _not_meant(octets: Octets, start: int, end: int, rule: int, tables: _Tables,
                 state = tables.follow[state + kinds[octets[start + i]]]
             elif not some_fit:
                 break  # most names: none of their beginnings fits
-        length = _front(octets, start, fits, tables.punctuation) if some_fit else 0
+        length = _front(octets, start, fits, _KINDS) if some_fit else 0
         if length == 0:
             continue
         behind = start + length
         is_sure = _fits(octets, start, behind, 2 * rule, tables)
         # What fits is in `room`, and no longer needed: the part with the check digit takes its place.
         if not is_sure or tables.check[rule] == _NBN or _has_right_digit(octets, start, behind, rule, tables, room):
-            return UNTRIMMED if _is_trimmable(octets, behind, end, tables.punctuation) else _RUN_ON
+            return UNTRIMMED if _is_trimmable(octets, behind, end, _CLOSES) else _RUN_ON
     return _TEMPLATE if _is_template(octets, start, end) else _UNKNOWN
 
 
@@ -314,7 +315,7 @@ def _has_right_digit(octets: Octets, start: int, end: int, rule: int, tables: _T
     """
     step = tables.check[rule]
     if not tables.has_part[rule]:
-        return _is_right(step, octets, start, end, tables.dnb_numbers)
+        return _is_right(step, octets, start, end)
     kinds, state = tables.kinds[2 * rule], tables.first[2 * rule]
     length = 0
     for i in range(start, end):
@@ -323,16 +324,18 @@ def _has_right_digit(octets: Octets, start: int, end: int, rule: int, tables: _T
         if tables.marks[place] & CHECKED:
             room[length] = octets[i]
             length += 1
-    return length == 0 or _is_right(step, room, 0, length, tables.dnb_numbers)
+    return length == 0 or _is_right(step, room, 0, length)
 
 
 @inner
-def _is_right(step: int, octets: Octets, start: int, end: int, dnb_numbers: Codes) -> bool:
+def _is_right(step: int, octets: Octets, start: int, end: int) -> bool:
     """Whether the check digit or character of an NSS is right; True for a rule that is not compiled."""
-    if step == _ISBN or step == _ISSN:
-        return _isbn_or_issn_is_right(octets, start, end)
+    if step == _ISBN:
+        return _isbn_is_right(octets, start, end)
+    if step == _ISSN:
+        return _issn_is_right(octets, start, end)
     if step == _NBN:
-        digit = _dnb_digit(octets, start - len("urn:nbn:"), end - 1, dnb_numbers)
+        digit = _dnb_digit(octets, start - len("urn:nbn:"), end - 1, _DNB_NUMBERS)
         return digit == -1 or octets[end - 1] == _DIGIT_0 + digit
     if step == _MOD_11_2:
         return _mod_11_2_is_right(octets, start, end)
@@ -380,21 +383,17 @@ def _rewrite(octets: Octets, start: int, end: int, step: int) -> int:
         for i in range(len(_VERSION_0) if is_default else 0):
             is_default &= octets[first + i] == _VERSION_0[i]
         return first if is_default else end
+    if step == _ISSN:
+        return _write_issn(octets, start, end)
     at = start
     for i in range(start, end):
         if octets[i] != HYPHEN:
             octets[at] = upper(octets[i])
             at += 1
-    if step == _ISSN:
-        place = min(start + 4, at)  # a rule of one's own may have fewer digits
-        for i in range(at, place, -1):
-            octets[i] = octets[i - 1]
-        octets[place] = HYPHEN
-        return at + 1
-    if at - start == 10 and _isbn_or_issn_is_right(octets, start, at):
+    if at - start == 10 and _isbn_is_right(octets, start, at):
         for i in range(at - 1, start - 1, -1):
             octets[i + 3] = octets[i]
         octets[start], octets[start + 1], octets[start + 2] = _DIGIT_9, _DIGIT_7, _DIGIT_8
-        octets[at + 2] = _isbn_13_digit(octets, start)
+        octets[at + 2] = _isbn_digit(octets, start)
         return at + 3
     return at

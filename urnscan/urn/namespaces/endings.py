@@ -14,22 +14,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from urnscan.urn.trim import CLOSES
+
 if TYPE_CHECKING:
     from urnscan.arrays.octets import Octets
 
-CLOSING = b".,;:!?'*_"
-"""Punctuation that may end a sentence behind a name. `--trim` cuts it off, and a ")" without its "(" (`scanner.trim`).
-
-Verdicts (`judgement`, `columns`), the view `wraps` and the kernel's rule for "?" go by it, too.
-"""
 PARTING = b",;&/()'"
-"""Punctuation that may stand between a name and more text, without a blank. Of CLOSING it has `,` `;` and `'`."""
+"""Punctuation that may stand between a name and more text, without a blank."""
 
 _CLOSES, _PARTS = 1, 2
-KINDS = bytes(_CLOSES * (octet in CLOSING + b")") + _PARTS * (octet in PARTING) for octet in range(256))
-"""For each octet: 1 if it is in CLOSING or a ")", 2 if in PARTING, 3 if both, else 0. An argument of the functions."""
+KINDS = bytes(_CLOSES * CLOSES[octet] + _PARTS * (octet in PARTING) for octet in range(256))
+"""For each octet: 1 if trimming may cut it, 2 if it is in PARTING, 3 if both, else 0. An argument of `front`."""
 
-_COMMA, _SEMICOLON, _COLON, _U, _R, _N, _A, _Z, _DIGIT_0, _DIGIT_9 = b",;:urnaz09"
+_A, _Z, _DIGIT_0, _DIGIT_9 = b"az09"
 _CASE = 32  # the bit in which upper and lower case of a letter differ
 
 
@@ -37,8 +34,8 @@ def front(octets: Octets | bytes, start: int, fits: Octets | Sequence[int], kind
     """Length of the name at the front of octets, if other text follows it there; 0 if there is none.
 
     `fits[n]` says whether the first `n` octets from `start` on fit the pattern of the namespace. The octets
-    as a whole do not fit. The name is the longest beginning that fits and ends where punctuation begins: CLOSING up to the end of the octets, or
-    one of PARTING, perhaps with CLOSING before it.
+    as a whole do not fit. The name is the longest beginning that fits and ends where punctuation begins: what trimming
+    cuts, up to the end of the octets, or one of PARTING, perhaps with what trimming cuts before it.
 
     >>> text = b"0451450523).&page=2"
     >>> front(text, 0, [length == 10 for length in range(len(text) + 1)], KINDS)
@@ -46,7 +43,7 @@ def front(octets: Octets | bytes, start: int, fits: Octets | Sequence[int], kind
     >>> front(b"0451450523x", 0, [length == 10 for length in range(12)], KINDS)
     0
     """
-    longest = waiting = 0  # waiting: a beginning that fits, with CLOSING alone behind it so far
+    longest = waiting = 0  # waiting: a beginning that fits, with nothing but what trimming cuts behind it so far
     for i in range(len(fits) - 1):
         if fits[i]:
             waiting = i
@@ -56,18 +53,6 @@ def front(octets: Octets | bytes, start: int, fits: Octets | Sequence[int], kind
         if not kind & _CLOSES:
             waiting = 0
     return waiting if waiting > 0 else longest
-
-
-def is_trimmable(octets: Octets | bytes, at: int, end: int, kinds: Octets | bytes) -> bool:
-    """Whether `--trim` cuts all from `at` on: CLOSING up to the end, or up to `,urn:` or `;urn:`, where a list goes on."""
-    i = at
-    while i < end and kinds[octets[i]] & _CLOSES:
-        i += 1
-    if i == end:
-        return True
-    is_item = i > at and i + 3 < end and (octets[i - 1] == _COMMA or octets[i - 1] == _SEMICOLON)
-    is_scheme = is_item and octets[i] | _CASE == _U and octets[i + 1] | _CASE == _R and octets[i + 2] | _CASE == _N
-    return bool(is_scheme and octets[i + 3] == _COLON)
 
 
 def is_template(octets: Octets | bytes, start: int, end: int) -> bool:

@@ -10,6 +10,8 @@ from urllib.parse import unquote
 from uuid import UUID
 
 from urnscan.urn.namespaces.native import Native
+from urnscan.urn.numbers import isbn as isbn_number
+from urnscan.urn.numbers import issn as issn_number
 from urnscan.urn.parser import encode_nss
 from urnscan.urn.syntax import pattern_of, percent_encoded
 
@@ -162,10 +164,7 @@ class Isbn(Native):
 
     nid = "isbn"
     kind = "ISBN"
-    # Of "ISBN-13" the number belongs to the label only where something parts it from the ISBN.
-    label = r"(?i:e-?)?(?i:isbn)(?:-?1[03](?=[\s:])|\s1[03](?=\s*:))?\s*:?\s*"
-    form = "(?:[0-9][- ]?){9}[0-9Xx]|97[89][- ]?(?:[0-9][- ]?){9}[0-9]"
-    wanted = "10 or 13 digits, the last perhaps X, with hyphens or spaces in them at most, as in 978-0-395-36341-6"
+    label, form, wanted = isbn_number.LABEL, isbn_number.FORM, isbn_number.WANTED
 
     def _identifier(self, nss: str) -> str:
         from stdnum import isbn  # noqa: PLC0415 (loaded only if used: it reads the table of all ranges)
@@ -205,9 +204,7 @@ class Issn(Native):
 
     nid = "issn"
     kind = "ISSN"
-    label = r"(?i:[ep]-?)?(?i:issn(?:-l)?)\s*:?\s*"
-    form = "[0-9]{4}[- ]?[0-9]{3}[0-9Xx]"
-    wanted = "8 digits, the last perhaps X, with a hyphen in the middle, as in 0317-8471"
+    label, form, wanted = issn_number.LABEL, issn_number.FORM, issn_number.WANTED
 
 
 class Lei(Native):

@@ -14,16 +14,16 @@ from urnscan.errors import FatalError
 from urnscan.urn.namespaces.check_digits import (
     DNB_NUMBERS,
     dnb_digit,
-    isbn_13,
-    isbn_or_issn_is_right,
     mod_11_2_is_right,
     mod_37_36_is_right,
     mod_97_10_is_right,
 )
-from urnscan.urn.namespaces.endings import KINDS, front, is_template, is_trimmable
+from urnscan.urn.namespaces.endings import KINDS, front, is_template
 from urnscan.urn.namespaces.patterns import automaton
 from urnscan.urn.namespaces.registry import OURS, Rule, Rulebook, nid_and_nss
+from urnscan.urn.numbers import isbn, issn
 from urnscan.urn.problems import PROBLEMS
+from urnscan.urn.trim import CLOSES, is_trimmable
 
 GRAMMAR, UNTRIMMED, RUN_ON, TEMPLATE = "nss-grammar", "untrimmed", "run-on", "template"
 
@@ -70,8 +70,8 @@ def _dnb_is_right(nss: bytes, _start: int, _end: int) -> bool | None:
 
 CHECKS: Mapping[str, Check] = MappingProxyType(
     {
-        "isbn": Check("ISBN-10 modulo 11, ISBN-13 modulo 10 (ISO 2108)", isbn_or_issn_is_right),
-        "issn": Check("modulo 11 with weights 8 to 2 (ISO 3297)", isbn_or_issn_is_right),
+        "isbn": Check(isbn.CHECK, isbn.is_right),
+        "issn": Check(issn.CHECK, issn.is_right),
         "mod_11_2": Check("ISO/IEC 7064 MOD 11-2", mod_11_2_is_right),
         "mod_97_10": Check("ISO/IEC 7064 MOD 97-10", mod_97_10_is_right),
         "mod_37_36": Check("ISO/IEC 7064 MOD 37,36", mod_37_36_is_right),
@@ -82,23 +82,14 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
 """The check digits that rules name."""
 
 
-def _isbn(nss: str) -> str:
-    digits = nss.replace("-", "").upper()
-    # A wrong ISBN-10 is not converted: it would get a right check digit, and become the name of another book.
-    return isbn_13(digits) if len(digits) == 10 and isbn_or_issn_is_right(digits.encode(), 0, 10) else digits
-
-
-def _issn(nss: str) -> str:
-    digits = nss.replace("-", "").upper()
-    return f"{digits[:4]}-{digits[4:]}"
-
-
 def _gsma(nss: str) -> str:
     """Drop version 0 of the form of an IMEI's URN, which is the default (RFC 7254 §3, §4.1)."""
     return nss.removesuffix(";vers=0")
 
 
-REWRITE: Mapping[str, Callable[[str], str]] = MappingProxyType({"isbn": _isbn, "issn": _issn, "gsma": _gsma})
+REWRITE: Mapping[str, Callable[[str], str]] = MappingProxyType(
+    {"isbn": isbn.canonical, "issn": issn.canonical, "gsma": _gsma}
+)
 """Functions for rules that a pattern cannot express: NSS that fits, in the preferred case -> canonical NSS."""
 
 KNOWN: Mapping[str, Mapping[str, object]] = MappingProxyType({"check": CHECKS, "code": REWRITE})
@@ -169,7 +160,7 @@ def _not_meant(rule: Rule, nss: str, rulebook: Rulebook) -> Judgement | None:
     for pattern in filter(None, (rule.grammar, rule.unsure)):
         length = front(octets, 0, automaton(pattern).fits(nss), KINDS)
         if length and judge(f"urn:{rule.nid}:{nss[:length]}", rulebook).valid is not False:
-            problem = UNTRIMMED if is_trimmable(octets, length, len(octets), KINDS) else RUN_ON
+            problem = UNTRIMMED if is_trimmable(octets, length, len(octets), CLOSES) else RUN_ON
             return Judgement(None, problem, nss, f"{PROBLEMS[problem]}: {nss[:length]}")
     if is_template(octets, 0, len(octets)):
         return Judgement(None, TEMPLATE, nss, PROBLEMS[TEMPLATE])

@@ -1,0 +1,82 @@
+"""ISSN: International Standard Serial Number (ISO 3297).
+
+Eight digits with a hyphen after the fourth; the last is a check digit, and may be X for 10. In a URN the hyphen may be
+left out, and x is X: these spellings are one name. An ISSN and its ISSN-L are different names.
+
+More information:
+
+* https://www.issn.org/understanding-the-issn/what-is-an-issn/
+* https://www.iana.org/assignments/urn-formal/issn (RFC 3044, which it replaces, §4.1)
+
+The functions on octets are called in plain Python for one ISSN, and compiled for columns. Compiled functions cannot call
+plain ones, so these call no other.
+
+>>> is_right(b"0317-8471", 0, 9), is_right(b"0317-8472", 0, 9), is_right(b"1050-124x", 0, 9)
+(True, False, True)
+>>> calc_check_digit("0317847"), calc_check_digit("1050124")
+('1', 'X')
+>>> canonical("1050124x"), canonical("0317-8471")
+('1050-124X', '0317-8471')
+>>> of_bar_code("9770317847001"), of_bar_code("9780395363416")
+('0317-8471', None)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from urnscan.arrays.octets import Octets
+
+LABEL = r"(?i:[ep]-?)?(?i:issn(?:-l)?)\s*:?\s*"
+"""Pattern of a label that people write before it."""
+FORM = "[0-9]{4}[- ]?[0-9]{3}[0-9Xx]"
+"""Pattern of the forms in which people write it."""
+WANTED = "8 digits, the last perhaps X, with a hyphen in the middle, as in 0317-8471"
+"""FORM in words, for messages."""
+CHECK = "modulo 11 with weights 8 to 2 (ISO 3297)"
+"""What `is_right` computes, in words, for messages."""
+
+_DIGIT_0, _LETTER_X, _LETTER_A, _LETTER_Z, _HYPHEN = b"0xaz-"
+_CASE = 32  # the bit in which upper and lower case of a letter differ
+
+
+def is_right(octets: Octets | bytes, start: int, end: int) -> bool:
+    """Whether the digits, weighted 8 to 1, add up to a multiple of 11."""
+    total = sums = 0
+    for i in range(start, end):
+        if octets[i] != _HYPHEN:
+            sums += 10 if octets[i] | _CASE == _LETTER_X else int(octets[i] - _DIGIT_0)
+            total += sums  # so the first digit counts as often as there are digits, the last once
+    return total % 11 == 0
+
+
+def calc_check_digit(seven: str) -> str:
+    """The check digit of an ISSN of which the first seven digits are given."""
+    return "0123456789X"[-sum(weight * int(digit) for weight, digit in zip(range(8, 1, -1), seven, strict=True)) % 11]
+
+
+def write_canonical(octets: Octets | bytearray, start: int, end: int) -> int:
+    """Bring an ISSN into its canonical form, in its place, and return where it ends now: one octet later at most."""
+    at = start
+    for i in range(start, end):
+        octet = octets[i]
+        if octet != _HYPHEN:
+            octets[at] = octet - _CASE if _LETTER_A <= octet <= _LETTER_Z else octet
+            at += 1
+    middle = min(start + 4, at)  # a user's own rule may have fewer digits
+    for i in range(at, middle, -1):
+        octets[i] = octets[i - 1]
+    octets[middle] = _HYPHEN
+    return at + 1
+
+
+def canonical(issn: str) -> str:
+    """The form that all spellings of an ISSN share: with its hyphen, X in upper case."""
+    octets = bytearray(f"{issn}-", "ascii")  # with room for a hyphen
+    return octets[: write_canonical(octets, 0, len(issn))].decode()
+
+
+def of_bar_code(ean: str) -> str | None:
+    """The ISSN in an EAN-13 with 977: its first seven digits come after that, then two of the publisher's choice."""
+    return canonical(ean[3:10] + calc_check_digit(ean[3:10])) if ean.startswith("977") else None
