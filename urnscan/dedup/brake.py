@@ -19,7 +19,7 @@ from urnscan.dedup.components import Joined, Numbers, Pair, Results
 from urnscan.dedup.never_join import HeldApart
 from urnscan.dedup.parts import DESCRIBED, Bits, Part, split_part
 from urnscan.dedup.splits import TOO_LARGE
-from urnscan.output.spill import SpilledParts
+from urnscan.tables.spill import SpilledParts
 
 _PARTS = 64
 _IN_MEMORY = 1 << 26  # octets of descriptions in memory; more are spilled

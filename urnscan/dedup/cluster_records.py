@@ -20,9 +20,9 @@ from urnscan.dedup.policy import Policy
 from urnscan.dedup.review import APART, TOGETHER
 from urnscan.dedup.splits import TOO_LARGE
 from urnscan.display.progress import ROWS, Progress, Stage
-from urnscan.output.spill import Spilled
 from urnscan.records.description import NOTHING
 from urnscan.records.formats import description_of
+from urnscan.tables.spill import Spilled
 
 _IN_MEMORY = 1 << 26  # octets of descriptions in memory; more are spilled
 

@@ -21,9 +21,9 @@ from urnscan.dedup.first_reading import FirstReading
 from urnscan.dedup.parts import Bits
 from urnscan.dedup.second_reading import Dump
 from urnscan.dedup.splits import REASONS
-from urnscan.output.spill import Spilled
 from urnscan.records.keys import always
 from urnscan.tables.schemas import CLUSTERS, REVIEW
+from urnscan.tables.spill import Spilled
 
 DECISIONS = ("alone", "kept", "removed", "apart")
 """Decisions of a run about a record: it shares no key; it is kept in place of others; it is removed for another; it shares

@@ -21,7 +21,7 @@ from urnscan.arrays.arrow import flags_of, number_array, numbers, octet_strings
 from urnscan.arrays.jit import compiled, inner, read_only
 from urnscan.arrays.strings import spread
 from urnscan.errors import FatalError
-from urnscan.output.spill import SpilledParts
+from urnscan.tables.spill import SpilledParts
 from urnscan.urn.beginnings import with_beginnings
 
 _PARTS = 64  # a power of two

@@ -31,7 +31,6 @@ from urnscan.errors import (
     option,
 )
 from urnscan.framing.buffer import Buffer
-from urnscan.output.spill import Spilled
 from urnscan.records.formats import FORMATS, Format, likely, recognise
 from urnscan.records.keys import URN, always, unsure
 from urnscan.records.record import count_of
@@ -43,6 +42,7 @@ from urnscan.sources.encodings import is_binary
 from urnscan.sources.inputs import Input
 from urnscan.sources.layers import INSIDE
 from urnscan.sources.texts import open_documents
+from urnscan.tables.spill import Spilled
 
 _DAMAGED = 1_000  # records at the beginning of a dump that may all be damaged before they are told
 _MOST_WRONG = 100  # records with a wrong check digit that are named

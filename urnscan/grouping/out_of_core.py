@@ -19,10 +19,10 @@ import pyarrow as pa
 
 from urnscan.arrays.arrow import octet_strings
 from urnscan.arrays.octets import Integers
-from urnscan.errors import FatalError
 from urnscan.grouping.classes import add_up, classes_of, one_batch, one_schema, taken
 from urnscan.grouping.ranges import Ranges, choose_ranges, sample
 from urnscan.pool import Pool
+from urnscan.tables.spill import RowsOnDisk
 from urnscan.urn.syntax import Syntax
 
 _CHUNK = 16 << 20  # octets of rows that are parted by ranges at once: the share of a thread
@@ -32,9 +32,7 @@ _RANGES = 256
 _RANGE = 1 << 20  # octets of rows in a range, where all rows are here before ranges are chosen
 _SAMPLE = 1 << 15  # keys, about, by which ranges are chosen
 _TRIED = 16  # one slice of so many is added up first: it tells whether that saves memory
-_COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")  # less disk, in about the same time
 
-_NUMBERS = itertools.count()  # of spilled files
 _Cut = tuple[int, int]
 """Neighbouring ranges: the first one, and the one behind the last one."""
 
@@ -119,7 +117,7 @@ class Grouping:
                     on_rows(_count(chunks, cut))
         for chunk in chunks:
             if isinstance(chunk, _Spilled):
-                chunk.file.unlink(missing_ok=True)
+                chunk.close()
 
     def _order_rows(self, most_ranges: int) -> None:
         """Have the waiting rows parted by ranges; choose the ranges first, if there are none."""
@@ -157,7 +155,7 @@ class Grouping:
             chunks = list(added)
             self._in_memory = sum(int(chunk.octets.sum()) for chunk in chunks)
         if self._in_memory > self.memory // 4 * 3:
-            spilled.append(_Spilled(chunks, ranges, self.spill_folder() / f"rows-{next(_NUMBERS)}.arrow"))
+            spilled.append(_Spilled(chunks, ranges, self.spill_folder()))
             chunks = []
             self._in_memory = 0
         self._chunks = [*spilled, *chunks]
@@ -213,24 +211,20 @@ class _Chunk:
 
 
 class _Spilled:
-    """Rows in a file, range by range."""
+    """Rows on disk, range by range."""
 
-    def __init__(self, chunks: Sequence[_Chunk], ranges: Ranges, file: Path) -> None:
-        """Write the rows of the chunks to a file. Raises FatalError."""
+    def __init__(self, chunks: Sequence[_Chunk], ranges: Ranges, folder: Path) -> None:
+        """Write the rows of the chunks to a file in the folder. Raises FatalError."""
         self.octets = _range_octets(chunks, ranges)
-        self.file = file
         self._rows = np.array([sum(chunk.rows((i, i + 1)) for chunk in chunks) for i in range(len(ranges))])
         self._first = np.zeros(len(ranges) + 1, np.int64)  # number of the first batch of each range
         schema = one_schema(rows.schema for rows in _between(chunks, (0, len(ranges))))
-        try:
-            with pa.ipc.new_file(file, schema, options=_COMPRESSED) as writer:
-                for i in range(len(ranges)):
-                    self._first[i + 1] = self._first[i]
-                    for batches in _packed(_between(chunks, (i, i + 1)), _SLICE):
-                        writer.write_batch(one_batch(batches, schema))
-                        self._first[i + 1] += 1
-        except OSError as error:
-            raise FatalError(f"{file.parent}: cannot hold what is spilled: {error}") from error
+        self._on_disk = RowsOnDisk(schema, folder)
+        for i in range(len(ranges)):
+            for batches in _packed(_between(chunks, (i, i + 1)), _SLICE):
+                self._on_disk.append(one_batch(batches, schema))
+            self._first[i + 1] = self._on_disk.count
+        self._on_disk.complete()
 
     def rows(self, cut: _Cut) -> int:
         """Number of rows in these ranges."""
@@ -238,12 +232,11 @@ class _Spilled:
 
     def between(self, cut: _Cut) -> Iterator[pa.RecordBatch]:
         """The rows in these ranges. Raises FatalError."""
-        try:
-            with pa.OSFile(str(self.file)) as file, pa.ipc.open_file(file) as reader:
-                for number in range(self._first[cut[0]], self._first[cut[1]]):
-                    yield reader.get_batch(number)
-        except OSError as error:
-            raise FatalError(f"{self.file.parent}: cannot read what was spilled: {error}") from error
+        return self._on_disk.batches(*self._first[[*cut]].tolist())
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._on_disk.close()
 
 
 def _count(chunks: Iterable[_Chunk | _Spilled], cut: _Cut) -> int:

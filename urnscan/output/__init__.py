@@ -1,6 +1,5 @@
 """Rows -> files, whole or not at all, and lines.
 
-spill: rows that may be more than memory holds, kept in a file without a name.
 places: local paths and URLs where an output appears when it is complete.
 footer: footers of Parquet files, whose row groups are written apart.
 parquet: the Parquet writer.

@@ -1,12 +1,12 @@
-"""Rows that may be more than memory holds: kept in memory up to a point, then in a file without a name."""
+"""Rows on disk, and rows that may be more than memory holds: kept in memory up to a point, then on disk."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,58 @@ import pyarrow as pa
 
 from urnscan.arrays.arrow import number_array
 from urnscan.errors import FatalError
+
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")  # less disk, in about the same time
+
+
+class RowsOnDisk:
+    """Batches of rows in a temporary file: appended, then read by their numbers, in several threads at once."""
+
+    def __init__(self, schema: pa.Schema, folder: Path) -> None:
+        """Raises FatalError if no file can be written in the folder."""
+        self.count = 0
+        """Number of batches that were appended."""
+        self._folder = folder
+        with self._as_fatal("hold what is spilled"):
+            file, path = tempfile.mkstemp(".arrow", "rows-", folder)
+            os.close(file)
+            self._path = Path(path)
+            self._file = pa.OSFile(path, "wb")
+            self._writer = pa.ipc.new_file(self._file, schema, options=_COMPRESSED)
+
+    def append(self, rows: pa.RecordBatch) -> None:
+        """Write a batch. Raises FatalError if the disk is full."""
+        with self._as_fatal("hold what is spilled"):
+            self._writer.write_batch(rows)
+        self.count += 1
+
+    def complete(self) -> None:
+        """End the file, after the last `append` and before the first `batches`. Raises FatalError if the disk is full."""
+        with self._as_fatal("hold what is spilled"):
+            self._writer.close()
+            self._file.close()
+
+    def batches(self, first: int = 0, end: int | None = None) -> Iterator[pa.RecordBatch]:
+        """The batches from number `first` up to, and without, number `end`. Raises FatalError if the disk fails."""
+        with (
+            self._as_fatal("read what was spilled"),
+            pa.OSFile(str(self._path)) as file,
+            pa.ipc.open_file(file) as reader,
+        ):
+            for number in range(first, self.count if end is None else end):
+                yield reader.get_batch(number)
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._file.close()
+        self._path.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def _as_fatal(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise FatalError(f"{self._folder}: cannot {what}: {error}") from error
 
 
 class Spilled:
@@ -26,9 +78,8 @@ class Spilled:
         self._schema = schema
         self._folder = folder
         self._in_memory: list[pa.RecordBatch] = []
-        self._file: IO[bytes] | None = None
-        self._stream: Any = None
-        """Writes the file; None before it is there, and once rows were read from it."""
+        self._on_disk: RowsOnDisk | None = None
+        self._is_complete = False
 
     def add(self, rows: pa.RecordBatch, octets: int | None = None) -> None:
         """Append rows, at first in memory; `octets` is about how many they have, if that is known."""
@@ -37,39 +88,27 @@ class Spilled:
 
     def spill(self) -> None:
         """Put what is in memory into the file. Raises FatalError if the disk is full."""
-        with self._as_fatal():
-            if self._file is None:
-                self._place = self._folder()
-                self._file = tempfile.TemporaryFile(dir=self._place)  # noqa: SIM115 (it lives as long as the rows do)
-                self._stream = pa.ipc.new_stream(self._file, self._schema)
-            for rows in self._in_memory:
-                self._stream.write_batch(rows)
+        if self._on_disk is None:
+            self._on_disk = RowsOnDisk(self._schema, self._folder())
+        for rows in self._in_memory:
+            self._on_disk.append(rows)
         self._in_memory = []
         self.octets = 0
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All rows, from the first on; after that none can be added. Raises FatalError if the disk fails."""
-        if self._file is not None:
-            with self._as_fatal():
-                if self._stream is not None:
-                    self._stream.close()
-                    self._stream = None
-                self._file.seek(0)
-                yield from pa.ipc.open_stream(self._file)
+        if self._on_disk is not None:
+            if not self._is_complete:
+                self._on_disk.complete()
+                self._is_complete = True
+            yield from self._on_disk.batches()
         yield from self._in_memory
 
     def close(self) -> None:
         """Forget the rows."""
         self._in_memory = []
-        if self._file is not None:
-            self._file.close()
-
-    @contextlib.contextmanager
-    def _as_fatal(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise FatalError(f"{self._place}: cannot hold what is spilled: {error}") from error
+        if self._on_disk is not None:
+            self._on_disk.close()
 
 
 class SpilledParts:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urnscan.errors import FatalError
-from urnscan.output.spill import Spilled, SpilledParts
+from urnscan.tables.spill import Spilled, SpilledParts
 
 SCHEMA = pa.schema([("urn", pa.string())])
 
