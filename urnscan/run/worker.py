@@ -22,11 +22,13 @@ from urnscan.run.tasks import Files, Part, Sizes, Task
 from urnscan.scanner.blocks import Matches, Rejects, Scanner, components_in_names
 from urnscan.scanner.kernel import END
 from urnscan.scanner.views import make_scanner, separators
+from urnscan.sources.buffer import Buffer
 from urnscan.sources.captures import Capture
 from urnscan.sources.documents import Document, Label, Texts, Values
 from urnscan.sources.extents import Extent, open_extents
 from urnscan.sources.files import open_range
 from urnscan.sources.inputs import Input, Listed
+from urnscan.sources.reader import Reader
 from urnscan.sources.small_files import HEAD, Read
 from urnscan.sources.texts import doubts, is_plain, open_together
 from urnscan.tables.rows import OF_CAPTURES, Found, Places, canonical_column, reject_rows
@@ -155,10 +157,10 @@ class Worker:
             case Texts():
                 yield from self._texts(document, origin)
             case Document(None, reader) if source.size is None:  # a pipe: matches are given as they come
-                yield from self._stream(_Rest(reader.read_into, is_pipe=True), origin, self._scanner)
+                yield from self._stream(reader.read_into, origin, self._scanner)
             case Document(member, reader, _, capture):
                 scanner = self._of_lines if document.is_set_in_lines else self._scanner
-                yield from self._text(reader.read_into, Origin(place, source.name, member, capture), scanner)
+                yield from self._text(reader, Origin(place, source.name, member, capture), scanner)
 
     def _texts(self, texts: Texts, origin: Origin) -> Iterator[Piece]:
         """Scan small texts of an archive together with others. Raises LimitError."""
@@ -170,23 +172,23 @@ class Worker:
         else:
             for each in texts.documents():
                 where = Origin(origin.place, origin.name, each.member, each.capture)
-                yield from self._text(each.reader.read_into, where, self._scanner)
+                yield from self._text(each.reader, where, self._scanner)
 
-    def _text(self, read_into: _ReadInto, origin: Origin, scanner: _Scanner) -> Iterator[Piece]:
+    def _text(self, reader: Reader, origin: Origin, scanner: _Scanner) -> Iterator[Piece]:
         """Scan a text; together with others if it is small. Raises LimitError."""
         small = self._small
         yield from self._make_room(scanner)
         try:
-            if small.add(read_into, origin):
+            if small.add(reader.read_into, origin):
                 self._octets += small.ends[-1] - small.starts[-1]
                 return
             error = None
         except SourceError as raised:
             error = raised
         # The text is large, or damaged: scan the texts before it, then this one alone.
-        text = _Rest(read_into, small.take_open(), error)
+        text = Buffer(reader, front=small.take_open(), error=error)
         yield from self._scan_small()
-        yield from self._stream(text, origin, scanner)
+        yield from self._stream(text.fill, origin, scanner)
 
     @functools.cached_property
     def _of_lines(self) -> _Scanner:
@@ -198,13 +200,13 @@ class Worker:
         """Matches that were left out so far."""
         return sum(scanner.left_out for scanner in {self._scanner, vars(self).get("_of_lines", self._scanner)})
 
-    def _stream(self, text: _Rest, origin: Origin, scanner: _Scanner) -> Iterator[Piece]:
+    def _stream(self, read: _ReadInto, origin: Origin, scanner: _Scanner) -> Iterator[Piece]:
         """Scan a text alone, block by block. Raises LimitError."""
         base = lines = 0
         is_whole = False
         while not is_whole:
             try:
-                for matches in scanner.scan(text.read):
+                for matches in scanner.scan(read):
                     for found in _found_in(matches):
                         yield self._rows_in(origin, found, found.start + base, found.line + lines)
                 is_whole = True
@@ -338,43 +340,6 @@ class Worker:
         numbers = np.array(inputs, np.int32)
         names = {int(numbers[i]): places.names[i] for i in np.flatnonzero(np.bincount(places.source)).tolist()}
         return Rows(counts, occurrences, partial=table.partial(numbers), names=names)
-
-
-class _Rest:
-    """A text that was begun: its front, which was read already, the error behind it, if any, and the rest."""
-
-    def __init__(
-        self, read_into: _ReadInto, front: bytes = b"", error: SourceError | None = None, *, is_pipe: bool = False
-    ) -> None:
-        """`read_into` gives the octets behind the front; `is_pipe`: `read` returns after each call of it."""
-        self._read_into = read_into
-        self._is_pipe = is_pipe
-        self._front = memoryview(front)
-        self._error = error
-
-    def read(self, view: memoryview) -> int:
-        """Fill the front of the view; 0 at the end. Raises the error, and those of `read_into`."""
-        if self._front:
-            octets = min(len(self._front), len(view))
-            view[:octets] = self._front[:octets]
-            self._front = self._front[octets:]
-            return octets
-        if self._error is not None:
-            error, self._error = self._error, None
-            raise error
-        octets = 0
-        while octets < len(view):
-            try:
-                more = self._read_into(view[octets:])
-            except SourceError as error:
-                if not octets:
-                    raise
-                self._error = error  # raised after the octets before it were scanned
-                break
-            octets += more
-            if not more or self._is_pipe:
-                break
-        return octets
 
 
 def _failure(origin: Origin, error: SourceError) -> Failed:

@@ -1,4 +1,4 @@
-"""Octets of a reader that can be looked at before they are taken, and can be read a second time."""
+"""Octets of a reader that can be looked at before they are read, and can be read a second time."""
 
 import contextlib
 import io
@@ -19,29 +19,39 @@ class CutError(Exception):
 
 
 class Buffer(Reader):
-    """Reader around another one, whose next octets can be looked at before they are taken.
+    """Reader around another one, whose next octets can be looked at before they are read.
 
-    After `hold` it can also go back. Octets are then read again from the second file of the reader. If there is none,
-    up to 32 MiB of them are kept, and at least the last 8 MiB.
+    After `start_keeping` it can also go back. Octets are then read again from the second file of the reader. If there is
+    none, up to 32 MiB of them are kept, and at least the last 8 MiB.
     """
 
-    position: int
-    """The number of octets taken so far."""
     error: SourceError | None
     """The error that the reader raised behind the octets that `peek` gives; `resume` reads on behind it."""
 
-    def __init__(self, reader: Reader, on_read: Callable[[int], object] = lambda _: None) -> None:
-        """`reader` is closed with the buffer. `on_read` is told how many octets it gave, each time."""
-        self.position = 0
-        self.error = None
+    def __init__(
+        self,
+        reader: Reader,
+        on_read: Callable[[int], object] = lambda _: None,
+        front: bytes = b"",
+        error: SourceError | None = None,
+    ) -> None:
+        """`reader` is closed with the buffer; `front` and `error` are what it has given and raised already.
+
+        `on_read` is told how many octets it gives, each time.
+        """
+        self.error = error
+        self._position = 0  # octets that were read from the buffer
         self._reader = reader
         self._on_read = on_read
         self._block = _HEAD
-        self._storage = memoryview(b"")
-        self._start = self._end = 0  # in the storage: octets that were read and are still to be taken
-        self._ended = False
-        self._read = 0  # octets that the reader gave
-        self._earliest = 0  # position up to which `back` can go
+        self._storage = memoryview(bytearray(front))
+        self._start, self._end = (
+            0,
+            len(front),
+        )  # in the storage: octets that the reader gave and that are still to be read
+        self._ended = error is not None and not isinstance(error, DamageError)
+        self._read = len(front)  # octets that the reader gave
+        self._earliest = 0  # position up to which `seek` can go
         self._holds = False
         self._second: io.BufferedIOBase | None = None
         self._kept = bytearray()  # octets from `_earliest` to `_read`, if there is no second file
@@ -57,7 +67,7 @@ class Buffer(Reader):
         return self._end > self._start
 
     def peek(self, count: int = 1) -> memoryview:
-        """The next octets, at least `count` of them unless the end or an error comes before. Nothing is taken.
+        """The next octets, at least `count` of them unless the end or an error comes before. They stay to be read.
 
         There are more of them if one read gave more: a slow pipe is not asked twice. The view is good until the next call.
         """
@@ -69,47 +79,48 @@ class Buffer(Reader):
         """The next octets as `peek` gives them, copied."""
         return bytes(self.peek(count))
 
-    def advance(self, count: int) -> None:
-        """Take the next `count` octets, which were looked at."""
-        self._start += count
-        self.position += count
-
-    def take(self, count: int) -> memoryview:
-        """Take exactly `count` octets; good until the next call. Raises CutError where there are fewer."""
-        octets = self.peek(count)[:count]
-        self.advance(len(octets))
+    def peek_exactly(self, count: int) -> bytes:
+        """The next `count` octets, which stay to be read. Where there are fewer, these are read, and CutError is raised."""
+        octets = bytes(self.peek(count)[:count])
         if len(octets) < count:
+            self.skip(len(octets))
             raise CutError
         return octets
 
-    def look(self, count: int) -> bytes:
-        """The next `count` octets, not taken. Where there are fewer, these are taken, and CutError is raised."""
-        octets = bytes(self.peek(count)[:count])
+    def read(self, count: int) -> memoryview:
+        """The next `count` octets; good until the next call. Raises CutError where there are fewer."""
+        octets = self.peek(count)[:count]
+        self.skip(len(octets))
         if len(octets) < count:
-            self.advance(len(octets))
             raise CutError
         return octets
 
     def skip(self, count: int) -> None:
         """Pass over the next `count` octets. Raises CutError where there are fewer."""
-        while count:
-            octets = min(count, len(self.peek()))
-            if not octets:
+        while count > (there := self._end - self._start):
+            self._start = self._end
+            self._position += there
+            count -= there
+            if not self._fill(1):
                 raise CutError
-            self.advance(octets)
-            count -= octets
+        self._start += count
+        self._position += count
+
+    def tell(self) -> int:
+        """The position: the number of octets that were read so far."""
+        return self._position
 
     def find(self, pattern: re.Pattern[bytes], longest: int) -> bool:
         """Go to the next match of a pattern, or to the end; whether there is a match. None may be longer than `longest`."""
         while octets := self.peek(longest):
             if found := pattern.search(octets):
-                self.advance(found.start())
+                self.skip(found.start())
                 return True
-            self.advance(len(octets) - (longest - 1) if len(octets) >= longest else len(octets))
+            self.skip(len(octets) - (longest - 1) if len(octets) >= longest else len(octets))
         return False
 
     def find_within(self, pattern: re.Pattern[bytes], most: int) -> re.Match[bytes] | None:
-        """The first match of a pattern in the next `most` octets, or None. Nothing is taken, and no more is read than needed."""
+        """The first match of a pattern in the next `most` octets, or None. They stay to be read."""
         octets = self.peek()
         while not (found := pattern.search(octets[:most])):
             longer = self.peek(min(2 * len(octets), most))
@@ -119,21 +130,21 @@ class Buffer(Reader):
         return found
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Raises the error of the reader behind the octets that came before it."""
-        if self._holds or self._ended or self.error is not None or self.position < self._read:
-            octets = self.peek()[: len(view)]
-            got = len(octets)
-            view[:got] = octets
-            self.advance(got)
-        else:  # nothing is in the storage, nor must be: no need to copy
-            self._start = self._end = 0
-            got = self._read_on(view)
-            self.position += got
+        """Fill the front of the view. Raises the error of the reader after the octets that came before it."""
+        got = self._read_next(view)
         if not got and self.error is not None:
             error = self.error
             self.resume()
             raise error
         return got
+
+    def fill(self, view: memoryview) -> int:
+        """Fill all of the view, unless the end or an error comes before. Raises errors as `read_into` does."""
+        filled = got = self.read_into(view)
+        while got and filled < len(view):
+            got = self._read_next(view[filled:])
+            filled += got
+        return filled
 
     def resume(self) -> None:
         """Read on behind the error; there is no way back over it."""
@@ -141,11 +152,11 @@ class Buffer(Reader):
         self._kept.clear()
         self._earliest = self._read
 
-    def hold(self, block: int) -> None:
+    def start_keeping(self, block: int) -> None:
         """Make it possible to go back to the present position, and read `block` octets at a time."""
         self._block = block
         self._holds = True
-        self._earliest = self.position
+        self._earliest = self._position
         with contextlib.suppress(SourceError):  # it is gone, or may not be opened a second time
             self._second = self._reader.reopen()
         if self._second is None:
@@ -153,29 +164,29 @@ class Buffer(Reader):
 
     @property
     def has_second(self) -> bool:
-        """Whether octets are read again from a second file, from wherever `hold` was called."""
+        """Whether octets are read again from a second file, from wherever `start_keeping` was called."""
         return self._second is not None
 
-    def forget(self) -> None:
+    def drop_kept(self) -> None:
         """Give up the way back to what lies before the position."""
         if self._kept:
-            del self._kept[: self.position - self._earliest]
-            self._earliest = self.position
+            del self._kept[: self._position - self._earliest]
+            self._earliest = self._position
 
-    def holds(self, position: int) -> bool:
-        """Whether `back` can go there."""
+    def can_seek(self, position: int) -> bool:
+        """Whether `seek` can go there."""
         return position >= self._earliest
 
-    def back(self, position: int) -> None:
-        """Go back to an earlier position, or to the earliest one behind it that is held."""
+    def seek(self, position: int) -> None:
+        """Go back to an earlier position, or to the earliest one after it that is kept."""
         position = max(position, self._earliest)
-        if self.position - position <= self._start:
-            self._start -= self.position - position
+        if self._position - position <= self._start:
+            self._start -= self._position - position
         else:
             self._start = self._end = 0
-        self.position = position
+        self._position = position
 
-    def release(self) -> None:
+    def stop_keeping(self) -> None:
         """Close the second file: nobody goes back any more."""
         self._holds = False
         self._kept.clear()
@@ -188,13 +199,25 @@ class Buffer(Reader):
 
     def close(self) -> None:
         """Close the second file and the reader."""
-        self.release()
+        self.stop_keeping()
         self._reader.close()
+
+    def _read_next(self, view: memoryview) -> int:
+        if self._holds or self._ended or self.error is not None or self._position < self._read:
+            octets = self.peek()[: len(view)]
+            got = len(octets)
+            view[:got] = octets
+            self.skip(got)
+        else:  # nothing is in the storage, nor must be: no need to copy
+            self._start = self._end = 0
+            got = self._read_on(view)
+            self._position += got
+        return got
 
     def _fill(self, count: int) -> bool:
         """Read once more, behind what is there; whether there was something."""
         there = self._end - self._start
-        at = self.position + there
+        at = self._position + there
         if at == self._read and (self._ended or self.error is not None):
             return False
         if self._end == len(self._storage) or self._start + count > len(self._storage):

@@ -124,7 +124,7 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
     match form := FORMS.recognise(reader, layer):
         case None if layer.is_wanted:
             codec, mark = find_codec(reader.head, layer.reading.encoding)
-            reader.advance(mark)
+            reader.skip(mark)
             text = reader if codec is None else Transcoder(reader, layer, codec, mark)
             yield Document(layer.member, text, codec, layer.capture)
         case Compression():

@@ -42,10 +42,10 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
     before = ""
     while True:
         while blank := _BLANK.match(buffer.peek()):
-            buffer.advance(blank.end())
+            buffer.skip(blank.end())
         found = _RECORD.match(buffer.peek(_LONGEST))
         if found is not None:
-            buffer.advance(found.end())
+            buffer.skip(found.end())
             before = found["address"].decode("utf-8", "backslashreplace")
             block = LengthReader(buffer, int(found["length"]), layer.name_of(before))
             capture = Capture(found["date"], found["type"])
@@ -64,11 +64,11 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
 
 def _passed_over(buffer: Buffer, before: str, layer: Layer) -> SourceError:
     """Go to the next line that begins a record; the error that says so."""
-    at = buffer.position
-    buffer.advance(1)
+    at = buffer.tell()
+    buffer.skip(1)
     buffer.find(_NEXT, _LONGEST)
     behind = f", where {before} ends by the length in its line" if before else ""
-    passed = f"{buffer.position - at:,} octets passed over"
+    passed = f"{buffer.tell() - at:,} octets passed over"
     return SourceError(layer.name, f"octet {at} of the web archive: no record begins here{behind}; {passed}")
 
 

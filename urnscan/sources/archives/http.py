@@ -60,7 +60,7 @@ class _Coding:
         if is_text and len(head) > _SHORT:
             return False
         buffer = Buffer(PieceReader(iter([head])))
-        buffer.hold(_BLOCK)
+        buffer.start_keeping(_BLOCK)
         has_text = False
         try:
             for text in self.decode(buffer):
@@ -126,7 +126,7 @@ class Body(Reader):
         """Pass over the headers; the reader of what follows, through all the codings that they announce."""
         codings: list[bytes] = []
         while found := _HEAD.match(self._head()):
-            self._message.advance(found.end())
+            self._message.skip(found.end())
             # Those of the transfer were applied after those of the content; what was applied last is taken off first.
             fields = sorted(_CODING.findall(found[0]), key=lambda field: field[0].lower())
             codings = [token.lower() for _, value in fields for token in _TOKEN.findall(value)]
@@ -203,7 +203,7 @@ class _Chunked(Reader):
             head = self._reader.head(_CHUNK_LINE)
         size = _CHUNK.match(head)
         if size is not None:
-            self._reader.advance(size.end())
+            self._reader.skip(size.end())
             self._left = int(size[1], 16)
             # Trailers are headers; what follows them is nothing that anybody would be shown.
             self._ended = not self._left
@@ -212,15 +212,15 @@ class _Chunked(Reader):
         if len(head) >= _CHUNK_LINE or b"\n" in head[2:]:
             raise DamageError(self._name, "is damaged where a chunk should begin: read on as it is")
         # Cut off between two chunks: nothing, or an error, follows.
-        self._reader.advance(len(head) - len(head.lstrip(b"\r\n")))
+        self._reader.skip(len(head) - len(head.lstrip(b"\r\n")))
 
 
 def _decoded(buffer: Buffer, layer: Layer, coding: _Coding) -> Iterator[bytes]:
     """Text of each part of a content coding. Raises SourceError where that is not all."""
-    buffer.hold(_BLOCK)
+    buffer.start_keeping(_BLOCK)
     is_part = True
     while is_part:
-        buffer.forget()
+        buffer.drop_kept()
         try:
             for text in coding.decode(buffer):
                 layer.budget.count_unfolded(len(text))

@@ -55,7 +55,7 @@ def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | Sour
     """The members of a message."""
     buffer = Buffer.of(reader)
     octets = buffer.head(_MOST + 1)
-    buffer.advance(len(octets))
+    buffer.skip(len(octets))
     texts, others = _members(octets, "", layer, is_whole=len(octets) <= _MOST)
     yield _together(texts)
     yield from others
@@ -109,7 +109,7 @@ def _next(buffer: Buffer) -> bytes:
             break
         octets = longer
     message = bytes(octets[:end])
-    buffer.advance(end)
+    buffer.skip(end)
     return message
 
 

@@ -115,7 +115,7 @@ class _Archive:
             found = _others(octets)
         if not self._layer.budget.allows_members(len(found.texts) + found.passed):
             return None
-        self._source.buffer.advance(found.end)
+        self._source.buffer.skip(found.end)
         return found if found.end else None
 
     def _next(self) -> Iterator[Member | SourceError]:
@@ -124,7 +124,7 @@ class _Archive:
         if self._searching or source.damage:
             self._search()
             return
-        at = source.buffer.position
+        at = source.buffer.tell()
         source.buffer.peek(BLOCK)  # takes some more in at once, and so does for small members
         block = read_up_to(source, BLOCK)
         if len(block) < BLOCK:
@@ -157,7 +157,7 @@ class _Archive:
         padding = -size % BLOCK
         if skip(self._source, padding) < padding:
             self._ended = True
-            raise self._error(f"cut off at octet {self._source.buffer.position}, before the end of the archive")
+            raise self._error(f"cut off at octet {self._source.buffer.tell()}, before the end of the archive")
 
     def _search(self) -> None:
         """Go to the next header in what is at hand; where there is none, behind it.

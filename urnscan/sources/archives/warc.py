@@ -86,12 +86,12 @@ class _Archive:
                 while texts := self._run():
                     yield texts
                 while blank := _BLANK.match(buffer.peek()):
-                    buffer.advance(blank.end())
-            at = buffer.position
+                    buffer.skip(blank.end())
+            at = buffer.tell()
             header = self._header()
             if isinstance(header, str):
                 wrong = wrong or (at, header)
-                buffer.advance(1)
+                buffer.skip(1)
                 continue
             error = buffer.error if header is None else None
             if wrong:
@@ -118,7 +118,7 @@ class _Archive:
         texts, end = self._usual.find(octets)
         if not end:
             texts, end = self._unusual(octets)
-        self._buffer.advance(end)
+        self._buffer.skip(end)
         if not end:
             return None
         self._before = texts.labels[-1].member
@@ -143,7 +143,7 @@ class _Archive:
             if message is None:
                 break
             head, body = message
-            name = _name(fields) or f"octet {self._buffer.position + at}"
+            name = _name(fields) or f"octet {self._buffer.tell() + at}"
             texts.append((Label(name, _capture(fields, head)), body, after))
             end = after
         return Texts.of(octets, texts), end
@@ -160,14 +160,14 @@ class _Archive:
                 return f"no record begins here{behind}"
             if end := buffer.find_within(_HEADER_END, HEADER):
                 fields = _fields(end, buffer.peek()[: end.end()])
-                buffer.advance(0 if isinstance(fields, str) else end.end())
+                buffer.skip(0 if isinstance(fields, str) else end.end())
                 return fields
             octets = buffer.peek(0)
             if len(octets) >= HEADER:
                 return f"a header has more than {HEADER:,} octets"
         if buffer.error is None:
             return "a header is cut off"
-        buffer.advance(len(octets))
+        buffer.skip(len(octets))
         return None
 
     def _record(self, fields: _Fields, at: int) -> Generator[Member | SourceError, None, bool]:

@@ -57,7 +57,7 @@ class _Member(PieceReader):
     def __init__(self, header: Header, buffer: Buffer, layer: Layer) -> None:
         super().__init__(self._texts())
         self.header = header
-        self.start = buffer.position
+        self.start = buffer.tell()
         self.is_begun = False  # some of it was read
         self.is_open = True  # it may have more to give
         self.is_decoded = False  # it was read to its end, and the next octet is that behind it
@@ -96,23 +96,23 @@ class _Member(PieceReader):
 
     def _is_as_said(self, size: int, crc: int) -> bool:
         """Whether the archive says the same of what was read; goes behind the descriptor. Raises CutError."""
-        header, compressed = self.header, self._buffer.position - self.start
+        header, compressed = self.header, self._buffer.tell() - self.start
         if not header.has_descriptor:
             self.is_whole = header.compressed == compressed
             return (header.crc, header.size) == (crc, size)
         length, good = descriptor(self._buffer, crc, compressed, size)
-        self._buffer.advance(length)
+        self._buffer.skip(length)
         self.is_whole = length > 0
         return good
 
     def _failed(self, failure: Exception) -> SourceError:
         if isinstance(failure, BrokenError):
-            reason = str(failure) or f"is damaged at about octet {self._buffer.position}: the rest of it is lost"
+            reason = str(failure) or f"is damaged at about octet {self._buffer.tell()}: the rest of it is lost"
             return SourceError(self.name, reason)
         if self._buffer.error is not None:
             return self._buffer.error
         of = "" if self.header.compressed is None else f" of {self.header.compressed:,}"
-        there = self._buffer.position - self.start
+        there = self._buffer.tell() - self.start
         return SourceError(self.name, f"cut off: {there:,}{of} octets of it are there")
 
 
@@ -121,7 +121,7 @@ class _Archive:
 
     def __init__(self, reader: Reader, layer: Layer) -> None:
         self._buffer = Buffer.of(reader)
-        self._buffer.hold(_BLOCK)
+        self._buffer.start_keeping(_BLOCK)
         self._layer = layer
         self._said = False  # whether it was said that something is wrong with the last record
         self._raised: SourceError | None = None  # what a member raised of what the reader below did
@@ -146,11 +146,11 @@ class _Archive:
                     if error := self._cut_off():
                         yield error
         finally:
-            self._buffer.release()
+            self._buffer.stop_keeping()
 
     def _run(self) -> Texts | None:
         """Take the next small members that are whole in the buffer and as their headers say; None if the next is none."""
-        self._buffer.forget()
+        self._buffer.drop_kept()
         if self._layer.is_deepest or self._buffer.peek(4)[:4] != MEMBER:
             return None
         octets = self._buffer.peek(_BLOCK)
@@ -168,7 +168,7 @@ class _Archive:
         ends = list(itertools.accumulate(len(member.text) for member in members))
         starts = [0, *ends[:-1]]
         self._layer.budget.count_unfolded(unfolded)
-        self._buffer.advance(end)
+        self._buffer.skip(end)
         self._is_whole = False
         return Texts.of(text, list(zip((Label(member.name) for member in members), starts, ends, strict=True)))
 
@@ -181,14 +181,14 @@ class _Archive:
             if behind > len(octets):
                 break
             end = behind
-        self._buffer.advance(end)
+        self._buffer.skip(end)
 
     def _next(self) -> Iterator[Member | SourceError]:
         """Pass over the next record, and give the member or error that it holds. Raises CutError."""
         buffer = self._buffer
         self._said = False
-        buffer.forget()
-        at = buffer.position
+        buffer.drop_kept()
+        at = buffer.tell()
         self._behind_magic = at + 4
         magic = bytes(buffer.peek(4)[:4])
         if not magic and buffer.error is None and self._is_whole:
@@ -200,7 +200,7 @@ class _Archive:
             yield from self._entry()
         elif magic in _OTHERS:
             fixed, where, layout = _OTHERS[magic]
-            octets = bytes(buffer.take(fixed))
+            octets = bytes(buffer.read(fixed))
             buffer.skip(sum(struct.unpack_from(layout, octets, where)) if layout else 0)
             self._is_whole |= magic == _END
         elif at == 0 and magic in _SPLIT:
@@ -213,9 +213,9 @@ class _Archive:
     def _entry(self) -> Iterator[Member | SourceError]:
         """Read the header of a member, give the member, and go to the record behind it."""
         buffer = self._buffer
-        fixed = bytes(buffer.take(FIXED))
+        fixed = bytes(buffer.read(FIXED))
         lengths = int.from_bytes(fixed[26:28], "little") + int.from_bytes(fixed[28:30], "little")
-        header = Header.parse(fixed, bytes(buffer.take(lengths)))
+        header = Header.parse(fixed, bytes(buffer.read(lengths)))
         member = _Member(header, buffer, self._layer)
         if reason := header.refusal():
             self._layer.budget.count_member()
@@ -242,7 +242,7 @@ class _Archive:
         """Go to the record behind a member, however far it was read and whatever it said of its size. Raises CutError."""
         buffer, compressed = self._buffer, member.header.compressed
         if not member.header.method:
-            self._behind_magic = buffer.position  # records in it are those of an archive in this one
+            self._behind_magic = buffer.tell()  # records in it are those of an archive in this one
         self._said = not member.is_open
         if member.is_cut_off:
             self._raised = buffer.error
@@ -253,21 +253,21 @@ class _Archive:
             self._searching = True
             return
         end = member.start + compressed
-        if buffer.position <= end:
-            buffer.skip(end - buffer.position)
+        if buffer.tell() <= end:
+            buffer.skip(end - buffer.tell())
         else:
-            buffer.back(end)
+            buffer.seek(end)
         if not self._is_at_record():
             self._searching = True
             self._back(self._behind_magic if member.header.method else end)
 
     def _back(self, position: int) -> bool:
         """Go back to where a search can begin, if that is possible, and not with every record of a hostile file."""
-        distance = self._buffer.position - position
-        if distance <= 0 or distance > self._patience or not self._buffer.holds(position):
+        distance = self._buffer.tell() - position
+        if distance <= 0 or distance > self._patience or not self._buffer.can_seek(position):
             return False
         self._patience -= distance
-        self._buffer.back(position)
+        self._buffer.seek(position)
         return True
 
     def _is_at_record(self) -> bool:
@@ -277,7 +277,7 @@ class _Archive:
     def _search(self) -> None:
         """Go to the next record in what is at hand; where there is none, behind it. Raises CutError."""
         buffer = self._buffer
-        buffer.forget()
+        buffer.drop_kept()
         head = bytes(buffer.peek(_SEARCHED)[:_SEARCHED])
         is_last = len(head) < _SEARCHED
         for record in _RECORD.finditer(head):
@@ -313,7 +313,7 @@ class _Archive:
                 if not is_said:
                     raise error
             return None if is_said else error
-        at, is_said = buffer.position, self._said or self._searching
+        at, is_said = buffer.tell(), self._said or self._searching
         # What is there may lie about its size: then there may be more.
         self._ended = self._searching or not self._back(self._behind_magic)
         self._searching = self._said = True

@@ -115,9 +115,9 @@ class Header:
                 yield from _stored(buffer, self.compressed if self.size is None else min(self.compressed, self.size))
             return
         decode = _DECODERS[self.method]
-        end = 0 if self.compressed is None else buffer.position + self.compressed
+        end = 0 if self.compressed is None else buffer.tell() + self.compressed
         yield from decode(buffer)
-        while buffer.position < end and self.method != _DEFLATE:  # some write more than one frame
+        while buffer.tell() < end and self.method != _DEFLATE:  # some write more than one frame
             if not buffer.peek():
                 raise CutError
             yield from decode(buffer)
@@ -180,7 +180,7 @@ def _stored(buffer: Buffer, left: int) -> Iterator[memoryview]:
         octets = buffer.peek()[:left]
         if not octets:
             raise CutError
-        buffer.advance(len(octets))
+        buffer.skip(len(octets))
         left -= len(octets)
         yield octets
 
@@ -196,11 +196,11 @@ def _stored_up_to_descriptor(buffer: Buffer) -> Iterator[memoryview]:
             at = mark.start()
             for layout in _SIGNED:
                 if at + layout.size <= len(head) and layout.unpack_from(head, at)[2:] == (given + at, given + at):
-                    buffer.advance(at)
+                    buffer.skip(at)
                     yield head[:at]
                     return
         safe -= 0 if is_last else 3  # octets in which a mark may have begun
-        buffer.advance(safe)
+        buffer.skip(safe)
         given += safe
         yield head[:safe]
         if is_last:

@@ -93,7 +93,7 @@ class Unpacked(Reader):
         self._header = re.compile(codec.header, re.DOTALL)
         self._layer = layer
         self._buffer = Buffer.of(reader)
-        self._buffer.hold(_BLOCK)
+        self._buffer.start_keeping(_BLOCK)
         self._count = layer.budget.count_unfolded
         decode = codec.decode
         self._decode = decode(self._count) if isinstance(decode, type) else decode
@@ -135,30 +135,30 @@ class Unpacked(Reader):
     def close(self) -> None:
         """Close the second file; the reader of the compressed octets stays open."""
         self._parts.close()
-        self._buffer.release()
+        self._buffer.stop_keeping()
 
     def _read(self) -> Generator[bytes | SourceError, None, None]:
         """Steps of text, and errors in their place."""
         buffer = self._buffer
         while True:
-            buffer.forget()
+            buffer.drop_kept()
             if buffer.find(self._header, _WINDOW) if self._searching else self._is_at_member():
-                start = buffer.position
+                start = buffer.tell()
                 yield from self._short()
-                if buffer.position > start:
+                if buffer.tell() > start:
                     continue
                 yield from self._member()
                 if self._may_be_whole and not self._searching:
-                    self._may_be_whole = buffer.position - start < _SHORT
+                    self._may_be_whole = buffer.tell() - start < _SHORT
                     yield from self._whole()
                 if self._failures > _MOST_FAILURES:
                     reason = f"is damaged in more than {_MOST_FAILURES:,} places: read no further"
                     yield SourceError(self._layer.name, reason)
                     return
             elif buffer.buffered:
-                self._passed, self._searching = buffer.position, True
+                self._passed, self._searching = buffer.tell(), True
             else:
-                yield from self._report_passed(buffer.position)
+                yield from self._report_passed(buffer.tell())
                 if buffer.error is None:
                     return
                 yield buffer.error
@@ -169,7 +169,7 @@ class Unpacked(Reader):
 
     def _whole(self) -> Iterator[bytes]:
         """Text of all members that follow, unless something is wrong with one: then those before it are decoded again."""
-        decode, start = self._codec.decode_whole, self._buffer.position
+        decode, start = self._codec.decode_whole, self._buffer.tell()
         if not self._may_be_whole or decode is None or not self._is_at_member():
             return
         self._may_be_whole = False
@@ -180,7 +180,7 @@ class Unpacked(Reader):
                 yield text
             self._known = 0
         except BrokenError:
-            self._buffer.back(start)
+            self._buffer.seek(start)
 
     def _short(self) -> Iterator[bytes]:
         """Text of short members, unless the next is to be read with more care."""
@@ -193,7 +193,7 @@ class Unpacked(Reader):
     def _member(self) -> Iterator[bytes | SourceError]:
         """Text of the member at the position. A member that was searched for is first held back: it may prove to be none."""
         buffer = self._buffer
-        start = buffer.position
+        start = buffer.tell()
         held: list[bytes] = []
         is_proven = not self._searching
         failure: Exception | None = None
@@ -217,7 +217,7 @@ class Unpacked(Reader):
             failure = error
             is_proven = is_proven or not buffer.peek() or self._is_at_member()
         if failure is not None and not is_proven:
-            buffer.back(start + 1)
+            buffer.seek(start + 1)
             return
         yield from self._report_passed(start)
         yield from held
@@ -243,16 +243,16 @@ class Unpacked(Reader):
         elif isinstance(failure, CutError):
             yield DamageError(layer.name, f"ends in the middle of {named}: the file is cut off")
         else:
-            why = str(failure) or f"is damaged at about octet {buffer.position}: what follows in it is lost"
+            why = str(failure) or f"is damaged at about octet {buffer.tell()}: what follows in it is lost"
             yield DamageError(layer.name, f"{named} {why}")
         self._searching = True
-        buffer.back(max(start + 1, buffer.position - self._codec.overrun))
+        buffer.seek(max(start + 1, buffer.tell() - self._codec.overrun))
 
     def _is_at_member(self) -> bool:
         """Whether a member begins here, behind octets of padding if it is not the first."""
         buffer = self._buffer
-        while buffer.position and (block := buffer.peek()) and block[0] == 0:
-            buffer.advance(len(block) - len(bytes(block).lstrip(b"\0")))
+        while buffer.tell() and (block := buffer.peek()) and block[0] == 0:
+            buffer.skip(len(block) - len(bytes(block).lstrip(b"\0")))
         head = bytes(buffer.peek(_LONGEST_MAGIC)[:_LONGEST_MAGIC])
         return head != b"" and any(magic.startswith(head[: len(magic)]) for magic in self._codec.magics)
 

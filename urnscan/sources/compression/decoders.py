@@ -65,26 +65,26 @@ def _inflater(*, counts: bool) -> tuple[Callable[[], Decompressor], type[Excepti
 
 def gzip(buffer: Buffer) -> Iterator[bytes]:
     """Decode a member of a gzip file (RFC 1952)."""
-    magic, flags = struct.unpack("<3sB6x", buffer.take(10))
+    magic, flags = struct.unpack("<3sB6x", buffer.read(10))
     if magic != b"\x1f\x8b\x08" or flags & 0xE0:
         raise BrokenError
     if flags & 4:  # FEXTRA
-        buffer.skip(int.from_bytes(buffer.take(2), "little"))
+        buffer.skip(int.from_bytes(buffer.read(2), "little"))
     for flag in (8, 16):  # FNAME, FCOMMENT
         if flags & flag:
             nul = buffer.find_within(_NUL, _LONGEST_NAME)
             if nul is None and len(buffer.peek()) >= _LONGEST_NAME:
                 raise BrokenError
             if nul is None:
-                buffer.advance(len(buffer.peek()))
+                buffer.skip(len(buffer.peek()))
                 raise CutError
-            buffer.advance(nul.end())
+            buffer.skip(nul.end())
     if flags & 2:  # FHCRC: of the header, of which nothing is used
         buffer.skip(2)
     new, error = _inflater(counts=True)
     decoding = Decoding(buffer, new, error)
     yield from decoding.finish()
-    crc, size = struct.unpack("<II", buffer.take(8))
+    crc, size = struct.unpack("<II", buffer.read(8))
     if crc != decoding.decompressor.crc or size != decoding.given & 0xFFFFFFFF:  # type: ignore[attr-defined]
         raise ChecksumError
 
@@ -101,7 +101,7 @@ class _Rest(io.RawIOBase):
     def readinto(self, view: memoryview) -> int:  # type: ignore[override]
         octets = self._buffer.peek()[: len(view)]
         view[: len(octets)] = octets
-        self._buffer.advance(len(octets))
+        self._buffer.skip(len(octets))
         return len(octets)
 
 
@@ -183,16 +183,16 @@ def brotli(buffer: Buffer) -> Iterator[bytes]:
 
 def bzip2(buffer: Buffer) -> Iterator[bytes]:
     """Decode a stream of a bzip2 file; gives only octets of blocks whose CRC is good."""
-    origin = buffer.position
+    origin = buffer.tell()
     given = 0
     try:
         for text in _bzip2_blocks(buffer, None):
             given += len(text)
             yield text
     except OSError as error:
-        if buffer.holds(origin):
-            until = buffer.position
-            buffer.back(origin)
+        if buffer.can_seek(origin):
+            until = buffer.tell()
+            buffer.seek(origin)
             with contextlib.suppress(OSError):
                 yield from without(given, _bzip2_blocks(buffer, until))
         raise BrokenError from error
@@ -208,8 +208,8 @@ def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
             raise CutError
         size = _BZIP2_PIECE
         if until is not None:
-            octets = octets[: max(1, until - buffer.position)]
-            size = size if buffer.position < until else 1
+            octets = octets[: max(1, until - buffer.tell())]
+            size = size if buffer.tell() < until else 1
         fed = 0
         try:
             for fed in range(0, len(octets), size):
@@ -222,32 +222,32 @@ def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
                 texts.append(decompress(b""))
             text = b"".join(texts)
         except OSError:
-            buffer.advance(fed)
+            buffer.skip(fed)
             raise
-        buffer.advance(min(fed + size, len(octets)) - len(decompressor.unused_data))
+        buffer.skip(min(fed + size, len(octets)) - len(decompressor.unused_data))
         if text:
             yield text
 
 
 def xz(buffer: Buffer) -> Iterator[bytes]:
     """Decode a stream of an xz file (The .xz File Format 1.2); its blocks are followed to tell checksums from data."""
-    start = buffer.position
-    header = buffer.look(12)
+    start = buffer.tell()
+    header = buffer.peek_exactly(12)
     decoding = Decoding(buffer, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY), lzma.LZMAError)
     check = _XZ_CHECK_SIZES[header[7] & 15]
     ahead = len(header)
-    while size := buffer.look(ahead + 1)[ahead]:
+    while size := buffer.peek_exactly(ahead + 1)[ahead]:
         yield from decoding.feed(ahead + 4 * (size + 1))
-        while buffer.look(1)[0]:
+        while buffer.peek_exactly(1)[0]:
             yield from decoding.feed(_lzma2_chunk(buffer))
-        yield from decoding.feed(1 + (start - buffer.position - 1) % 4)
+        yield from decoding.feed(1 + (start - buffer.tell() - 1) % 4)
         ahead = 0
-        value = bytes(buffer.take(check))
+        value = bytes(buffer.read(check))
         try:
             decoding.decompressor.decompress(value, STEP)
         except lzma.LZMAError as error:
-            if buffer.look(1)[0]:  # the library decodes no block behind it
-                reason = f"has a wrong checksum before octet {buffer.position}: what follows in it is lost"
+            if buffer.peek_exactly(1)[0]:  # the library decodes no block behind it
+                reason = f"has a wrong checksum before octet {buffer.tell()}: what follows in it is lost"
                 raise BrokenError(reason) from error
             raise ChecksumError from error
     yield from decoding.finish()

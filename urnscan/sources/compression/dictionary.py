@@ -84,7 +84,7 @@ class ZstandardFile:
             at = frame.end
             given += len(text)
             texts.append(text)
-        buffer.advance(at)
+        buffer.skip(at)
         decompressors.give_back(decompressor, 0)
         return b"".join(texts)
 
@@ -93,7 +93,7 @@ class ZstandardFile:
         head = bytes(buffer.peek(12)[:12])
         if head[:4] != DICTIONARY_FRAME or head[8:] not in (_DICTIONARY, TEXT_FRAME):
             return False
-        start, size = buffer.position, int.from_bytes(head[4:8], "little")
+        start, size = buffer.tell(), int.from_bytes(head[4:8], "little")
         self._name = f"the dictionary at octet {start}"
         self._octets, self._decompressors, self._number = b"", None, 0
         self._wrong = f"needs {self._name}, which has more than 8 MiB"
@@ -101,7 +101,7 @@ class ZstandardFile:
             return skip_frame(buffer)
         self._wrong = f"needs {self._name}, which is cut off"
         buffer.skip(8)
-        self._octets = bytes(buffer.take(size))
+        self._octets = bytes(buffer.read(size))
         self._wrong = ""
         return True
 

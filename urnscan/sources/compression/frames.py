@@ -74,8 +74,8 @@ class _Header(NamedTuple):
     @classmethod
     def of(cls, buffer: Buffer) -> Self:
         """The header at the position of a buffer; nothing is taken. Raises CutError."""
-        octets = buffer.look(5)
-        return cls.at(buffer.look(cls._places(octets[4])[2]), 0)
+        octets = buffer.peek_exactly(5)
+        return cls.at(buffer.peek_exactly(cls._places(octets[4])[2]), 0)
 
     @classmethod
     def at(cls, octets: bytes, at: int) -> Self:
@@ -167,7 +167,7 @@ def pass_over(buffer: Buffer) -> None:
 
 def _block(buffer: Buffer) -> tuple[int, bool]:
     """The octets of the block of a Zstandard frame at the position, and whether it is the last; nothing is taken."""
-    size, is_last = _block_at(buffer.look(3), 0)
+    size, is_last = _block_at(buffer.peek_exactly(3), 0)
     if size > 3 + _LARGEST_ZSTANDARD_BLOCK:
         raise BrokenError
     return size, is_last
@@ -186,7 +186,7 @@ def lz4(buffer: Buffer) -> Iterator[bytes]:
     if skip_frame(buffer):
         return
     frame = LZ4FrameDecompressor()
-    head = buffer.look(6)
+    head = buffer.peek_exactly(6)
     flags = head[4]
     largest = _LZ4_BLOCKS.get(head[5] >> 4, 0)
     block_check = flags >> 2 & 4
@@ -198,7 +198,7 @@ def lz4(buffer: Buffer) -> Iterator[bytes]:
         return text
 
     yield from _push(decompress, buffer, 7 + (flags & 8), RuntimeError)
-    while size := int.from_bytes(buffer.look(4), "little") & 0x7FFFFFFF:
+    while size := int.from_bytes(buffer.peek_exactly(4), "little") & 0x7FFFFFFF:
         if size > largest:
             raise BrokenError
         yield from _push(decompress, buffer, 4 + size + block_check, RuntimeError)
@@ -214,7 +214,7 @@ def _push(decompress: _Decompress, buffer: Buffer, count: int, error: type[Excep
         text = decompress(octets)
     except error as reason:
         raise BrokenError from reason
-    buffer.advance(len(octets))
+    buffer.skip(len(octets))
     if text:
         yield text
     if len(octets) < count:
@@ -223,7 +223,7 @@ def _push(decompress: _Decompress, buffer: Buffer, count: int, error: type[Excep
 
 def _verify(decompress: _Decompress, buffer: Buffer, error: type[Exception]) -> None:
     """Take the checksum of the text at the end of a frame."""
-    value = buffer.take(4)
+    value = buffer.read(4)
     try:
         decompress(value)
     except error as reason:
@@ -236,5 +236,5 @@ def skip_frame(buffer: Buffer) -> bool:
     if len(magic) < 4 or magic[0] >> 4 != 5 or magic[1:] != b"\x2a\x4d\x18":
         return False
     buffer.skip(4)
-    buffer.skip(int.from_bytes(buffer.take(4), "little"))
+    buffer.skip(int.from_bytes(buffer.read(4), "little"))
     return True

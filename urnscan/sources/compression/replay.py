@@ -56,26 +56,26 @@ class Decoding:
         self._buffer = buffer
         self._new = new
         self._error = error
-        self._origin = buffer.position
+        self._origin = buffer.tell()
         self._broken = True  # unless decoding octet by octet comes to the end
 
     def feed(self, count: int) -> Iterator[bytes]:
         """Decode the next `count` octets, or those up to the end of the stream."""
-        end = self._buffer.position + count
-        while self._buffer.position < end and not self.decompressor.eof:
+        end = self._buffer.tell() + count
+        while self._buffer.tell() < end and not self.decompressor.eof:
             piece = self._next_piece(end)
             if not piece:
                 raise CutError
-            step = STEP if self._buffer.holds(self._origin) else _STEP_WITHOUT_REPLAY
+            step = STEP if self._buffer.can_seek(self._origin) else _STEP_WITHOUT_REPLAY
             try:
                 for text in _drain(self.decompressor, piece, step):
                     if self.decompressor.eof or self.decompressor.needs_input:
-                        self._buffer.advance(len(piece) - len(self.decompressor.unused_data))
+                        self._buffer.skip(len(piece) - len(self.decompressor.unused_data))
                     self.given += len(text)
                     if text:
                         yield text
             except self._error as error:
-                if self._buffer.holds(self._origin):
+                if self._buffer.can_seek(self._origin):
                     yield from without(self.given, self._again())
                 if self._broken:
                     is_memory = "emory" in str(error)
@@ -88,24 +88,24 @@ class Decoding:
             yield from self.feed(_PIECE)
 
     def _next_piece(self, end: int) -> memoryview:
-        fed = self._buffer.position - self._origin
+        fed = self._buffer.tell() - self._origin
         size = _FIRST if fed < _FIRST else _SECOND if fed < _SECOND else _PIECE
-        return self._buffer.peek()[: min(size, end - self._buffer.position)]
+        return self._buffer.peek()[: min(size, end - self._buffer.tell())]
 
     def _again(self) -> Iterator[bytes]:
         """Decode from the beginning, the last piece octet by octet, up to the first octet that cannot be decoded."""
-        until = self._buffer.position
-        self._buffer.back(self._origin)
+        until = self._buffer.tell()
+        self._buffer.seek(self._origin)
         again = self._new()
         while not again.eof:
-            piece = self._next_piece(max(until, self._buffer.position + 1))
+            piece = self._next_piece(max(until, self._buffer.tell() + 1))
             if not piece:
                 return
             try:
                 yield from _drain(again, piece, STEP)
             except self._error:
                 return
-            self._buffer.advance(len(piece))
+            self._buffer.skip(len(piece))
         self.decompressor, self._broken = again, False  # brotli raises for octets behind the end
 
 
