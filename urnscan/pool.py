@@ -11,26 +11,28 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ParamSpec, Self, TypeVar
 
-_Given = TypeVar("_Given")
+_Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 _Parameters = ParamSpec("_Parameters")
 
 STAGES = {"scan": "octet", "ranges": "row", "classes": "row", "encoding": "row", "file": "octet"}
-"""The stages of a run, and what is counted in each: reading and scanning; bringing rows into ranges of keys; sorting a range,
-adding it up, and judging its classes; encoding row groups of Parquet; writing them.
+"""The stages of a run, and the unit that is counted in each.
+
+scan: read inputs and scan them. ranges: split rows by ranges of keys. classes: sort the rows of a range, add them up to
+classes, and check the classes. encoding: encode row groups of Parquet. file: write row groups.
 """
 
 
 @dataclass
 class Spent:
-    """Time and amount that a stage has taken so far."""
+    """Time that a stage has taken so far, and the amount of its work."""
 
     cpu: float = 0.0
     """Seconds of CPU time of all threads."""
     wall: float = 0.0
     """Seconds in which at least one thread was in the stage."""
     amount: int = 0
-    """Octets or rows, as `STAGES` says."""
+    """Octets or rows, in the unit of `STAGES`."""
     threads: int = 0
     """Threads that are in the stage now."""
 
@@ -47,7 +49,7 @@ class Timings:
 
     @contextlib.contextmanager
     def measure(self, stage: str) -> Iterator[None]:
-        """Count the time of this context for a stage."""
+        """Context whose time counts for a stage."""
         spent = self.spent[stage]
         with self._lock:
             spent.threads += 1
@@ -64,12 +66,12 @@ class Timings:
                     spent.wall += time.monotonic()
 
     def count(self, stage: str, amount: int) -> None:
-        """Count octets or rows for a stage."""
+        """Add octets or rows to the amount of a stage."""
         with self._lock:
             self.spent[stage].amount += amount
 
-    def steps(self, stage: str, items: Iterator[_Given]) -> Iterator[_Given]:
-        """The items; the time that the iterator takes for them counts for a stage."""
+    def steps(self, stage: str, items: Iterator[_Item]) -> Iterator[_Item]:
+        """The items, unchanged. The time that the iterator takes to produce them counts for a stage."""
         while True:
             with self.measure(stage):
                 try:
@@ -79,7 +81,7 @@ class Timings:
             yield item
 
     def lines(self) -> Iterator[str]:
-        """A line for each stage: CPU seconds, seconds, octets or rows; then the rest of the process, and all."""
+        """A line for each stage: CPU seconds, seconds, octets or rows; then a line for the rest and one for the total."""
         cpu, wall = time.process_time(), time.monotonic() - self._began
         yield f"{'start':9}{self.start:8.2f} s CPU"
         for stage, unit in STAGES.items():
@@ -92,40 +94,44 @@ class Timings:
 
 
 class Pool:
-    """Threads that do work in the order in which it is given; a context manager, at whose end they stop."""
+    """Threads that run functions in the order in which they were submitted. A context manager: its end stops the threads."""
 
     def __init__(self, jobs: int) -> None:
-        """`jobs` is the number of threads; each starts with its first work."""
+        """`jobs` is the number of threads. A thread starts when there is work for it."""
         self.jobs = jobs
-        """Number of threads. Whoever gives more work than so much at once only fills the memory with results."""
+        """Number of threads. To have many more functions pending than threads only fills the memory with results."""
         self.timings = Timings()
-        """The time of the work, and of what else the run measures."""
+        """The time of the submitted functions, and of other stages that the run measures."""
         self._executor = ThreadPoolExecutor(jobs, thread_name_prefix="urnscan-pool")
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop when the work that has begun is done; what has not begun is dropped."""
+        """Wait for the functions that are running, and drop the others."""
         self._executor.shutdown(cancel_futures=True)
 
     def submit(
-        self, stage: str, work: Callable[_Parameters, _Result], *given: _Parameters.args, **named: _Parameters.kwargs
+        self,
+        stage: str,
+        work: Callable[_Parameters, _Result],
+        *arguments: _Parameters.args,
+        **named: _Parameters.kwargs,
     ) -> Future[_Result]:
-        """Have a thread call the function; its time counts for the stage."""
+        """Have a thread call the function. The time of the call counts for the stage."""
 
         def measured() -> _Result:
             with self.timings.measure(stage):
-                return work(*given, **named)
+                return work(*arguments, **named)
 
         return self._executor.submit(measured)
 
-    def results(self, stage: str, work: Callable[[_Given], _Result], given: Iterable[_Given]) -> Iterator[_Result]:
-        """Results of the function for each of `given`, in that order; threads call it, as with `submit`."""
-        working: deque[Future[_Result]] = deque()
-        for each in given:
-            working.append(self.submit(stage, work, each))
-            if len(working) > self.jobs:
-                yield working.popleft().result()
-        while working:
-            yield working.popleft().result()
+    def results(self, stage: str, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
+        """The results of the function for the items, in the order of the items. Threads call the function."""
+        pending: deque[Future[_Result]] = deque()
+        for item in items:
+            pending.append(self.submit(stage, work, item))
+            if len(pending) > self.jobs:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()

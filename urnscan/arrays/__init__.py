@@ -5,6 +5,6 @@ object_code: the files that keep their code, and its linker.
 compiler: compilation by Numba.
 ascii: names of octets, tests of single octets.
 octets: vectorised loops over octets: find `urn:`, count LF, copy.
-strings: columns of octet strings: sort, compare, cut.
+strings: columns of octet strings: sort, compare, select.
 arrow: Arrow columns as the arrays that compiled code takes, and back, without a copy.
 """

@@ -1,7 +1,7 @@
-"""Between Arrow columns and the arrays that compiled code takes, without copying.
+"""Conversions between Arrow columns and the arrays that compiled code takes, without copying.
 
-pyarrow's own conversions import pandas, to see whether they were given an object of pandas. That costs each start a
-quarter of a second.
+pyarrow's own conversions import pandas, to check whether an argument is an object of pandas. The import costs each
+start a quarter of a second.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def number_array(values: npt.NDArray[Any]) -> pa.Array:
 
 
 def number_scalar(value: int) -> pa.Int64Scalar:
-    """A number for functions of pyarrow, which would import pandas to make it from an int."""
+    """An int as Arrow's scalar. Functions of pyarrow that get a plain int import pandas to convert it."""
     return number_array(np.array([value], np.int64))[0]
 
 
 def bits(flags: npt.NDArray[np.bool_] | Sequence[bool]) -> pa.Buffer:
-    """Flags packed as Arrow does: the validity of values, or a column of booleans."""
+    """Flags packed into bits, as Arrow stores the validity of values and columns of booleans."""
     return pa.py_buffer(np.packbits(flags, bitorder="little"))
 
 
@@ -68,29 +68,29 @@ def flags_of(column: pa.BooleanArray) -> npt.NDArray[np.bool_]:
 
 
 def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """A column without its dictionary, if it has one."""
+    """The column with plain values, if it is dictionary-encoded; else the column unchanged."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def octets_array(values: Sequence[bytes]) -> pa.BinaryArray:
-    """A column of octets, of not more than 2 GiB in all."""
+    """A column of octet strings. Their total is at most 2 GiB."""
     return _column(pa.binary(), values)
 
 
 def text_array(texts: Sequence[str | None]) -> pa.StringArray:
     """A column of a few strings; None is null, a lone surrogate becomes an escape."""
-    known = bits([text is not None for text in texts]) if None in texts else None
-    return _column(pa.string(), [(text or "").encode("utf-8", "backslashreplace") for text in texts], known)
+    validity = bits([text is not None for text in texts]) if None in texts else None
+    return _column(pa.string(), [(text or "").encode("utf-8", "backslashreplace") for text in texts], validity)
 
 
-def _column(kind: pa.DataType, values: Sequence[bytes], known: pa.Buffer | None = None) -> pa.Array:
+def _column(kind: pa.DataType, values: Sequence[bytes], validity: pa.Buffer | None = None) -> pa.Array:
     offsets = np.cumsum([0, *map(len, values)], dtype=np.int32)
-    return pa.Array.from_buffers(kind, len(values), [known, pa.py_buffer(offsets), pa.py_buffer(b"".join(values))])
+    return pa.Array.from_buffers(kind, len(values), [validity, pa.py_buffer(offsets), pa.py_buffer(b"".join(values))])
 
 
-def filtered(lists: pa.ListArray, which: npt.NDArray[np.bool_]) -> pa.ListArray:
-    """Lists with only those of their values that `which` marks."""
-    if which.all():
+def filtered(lists: pa.ListArray, flags: npt.NDArray[np.bool_]) -> pa.ListArray:
+    """The lists without the values whose flag is false. `flags` has one flag for each value of all lists."""
+    if flags.all():
         return lists
-    ends = np.append(np.int32(0), np.cumsum(which, dtype=np.int32))[numbers(lists.offsets)]
-    return pa.ListArray.from_arrays(number_array(ends), lists.values.filter(flag_array(which)), type=lists.type)
+    ends = np.append(np.int32(0), np.cumsum(flags, dtype=np.int32))[numbers(lists.offsets)]
+    return pa.ListArray.from_arrays(number_array(ends), lists.values.filter(flag_array(flags)), type=lists.type)

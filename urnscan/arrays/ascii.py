@@ -1,6 +1,6 @@
-"""ASCII by name, for compiled code: characters, and tests of single octets.
+"""ASCII characters by name, and tests of single octets, for compiled code.
 
-A name is a constant there: `octets[at] == COLON` costs no more than `octets[at] == 58`.
+Compiled code treats a name as a constant: `octets[at] == COLON` costs no more than `octets[at] == 58`.
 """
 
 from __future__ import annotations

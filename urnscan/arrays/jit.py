@@ -1,4 +1,4 @@
-"""Compiled functions: threads run them side by side (`nogil`), and code that is kept on disk spares later runs the compiler."""
+"""Compiled functions. They release the GIL, so threads run them in parallel; compiled code is saved on disk for later runs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ from urnscan.arrays import object_code
 from urnscan.display.progress import running_cell, tell_if_interactive
 
 IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
-"""Whether functions are compiled at all, and can call others that are."""
+"""Whether functions are compiled. With NUMBA_DISABLE_JIT=1 they run as plain Python."""
 
 _TIME = "about a minute"
-_PAUSE = 0.5  # seconds between two functions: where there are no cells, they may be of two calls
+# Outside notebooks, a pause of so many seconds between two compilations means that the user made a new call.
+_PAUSE = 0.5
 NOT_KEPT = "no folder for the result can be written (NUMBA_CACHE_DIR names one)"
 """The reason why compiled code is not kept, for messages."""
-_CONTIGUOUS, _WRITABLE, _ALIGNED = 0x1, 0x400, 0x100  # flags of an array
-_PYTHON_KINDS: dict[type, type] = {np.bool_: bool, np.int64: int, np.float64: float}  # the same to Numba
+# Bits of NumPy's array flags.
+_CONTIGUOUS, _WRITABLE, _ALIGNED = 0x1, 0x400, 0x100
+_PYTHON_KINDS: dict[type, type] = {np.bool_: bool, np.int64: int, np.float64: float}
+"""NumPy scalar type -> the Python type that Numba compiles to the same code."""
 _LOCK = threading.RLock()
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -34,15 +37,15 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 _Result = TypeVar("_Result")
 
 
-class Part:
-    """A function that only compiled functions call."""
+class CompiledFunction:
+    """A function that only other compiled functions call."""
 
     def __init__(self, function: Callable[..., Any], **options: bool | str) -> None:
         functools.update_wrapper(self, function)
         self._function, self._options = function, options
 
     def __call__(self, *_: object) -> Any:  # noqa: ANN401 (any function)
-        """Refuse: the code has no entry for Python."""
+        """Raise TypeError: the code has no entry point for Python."""
         raise TypeError("only compiled functions can call this function")
 
     @functools.cached_property
@@ -51,20 +54,20 @@ class Part:
         return _compiler().dispatcher(self._function, _resolved, **self._options)
 
 
-class Entry(Part):
-    """A compiled function that Python calls. At its first call for each kind of arguments its code is loaded or compiled."""
+class Entry(CompiledFunction):
+    """A compiled function that Python calls. The first call with new argument types loads or compiles the code."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         self._codes: dict[object, Callable[..., Any]] = {}
 
     def __call__(self, *arguments: object) -> Any:  # noqa: ANN401 (any function)
-        """Call the compiled code."""
+        """Run the compiled code."""
         kinds = (*map(_kind, arguments),)
         return (self._codes.get(kinds) or self._prepared(kinds, arguments))(*arguments)
 
     def with_last(self, last: tuple[object, ...]) -> Callable[..., Any]:
-        """The function with its last arguments given, whose kinds are looked at only now."""
+        """The function with its last arguments bound. Their kinds are determined once, here, and not at each call."""
         last_kinds = (*map(_kind, last),)
         codes: dict[object, Callable[..., Any]] = {}
 
@@ -79,19 +82,20 @@ class Entry(Part):
 
     @property
     def kinds(self) -> list[object]:
-        """The kinds of arguments for which there is code in this process."""
+        """The kinds of arguments for which code is loaded in this process."""
         return [*self._codes]
 
     def _prepared(self, kinds: tuple[object, ...], arguments: tuple[object, ...]) -> Callable[..., Any]:
         name = f"{self._function.__module__}.{self._function.__qualname__}"
-        is_ours = name.startswith(f"{object_code.PACKAGE.name}.")  # a change of others would not be seen
+        # Only code of this package is saved: `object_code.SOURCES` would not notice a change in other packages.
+        is_ours = name.startswith(f"{object_code.PACKAGE.name}.")
         with _LOCK:
             code = self._codes.get(kinds) or (object_code.load(name, kinds) if is_ours else None)
             if code is None:
                 with _WATCH.compilation():
-                    code, kept = _compiler().compile_for(self.dispatcher, arguments)
-                if kept is not None and is_ours:
-                    object_code.save(name, kinds, kept)
+                    code, to_save = _compiler().compile_for(self.dispatcher, arguments)
+                if to_save is not None and is_ours:
+                    object_code.save(name, kinds, to_save)
             self._codes[kinds] = code
         return code
 
@@ -105,7 +109,7 @@ class External(NamedTuple):
 
 
 def _kind(value: object) -> object:
-    """All of an argument's type on which compiled code depends."""
+    """The properties of an argument's type on which compiled code depends: for an array, dtype, dimensions and flags."""
     if isinstance(value, np.ndarray):
         flags: int = value.flags.num
         if not flags & _CONTIGUOUS:
@@ -118,8 +122,8 @@ def _kind(value: object) -> object:
 
 
 def _resolved(value: object) -> object:
-    """The form of a value that Numba knows."""
-    if isinstance(value, Part):
+    """Numba's form of a value: its dispatcher, if the value is one of our functions; else the value itself."""
+    if isinstance(value, CompiledFunction):
         return value.dispatcher
     return _compiler().external(*value) if isinstance(value, External) else value
 
@@ -131,17 +135,18 @@ def _compiler() -> ModuleType:
 
 
 def compiled(function: _Function) -> _Function:
-    """Compile a function that Python calls at its first call; with NUMBA_DISABLE_JIT=1 return the function itself.
+    """Decorator: compile the function at its first call from Python. With NUMBA_DISABLE_JIT=1 return the function itself.
 
-    It must not make arrays: it is given arrays for its results. NumPy's functions that make arrays take long to compile.
+    The function must not create arrays: callers pass arrays for its results. NumPy's functions that create arrays take
+    long to compile.
     """
     return cast(_Function, Entry(function)) if IS_COMPILED else function
 
 
 def with_last(function: Callable[..., _Result], *last: object) -> Callable[..., _Result]:
-    """A compiled function with its last arguments given. A call looks at the kinds of the others alone, which takes less time.
+    """A compiled function with its last arguments bound. A call checks only the kinds of the first ones, which saves time.
 
-    Nobody may change the kind of an array that is given, as by making it read-only.
+    The kind of a bound array must not change afterwards: do not make it read-only, for example.
     """
     if isinstance(function, Entry):
         return function.with_last(last)
@@ -149,38 +154,38 @@ def with_last(function: Callable[..., _Result], *last: object) -> Callable[..., 
 
 
 def inner(function: _Function) -> _Function:
-    """Compile a function that only compiled functions call; Python cannot call it."""
-    return cast(_Function, Part(function, no_cpython_wrapper=True)) if IS_COMPILED else function
+    """Decorator: compile a function that only compiled functions call. Python cannot call the function."""
+    return cast(_Function, CompiledFunction(function, no_cpython_wrapper=True)) if IS_COMPILED else function
 
 
 def inlined(function: _Function) -> _Function:
-    """Make a function part of each function that calls it, so that a call costs nothing; Python cannot call it."""
-    return cast(_Function, Part(function, inline="always")) if IS_COMPILED else function
+    """Decorator: inline a function into each of its callers, so that a call costs nothing. Python cannot call the function."""
+    return cast(_Function, CompiledFunction(function, inline="always")) if IS_COMPILED else function
 
 
 class _Watch:
-    """Counts functions that are compiled in this process, and tells before the first of a call."""
+    """Counts the functions compiled in this process, and shows a message before the first compilation of a call."""
 
     def __init__(self) -> None:
         self.compiled = 0
         self.tell: Callable[[str], None] = tell_if_interactive
         self.count: Callable[[int], object] | None = None
         self.is_all = False
-        """Whether all that follows is told in one line."""
+        """Whether one message covers all later compilations."""
         self._is_told = False
         self._ended = time.monotonic()
         self._cell: int | None = None
 
     def begin(self, *, is_all: bool) -> None:
-        """Tell before the next function, and then either no more or before the first of each call."""
+        """Show a message before the next compilation; then no further one (`is_all`), or one for each call."""
         self.is_all, self._is_told = is_all, False
 
     @contextlib.contextmanager
     def compilation(self) -> Iterator[None]:
-        """In this block one function is compiled."""
-        before, self._cell = self._cell, running_cell()
+        """Context in which one function is compiled."""
+        earlier, self._cell = self._cell, running_cell()
         is_late = time.monotonic() - self._ended > _PAUSE
-        if not self.is_all and (is_late if self._cell is None else self._cell != before):
+        if not self.is_all and (is_late if self._cell is None else self._cell != earlier):
             self._is_told = False
         if not self._is_told:
             self._is_told = True
@@ -200,24 +205,24 @@ _WATCH = _Watch()
 
 
 def tell_with(tell: Callable[[str], None]) -> None:
-    """Have `tell` called with a line before the first function is compiled in this process, and then no more."""
+    """Call `tell` once, with a line of text, before the first function is compiled in this process."""
     _WATCH.tell = tell
     _WATCH.begin(is_all=True)
 
 
 @contextlib.contextmanager
 def all_in_one() -> Iterator[None]:
-    """In this block one line tells of all that is compiled."""
-    before = _WATCH.is_all
+    """Context in which one message covers all compilations."""
+    earlier = _WATCH.is_all
     _WATCH.begin(is_all=True)
     try:
         yield
     finally:
-        _WATCH.begin(is_all=before)
+        _WATCH.begin(is_all=earlier)
 
 
 def count_with(count: Callable[[int], object] | None) -> None:
-    """Have `count` called with 1 after each function that is compiled from now on; None: have nothing called."""
+    """Call `count` with 1 after each compilation from now on; None ends this."""
     _WATCH.count = count
 
 
@@ -227,12 +232,12 @@ def count_one() -> None:
 
 
 def count() -> int:
-    """Number of functions that were compiled in or for this process, without those that are part of others."""
+    """Number of functions that were compiled in or for this process, without `inner` and `inlined` ones."""
     return _WATCH.compiled
 
 
 def notice() -> str:
-    """The line that tells that functions are being compiled."""
+    """The message for the user while functions are compiled."""
     folder = kept_in()
     if folder is None:
         return f"compiling takes {_TIME}, in each run, as {NOT_KEPT}"
@@ -246,7 +251,7 @@ def notice() -> str:
 
 
 def kept_in() -> Path | None:
-    """The folder in which compiled code is kept; None if there is none. A read-only one counts if it holds all."""
+    """The folder in which compiled code is kept, or None. A read-only folder counts if it contains all compiled code."""
     folder = object_code.cache_folder()
     if folder is None:
         return None
@@ -254,12 +259,16 @@ def kept_in() -> Path | None:
 
 
 def from_c(name: str, result: str, *arguments: str) -> Any:  # noqa: ANN401 (only compiled code can call it)
-    """A function of the C library for compiled functions; types are named as Numba names them."""
+    """A function of the C library for compiled functions. Types have Numba's names, such as `uintp`."""
     return External(name, result, arguments)
 
 
 def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
-    """A read-only view of `array`: to Numba that is a type of its own, and each type it meets costs a compilation."""
+    """A read-only view of `array`.
+
+    Numba compiles a function once for writable and once for read-only arrays. If all inputs are read-only, it compiles
+    once.
+    """
     view = array.view()
     view.flags.writeable = False
     return view

@@ -1,7 +1,7 @@
-"""Object code of compiled functions: files that keep it, and calls of it without Numba, which is slow to import.
+"""Object code of compiled functions: saved in files, loaded from them, and called without importing Numba, which is slow.
 
-LLVM links the code. Python calls it through two small modules of Numba that are written in C; they are loaded alone. With a
-Numba that has other ones nothing is kept, and each process compiles what it calls.
+LLVM links the code. Python calls the code through two small C modules of Numba, which are loaded without the rest of
+Numba. If a version of Numba has other C modules, no code is saved, and each process compiles the functions it calls.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ SOURCES = (
     "tables/rows.py tables/spellings.py urn/beginnings.py urn/namespaces/check_digits.py urn/namespaces/columns.py urn/namespaces/endings.py "
     "urn/namespaces/patterns.py urn/numbers/isbn.py urn/numbers/issn.py urn/problem_columns.py urn/syntax.py urn/trim.py"
 ).split()
-"""Files whose text compiled code depends on: compiled functions, and the constants that become part of them.
+"""Files on whose text compiled code depends: they define compiled functions, or constants that the functions use.
 
-A function is compiled together with all that it calls, so a change in any of these files makes the code of every function
-stale. `tests/arrays/test_jit.py` compares this list with the code.
+A function is compiled together with all functions that it calls. So a change in any of these files makes all compiled
+code stale. `tests/arrays/test_jit.py` compares this list with the code.
 """
 
 PACKAGE = Path(__file__).parents[1]
 _SETTINGS = "NUMBA_BOUNDSCHECK", "NUMBA_CPU_FEATURES", "NUMBA_CPU_NAME", "NUMBA_OPT"
-"""Variables of the environment with which Numba makes other code."""
+"""Environment variables that change the code which Numba generates."""
 _MARK = ".complete"
 
 
 class ObjectCode(NamedTuple):
-    """One compiled function with all that it calls, for one kind of arguments."""
+    """One compiled function, with all functions that it calls, for one tuple of argument kinds."""
 
     entry: str
     """The symbol of the function that Python calls."""
     environment: str
-    """The symbol of a pointer to an object of Numba, without which the code does not run."""
+    """The symbol of a pointer that must be set to an `Environment` object of Numba before the code runs."""
     octets: bytes
-    """An object file, such as a compiler of C makes."""
+    """An object file, like those that a C compiler writes."""
 
 
 def load(function: str, kinds: object) -> Callable[..., Any] | None:
-    """A function whose code is kept, for these kinds of arguments; None where it is not kept."""
+    """A function for these kinds of arguments, from its saved code; None if no code is saved."""
     try:
         entry, environment, octets = _path(function, kinds).read_bytes().split(b"\n", 2)
     except (OSError, ValueError):
@@ -65,7 +65,7 @@ def load(function: str, kinds: object) -> Callable[..., Any] | None:
 
 
 def save(function: str, kinds: object, code: ObjectCode) -> None:
-    """Keep the code if a folder can be written, and remove that of another `source_key`."""
+    """Save the code if a folder is writable, and remove code that was saved under another `source_key`."""
     new = None
     try:
         path = _path(function, kinds)
@@ -82,7 +82,7 @@ def save(function: str, kinds: object, code: ObjectCode) -> None:
 
 
 def _path(function: str, kinds: object) -> Path:
-    """The file for a function. Raises OSError where code is not kept."""
+    """The file for a function. Raises OSError if there is no folder for code."""
     folder = cache_folder()
     if folder is None:
         raise FileNotFoundError
@@ -92,8 +92,8 @@ def _path(function: str, kinds: object) -> Path:
 
 def source_key(package: Path) -> str:
     """Digest of the SOURCES below `package`, and of the versions of Numba and NumPy, which become part of the code."""
-    found = importlib.util.find_spec("numba")
-    numba = Path(found.origin).with_name("_version.py").read_bytes() if found and found.origin else b""
+    spec = importlib.util.find_spec("numba")
+    numba = Path(spec.origin).with_name("_version.py").read_bytes() if spec and spec.origin else b""
     texts = [(package / source).read_bytes() for source in SOURCES]
     return hashlib.blake2b(b"\0".join([numba, np.__version__.encode(), *texts]), digest_size=8).hexdigest()
 
@@ -113,13 +113,15 @@ def _machine() -> str:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """The folder in which code is kept; None if there is none.
+    """The folder in which code is kept, or None.
 
-    It is NUMBA_CACHE_DIR, or that of the package, or one in the user's home: the first that can be written or holds all.
+    Candidates are NUMBA_CACHE_DIR if it is set; else the `__pycache__` of the package, then a folder in the user's home.
+    The first candidate counts that is writable or already contains all compiled code.
     """
     try:
         _source_key(), _c_modules()
-    except (ImportError, OSError):  # another Numba, or a package in a zip file
+    # ImportError: Numba has other C modules. OSError: the package is in a zip file.
+    except (ImportError, OSError):
         return None
     own = f"urnscan_{hashlib.blake2b(bytes(PACKAGE), digest_size=8).hexdigest()}"
     named = os.environ.get("NUMBA_CACHE_DIR")
@@ -128,7 +130,7 @@ def cache_folder() -> Path | None:
 
 
 def _user_caches() -> Iterator[Path]:
-    """The user's folder for what we keep, if there is a user with a home."""
+    """The user's cache folder for this package, if the user has a home."""
     with contextlib.suppress(RuntimeError):
         caches = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
         yield Path(os.environ.get("XDG_CACHE_HOME") or caches) / PACKAGE.name
@@ -144,7 +146,7 @@ def _is_writable(folder: Path) -> bool:
 
 
 def is_complete() -> bool:
-    """Whether `mark_complete` was called in an earlier process, on such a processor, for the same code."""
+    """Whether `mark_complete` was called earlier, for the same code and the same kind of processor."""
     folder = cache_folder()
     return folder is not None and _mark(folder).exists()
 
@@ -156,7 +158,7 @@ def is_begun() -> bool:
 
 
 def mark_complete() -> None:
-    """Remember that all functions are compiled and kept, if they are."""
+    """Write the mark that all functions are compiled and saved, if a folder keeps them."""
     folder = cache_folder()
     if folder is not None and not is_complete():
         mark = _mark(folder)
@@ -166,13 +168,13 @@ def mark_complete() -> None:
 
 
 def _mark(folder: Path) -> Path:
-    """The file that tells that the folder holds all."""
+    """The file whose existence shows that the folder contains all compiled functions."""
     machine = hashlib.blake2b(_machine().encode(), digest_size=8).hexdigest()
     return folder / f"{machine}.{sys.implementation.cache_tag}.{_source_key()}{_MARK}"
 
 
 def _linked(code: ObjectCode, function: str) -> Callable[..., Any]:
-    """A function of Python that calls the code."""
+    """A Python function that calls the code."""
     engine = _engine()
     engine.add_object_file(llvm.ObjectFileRef.from_data(code.octets))
     engine.finalize_object()
@@ -192,7 +194,7 @@ def _engine() -> Any:  # noqa: ANN401 (llvmlite carries no types)
     llvm.initialize_native_asmprinter()
     for name, address in _symbols().items():
         llvm.add_symbol(name, address)
-    # Numba makes code for an x86 processor that cannot be moved, and must be linked as such.
+    # For x86, Numba generates code that is not relocatable; it must be linked as static code.
     target = llvm.Target.from_default_triple()
     relocation = "static" if target.name.startswith("x86") else "default"
     machine = target.create_target_machine(reloc=relocation, codemodel="jitdefault", jit=True)
@@ -200,14 +202,14 @@ def _engine() -> Any:  # noqa: ANN401 (llvmlite carries no types)
 
 
 def can_link(symbols: Iterable[str]) -> bool:
-    """Whether code that needs these symbols of others can be linked without Numba: LLVM ends the process if one is missing."""
-    of_process = ctypes.CDLL(None)
-    return all(symbol in _symbols() or hasattr(of_process, symbol) for symbol in symbols)
+    """Whether all these external symbols can be resolved without Numba. If one is missing, LLVM ends the process."""
+    process = ctypes.CDLL(None)
+    return all(symbol in _symbols() or hasattr(process, symbol) for symbol in symbols)
 
 
 @functools.cache
 def _symbols() -> dict[str, int]:
-    """Symbols that code of Numba needs beside those of Python and C, and their addresses."""
+    """Addresses of the symbols that Numba's code needs in addition to those of Python and the C library."""
     symbols = {"_Py_NoneStruct": id(None)}
     for module in _c_modules():
         symbols |= {f"numba_{name}": address for name, address in module.c_helpers.items()}
@@ -219,9 +221,9 @@ def _symbols() -> dict[str, int]:
 
 @functools.cache
 def _c_modules() -> tuple[Any, Any]:
-    """Numba's modules in C that its code needs, without Numba itself. Raises ImportError where they are not as they were."""
-    found = importlib.util.find_spec("numba")
-    folders = found.submodule_search_locations if found else None
+    """The two C modules of Numba that compiled code needs. Raises ImportError if a version of Numba has other ones."""
+    spec = importlib.util.find_spec("numba")
+    folders = spec.submodule_search_locations if spec else None
     helpers, functions = (_module_in(folders, name) for name in ("_helperlib", "_dynfunc"))
     if not {"Environment", "make_function", "c_helpers"} <= {*dir(functions)} or not hasattr(helpers, "c_helpers"):
         raise ImportError("numba")
@@ -229,10 +231,10 @@ def _c_modules() -> tuple[Any, Any]:
 
 
 def _module_in(folders: list[str] | None, name: str) -> Any:  # noqa: ANN401 (as above)
-    """Module `name` of Numba, loaded from its file."""
-    found = importlib.machinery.PathFinder.find_spec(f"numba.{name}", folders)
-    if found is None or found.loader is None:
+    """Module `name` of Numba, loaded from its file, so that the package `numba` is not imported."""
+    spec = importlib.machinery.PathFinder.find_spec(f"numba.{name}", folders)
+    if spec is None or spec.loader is None:
         raise ImportError(name)
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module

@@ -1,7 +1,7 @@
 """Vectorised loops over octets: find `urn:`, find one of two octets, count lines, copy.
 
-A loop is vectorised if it works on single octets and has no early exit. So the search is for the least XOR of octets:
-XOR is 0 where two octets are equal. That is several times as fast as to compare and to collect booleans.
+LLVM vectorises a loop if it works on single octets and has no early exit. So a search computes the minimum of the XOR
+of octets: XOR is 0 where two octets are equal. This is several times as fast as comparing and collecting booleans.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from urnscan.arrays.jit import IS_COMPILED, compiled, from_c, inlined
 Octets = npt.NDArray[np.uint8]
 Integers = npt.NDArray[np.int64]
 
-_HUNT = 64  # octets that are searched for `urn:` at once
-_COUNTED = 224  # octets whose count fits into one octet
+# Octets that are searched for `urn:` at once.
+_HUNT = 64
+# Octets that are counted at once; their count fits into one octet.
+_COUNTED = 224
 _CASE = np.uint8(CASE)
 _U, _R, _N, _COLON = np.frombuffer(b"urn:", np.uint8)
 _MOST = np.uint8(255)
@@ -25,9 +27,10 @@ _memcpy = from_c("memcpy", "uintp", "uintp", "uintp", "uintp")
 
 @inlined
 def hunt(octets: Octets, at: int, filled: int, dense_until: int) -> int:
-    """First place of `urn:` from `at` on, in any case; if there is none, the first place where it may still begin.
+    """First place of `urn:` from `at` on, in any case. Without one, the place near the end where `urn:` may still begin.
 
-    Blocks that begin before `dense_until` are searched at once: there another `urn:` is likely.
+    A quick check skips blocks without `urn:`. Blocks that begin before `dense_until` are searched without this check,
+    since another `urn:` is likely there.
     """
     while at + 4 <= filled:
         if at >= dense_until:
@@ -41,7 +44,9 @@ def hunt(octets: Octets, at: int, filled: int, dense_until: int) -> int:
 
 @inlined
 def _pass_over(octets: Octets, at: int, filled: int) -> int:
-    """First block of _HUNT octets from `at` on in which an "n:" of `urn:` ends; else the end of the last block."""
+    """Beginning of the first block of _HUNT octets from `at` on that contains the "n:" of a `urn:`; else the end of the
+    last block.
+    """
     while at + _HUNT + 3 <= filled:
         block = octets[at + 2 : at + _HUNT + 3]
         least = _MOST
@@ -75,19 +80,22 @@ def _first_scheme(octets: Octets) -> int:
 
 @inlined
 def is_urn(octets: Octets, at: int) -> bool:
-    """Whether the letters `urn` stand at `at`, in any case."""
+    """Whether the letters `urn` are at `at`, in any case."""
     return bool(octets[at + 2] | CASE == _N and octets[at + 1] | CASE == _R and octets[at] | CASE == _U)
 
 
 @inlined
 def is_scheme(octets: Octets, at: int) -> bool:
-    """Whether `urn:` stands at `at`, in any case."""
+    """Whether `urn:` is at `at`, in any case."""
     return octets[at + 3] == COLON and is_urn(octets, at)
 
 
 @inlined
 def may_hold(octets: Octets, at: int, end: int, one: np.uint8, other: np.uint8) -> bool:
-    """Whether `one` octet or the `other` stands in `octets[at:end]`, or less than 16 behind: whole blocks are fast."""
+    """Whether the octet `one` or `other` may be in `octets[at:end]`.
+
+    The search reads whole blocks of 16 octets, which is fast. So the octet may also be up to 15 places after `end`.
+    """
     block = octets[at : max(at, at + (end - at | 15) + 1)]
     least = _MOST
     for i in range(len(block)):
@@ -97,10 +105,11 @@ def may_hold(octets: Octets, at: int, end: int, one: np.uint8, other: np.uint8) 
 
 @compiled
 def find_words(octets: Octets, at: int, end: int, words: Octets, places: Integers) -> tuple[int, int]:
-    """The places in `octets[at:end]` at which one of `words`, each a row of three small letters, begins in any case.
+    """Write to `places` where one of `words` begins in `octets[at:end]`, in any case. A word is a row of three lower-case
+    letters.
 
-    Two octets behind `end` are looked at. Returns how many places there are and the place reached, which lies before
-    `end` if there is no room for more.
+    The last word may reach two octets beyond `end`. Returns the number of places and the position reached, which is
+    less than `end` if `places` is full.
     """
     count = 0
     while at < end and count + _HUNT <= len(places):
@@ -122,7 +131,7 @@ def find_words(octets: Octets, at: int, end: int, words: Octets, places: Integer
 
 @inlined
 def _has_word(octets: Octets, words: Octets) -> bool:
-    """Whether one of the words begins in the first _HUNT of _HUNT + 2 octets."""
+    """Whether one of the words begins in the first _HUNT octets. `octets` has two more, for the end of the last word."""
     least = _MOST
     for word in words:
         first, second, third = word
@@ -140,21 +149,22 @@ def count_lf(octets: Octets, start: int, end: int) -> int:
 
 @inlined
 def occurrences(octets: Octets, start: int, end: int, octet: int) -> int:
-    """Number of places in `octets[start:end]` where an octet stands."""
+    """Number of occurrences of an octet in `octets[start:end]`."""
     count = 0
     while start < end:
-        part = octets[start : min(end, start + _COUNTED)]
-        few = np.uint8(0)  # many at once are compared and added, as long as the sum is an octet, too
-        for i in range(len(part)):
-            few = np.uint8(few + np.uint8(part[i] == octet))
-        count += int(few)
+        block = octets[start : min(end, start + _COUNTED)]
+        # The loop is vectorised only if the sum has the type of its terms. `_COUNTED` keeps it below 256.
+        block_count = np.uint8(0)
+        for i in range(len(block)):
+            block_count = np.uint8(block_count + np.uint8(block[i] == octet))
+        count += int(block_count)
         start += _COUNTED
     return count
 
 
 @compiled
 def join(octets: Octets, starts: Integers, ends: Integers, separator: int, into: Octets) -> None:
-    """Copy each `octets[starts[i]:ends[i]]` to `into`, one behind the other with the separator behind each."""
+    """Copy each `octets[starts[i]:ends[i]]` to `into`, one after the other, with the separator after each."""
     at = 0
     for i in range(len(starts)):
         at = copy(octets, starts[i], ends[i], into, at)
@@ -164,8 +174,9 @@ def join(octets: Octets, starts: Integers, ends: Integers, separator: int, into:
 
 @inlined
 def copy(octets: Octets, start: int, end: int, into: Octets, at: int) -> int:
-    """Copy `octets[start:end]` to `into[at:]` and return where the copy ends; there must be room for it."""
-    if IS_COMPILED:  # for short strings, too, several times as fast as a loop
+    """Copy `octets[start:end]` to `into[at:]` and return the end of the copy. `into` must have room."""
+    # memcpy is several times as fast as a loop, also for short strings.
+    if IS_COMPILED:
         _memcpy(into.ctypes.data + np.uintp(at), octets.ctypes.data + np.uintp(start), np.uintp(end - start))
     else:
         into[at : at + end - start] = octets[start:end]

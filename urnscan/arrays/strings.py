@@ -1,7 +1,8 @@
-"""Columns of octet strings that lie end to end: sorting, comparing and cutting them, compiled.
+"""Columns of octet strings, stored end to end: sorting, comparing and selecting strings, compiled.
 
 A column is `octets` and `offsets`: string i is `octets[offsets[i]:offsets[i + 1]]`, as in Arrow. Strings are compared
-in words of eight octets, filled up with zeros. No URN holds the octet 0, so a prefix of a string sorts before it.
+in words of eight octets; the last word is padded with zeros. No URN contains the octet 0, so `urn:a` sorts before
+`urn:ab`.
 """
 
 from __future__ import annotations
@@ -16,32 +17,36 @@ from urnscan.arrays.jit import compiled, inlined, inner, read_only
 from urnscan.arrays.octets import Integers, Octets, copy
 
 Offsets = npt.NDArray[np.int32]
-Rows = npt.NDArray[np.int32]
+RowNumbers = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 Column = tuple[Octets, Offsets]
 """Octets and offsets of a column of strings."""
 _Number = TypeVar("_Number", np.int32, np.int64)
 
-_FEW = 32  # rows; fewer are sorted by insertion
+# Up to so many rows are sorted by insertion.
+_FEW = 32
 
 
 @inlined
 def word(octets: Octets, start: int, end: int) -> np.uint64:
-    """The first eight octets of `octets[start:end]`, filled up with zeros, as a number that sorts in the same order."""
+    """The first eight octets of `octets[start:end]`, padded with zeros, as a number that sorts in the same order."""
     word = np.uint64(0)
-    part = octets[start : min(end, start + 8)]
-    if len(part) == 8:
+    prefix = octets[start : min(end, start + 8)]
+    if len(prefix) == 8:
         for i in range(8):
-            word = (word << np.uint64(8)) | np.uint64(part[i])
+            word = (word << np.uint64(8)) | np.uint64(prefix[i])
         return word
-    for i in range(len(part)):
-        word |= np.uint64(part[i]) << np.uint64(56 - 8 * i)
+    for i in range(len(prefix)):
+        word |= np.uint64(prefix[i]) << np.uint64(56 - 8 * i)
     return word
 
 
 @inlined
 def _pair_word(row: int, depth: int, shared: int, firsts: Column, seconds: Column) -> np.uint64:
-    """Word number `depth` of a pair: the words of its first string, the last of them not full, then the second's."""
+    """Word number `depth` of a pair of strings: first come the words of its first string, then those of the second.
+
+    The last word of the first string has at least one zero, which separates the two strings.
+    """
     first, first_offsets = firsts
     second, second_offsets = seconds
     start, end = first_offsets[row] + shared, first_offsets[row + 1]
@@ -52,26 +57,26 @@ def _pair_word(row: int, depth: int, shared: int, firsts: Column, seconds: Colum
 
 
 class Sorting(NamedTuple):
-    """Rows, the word of each by which they are sorted, and room to sort them."""
+    """Row numbers, the word by which each row is sorted, and working memory of the sort."""
 
-    rows: Rows
+    rows: RowNumbers
     words: Words
-    spare_rows: Rows
+    spare_rows: RowNumbers
     spare_words: Words
     counts: Integers
-    """Room for 256 counts for each octet of a word."""
+    """Working memory for the counts: 256 for each of the eight octets of a word."""
 
     @classmethod
     def of(cls, total: int) -> Sorting:
-        """Rows from 0 on, in this order; their words are not set."""
+        """The rows 0 to `total - 1`, in this order. Their words are not set."""
         rows, words = np.arange(total, dtype=np.int32), np.empty(total, np.uint64)
         return cls(rows, words, np.empty_like(rows), np.empty_like(words), np.empty((8, 256), np.int64))
 
 
-def argsort_pairs(shared: int, firsts: Column, seconds: Column) -> Rows:
-    """The rows in the order of their pairs (first string, second string); equal pairs keep their order.
+def argsort_pairs(shared: int, firsts: Column, seconds: Column) -> RowNumbers:
+    """The row numbers, sorted by the pairs (first string, second string). Equal pairs keep their order.
 
-    All first strings begin with the same `shared` octets.
+    All first strings must begin with the same `shared` octets, which are not compared.
     """
     sorting = Sorting.of(len(firsts[1]) - 1)
     parts = np.empty((len(sorting.rows) // 2 + 1, 3), np.int64)
@@ -86,10 +91,10 @@ def _read_only(column: Column) -> Column:
 
 @compiled
 def _sort_pairs(shared: int, firsts: Column, seconds: Column, sorting: Sorting, parts: Integers) -> None:
-    """Radix sort, word by word: rows are sorted by a word of eight octets, then rows with the same word by the next, in
-    time linear in the octets that have to be looked at.
+    """Radix sort, word by word: all rows are sorted by the first word, then rows with the same word by the next word.
 
-    `parts` has room for the parts that are still to be sorted, of two rows or more each: from, to, depth.
+    The time is linear in the number of octets that decide the order. `parts` is a stack of the groups of rows that still
+    have to be sorted by their next word: first row, end, number of the word. A group has at least two rows.
     """
     rows, words = sorting.rows, sorting.words
     for i in range(len(rows)):
@@ -131,8 +136,8 @@ def sort_words(sorting: Sorting, low: int, high: int) -> None:
 
 
 @inner
-def _radix_sort(words: Words, rows: Rows, spare_words: Words, spare_rows: Rows, counts: Integers) -> None:
-    """Sort by the words, octet by octet from the last; an octet that is equal in all words costs no pass."""
+def _radix_sort(words: Words, rows: RowNumbers, spare_words: Words, spare_rows: RowNumbers, counts: Integers) -> None:
+    """Sort by the words, octet by octet, from the last to the first. An octet that is equal in all words costs no pass."""
     for digit in range(8):
         for octet in range(256):
             counts[digit, octet] = 0
@@ -158,14 +163,15 @@ def _radix_sort(words: Words, rows: Rows, spare_words: Words, spare_rows: Rows, 
         rows, spare_rows = spare_rows, rows
         in_place = not in_place
     if not in_place:
-        for i in range(len(words)):  # NumPy's assignment of a slice takes seconds to compile, for its message of error
+        # A loop, since NumPy's assignment to a slice takes seconds to compile.
+        for i in range(len(words)):
             spare_words[i] = words[i]
             spare_rows[i] = rows[i]
 
 
 @inlined
 def _goes_on(row: int, depth: int, word: np.uint64, shared: int, first_offsets: Offsets) -> bool:
-    """Whether rows whose words are equal up to this one can still differ behind it."""
+    """Whether rows whose words are equal up to this one can still differ in a later word."""
     words = (first_offsets[row + 1] - first_offsets[row] - shared) // 8 + 1
     return bool((word & np.uint64(255)) != 0 or depth < words)
 
@@ -177,14 +183,15 @@ def same(octets: Octets, start: int, end: int, other: Octets, other_start: int, 
         return False
     a, b = octets[start:end], other[other_start:other_end]
     different = 0
-    for i in range(len(a)):  # no early exit, so it is vectorised
+    # Without an early exit the loop is vectorised.
+    for i in range(len(a)):
         different += int(a[i] != b[i])
     return different == 0
 
 
 @inner
 def compare(octets: Octets, start: int, end: int, other: Octets, other_start: int, other_end: int) -> int:
-    """A number less than 0, 0 or greater than 0, if the first string sorts before, with or after the other."""
+    """A negative number, 0 or a positive number, if the first string is less than, equal to or greater than the other."""
     for i in range(min(end - start, other_end - other_start)):
         difference = np.int64(octets[start + i]) - np.int64(other[other_start + i])
         if difference:
@@ -202,13 +209,13 @@ def cut(octets: Octets, starts: Offsets, ends: Offsets) -> Column:
     return out, offsets
 
 
-def take(octets: Octets, offsets: Offsets, rows: Rows) -> Column:
-    """A new column of the strings in these rows."""
+def take(octets: Octets, offsets: Offsets, rows: RowNumbers) -> Column:
+    """A new column: the strings of these rows, in this order."""
     return cut(octets, take_numbers(offsets, rows), take_numbers(offsets[1:], rows))
 
 
-def take_numbers(numbers: npt.NDArray[_Number], rows: Rows) -> npt.NDArray[_Number]:
-    """A new column of the numbers in these rows. NumPy would hold the GIL for most of it."""
+def take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers) -> npt.NDArray[_Number]:
+    """A new column: the numbers of these rows, in this order. NumPy would hold the GIL most of the time."""
     out = np.empty(len(rows), numbers.dtype)
     _take_numbers(read_only(numbers), read_only(rows), out)
     return out
@@ -216,7 +223,7 @@ def take_numbers(numbers: npt.NDArray[_Number], rows: Rows) -> npt.NDArray[_Numb
 
 @compiled
 def _add_lengths(starts: Offsets, ends: Offsets, offsets: Offsets) -> None:
-    """The offsets of strings that lie end to end, by their places in another text."""
+    """Set the offsets of strings that are stored end to end, from their starts and ends in another text."""
     offset = offsets[0] = 0
     for i in range(len(starts)):
         offset += ends[i] - starts[i]
@@ -231,20 +238,20 @@ def _copy_strings(octets: Octets, starts: Offsets, offsets: Offsets, out: Octets
 
 
 @compiled
-def _take_numbers(numbers: npt.NDArray[_Number], rows: Rows, out: npt.NDArray[_Number]) -> None:
+def _take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers, out: npt.NDArray[_Number]) -> None:
     for i in range(len(rows)):
         out[i] = numbers[rows[i]]
 
 
-def spread(octets: Octets, offsets: Offsets, parts: int) -> Rows:
-    """A hash (FNV-1a) of each string, below `parts`, which is a power of two."""
+def spread(octets: Octets, offsets: Offsets, parts: int) -> RowNumbers:
+    """A hash (FNV-1a) of each string: a number less than `parts`, which is a power of two."""
     numbers = np.empty(len(offsets) - 1, np.int32)
     _spread(octets, offsets, parts, numbers)
     return numbers
 
 
 @compiled
-def _spread(octets: Octets, offsets: Offsets, parts: int, numbers: Rows) -> None:
+def _spread(octets: Octets, offsets: Offsets, parts: int, numbers: RowNumbers) -> None:
     for i in range(len(numbers)):
         value = np.uint64(0xCBF29CE484222325)
         for j in range(offsets[i], offsets[i + 1]):
@@ -253,18 +260,20 @@ def _spread(octets: Octets, offsets: Offsets, parts: int, numbers: Rows) -> None
 
 
 class Vocabulary(NamedTuple):
-    """A hash table of a few words: each in the slot of its hash, or the next free one."""
+    """A hash table of a few words. A word is in the slot of its hash, or in the next free slot."""
 
     octets: Octets
     offsets: Offsets
-    slots: Rows
+    slots: RowNumbers
+    """The number of the word in each slot; -1 in an empty slot."""
 
 
 def index_words(words: Sequence[bytes]) -> Vocabulary:
-    """The vocabulary of some words, all different."""
+    """The vocabulary of these words, which must be different from each other."""
     octets = read_only(np.frombuffer(b"".join(words), np.uint8))
     offsets = read_only(np.cumsum([0, *map(len, words)]).astype(np.int32))
-    slots = np.full(1 << (4 * len(words)).bit_length(), -1, np.int32)  # most stay empty
+    # Most slots stay empty, so that a search is short.
+    slots = np.full(1 << (4 * len(words)).bit_length(), -1, np.int32)
     for number, word in enumerate(words):
         slot = _slot(word, 0, len(word), len(slots))
         while slots[slot] != -1:
@@ -286,7 +295,7 @@ _compiled_slot = inner(_slot)
 
 @inner
 def word_number(octets: Octets, start: int, end: int, words: Vocabulary) -> int:
-    """The number of the word `octets[start:end]`, from 0, or -1."""
+    """The number of the word `octets[start:end]` in the vocabulary, from 0; -1 for an unknown word."""
     slot = _compiled_slot(octets, start, end, len(words.slots))
     while words.slots[slot] != -1:
         number = words.slots[slot]

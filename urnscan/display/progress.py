@@ -14,18 +14,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-_DELAY = 0.5  # seconds: a shorter run of the library shows no bar
+# Seconds. A shorter run of the library shows no bar.
+_DELAY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A part of a run, and how much there is to do in it."""
+    """A stage of a run, and the total of its work."""
 
     name: str
     total: int | None = None
-    """None: unknown."""
+    """Amount of work in `unit`; None if it is unknown."""
     unit: str = "B"
-    """Octets, or `ROWS`, `FUNCTIONS` or `TEXTS`."""
+    """Unit of the work: octets (`B`), `ROWS`, `FUNCTIONS` or `TEXTS`."""
 
 
 ROWS, FUNCTIONS, TEXTS = " rows", " functions", " texts"
@@ -34,11 +35,14 @@ ROWS, FUNCTIONS, TEXTS = " rows", " functions", " texts"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Functions that a run calls: with each failure, with each stage but the first, with what is done of the stage."""
+    """Functions that a run calls to report failures and progress."""
 
     on_failure: Callable[[Any], None] = lambda _: None
+    """Called with each failure."""
     on_progress: Callable[[int], object] = lambda _: None
+    """Called with the amount of work done since the last call."""
     on_stage: Callable[[Stage], object] = lambda _: None
+    """Called with each stage after the first, when it begins."""
     close: Callable[[], object] = lambda: None
     """Removes the bar for the rest of the run."""
 
@@ -46,10 +50,10 @@ class Progress:
 def show_if_wanted(
     wanted: bool | None, stage: str, total: Callable[[], int | None], stack: contextlib.ExitStack
 ) -> Progress:
-    """Show a bar until the stack is closed, if it is wanted and the run takes longer than half a second.
+    """Show a bar until the stack is closed, if `wanted` is true and the run takes longer than half a second.
 
-    `wanted` None means: in a notebook, and in an interactive session on a terminal. `stage` is the name of the first
-    stage. `total` returns the octets that will be read, or None if unknown.
+    If `wanted` is None, the bar is shown in a notebook and in an interactive session on a terminal. `stage` is the name
+    of the first stage. `total` returns the number of octets that will be read, or None if it is unknown.
     """
     in_notebook = _is_in_notebook()
     if wanted is None:
@@ -97,13 +101,13 @@ def open_bar(
     from tqdm import tqdm  # noqa: PLC0415 (only a run with a bar needs it)
 
     class Bar(tqdm):  # type: ignore[type-arg]
-        """A bar that leaves room in its line for the ^C that a terminal shows behind it, and clears that, too."""
+        """A bar that leaves room in its line for the ^C that a terminal shows after it, and clears the ^C, too."""
 
         @property
         def format_dict(self) -> dict[str, Any]:
-            """Values of the bar, and the number of its columns."""
-            shown = super().format_dict
-            return {**shown, "ncols": shown["ncols"] and max(shown["ncols"] - len("^C"), 1)}
+            """Values of the bar; `ncols` is the width of the terminal without the room for ^C."""
+            values = super().format_dict
+            return {**values, "ncols": values["ncols"] and max(values["ncols"] - len("^C"), 1)}
 
         def clear(self, nolock: bool = False) -> None:
             """Clear the whole line."""
@@ -111,13 +115,14 @@ def open_bar(
             super().clear(nolock)
 
         def close(self) -> None:
-            """Remove the bar; one that was never shown leaves nothing to clear."""
+            """Remove the bar. If the bar was never shown, there is nothing to clear."""
             if not self.disable and self.last_print_t >= self.start_t + (self.delay or 0):
                 self.clear()
             super().close()
 
     began = time.monotonic()
-    bars: list[Bar] = []  # at most one, that of the stage
+    # At most one bar: that of the current stage.
+    bars: list[Bar] = []
 
     is_open = True
 
@@ -135,7 +140,7 @@ def open_bar(
         if not is_open:
             return
         left = max(0.0, began + delay - time.monotonic())
-        bars.append(Bar(**_shown(stage), dynamic_ncols=True, file=file, delay=left))
+        bars.append(Bar(**_bar_options(stage), dynamic_ncols=True, file=file, delay=left))
 
     def update(more: int) -> None:
         for bar in bars:
@@ -146,43 +151,47 @@ def open_bar(
     return Progress(on_progress=update, on_stage=begin, close=close)
 
 
-def _shown(stage: Stage) -> dict[str, Any]:
-    """Arguments of a bar of tqdm."""
+def _bar_options(stage: Stage) -> dict[str, Any]:
+    """Arguments for tqdm."""
     return {
         "desc": stage.name,
         "total": stage.total,
         "unit": stage.unit,
         "unit_scale": True,
         "leave": False,
-        "miniters": 0,  # looks at the clock with each update, as these are few
-        "smoothing": 0.05,  # the rate of the last twenty updates or so: the remaining time does not jump
+        # Updates are few, so tqdm can check the clock at each of them.
+        "miniters": 0,
+        # The rate is an average of about the last twenty updates, so the remaining time does not jump.
+        "smoothing": 0.05,
     }
 
 
 @contextlib.contextmanager
 def without_bar() -> Iterator[None]:
-    """Take the bar off the terminal, for a line that is written there in this context; then show it again below."""
-    loaded = sys.modules.get("tqdm")
-    if loaded is None:  # no bar was ever shown
+    """Context in which the bar is hidden, so that a line can be written to the terminal; the bar then returns below it."""
+    tqdm = sys.modules.get("tqdm")
+    # If tqdm is not loaded, no bar was ever shown.
+    if tqdm is None:
         yield
     else:
-        with loaded.tqdm.external_write_mode(file=sys.stderr):
+        with tqdm.tqdm.external_write_mode(file=sys.stderr):
             yield
 
 
 def _open_widget(stage: Stage, stack: contextlib.ExitStack) -> Progress:
-    """Show a bar in the output of a notebook cell; it appears after half a second."""
+    """Show a bar in the output of a notebook cell, after half a second."""
     from IPython.display import display  # noqa: PLC0415 (installed wherever a notebook runs)
     from tqdm.notebook import tqdm  # noqa: PLC0415 (as above)
 
-    bar = tqdm(**_shown(stage), display=False)
+    bar = tqdm(**_bar_options(stage), display=False)
     began = time.monotonic()
-    cell = contextvars.copy_context()  # from it the kernel knows the cell, in any thread
-    shown: list[Any] = []
+    # The kernel finds the cell through this context, also if another thread shows the bar.
+    cell = contextvars.copy_context()
+    handles: list[Any] = []
 
     def show() -> None:
-        if not shown and time.monotonic() - began >= _DELAY:
-            shown.append(cell.run(display, bar.container, display_id=True))
+        if not handles and time.monotonic() - began >= _DELAY:
+            handles.append(cell.run(display, bar.container, display_id=True))
 
     def update(more: int) -> None:
         bar.update(more)
@@ -198,7 +207,7 @@ def _open_widget(stage: Stage, stack: contextlib.ExitStack) -> Progress:
         """Remove the bar, so that a saved notebook does not contain it."""
         bar.close()
         bar.container.close()
-        for handle in shown:
+        for handle in handles:
             handle.update({"text/plain": ""}, raw=True)
 
     stack.callback(close)

@@ -1,7 +1,7 @@
 """Texts, sizes and tables for people: escaped for a terminal, in columns, or as HTML.
 
-Text from inputs must neither change the terminal nor become markup. The HTML sets no colours and no fonts, so that it
-follows the light or dark theme of the notebook.
+Text from inputs must not control the terminal, and must not become markup. The HTML sets no colours and no fonts, so
+that it follows the light or dark theme of the notebook.
 """
 
 from __future__ import annotations
@@ -14,23 +14,26 @@ import regex
 CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
 _SIZE = regex.compile(r"([0-9]{1,20})(?:\.([0-9]{1,20}))?\s*(|[kmgt]i?)b?", regex.IGNORECASE)
 _BLANK = regex.compile(r"[\s\p{Cc}]")
-_BEFORE, _BEHIND = 60, 20  # characters shown around the position of an error
-_FAILURES = 20  # most failures that are listed
-_LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right"'  # notebooks align all cells right
+# Characters shown before and after the position of an error.
+_CONTEXT_BEFORE, _CONTEXT_AFTER = 60, 20
+# Maximum number of failures that are listed.
+_FAILURES = 20
+# Notebooks align all cells right.
+_LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right"'
 
 
 def printable(text: str) -> str:
-    """Escape control characters, so that names of files and their content cannot change the terminal."""
+    """Escape control characters, so that names and contents of files cannot control the terminal."""
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def in_line(text: str) -> str:
-    """Make the text one line: white space and control characters become spaces, others are escaped by `printable`."""
+    """The text as one line: white space and control characters become spaces; `printable` escapes the rest."""
     return printable(_BLANK.sub(" ", text))
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """Number with a noun, in the plural unless it is 1.
+    """Number with a noun, which is in the plural unless the number is 1.
 
     >>> counted(1, "record"), counted(1234, "class", "classes")
     ('1 record', '1,234 classes')
@@ -39,9 +42,9 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def octets_of(text: str) -> int:
-    """Number of octets in a size: k, M, G, T are powers of 1000, and Ki, Mi, Gi, Ti powers of 1024, in any case.
+    """Number of octets of a size. k, M, G, T are powers of 1000, and Ki, Mi, Gi, Ti powers of 1024, in any case.
 
-    Raises ValueError if the text is no size.
+    Raises ValueError if the text is not a size.
 
     >>> octets_of("500MB"), octets_of("2 GiB"), octets_of("1.5k"), octets_of("7")
     (500000000, 2147483648, 1500, 7)
@@ -56,7 +59,7 @@ def octets_of(text: str) -> int:
 
 
 def width_of(text: str) -> int:
-    """Columns of a text in a terminal: wide East Asian characters take two, combining marks none."""
+    """Width of a text in columns of a terminal: wide East Asian characters take two, combining marks none."""
     if text.isascii():
         return len(text)
     return sum(
@@ -66,19 +69,19 @@ def width_of(text: str) -> int:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """Fill up the text with spaces to `width` columns of a terminal; `right` aligns it right."""
+    """The text, padded with spaces to `width` columns of a terminal; `right` aligns the text right."""
     space = " " * (width - width_of(text))
     return space + text if right else text + space
 
 
 def pointed(text: str, position: int) -> tuple[str, str]:
-    r"""Two lines: the text (of a long one, the part around the position), and a caret below the position.
+    r"""Two lines: the text (or the part of a long text around the position), and a caret below the position.
 
     >>> print(*pointed("urn:a b", 5), sep="\n")
     urn:a b
          ^
     """
-    start, end = max(position - _BEFORE, 0), position + _BEHIND
+    start, end = max(position - _CONTEXT_BEFORE, 0), position + _CONTEXT_AFTER
     before = ("…" if start else "") + printable(text[start:position])
     return before + printable(text[position:end]) + ("…" if end < len(text) else ""), " " * width_of(before) + "^"
 
@@ -91,7 +94,7 @@ def html_text(text: str) -> str:
 
 
 def others_left_out(count: int | None) -> list[str]:
-    """Part of a summary: the number of occurrences whose names do not count. Empty where all do, which is None.
+    """Part of a summary: the number of occurrences that a filter of names left out. Empty without a filter (`None`).
 
     >>> others_left_out(1200), others_left_out(None)
     (['1,200 others left out'], [])
@@ -100,32 +103,34 @@ def others_left_out(count: int | None) -> list[str]:
 
 
 def trimming(count: int, remedy: str, untrimmed: int | None = None) -> str:
-    """Sentence about occurrences that trimming would change; empty if there are none. `remedy` names the option.
+    """Sentence about `count` occurrences that trimming would change; empty if `count` is 0.
 
-    `untrimmed` is the number of classes that fit their namespaces only without that punctuation.
+    `remedy` is the option that trims. `untrimmed` is the number of classes that fit their namespaces only after trimming.
     """
     if not count:
         return ""
     many = f"{count:,} occurrences end in punctuation or run into the next"
     one = "1 occurrence ends in punctuation or runs into the next"
-    said = f"{one if count == 1 else many}; {remedy} cuts that off"
+    sentence = f"{one if count == 1 else many}; {remedy} cuts that off"
     if not untrimmed:
-        return said
+        return sentence
     fitting = "1 name fits its namespace" if untrimmed == 1 else f"{untrimmed:,} names fit their namespaces"
-    return f"{said} ({fitting} only then)"
+    return f"{sentence} ({fitting} only then)"
 
 
 def components(count: int, remedy: str) -> str:
-    """Sentence about occurrences whose names hold components of RFC 8141; empty if there are none.
+    """Sentence about `count` occurrences whose names contain components of RFC 8141; empty if `count` is 0.
 
-    `remedy` is the option that sets them apart.
+    `remedy` is the option that separates components from names.
     """
     carry = "1 occurrence carries" if count == 1 else f"{count:,} occurrences carry"
     return f"{carry} components of RFC 8141 (?+ ?= #); {remedy} sets them apart" if count else ""
 
 
 def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """HTML table of one or more rows under column names: numbers right, with separators of thousands; None is empty."""
+    """HTML table of one or more rows under column names. Numbers are aligned right, with thousands separators; None is
+    an empty cell.
+    """
     sides = [_RIGHT if type(value) in (int, float) else _LEFT for value in rows[0]]
     head = "".join(f"<th {side}>{html_text(name)}</th>" for name, side in zip(names, sides, strict=True))
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
@@ -143,18 +148,18 @@ def html_fields(fields: Iterable[tuple[str, object]]) -> str:
 
 
 def html_counts(*counts: str) -> str:
-    """HTML line with counts, to stand above a table."""
+    """HTML line with counts, to be shown above a table."""
     return f"<p><b>{html_text(', '.join(counts))}</b></p>"
 
 
 def html_hints(trimmable: int, components_in_names: int, untrimmed: int | None = None) -> str:
-    """HTML lines about what other options would change, to stand below a table; empty if they would change nothing."""
-    said = trimming(trimmable, "trim=True", untrimmed), components(components_in_names, 'syntax="rfc8141"')
-    return "".join(f"<p>{html_text(each)}</p>" for each in said if each)
+    """HTML lines below a table: how many occurrences the options `trim` and `syntax` would change. Empty if none."""
+    sentences = trimming(trimmable, "trim=True", untrimmed), components(components_in_names, 'syntax="rfc8141"')
+    return "".join(f"<p>{html_text(sentence)}</p>" for sentence in sentences if sentence)
 
 
 def html_failures(failures: Sequence[Exception], notes: Sequence[Exception] = ()) -> str:
-    """HTML lists of the first failures and the first notes, and the numbers of the others; empty if there are none."""
+    """HTML lists of the first failures and the first notes, with the number of the remaining ones; empty without any."""
     return _html_errors(failures, "failure") + _html_errors(notes, "note")
 
 
@@ -162,7 +167,8 @@ def _html_errors(errors: Sequence[Exception], one: str) -> str:
     if not errors:
         return ""
     lines = "".join(f"<li>{html_text(str(error))}</li>" for error in errors[:_FAILURES])
-    count = sum(getattr(error, "count", 1) for error in errors)  # one may tell of several
+    # One error may stand for several failures.
+    count = sum(getattr(error, "count", 1) for error in errors)
     rest = count - sum(getattr(error, "count", 1) for error in errors[:_FAILURES])
     more = f"<p>and {rest:,} more</p>" if rest else ""
     return f"<p>{counted(count, one)}:</p><ul>{lines}</ul>{more}"

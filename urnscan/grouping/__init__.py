@@ -1,7 +1,7 @@
 """Rows of occurrences -> equivalence classes.
 
-ranges: ranges of keys, chosen by a sample of them.
-out_of_core: rows into ranges, in memory or on disk, and range by range into classes.
-by_count: classes in the order of their counts.
-classes: what a class is: rows with one key added up, in memory.
+ranges: ranges of keys, chosen from a sample of the keys.
+out_of_core: splits rows by ranges, in memory or on disk; then makes classes, range by range.
+by_count: classes sorted by count.
+classes: the definition of a class: rows with the same key added up, in memory.
 """

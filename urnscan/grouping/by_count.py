@@ -1,4 +1,4 @@
-"""Classes in the order of their counts, out of core."""
+"""Classes sorted by count, the most frequent first. Rows that do not fit in memory are spilled to files."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from urnscan.arrays.arrow import number_array, numbers, string_array, text_array
 from urnscan.grouping.out_of_core import Grouping
 from urnscan.tables.schemas import FREQUENCIES, SINGLE
 
-_SCHEME = "urn:"  # keys of a grouping begin with it
+# All keys of a grouping begin with it.
+_SCHEME = "urn:"
 _MOST = 10**18
 _DIGITS = 18
 _HEAD = len(_SCHEME) + _DIGITS
 
 
 def by_count(classes: Iterable[pa.RecordBatch], grouping: Grouping) -> Iterator[pa.RecordBatch]:
-    """FREQUENCIES rows of GROUPED rows.
+    """FREQUENCIES rows, sorted by count, of GROUPED rows.
 
-    `grouping` is empty. It sorts keys in which a number stands before the name: the higher the count, the lower that.
+    `grouping` must be empty. It sorts by keys `urn:` + number + name, where the number is 10**18 minus the count: a
+    higher count has a lower number.
     """
     scheme, nothing = text_array([_SCHEME])[0], text_array([""])[0]
     for rows in classes:
@@ -37,7 +39,7 @@ def by_count(classes: Iterable[pa.RecordBatch], grouping: Grouping) -> Iterator[
 
 
 def _frequencies(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """FREQUENCIES rows of GROUPED rows whose keys `by_count` made."""
+    """FREQUENCIES rows of GROUPED rows that have the keys of `by_count`."""
     scheme, nothing = text_array([_SCHEME])[0], text_array([""])[0]
     number = pc.utf8_slice_codeunits(rows.column("urn"), len(_SCHEME), _HEAD).cast(pa.int64())
     name = pc.utf8_slice_codeunits(rows.column("urn"), _HEAD)

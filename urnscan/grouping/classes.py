@@ -1,9 +1,9 @@
 """Occurrences added up to equivalence classes, in memory. Only this module defines a class.
 
-A partial row (`schemas.PARTIAL`) is the sum of some occurrences of one spelling of one class; a single occurrence
-(`schemas.SINGLE`) is one, too. Partial rows of a spelling add up to one row, in whatever order they are added. So
-threads can sort and add up rows, spill them, and add them up again. The first row of a class has its `sources`,
-`first_…` and `last_source`; the other rows have 0 sources.
+A partial row (`schemas.PARTIAL`) is the sum of some occurrences of one spelling of one class. A single occurrence
+(`schemas.SINGLE`) is a partial row with count 1. Partial rows of a spelling can be added up in any order, with the same
+result. So threads can add up rows, spill the sums, and add them up again. Only the first row of a class has the
+`sources`, `first_…` and `last_source` of the class; its other rows have 0 sources.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from urnscan.arrays.octets import Integers, Octets, copy
 from urnscan.arrays.strings import (
     Column,
     Offsets,
-    Rows,
+    RowNumbers,
     Sorting,
     argsort_pairs,
     compare,
@@ -35,47 +35,54 @@ from urnscan.urn.problem_columns import marks_of
 from urnscan.urn.syntax import Syntax
 
 MOST_SPELLINGS = 100
-"""Listed spellings of a class, at most."""
+"""Maximum number of spellings that are listed for a class."""
 
 _SCHEME = len("urn:")
 _FIRST = ["first_source", "first_member", "first_start"]
 _NUMBERS = ["occurrence_count", "sources", "first_source", "last_source"]
-_MOST_OCTETS = 1 << 31  # offsets are 32 bits wide
+# Offsets have 32 bits.
+_MOST_OCTETS = 1 << 31
 _TOO_MUCH = "the spellings of one name have more than 2 GiB in all; a lower --max-length cuts them"
 
 
 def add_up(batches: Sequence[pa.RecordBatch], shared: int = 0) -> pa.RecordBatch:
-    """Add up SINGLE or PARTIAL rows, in the order of the inputs: one PARTIAL row for each spelling, sorted by class,
-    then text. All keys begin with the same `shared` octets.
+    """Add up SINGLE or PARTIAL rows to one PARTIAL row for each spelling, sorted by class, then by text.
+
+    The rows must be in the order of the inputs. All keys must begin with the same `shared` octets.
     """
     rows = _partial(one_batch(batches))
     names = rows.select(["urn", "text"])
     order = argsort_pairs(max(shared, _SCHEME), *map(octet_strings, names.columns))
-    names = taken(names, order)  # neighbours are compared faster if they lie side by side
+    # Neighbours are compared faster if they are adjacent in memory.
+    names = take_rows(names, order)
     urns, texts = map(octet_strings, names.columns)
-    sums = _sums(_Rows(read_only(order), *(numbers(rows.column(name)) for name in _NUMBERS)), urns, texts)
+    counts = _RowCounts(read_only(order), *(numbers(rows.column(name)) for name in _NUMBERS))
+    sums = _sums(counts, urns, texts)
     if len(sums.spellings) < len(order):
-        names = taken(names, sums.spellings)
-    first_source, *first = taken(rows.select(_FIRST), sums.first_rows).columns
+        names = take_rows(names, sums.spellings)
+    first_source, *first = take_rows(rows.select(_FIRST), sums.first_rows).columns
     added = number_array(sums.counts), number_array(sums.sources), first_source, number_array(sums.last_sources)
     return pa.RecordBatch.from_arrays([*names.columns, *added, *first], schema=PARTIAL)
 
 
 def classes_of(rows: pa.RecordBatch, syntax: Syntax | None) -> pa.RecordBatch:
-    """GROUPED rows of PARTIAL rows that are added up. Without a syntax, spellings are not looked at: `marks` are 0."""
+    """GROUPED rows of PARTIAL rows that `add_up` returned.
+
+    Without a syntax, spellings are not checked for problems, and all `marks` are 0.
+    """
     starts = np.flatnonzero(numbers(rows.column("sources")))
     counts = numbers(rows.column("occurrence_count"))
     urn, text = octet_strings(rows.column("urn")), octet_strings(rows.column("text"))
     heads = rows if len(starts) == rows.num_rows else rows.take(number_array(starts))
     bounds = np.append(starts, rows.num_rows)
     ranked, listed, list_offsets = _rank_spellings(bounds, counts, (urn, text))
-    texts, own_counts = _spelled(urn, text, ranked) if len(text[0]) else urn, take_numbers(counts, ranked)
+    texts, text_counts = _spelling_texts(urn, text, ranked) if len(text[0]) else urn, take_numbers(counts, ranked)
     marks = np.zeros(rows.num_rows, np.uint8) if syntax is None else marks_of(*texts, syntax)
     if len(listed) < rows.num_rows:
-        texts, own_counts = take(*texts, listed), take_numbers(own_counts, listed)
+        texts, text_counts = take(*texts, listed), take_numbers(text_counts, listed)
     lists = GROUPED.field("spellings").type
     spellings = pa.StructArray.from_arrays(
-        [string_array(*texts), number_array(own_counts)], fields=list(lists.value_type)
+        [string_array(*texts), number_array(text_counts)], fields=list(lists.value_type)
     )
     return pa.RecordBatch.from_arrays(
         [
@@ -85,21 +92,22 @@ def classes_of(rows: pa.RecordBatch, syntax: Syntax | None) -> pa.RecordBatch:
             number_array(np.diff(bounds)),
             pa.ListArray.from_arrays(number_array(list_offsets), spellings, type=lists),
             *(heads.column(name) for name in _FIRST),
-            number_array(np.bitwise_or.reduceat(marks, starts)),  # of all spellings, also of those that are not listed
+            # Marks of all spellings count, also of spellings that are not listed.
+            number_array(np.bitwise_or.reduceat(marks, starts)),
         ],
         schema=GROUPED,
     )
 
 
 def one_schema(schemas: Iterable[pa.Schema]) -> pa.Schema:
-    """Schema of the concatenated batches: PARTIAL if any of them is, else SINGLE."""
+    """Schema of the concatenated batches: PARTIAL if any of the schemas is PARTIAL, else SINGLE."""
     return SINGLE if all(schema.equals(SINGLE) for schema in schemas) else PARTIAL
 
 
 def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -> pa.RecordBatch:
-    """All rows in one batch, of that schema or `one_schema`.
+    """All rows in one batch. Without a schema, `one_schema` of the batches is used.
 
-    Raises FatalError if their strings are more than an array can hold.
+    Raises FatalError if the strings are too long in total for one array.
     """
     schema = schema or one_schema(batch.schema for batch in batches)
     if schema is PARTIAL:
@@ -107,14 +115,14 @@ def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None
     rows: list[pa.RecordBatch] = pa.Table.from_batches(batches, schema).combine_chunks().to_batches()
     if not rows:
         return pa.RecordBatch.from_pylist([], schema)
-    octets = [rows[0].column(name).buffers()[2] for name in ("urn", "text")]
-    if len(rows) > 1 or sum(each.size for each in octets if each) >= _MOST_OCTETS:
+    buffers = [rows[0].column(name).buffers()[2] for name in ("urn", "text")]
+    if len(rows) > 1 or sum(buffer.size for buffer in buffers if buffer) >= _MOST_OCTETS:
         raise FatalError(_TOO_MUCH)
     return rows[0]
 
 
-def taken(rows: pa.RecordBatch, order: Rows) -> pa.RecordBatch:
-    """Take rows of a batch, in this order. A column of strings may have nulls."""
+def take_rows(rows: pa.RecordBatch, order: RowNumbers) -> pa.RecordBatch:
+    """A batch of the rows with these numbers, in this order. Columns of strings may have nulls."""
     columns = []
     for column in rows.columns:
         if not pa.types.is_string(column.type):
@@ -133,37 +141,38 @@ def _partial(rows: pa.RecordBatch) -> pa.RecordBatch:
     if rows.schema.equals(PARTIAL):
         return rows
     ones = number_array(np.ones(rows.num_rows, np.int64))
-    own = dict(zip(rows.schema.names, rows.columns, strict=True))
-    own |= {"occurrence_count": ones, "sources": ones, "last_source": own["first_source"]}
-    return pa.RecordBatch.from_arrays([own[name] for name in PARTIAL.names], schema=PARTIAL)
+    columns = dict(zip(rows.schema.names, rows.columns, strict=True))
+    columns |= {"occurrence_count": ones, "sources": ones, "last_source": columns["first_source"]}
+    return pa.RecordBatch.from_arrays([columns[name] for name in PARTIAL.names], schema=PARTIAL)
 
 
-class _Rows(NamedTuple):
-    """Rows as columns of numbers, in the order of the inputs; `order` is that of their strings."""
+class _RowCounts(NamedTuple):
+    """The numeric columns of PARTIAL rows, in the order of the inputs."""
 
-    order: Rows
+    order: RowNumbers
+    """The row numbers, sorted by URN and text."""
     counts: Integers
     sources: Integers
-    first_source: Rows
-    last_source: Rows
+    first_source: RowNumbers
+    last_source: RowNumbers
 
 
-class _Sums(NamedTuple):
-    """A row for each spelling."""
+class _SpellingSums(NamedTuple):
+    """Columns with a value for each spelling: the sums of its rows."""
 
-    spellings: Rows
-    """Its first place in the order."""
+    spellings: RowNumbers
+    """Index in `_RowCounts.order` of the first row of the spelling."""
     counts: Integers
     sources: Integers
-    """Sources of the class; 0 for all but the first spelling of a class."""
-    first_rows: Rows
+    """For the first spelling of a class, the sources of the class; 0 for its other spellings."""
+    first_rows: RowNumbers
     """Row of the first occurrence of the class."""
-    last_sources: Rows
+    last_sources: RowNumbers
     """Last source of the class."""
 
-    def first(self, rows: int) -> _Sums:
-        """A copy of the first rows."""
-        return _Sums(
+    def first(self, rows: int) -> _SpellingSums:
+        """A copy of the first rows, so that the longer arrays can be freed."""
+        return _SpellingSums(
             self.spellings[:rows].copy(),
             self.counts[:rows].copy(),
             self.sources[:rows].copy(),
@@ -172,67 +181,71 @@ class _Sums(NamedTuple):
         )
 
 
-def _sums(rows: _Rows, urns: Column, texts: Column) -> _Sums:
-    """Add up rows that the order brings together; the strings are in that order already."""
+def _sums(rows: _RowCounts, urns: Column, texts: Column) -> _SpellingSums:
+    """Add up the rows of each spelling. `urns` and `texts` are already sorted, unlike `rows`."""
     total = len(rows.order)
-    sums = _Sums(
+    sums = _SpellingSums(
         np.empty(total, np.int32),
         np.zeros(total, np.int64),
         np.zeros(total, np.int64),
         np.full(total, -1, np.int32),
         np.zeros(total, np.int32),
     )
-    found = _add_rows(rows, urns, texts, sums, np.empty((2, total), np.int32))
-    return sums if found == total else sums.first(found)
+    spelling_count = _add_rows(rows, urns, texts, sums, np.empty((2, total), np.int32))
+    return sums if spelling_count == total else sums.first(spelling_count)
 
 
 @compiled
-def _add_rows(rows: _Rows, urns: Column, texts: Column, sums: _Sums, heads: Rows) -> int:
-    """Add up rows and return the number of spellings. The columns of `sums` are 0, and `first_rows` are -1.
+def _add_rows(rows: _RowCounts, urns: Column, texts: Column, sums: _SpellingSums, heads: RowNumbers) -> int:
+    """Add up rows and return the number of spellings. Precondition: `first_rows` are -1, other columns of `sums` are 0.
 
-    `heads` has room for the first spelling of a class: for each spelling, and for each row.
+    `heads` is working memory. It gets the number of the first spelling of the class, in `heads[0]` for each spelling, in
+    `heads[1]` for each row.
     """
     order, row_counts, sources, first_source, last_source = rows
     spellings, counts, class_sources, first_rows, last_sources = sums
     head, class_of_row = heads[0], heads[1]
-    found = 0
+    total = 0
     for i in range(len(order)):
         row = order[i]
-        new_class = i == 0 or not _same_as_before(i, urns)
-        if new_class or not _same_as_before(i, texts):
-            spellings[found] = i
-            head[found] = found if new_class else head[found - 1]
-            found += 1
-        counts[found - 1] += row_counts[row]
-        class_of_row[row] = head[found - 1]
-    # Rows stand in the order of the inputs, and so do the sources of each: two rows share the one between them or none.
+        new_class = i == 0 or not _same_as_previous(i, urns)
+        if new_class or not _same_as_previous(i, texts):
+            spellings[total] = i
+            head[total] = total if new_class else head[total - 1]
+            total += 1
+        counts[total - 1] += row_counts[row]
+        class_of_row[row] = head[total - 1]
+    # Rows are in the order of the inputs, and each row has a range of sources. So two consecutive rows of a class share
+    # at most one source: the last source of the first row, which is the first source of the second.
     for row in range(len(order)):
         if sources[row] > 0:
-            of = class_of_row[row]
-            class_sources[of] += sources[row]
-            if first_rows[of] == -1:
-                first_rows[of] = row
-            elif last_sources[of] == first_source[row]:
-                class_sources[of] -= 1
-            last_sources[of] = last_source[row]
-    for spelling in range(found):
+            class_number = class_of_row[row]
+            class_sources[class_number] += sources[row]
+            if first_rows[class_number] == -1:
+                first_rows[class_number] = row
+            elif last_sources[class_number] == first_source[row]:
+                class_sources[class_number] -= 1
+            last_sources[class_number] = last_source[row]
+    for spelling in range(total):
         first_rows[spelling] = first_rows[head[spelling]]
         last_sources[spelling] = last_sources[head[spelling]]
-    return found
+    return total
 
 
 @inlined
-def _same_as_before(row: int, strings: Column) -> bool:
-    """Whether a string is equal to the one before it."""
+def _same_as_previous(row: int, strings: Column) -> bool:
+    """Whether a string is equal to the string of the previous row."""
     octets, offsets = strings
     return same(octets, offsets[row], offsets[row + 1], octets, offsets[row - 1], offsets[row])
 
 
-def _rank_spellings(bounds: Integers, counts: Integers, names: tuple[Column, Column]) -> tuple[Rows, Rows, Offsets]:
-    """Rows of the spellings of each class, by frequency, then by text; the places in them of those that are listed; and the
-    beginning of the list of each class.
+def _rank_spellings(
+    bounds: Integers, counts: Integers, names: tuple[Column, Column]
+) -> tuple[RowNumbers, RowNumbers, Offsets]:
+    """Spellings of each class, sorted by frequency, then by text.
 
-    `names` are the columns of URNs and texts.
+    Returns the row numbers of the sorted spellings; the indices in these of the spellings to list; and the offsets of
+    the list of each class. `names` are the columns of URNs and texts.
     """
     sorting = Sorting.of(bounds[-1])
     listed, offsets = np.empty(bounds[-1], np.int32), np.zeros(len(bounds), np.int32)
@@ -242,7 +255,12 @@ def _rank_spellings(bounds: Integers, counts: Integers, names: tuple[Column, Col
 
 @compiled
 def _rank(
-    bounds: Integers, counts: Integers, names: tuple[Column, Column], sorting: Sorting, listed: Rows, offsets: Offsets
+    bounds: Integers,
+    counts: Integers,
+    names: tuple[Column, Column],
+    sorting: Sorting,
+    listed: RowNumbers,
+    offsets: Offsets,
 ) -> None:
     (urn, urn_offsets), (text, text_offsets) = names
     rows, words = sorting.rows, sorting.words
@@ -250,7 +268,8 @@ def _rank(
     for c in range(len(bounds) - 1):
         start, end = bounds[c], bounds[c + 1]
         if end - start > 1:
-            # Rows are sorted by text, but a spelling equal to the URN is empty and comes first: move it to its place.
+            # Rows are sorted by text, but a spelling equal to the URN has an empty text and comes first. Move it to the
+            # place where the URN belongs among the texts.
             if text_offsets[start] == text_offsets[start + 1]:
                 first, last = urn_offsets[start], urn_offsets[start + 1]
                 i = start + 1
@@ -258,8 +277,9 @@ def _rank(
                     rows[i - 1] = i
                     i += 1
                 rows[i - 1] = start
+            # The complement of the count sorts the most frequent spelling first.
             for i in range(start, end):
-                words[i] = ~np.uint64(counts[rows[i]])  # the most frequent first
+                words[i] = ~np.uint64(counts[rows[i]])
             sort_words(sorting, start, end)
         for i in range(start, min(end, start + MOST_SPELLINGS)):
             listed[used] = i
@@ -267,8 +287,8 @@ def _rank(
         offsets[c + 1] = used
 
 
-def _spelled(urns: Column, texts: Column, rows: Rows) -> Column:
-    """A new column of the spellings in these rows: the text of each, or its URN if the text is empty."""
+def _spelling_texts(urns: Column, texts: Column, rows: RowNumbers) -> Column:
+    """A new column of the spellings of these rows: the text of a row, or its URN if the text is empty."""
     octets, offsets = np.empty(len(urns[0]) + len(texts[0]), np.uint8), np.zeros(len(rows) + 1, np.int32)
     size = _copy_spellings(urns, texts, read_only(rows), octets, offsets)
     if size >= _MOST_OCTETS:
@@ -277,8 +297,8 @@ def _spelled(urns: Column, texts: Column, rows: Rows) -> Column:
 
 
 @compiled
-def _copy_spellings(urns: Column, texts: Column, rows: Rows, octets: Octets, offsets: Offsets) -> int:
-    """Write the spellings to `octets`, in which there must be room, and return where they end."""
+def _copy_spellings(urns: Column, texts: Column, rows: RowNumbers, octets: Octets, offsets: Offsets) -> int:
+    """Write the spellings to `octets`, which must have room, and return the end of the last one."""
     (urn, urn_offsets), (text, text_offsets) = urns, texts
     at = 0
     for i in range(len(rows)):

@@ -1,4 +1,4 @@
-"""Ranges of keys, in the order of octets: rows are brought into ranges, and each range is sorted on its own."""
+"""Ranges of keys, in the order of their octets. Rows are split by ranges; then each range can be sorted separately."""
 
 from __future__ import annotations
 
@@ -10,16 +10,22 @@ import numpy as np
 
 from urnscan.arrays.jit import compiled, inlined, read_only
 from urnscan.arrays.octets import Integers, Octets
-from urnscan.arrays.strings import Column, Offsets, Rows, Words, cut, word
+from urnscan.arrays.strings import Column, Offsets, RowNumbers, Words, cut, word
 
-_PER_RANGE = 16  # keys of the sample for each range
-_KEY = 1024  # octets of a bound, at most
-_NEXT = b"\x01"  # no URN holds it: a key with this appended sorts before all longer keys that begin with the key
+# Keys of the sample for each range.
+_PER_RANGE = 16
+# Maximum octets of a bound.
+_KEY = 1024
+# No URN contains this octet. So a key with the octet appended sorts before all longer keys that begin with the key.
+_NEXT = b"\x01"
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """Ranges of keys. Range i begins with `bounds[i - 1]` and ends before `bounds[i]`; the first and last are open."""
+    """Ranges of keys. Range i contains the keys from `bounds[i - 1]` up to, but without, `bounds[i]`.
+
+    The first range has no lower bound, the last range no upper bound.
+    """
 
     bounds: tuple[bytes, ...] = ()
 
@@ -27,35 +33,38 @@ class Ranges:
         return len(self.bounds) + 1
 
     def shared(self, first: int, last: int) -> int:
-        """Length of the prefix that all keys in the ranges from `first` to before `last` share for certain."""
+        """Length of the prefix that all keys in the ranges from `first` to `last - 1` definitely share."""
         if first == 0 or last == len(self):
             return 0
         low, high = self.bounds[first - 1], self.bounds[last - 1]
         return next((i for i in range(len(low)) if high[i : i + 1] != low[i : i + 1]), len(low))
 
     def is_single(self, number: int) -> bool:
-        """Whether a range holds only one key."""
+        """Whether a range can contain only one key."""
         return 0 < number < len(self.bounds) and self.bounds[number] == self.bounds[number - 1] + _NEXT
 
-    def order(self, octets: Octets, offsets: Offsets) -> tuple[Rows, Integers]:
-        """The rows of a column of keys, range by range, in their order within each; and the beginning of each range,
-        with the end of the last.
+    def order(self, octets: Octets, offsets: Offsets) -> tuple[RowNumbers, Integers]:
+        """The row numbers of a column of keys, range by range; and the offsets of the ranges, with the end of the last.
+
+        Within a range, rows keep their order.
         """
         numbers, rows = np.empty(len(offsets) - 1, np.int32), np.empty(len(offsets) - 1, np.int32)
         begins = np.zeros(len(self) + 1, np.int64)
         _number((octets, offsets), *self._words, numbers, begins)
-        _bring_together(numbers, begins.copy(), rows)
+        _sort_by_range(numbers, begins.copy(), rows)
         return rows, begins
 
     @cached_property
     def _words(self) -> tuple[Words, Integers]:
-        """Words of the bounds: row d has word number d of each bound. And for each word, the end of its run: of the bounds
-        that are equal up to that word.
+        """Two tables with a column for each bound: row d has word number d of the bounds, and the end of each run.
+
+        A run consists of consecutive bounds that are equal up to word d. Its end is the number of the next bound.
         """
         words = max((len(bound) for bound in self.bounds), default=0) // 8 + 1
         padded = b"".join(bound.ljust(8 * words, b"\0") for bound in self.bounds)
         table = np.frombuffer(padded, ">u8").reshape(len(self.bounds), words).T
-        differs = np.logical_or.accumulate(table[:, 1:] != table[:, :-1])  # from the bound before it
+        # Whether a bound differs from the previous bound in this word or an earlier one.
+        differs = np.logical_or.accumulate(table[:, 1:] != table[:, :-1])
         ends = np.full(table.shape, len(self.bounds), np.int64)
         for depth in range(words):
             firsts = np.flatnonzero(differs[depth]) + 1
@@ -64,7 +73,7 @@ class Ranges:
 
 
 def sample(octets: Octets, offsets: Offsets, every: int) -> list[bytes]:
-    """One of `every` keys of a column."""
+    """Every n-th key of a column, where n is `every`. A long key is shortened."""
     rows = np.arange(every // 2, len(offsets) - 1, every)
     keys, ends = cut(octets, offsets[rows], np.minimum(offsets[rows + 1], offsets[rows] + np.int32(_KEY)))
     text = keys.tobytes()
@@ -72,23 +81,24 @@ def sample(octets: Octets, offsets: Offsets, every: int) -> list[bytes]:
 
 
 def choose_ranges(keys: Sequence[bytes], most: int) -> Ranges:
-    """Choose about `most` ranges with equal numbers of these keys, or fewer ranges if the keys are few.
+    """Choose about `most` ranges with equal numbers of these keys, or fewer ranges if there are few keys.
 
-    A key that would fill a range has a range of its own. If there are two ranges or more, none holds all of the keys,
-    unless all keys are equal.
+    A key that is frequent enough to fill a range gets a range with no other key. If there are several ranges, no range
+    contains all keys, unless all keys are equal.
     """
     keys = sorted(keys)
     step = max(_PER_RANGE, -(-len(keys) // most))
     chosen = keys[step::step]
     bounds = set(chosen)
-    bounds.update(key + _NEXT for key, before in zip(chosen, keys[:1] + chosen, strict=False) if key == before)
+    bounds.update(key + _NEXT for key, previous in zip(chosen, keys[:1] + chosen, strict=False) if key == previous)
     return Ranges(tuple(sorted(bounds)))
 
 
 @compiled
-def _number(keys: Column, bounds: Words, ends: Integers, numbers: Rows, begins: Integers) -> None:
-    """Set the number of the range of each key, and the beginning of each range in their order, with the end of the last;
-    `begins` is 0.
+def _number(keys: Column, bounds: Words, ends: Integers, numbers: RowNumbers, begins: Integers) -> None:
+    """Set the range number of each key in `numbers`, and the offsets of the ranges in `begins`, with the end of the last.
+
+    Precondition: `begins` is 0.
     """
     octets, offsets = keys
     for row in range(len(numbers)):
@@ -100,16 +110,16 @@ def _number(keys: Column, bounds: Words, ends: Integers, numbers: Rows, begins: 
 
 
 @compiled
-def _bring_together(numbers: Rows, next_of: Integers, rows: Rows) -> None:
-    """Set the rows in the order of their ranges; `next_of` is the beginning of each range, and becomes its end."""
+def _sort_by_range(numbers: RowNumbers, offsets: Integers, rows: RowNumbers) -> None:
+    """Write the row numbers to `rows`, range by range. `offsets` has the start of each range, and is set to its end."""
     for row in range(len(numbers)):
-        rows[next_of[numbers[row]]] = row
-        next_of[numbers[row]] += 1
+        rows[offsets[numbers[row]]] = row
+        offsets[numbers[row]] += 1
 
 
 @inlined
 def _range_of(octets: Octets, start: int, end: int, bounds: Words, ends: Integers) -> int:
-    """The range of a key, by binary search, word by word, among the bounds that are equal to it so far."""
+    """The range of a key, by binary search, word by word: each word narrows the bounds that are equal to the key so far."""
     low, high = 0, bounds.shape[1]
     for depth in range(bounds.shape[0]):
         key = word(octets, start + 8 * depth, end)
@@ -117,7 +127,8 @@ def _range_of(octets: Octets, start: int, end: int, bounds: Words, ends: Integer
         first = _lower_bound(words, low, high, key)
         if first == high or words[first] != key:
             return first
-        if key & np.uint64(255) == 0:  # both end here, and bounds are all different
+        # Key and bound end in this word, so they are equal. No second bound is equal to the key.
+        if key & np.uint64(255) == 0:
             return first + 1
         low, high = first, ends[depth, first]
     return low
@@ -129,7 +140,8 @@ def _lower_bound(words: Words, low: int, high: int, key: np.uint64) -> int:
     left = high - low
     if left == 0 or words[low] >= key:
         return low
-    while left > 1:  # without a branch that the processor would mispredict
+    # The loop has no branch that the processor could mispredict.
+    while left > 1:
         half = left >> 1
         low += half if words[low + half] < key else 0
         left -= half

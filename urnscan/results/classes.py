@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from urnscan.arrays.arrow import number_array, numbers, octet_strings, string_array, text_array
 from urnscan.arrays.octets import Integers
-from urnscan.arrays.strings import Column, Rows, argsort_pairs, take, take_numbers
+from urnscan.arrays.strings import Column, RowNumbers, argsort_pairs, take, take_numbers
 from urnscan.grouping.classes import add_up, classes_of
 from urnscan.results.windows import one_batch
 from urnscan.tables.rows import coded_rows
@@ -56,7 +56,9 @@ def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
     return _added(rows, heads, several, parts, ends - sizes[several])
 
 
-def _added(rows: pa.RecordBatch, heads: Rows, several: Integers, parts: pa.RecordBatch, starts: Integers) -> Merged:
+def _added(
+    rows: pa.RecordBatch, heads: RowNumbers, several: Integers, parts: pa.RecordBatch, starts: Integers
+) -> Merged:
     """Classes whose first rows are `heads`. Those of several rows are sums of `parts`, which begin at `starts`."""
     grouped = _grouped(parts)
     listed, told = numbers(grouped.column("spelling_count")), numbers(parts.column("spelling_count"))
@@ -130,7 +132,7 @@ def _shared(sources: pa.Array, starts: Integers) -> int:
     return len(np.unique(different[times > 1] // (len(coded.dictionary) + 1)))
 
 
-def _taken(column: pa.Array, rows: Rows) -> pa.Array:
+def _taken(column: pa.Array, rows: RowNumbers) -> pa.Array:
     """A column of these rows. For spellings, pyarrow takes three times as long."""
     if not pa.types.is_list(column.type):
         return column.take(number_array(rows))

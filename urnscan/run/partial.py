@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from urnscan.arrays.arrow import bits, numbers, octet_strings, text_array
-from urnscan.grouping.classes import add_up, one_batch, taken
+from urnscan.grouping.classes import add_up, one_batch, take_rows
 from urnscan.grouping.ranges import Ranges, choose_ranges, sample
 from urnscan.pool import Pool
 from urnscan.run.groupings import groupings
@@ -79,7 +79,7 @@ def _repeat(rows: pa.RecordBatch) -> bool:
         return True
     order, begins = ranges.order(*urns)
     middle = len(ranges) // 2
-    some = taken(rows, order[begins[middle] : begins[middle + 1]])
+    some = take_rows(rows, order[begins[middle] : begins[middle + 1]])
     return bool(add_up([some]).num_rows < _FEWER * some.num_rows)
 
 
@@ -89,7 +89,7 @@ def parted(rows: pa.RecordBatch, names: Mapping[int, str], ranges: Ranges) -> It
     Rows of a range that holds only one key are added up: however frequent a class is, it is a row for each spelling.
     """
     order, begins = ranges.order(*octet_strings(rows.column("urn")))
-    ordered = taken(rows, order) if len(ranges) > 1 else rows
+    ordered = take_rows(rows, order) if len(ranges) > 1 else rows
     for number, (first, end) in enumerate(pairwise(begins.tolist())):
         if first < end:
             some = ordered.slice(first, end - first)

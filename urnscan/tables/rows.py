@@ -15,7 +15,7 @@ from urnscan.arrays.arrow import bits, flag_array, number_array, numbers, octet_
 from urnscan.arrays.ascii import COLON, QUESTION_MARK
 from urnscan.arrays.jit import compiled
 from urnscan.arrays.octets import Octets
-from urnscan.arrays.strings import Offsets, Rows, cut, same, take_numbers
+from urnscan.arrays.strings import Offsets, RowNumbers, cut, same, take_numbers
 from urnscan.scanner.blocks import Matches, Rejects
 from urnscan.scanner.kernel import END, REST
 from urnscan.scanner.views import KINDS
@@ -209,9 +209,9 @@ class _Parts(NamedTuple):
     """The end of the NID of each."""
     ends: Offsets
     """The end of its NSS."""
-    runs: Rows
+    runs: RowNumbers
     """Number of the run of each, from 0: neighbours with the same NID."""
-    heads: Rows
+    heads: RowNumbers
     """The first row of each run."""
 
     def nids(self, octets: Octets, offsets: Offsets) -> pa.DictionaryArray:
