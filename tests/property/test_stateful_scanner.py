@@ -73,11 +73,11 @@ class FedScanner(RuleBasedStateMachine):
     @rule()
     def check_what_is_decided(self):
         """Whatever follows: nothing that was found is taken back, and what begins before `decided` was all found."""
-        decided = self.scanner.sight.decided
+        decided = self.scanner.buffered.decided
         expected = oracle(self.text + b"\n", self.syntax, **self.options)
         assert [record for record in expected if record.start < decided][: len(self.found)] == self.found
         if self.text:
-            assert self.scanner.sight.base + len(self.scanner.sight.octets) == len(self.text)
+            assert self.scanner.buffered.base + len(self.scanner.buffered.octets) == len(self.text)
 
     @rule()
     def end(self):

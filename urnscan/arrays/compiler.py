@@ -29,7 +29,7 @@ def dispatcher(function: Callable[..., Any], resolved: Callable[[object], object
     cells = tuple(types.CellType(resolved(cell.cell_contents)) for cell in function.__closure__ or ())
     copy = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__, cells)
     copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-    njit: Any = numba.njit  # its types do not know all of its options
+    njit: Any = numba.njit  # its types lack some options
     return njit(nogil=True, no_cfunc_wrapper=True, **_LEAN, **options)(copy)
 
 

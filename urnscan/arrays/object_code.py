@@ -75,7 +75,8 @@ def save(function: str, kinds: object, code: ObjectCode) -> None:
         new = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
         new.write_bytes(b"\n".join([code.entry.encode(), code.environment.encode(), code.octets]))
         new.replace(path)
-    except OSError:  # a full disk, or a folder that is used though it is read-only
+    # The disk is full, or the folder is read-only and contains all code.
+    except OSError:
         if new is not None:
             with contextlib.suppress(OSError):
                 new.unlink(missing_ok=True)

@@ -235,7 +235,6 @@ class _SpilledRows:
             self._first[i + 1] = self._on_disk.count
         self._on_disk.complete()
 
-
     def count(self, span: _Span) -> int:
         """Number of rows in these ranges."""
         return int(self._counts[slice(*span)].sum())
@@ -267,7 +266,6 @@ def _choose_ranges(batches: Iterable[pa.RecordBatch], rows: int, most: int) -> R
 
 
 def _range_octets(chunks: Sequence[_Chunk | _SpilledRows], ranges: Ranges) -> Integers:
-    """Approximate octets of the rows of each range."""
     return sum((chunk.octets for chunk in chunks), np.zeros(len(ranges), np.int64))
 
 

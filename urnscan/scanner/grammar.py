@@ -1,6 +1,6 @@
 """The grammar of a scan: its options, the longest URN at a place, and what `--trim` leaves of it; compiled.
 
-One function serves all syntaxes. It follows the tables of octet roles in `urn/syntax.py`.
+The function `match` serves all syntaxes. It uses the tables of octet roles in `urn/syntax.py`.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ from urnscan.urn.trim import CLOSES, LIST_SEPARATORS, QUOTATION_MARK, end_withou
 from urnscan.urn.trim import separator as any_separator
 
 MAX_LENGTH = 65_536
-"""Default of `max_length`: the most octets of a match."""
+"""Default of `max_length`, the maximum number of octets of a match."""
 LONGEST = 1 << 28
-"""Most octets that `max_length` can be: buffers hold two of them."""
+"""Maximum value of `max_length`. Buffers are twice as long."""
 
 REJECT_ENDS = bytes((*range(33), *b'"<>', *range(127, 256)))
-"""Octets that end the text of a reject and that no URN holds: white space, controls, `"<>`, non-ASCII."""
+"""Octets that end the text of a reject, and that no URN contains: white space, controls, `"<>`, non-ASCII."""
 
 LOOKAHEAD = 5
-"""Octets of "?+%HH". Whether a URN ends before a "%" or "?" depends on no more octets than that."""
+"""The octets of "?+%HH". Whether a URN ends before a "%" or "?" depends on at most so many octets."""
 
-# Numba compiles a function anew for each plain number that it is called with, but only once for these.
+# Numba compiles a function again for each plain number among its arguments, but only once for NumPy's numbers.
 _NSS, _COMPONENT, _QUERY, _VALUE = np.array([NSS, COMPONENT, QUERY, VALUE], np.uint8)
 _PLUS, _EQUALS = np.array([PLUS, EQUALS], np.uint8)
 _COMMA, _SEMICOLON = np.array(LIST_SEPARATORS, np.uint8)
@@ -73,20 +73,21 @@ class Grammar:
     max_length: int = MAX_LENGTH
     trim: bool = False
     resolver_tail: ResolverTail = "keep"
-    """With "cut", a match inside a URL ends where the rest of that URL begins."""
+    """With "cut", a match inside a URL ends where the rest of the URL begins."""
     keep_query: bool = False
-    """Canonical forms keep the query of rfc2141bis-03 (§5, step 5b, before its directives are sorted)."""
+    """Whether canonical forms keep the query of rfc2141bis-03 (§5, step 5b). Its directives are sorted later."""
     count_lines: bool = True
-    """If off, `Matches.line` is 0 throughout. Counting costs a pass over all octets."""
+    """Whether `Matches.line` is set; else it is always 0. Counting lines costs a pass over all octets."""
     rejects: bool = False
-    """Also give what begins like a URN and is none: `Matches.rejects`."""
+    """Whether `Matches.rejects` is set: texts that begin like a URN but are not URNs."""
     nid: tuple[str, ...] = ()
-    """Beginnings of the names that are wanted, such as `nbn:de`; empty: all names are."""
+    """Beginnings of names to keep, such as `nbn:de`; empty: all names."""
     not_nid: tuple[str, ...] = ()
-    """Beginnings of names that are not wanted all the same."""
+    """Beginnings of names to leave out, even if `nid` keeps them."""
 
     def __post_init__(self) -> None:
-        if self.trim not in (True, False):  # "no" would be a yes
+        # A string such as "no" would count as true.
+        if self.trim not in (True, False):
             raise ArgumentError(f"trim must be True or False, not {self.trim!r}")
         if not isinstance(self.max_length, int | np.integer):
             raise ArgumentError(f"max_length must be a whole number, not {self.max_length!r}")
@@ -103,13 +104,13 @@ class Grammar:
 
     @property
     def separators(self) -> bytes:
-        """Octets at which a text can be cut: no URN, no URL and, if rejects are on, no reject holds them."""
+        """Octets at which a text can be split: no URN, no URL and, if rejects are on, no reject contains them."""
         separators = bytes(octet for octet in self.syntax.separators if octet not in URL_OCTETS)
         return bytes(octet for octet in separators if octet in REJECT_ENDS) if self.rejects else separators
 
     @property
     def rules(self) -> Rules:
-        """The grammar as compiled code takes it."""
+        """The grammar in the form that compiled code takes."""
         syntax = self.syntax
         return Rules(
             np.frombuffer(syntax.octets, np.uint8),
@@ -131,7 +132,7 @@ class Grammar:
 
 
 class Rules(NamedTuple):
-    """A Grammar as compiled code takes it."""
+    """A Grammar in the form that compiled code takes."""
 
     roles: Octets
     nid_min: int
@@ -141,23 +142,21 @@ class Rules(NamedTuple):
     trim: bool
     cut_tail: bool
     path_mark: int
-    """The octet that ends a URN in the path of a URL if `cut_tail`; "#" ends it in any case."""
+    """With `cut_tail`, the octet that ends a URN in the path of a URL. A "#" also ends the URN."""
     keep_query: bool
     count_lines: bool
     rejects: bool
-    chooses: bool
-    """Whether some names are not wanted: those without a beginning of `nid`, if it has any, and those with one of
-    `not_nid`.
-    """
+    filters_names: bool
+    """Whether `nid` or `not_nid` leaves out names."""
     nid: Beginnings
     not_nid: Beginnings
 
 
 @inner
 def match(octets: Octets, start: int, limit: int, rules: Rules) -> tuple[int, int, int, bool]:
-    """Find the longest URN that begins at `start`, where `urn:` stands, in a text that ends at `limit`.
+    """Find the longest URN that begins with the `urn:` at `start`, in a text that ends at `limit`.
 
-    Returns the place of the colon behind the NID, the end of the NSS, the end of the URN (-1: there is none), and
+    Returns the place of the colon after the NID, the end of the NSS, the end of the URN (-1: there is no URN), and
     whether octets from `limit` on could change the result.
     """
     roles = rules.roles
@@ -189,8 +188,8 @@ def match(octets: Octets, start: int, limit: int, rules: Rules) -> tuple[int, in
         end = _component(octets, nss_end, limit, roles, _PLUS)
         end = _component(octets, end, limit, roles, _EQUALS)
     else:
-        end, reached = _directives(octets, nss_end, limit, roles)
-        undecided = undecided or reached
+        end, reaches_limit = _directives(octets, nss_end, limit, roles)
+        undecided = undecided or reaches_limit
     if end < limit and octets[end] == HASH:
         end = _run(octets, end + 1, limit, roles, _QUERY)
     return colon, nss_end, end, undecided or _may_go_on(octets, end, limit)
@@ -236,8 +235,8 @@ def _trimmed(octets: Octets, start: int, end: int, rules: Rules) -> tuple[int, i
 
 
 @inner
-def is_wanted(octets: Octets, start: int, end: int, rules: Rules) -> bool:
-    """Whether the name of the match [start, end) is wanted."""
+def is_selected(octets: Octets, start: int, end: int, rules: Rules) -> bool:
+    """Whether `nid` and `not_nid` keep the name of the match [start, end)."""
     start += 4
     if len(rules.nid.ends) and not begins(octets, start, end, rules.nid):
         return False
@@ -245,16 +244,16 @@ def is_wanted(octets: Octets, start: int, end: int, rules: Rules) -> bool:
 
 
 @inner
-def may_be_wanted(octets: Octets, start: int, end: int, rules: Rules) -> bool:
-    """Whether the text [start, end), which begins with `urn:`, is wanted by its beginning, or has no NID to tell."""
+def may_be_selected(octets: Octets, start: int, end: int, rules: Rules) -> bool:
+    """Whether `nid` and `not_nid` keep the text [start, end), which begins with `urn:`. They keep a text without a NID."""
     colon, _, _, _ = match(octets, start, end, rules)
     has_nid = colon < end and octets[colon] == COLON and _is_nid(octets, start + 4, colon, rules)
-    return not has_nid or is_wanted(octets, start, end, rules)
+    return not has_nid or is_selected(octets, start, end, rules)
 
 
 @inlined
 def _is_nid(octets: Octets, start: int, end: int, rules: Rules) -> bool:
-    """Whether letters, digits and hyphens make up a NID; "urn" is reserved."""
+    """Whether the letters, digits and hyphens from `start` to `end` are a NID. "urn" is reserved."""
     if end - start < rules.nid_min or octets[start] == HYPHEN:
         return False
     if octets[end - 1] == HYPHEN and not rules.hyphen_ends_nid:
@@ -270,11 +269,11 @@ def _may_begin(octet: int, roles: Octets) -> bool:
 
 @inner
 def _run(octets: Octets, at: int, limit: int, roles: Octets, role: np.uint8) -> int:
-    """The end of the run of characters with that role; a well-formed %HH is one of them."""
+    """The end of the run of characters with this role. A well-formed %HH is such a character."""
     rest = octets[at:limit]
     for i in range(len(rest)):
         octet = rest[i]
-        # Hex digits have every role, so of a %HH only the "%" needs a look ahead.
+        # Hex digits have every role, so only the "%" of a %HH needs a look at the next octets.
         if not roles[octet] & role and not (
             octet == PERCENT and i + 2 < len(rest) and roles[rest[i + 1]] & HEX and roles[rest[i + 2]] & HEX
         ):
@@ -300,7 +299,8 @@ def _component(octets: Octets, start: int, limit: int, roles: Octets, kind: np.u
     end = _run(octets, first, limit, roles, role)
     if end == first:
         return start
-    if kind == PLUS:  # a "?" belongs to an r-component, unless it is that of "?="
+    # A "?" belongs to the r-component, unless "?=" begins the q-component.
+    if kind == PLUS:
         while end < limit and octets[end] == QUESTION_MARK and not (end + 1 < limit and octets[end + 1] == EQUALS):
             end = _run(octets, end + 1, limit, roles, role)
     return end
@@ -308,13 +308,13 @@ def _component(octets: Octets, start: int, limit: int, roles: Octets, kind: np.u
 
 @inner
 def _directives(octets: Octets, start: int, limit: int, roles: Octets) -> tuple[int, bool]:
-    """The end of the query that begins at `start`, or `start` if there is none, and whether `limit` cut it short."""
+    """The end of the query that begins at `start`, or `start` if there is none; and whether it may go on after `limit`."""
     undecided = False
     end = start
     mark = QUESTION_MARK
     while end < limit and octets[end] == mark:
-        at, reached = _directive(octets, end + 1, limit, roles)
-        undecided = undecided or reached
+        at, reaches_limit = _directive(octets, end + 1, limit, roles)
+        undecided = undecided or reaches_limit
         if at == -1:
             break
         end, mark = at, AMPERSAND
@@ -323,7 +323,7 @@ def _directives(octets: Octets, start: int, limit: int, roles: Octets) -> tuple[
 
 @inner
 def _directive(octets: Octets, at: int, limit: int, roles: Octets) -> tuple[int, bool]:
-    """The end of a directive that begins at `at`, or -1, and whether `limit` cut it short."""
+    """The end of the directive that begins at `at`, or -1; and whether it may go on after `limit`."""
     if at >= limit:
         return -1, True
     if not is_letter(octets[at]):

@@ -1,7 +1,7 @@
-"""The kernel: goes over a block of octets and appends what it finds to columns. Plain Python, compiled by Numba.
+"""The kernel: scans a block of octets and appends matches and rejects to columns. Plain Python, compiled by Numba.
 
 One kernel serves all syntaxes, as a syntax is a table of roles. The columns are the arrays of the Arrow tables to come, so
-no match is copied. Small functions become part of their callers, so a name costs nothing. With NUMBA_DISABLE_JIT=1 the
+no match is copied. Small functions are inlined into their callers, so a call costs nothing. With NUMBA_DISABLE_JIT=1 the
 same functions run in a debugger.
 """
 
@@ -27,42 +27,47 @@ from urnscan.arrays.ascii import (
 )
 from urnscan.arrays.jit import compiled, inlined, inner
 from urnscan.arrays.octets import Integers, Octets, copy, count_lf, hunt, may_hold
-from urnscan.scanner.grammar import IS_CLOSING, Rules, is_wanted, match, may_be_wanted, separator, trim
-from urnscan.scanner.url_context import find_host, find_mark, may_stand_in_url
+from urnscan.scanner.grammar import IS_CLOSING, Rules, is_selected, match, may_be_selected, separator, trim
+from urnscan.scanner.url_context import find_host, find_mark, may_be_in_url
 from urnscan.urn.syntax import ALNUM, TAIL_COMPONENTS, TAIL_NONE
 
 END, CUT = -2, -1
-"""Values of `stop` that are no octet: the end of the input, and the cut at `max_length`."""
+"""Values of `stop` that are not octets: END for the end of the input, CUT for a cut at `max_length`."""
 REJECT = 256
-"""The most octets of the text of a reject. Whether a URN begins is decided in 40."""
+"""Maximum octets of the text of a reject. 40 octets decide whether a URN begins."""
 REST = 4
-"""Octets behind a match that tell why it ends badly: those of "?+?="."""
+"""Octets after a match that show the error in which it ends, such as "?+?="."""
 
 SLOTS = 10
-AT, COUNTED, LINE, LEFT_OUT, FOUND, TEXT_USED, CANONICAL_USED, HOST_USED, REJECTED, REJECT_TEXT_USED = range(SLOTS)
-"""Slots of the state: the place reached in the block, the place up to which lines are counted, and the line there; the
-number of matches that are not wanted; then how much of the columns is used.
+AT, COUNTED, LINE, LEFT_OUT, MATCHES, TEXT_USED, CANONICAL_USED, HOST_USED, REJECTS, REJECT_TEXT_USED = range(SLOTS)
+"""Slots of the state of a scan.
+
+AT: the place reached in the block. COUNTED: the place up to which lines are counted. LINE: the line at COUNTED.
+LEFT_OUT: the number of matches that `nid` or `not_nid` left out. The others: the used lengths of the columns.
 """
 
-_GO_ON, _WAIT, _FULL = range(3)  # result of an attempt to append: done, more octets are needed, the columns are full
-_NEAR = 256  # octets of a match that trimming looks at first
-_DENSE = 256  # so close behind a match the next one is likely
+# Results of an attempt to append: appended, more octets are needed, the columns are full.
+_GO_ON, _WAIT, _FULL = range(3)
+# Octets of a match that are matched first, if trimming may end the match early.
+_NEAR = 256
+# Up to so many octets after a match, another match is likely.
+_DENSE = 256
 _QUOTE, _LESS, _GREATER, _DELETE = b'"<>\x7f'
 _U, _R, _N, _COLON, _PERCENT, _HASH, _QUESTION_MARK = np.frombuffer(b"urn:%#?", np.uint8)
 
 
 class Block(NamedTuple):
-    """Octets at hand."""
+    """A part of a text in memory."""
 
     octets: Octets
     filled: int
-    """Number of octets that are there to be read."""
+    """Number of octets that may be read."""
     final: bool
-    """Whether the text ends with them."""
+    """Whether the text ends after these octets."""
 
 
 class Columns(NamedTuple):
-    """The columns of Matches, with room for more."""
+    """The columns of Matches, with room for more matches."""
 
     start: Integers
     length: npt.NDArray[np.int32]
@@ -79,7 +84,7 @@ class Columns(NamedTuple):
 
 
 class RejectColumns(NamedTuple):
-    """The columns of Rejects, with room for more."""
+    """The columns of Rejects, with room for more rejects."""
 
     start: Integers
     line: Integers
@@ -90,28 +95,29 @@ class RejectColumns(NamedTuple):
 
 
 class _Urn(NamedTuple):
-    """A URN in a block, and the host of the URL in which it stands."""
+    """A URN in a block, and the host of the URL around it. All places are indices in the block."""
 
     start: int
     colon: int
-    """The place of the colon behind the NID."""
+    """The place of the colon after the NID."""
     nss_end: int
     end: int
-    """-1 if there is no URN."""
+    """The end of the URN; -1 if there is no URN."""
     is_cut: bool
-    """Whether it was cut at `max_length`."""
+    """Whether the URN was cut at `max_length`."""
     punctuation: int
-    """Octets that `trim` would cut."""
+    """Number of octets that `trim` would cut off."""
     host: int
     host_end: int
-    """Equal to `host` if there is no URL."""
+    """The end of the host; equal to `host` if there is no URL."""
 
 
 @compiled
 def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, rejects: RejectColumns) -> bool:
-    """Scan a block from `state[AT]` on and append what is found; False if a column is full before the block is done.
+    """Scan a block from `state[AT]` on, and append matches and rejects. False if a column is full before the end.
 
-    When the block is done, `state[AT]` is the first place that the next block must see again (the end of a final one).
+    At the end of a block, `state[AT]` is the first place that must be scanned again with the next block; in a final
+    block it is the end of the block.
     """
     octets, filled, final = block
     at, dense_until = state[AT], 0
@@ -146,21 +152,21 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
         if not _has_room(columns, state, end - start, urn.host_end - urn.host):
             status = _FULL
             break
-        item_end, kept_nss_end, kept = trim(octets, start, (urn.colon, nss_end, end), rules)
+        item_end, trimmed_nss_end, trimmed_end = trim(octets, start, (urn.colon, nss_end, end), rules)
         if rules.rejects and end < filled and not is_cut and tail == -1 and not (rules.trim and item_end < end):
-            if _ends_badly(octets[end : min(end + 2, filled)], mark, rules):
+            if _ends_in_error(octets[end : min(end + 2, filled)], mark, rules):
                 status = _add_reject(block, start, end, state, rules, rejects)
                 if status != _GO_ON:
                     break
         at = end
-        punctuation = end - max(start, kept)
+        punctuation = end - max(start, trimmed_end)
         if rules.trim:
             at = item_end
-            if kept == -1:
+            if trimmed_end == -1:
                 continue
-            nss_end, end, is_cut, punctuation = kept_nss_end, kept, is_cut and kept == end, 0
+            nss_end, end, is_cut, punctuation = trimmed_nss_end, trimmed_end, is_cut and trimmed_end == end, 0
         dense_until = at + _DENSE
-        if rules.chooses and not is_wanted(octets, start, end, rules):
+        if rules.filters_names and not is_selected(octets, start, end, rules):
             state[LEFT_OUT] += 1
             continue
         urn = _Urn(start, urn.colon, nss_end, end, is_cut, punctuation, urn.host, urn.host_end)
@@ -173,7 +179,7 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
 
 @inlined
 def is_in_word(octets: Octets, start: int) -> bool:
-    """Whether a letter or digit stands before `start`, other than a code behind MARC's subfield delimiter (US)."""
+    """Whether a letter or digit precedes `start`. The code after MARC's subfield delimiter (US) does not count."""
     return start > 0 and is_alnum(octets[start - 1]) and not (start > 1 and octets[start - 2] == UNIT_SEPARATOR)
 
 
@@ -181,20 +187,21 @@ def is_in_word(octets: Octets, start: int) -> bool:
 def _longest(block: Block, start: int, rules: Rules) -> tuple[_Urn, int, bool]:
     """Find the longest URN of at most `max_length` octets at `start`, and the URL around it.
 
-    Also returns the octet that ends the URN in that URL, besides "#" (0: none), and whether more octets are needed to
-    decide. If trimming or the tail of the URL ends the URN earlier, the URN returned may be shorter than the longest.
+    Also returns the octet that, in addition to "#", ends the URN in the URL (0: there is none); and whether more octets
+    are needed. If trimming or the tail of the URL ends the URN early, the URN may be shorter than the longest.
     """
     octets, filled, final = block
     limit = min(filled, start + rules.max_length)
     near = min(limit, start + _NEAR) if rules.trim or rules.cut_tail else limit
     colon, nss_end, end, undecided = match(octets, start, near, rules)
     host, host_end, mark = start, start, 0
-    if end != -1 and may_stand_in_url(octets, start):
+    if end != -1 and may_be_in_url(octets, start):
         host, host_end, in_path = find_host(octets, start)
         if rules.cut_tail and host < host_end:
             mark = rules.path_mark if in_path else AMPERSAND
-    # A list without spaces is one long match, and trimming begins anew behind each comma and behind a quotation. So look
-    # no further than that, nor than the place where the tail of a URL is cut off.
+    # A list of URNs without spaces is one long match, but trimming ends a match at a comma or quotation mark. To match
+    # the whole list at each item would take quadratic time. So the match grows in steps, up to such a separator, or up
+    # to the place where the tail of a URL is cut off.
     while (
         undecided
         and near < limit
@@ -216,7 +223,7 @@ def _longest(block: Block, start: int, rules: Rules) -> tuple[_Urn, int, bool]:
 
 @inlined
 def _count_lines(octets: Octets, at: int, state: Integers, rules: Rules) -> int:
-    """The line in which `at` stands, 0 if lines are not counted. Each LF is counted once."""
+    """The line of the place `at`; 0 if lines are not counted. Each LF is counted once."""
     if not rules.count_lines:
         return 0
     state[LINE] += count_lf(octets, state[COUNTED], at)
@@ -226,9 +233,9 @@ def _count_lines(octets: Octets, at: int, state: Integers, rules: Rules) -> int:
 
 @inlined
 def _has_room(columns: Columns, state: Integers, text: int, host: int) -> bool:
-    """Whether a match of `text` octets, in a URL with a host of `host` octets, can be appended."""
+    """Whether the columns have room for a match of `text` octets and a host of `host` octets."""
     return bool(
-        state[FOUND] < len(columns.start)
+        state[MATCHES] < len(columns.start)
         and state[TEXT_USED] + text <= len(columns.text)
         and state[CANONICAL_USED] + text <= len(columns.canonical)
         and state[HOST_USED] + host <= len(columns.host)
@@ -236,15 +243,15 @@ def _has_room(columns: Columns, state: Integers, text: int, host: int) -> bool:
 
 
 @compiled
-def mark_wanted(text: Octets, offsets: npt.NDArray[np.int32], rules: Rules, wanted: npt.NDArray[np.bool_]) -> None:
-    """Set whether each text of matches or rejects is wanted."""
-    for i in range(len(wanted)):
-        wanted[i] = may_be_wanted(text, offsets[i], offsets[i + 1], rules)
+def mark_selected(text: Octets, offsets: npt.NDArray[np.int32], rules: Rules, flags: npt.NDArray[np.bool_]) -> None:
+    """Set for each text of matches or rejects whether `nid` and `not_nid` keep it."""
+    for i in range(len(flags)):
+        flags[i] = may_be_selected(text, offsets[i], offsets[i + 1], rules)
 
 
 @compiled
 def count_components(text: Octets, offsets: npt.NDArray[np.int32], rules: Rules) -> int:
-    """The number of texts of matches that are a URN with components by the rules of RFC 8141."""
+    """The number of texts that are URNs with components by the rules of RFC 8141."""
     count = 0
     if may_hold(text, 0, len(text), _HASH, _QUESTION_MARK):
         for i in range(len(offsets) - 1):
@@ -257,17 +264,17 @@ def count_components(text: Octets, offsets: npt.NDArray[np.int32], rules: Rules)
 
 @inlined
 def _add_match(block: Block, urn: _Urn, state: Integers, rules: Rules, columns: Columns) -> None:
-    """Append a match; there must be room for it."""
+    """Append a match. The columns must have room."""
     octets, start, end = block.octets, urn.start, urn.end
-    found = state[FOUND]
-    columns.start[found] = start
-    columns.length[found] = end - start
-    columns.line[found] = _count_lines(octets, start, state, rules)
-    columns.nid_length[found] = urn.colon - start - 4
-    columns.stop[found] = CUT if urn.is_cut else (octets[end] if end < block.filled else END)
-    columns.punctuation[found] = min(urn.punctuation, 255)
+    row = state[MATCHES]
+    columns.start[row] = start
+    columns.length[row] = end - start
+    columns.line[row] = _count_lines(octets, start, state, rules)
+    columns.nid_length[row] = urn.colon - start - 4
+    columns.stop[row] = CUT if urn.is_cut else (octets[end] if end < block.filled else END)
+    columns.punctuation[row] = min(urn.punctuation, 255)
     used = copy(octets, start, end, columns.text, state[TEXT_USED])
-    columns.text_offsets[found + 1] = state[TEXT_USED] = used
+    columns.text_offsets[row + 1] = state[TEXT_USED] = used
     canonical_end = urn.nss_end
     if rules.keep_query:
         while canonical_end < end and octets[canonical_end] != HASH:
@@ -277,8 +284,8 @@ def _add_match(block: Block, urn: _Urn, state: Integers, rules: Rules, columns: 
     for i in range(urn.host, urn.host_end):
         columns.host[used] = lower(octets[i])
         used += 1
-    columns.host_offsets[found + 1] = state[HOST_USED] = used
-    state[FOUND] = found + 1
+    columns.host_offsets[row + 1] = state[HOST_USED] = used
+    state[MATCHES] = row + 1
 
 
 @inlined
@@ -295,42 +302,44 @@ def _add_canonical(octets: Octets, start: int, colon: int, end: int, state: Inte
             if canonical[i] == PERCENT:
                 for j in range(i + 1, i + 3):
                     canonical[j] = upper(canonical[j])
-    columns.canonical_offsets[state[FOUND] + 1] = used + len(canonical)
+    columns.canonical_offsets[state[MATCHES] + 1] = used + len(canonical)
     state[CANONICAL_USED] = used + len(canonical)
 
 
 @inlined
-def _ends_badly(rest: Octets, mark: int, rules: Rules) -> bool:
-    """Whether what begins behind a match, with `rest`, is no part of a URN, though its first octet begins such parts.
+def _ends_in_error(rest: Octets, mark: int, rules: Rules) -> bool:
+    """Whether the text after a match, which begins with `rest`, looks like a part of the URN but is malformed: `%4`, `?x`.
 
-    `mark` is the octet that ends the URN in the URL around it, if that is cut off there.
+    `mark` is the octet that ends the URN in the URL around it, if the tail of the URL is cut off.
     """
     octet = rest[0]
     if octet == PERCENT or rules.tail == TAIL_NONE:
         return bool(octet == PERCENT)
     if octet == mark:
         return False
-    if octet == HASH or octet == AMPERSAND:  # a second "#"; only behind directives does a "&" end a match
+    # A "#" is a second one. A "&" ends a match only after directives.
+    if octet == HASH or octet == AMPERSAND:
         return True
     if octet != QUESTION_MARK or len(rest) == 1:
         return False
-    behind = rest[1]
-    if rules.tail == TAIL_COMPONENTS and (behind == PLUS or behind == EQUALS):
+    following = rest[1]
+    if rules.tail == TAIL_COMPONENTS and (following == PLUS or following == EQUALS):
         return True
-    if mark == HASH:  # in the path of a URL, whose query begins here
+    # In the path of a URL, "?" begins the query of the URL.
+    if mark == HASH:
         return False
     # A "?" before white space or closing punctuation belongs to the sentence.
-    return bool((rules.roles[behind] or behind == PERCENT or behind == HASH) and not IS_CLOSING[behind])
+    return bool((rules.roles[following] or following == PERCENT or following == HASH) and not IS_CLOSING[following])
 
 
 @inner
 def _add_reject(block: Block, start: int, match_end: int, state: Integers, rules: Rules, rejects: RejectColumns) -> int:
-    """Append the reject that may begin at `start`: _GO_ON if that is decided, _WAIT or _FULL if not.
+    """Append a reject if one begins at `start`. Returns _GO_ON, or _WAIT or _FULL if this cannot be done yet.
 
-    `match_end` is -1, or the end of a match that begins at `start` and ends badly.
+    `match_end` is -1, or the end of a match that begins at `start` and ends in an error.
     """
     octets, filled, final = block
-    row, used = state[REJECTED], state[REJECT_TEXT_USED]
+    row, used = state[REJECTS], state[REJECT_TEXT_USED]
     if row == len(rejects.start) or used + REJECT > len(rejects.text):
         return _FULL
     end = _reject_end(octets, start, filled)
@@ -338,7 +347,7 @@ def _add_reject(block: Block, start: int, match_end: int, state: Integers, rules
         return _WAIT
     if match_end == -1 and not _is_reject(octets, start, end, rules):
         return _GO_ON
-    if rules.chooses and not may_be_wanted(octets, start, end, rules):
+    if rules.filters_names and not may_be_selected(octets, start, end, rules):
         return _GO_ON
     rejects.start[row] = start
     rejects.line[row] = _count_lines(octets, start, state, rules)
@@ -346,7 +355,7 @@ def _add_reject(block: Block, start: int, match_end: int, state: Integers, rules
     rejects.rest[row] = 0 if match_end == -1 else _packed(octets, match_end, min(match_end + REST, filled))
     used = copy(octets, start, end, rejects.text, used)
     rejects.text_offsets[row + 1] = used
-    state[REJECTED] = row + 1
+    state[REJECTS] = row + 1
     state[REJECT_TEXT_USED] = used
     return _GO_ON
 
@@ -364,7 +373,7 @@ def _reject_end(octets: Octets, start: int, filled: int) -> int:
 
 @inlined
 def _packed(octets: Octets, start: int, limit: int) -> int:
-    """Octets of the text of a reject, from `start` up to `limit`, as a number: the first is its last octet."""
+    """Octets of the text of a reject, from `start` up to `limit`, as a little-endian number."""
     packed = 0
     for i in range(_reject_end(octets, start, limit) - start):
         packed |= int(octets[start + i]) << 8 * i
@@ -373,7 +382,7 @@ def _packed(octets: Octets, start: int, limit: int) -> int:
 
 @inner
 def _is_reject(octets: Octets, start: int, end: int, rules: Rules) -> bool:
-    """Whether no URN begins in the text [start, end), however short matches are cut, and yet it names something."""
+    """Whether no URN begins at `start` in the text [start, end), although letters or digits follow the `urn:`."""
     names = np.uint8(0)
     for i in range(start + 4, end):
         names |= rules.roles[octets[i]] & np.uint8(ALNUM)

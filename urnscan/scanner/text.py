@@ -15,31 +15,32 @@ from urnscan.urn.equivalence import get_level
 from urnscan.urn.namespaces.own import Rules
 from urnscan.urn.syntax import as_octets, as_strings, get_syntax
 
-_ROWS = 1024  # matches at a time: most strings have few
+# Matches in a batch. Most strings have few.
+_ROWS = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A URN as it stands in a text."""
+    """A URN in a text: its place, its spelling, and its canonical form."""
 
     text: str
-    """The octets as found."""
+    """The spelling in the text."""
     start: int
-    """Place in the text, from 0."""
+    """Place of the first character (of a str) or octet (of bytes) in the text, from 0."""
     end: int
-    """`text` is the found text from `start` to `end`: characters of a str, octets of bytes."""
+    """Place after the last character or octet. `text` is the part of the text from `start` to `end`."""
     urn: str
-    """The canonical form: its class."""
+    """The canonical form, which names the equivalence class."""
     nid: str
     """The namespace identifier in lower case."""
 
     def _repr_html_(self) -> str:
-        """HTML for a notebook."""
+        """HTML for a notebook: a table of the fields."""
         return html_fields((name, getattr(self, name)) for name in self.__slots__)
 
 
 def _octets(text: object) -> bytes:
-    """The octets of a text that is no str. Raises ArgumentError, which tells the function for a column of texts."""
+    """The octets of a bytes-like text. Raises ArgumentError; for a column of texts, the message names the right function."""
     if isinstance(text, list | tuple) or hasattr(text, "__arrow_c_stream__"):
         kind = type(text).__name__
         raise ArgumentError(f"a text must be a str or bytes, not {kind}; urnscan.scan_batches takes a column of texts")
@@ -62,8 +63,9 @@ def find(
     """All URNs in a text, from left to right, as RFC 2141 §2.4 ends them: where an excluded character begins.
 
     `syntax`, `equivalence`, `trim`, `resolver_tail`, `max_length` (octets), `nid` and `not_nid` (one or several) and
-    `rules` are those of the command. Raises ArgumentError (a ValueError and a TypeError) for a `text` that is no str or
-    bytes, for an unknown option, and for an invalid value of one: `max_length` is from 1 to 2**28.
+    `rules` are the options of the command `urnscan`. Raises ArgumentError (a ValueError and a TypeError) for a
+    `text` that is not a str or bytes, for an unknown option, and for an invalid value of an option: `max_length` is from
+    1 to 2**28.
 
     >>> find("„urn:nbn:de:101:1-201609052530“")
     [Occurrence(text='urn:nbn:de:101:1-201609052530', start=1, end=30, urn='urn:nbn:de:101:1-201609052530', nid='nbn')]
@@ -82,22 +84,23 @@ def find(
         not_nid=as_strings("not_nid", not_nid),
     )
     ascii_only = len(octets) == len(text)
-    # The number of a character is the number of octets so far that begin a character (are no continuation of one).
+    # The place of a character is the number of earlier octets that begin a character (are not continuation octets).
     characters = None if ascii_only else np.cumsum((array & 0xC0) != 0x80)
-    found = []
+    occurrences = []
     for matches in Scanner(grammar, rows=_ROWS).scan_octets(array):
         canonical = matches.canonical.tobytes().decode()
         for i, start in enumerate(matches.start.tolist()):
             length, nid_length = int(matches.length[i]), int(matches.nid_length[i])
             urn = canonical[matches.canonical_offsets[i] : matches.canonical_offsets[i + 1]]
             first = start if characters is None else int(characters[start]) - 1
-            found.append(
+            occurrences.append(
                 Occurrence(
                     text=octets[start : start + length].decode(),
                     start=first,
-                    end=first + length,  # a URN is ASCII: as many characters as octets
+                    # A URN is ASCII, so it has as many characters as octets.
+                    end=first + length,
                     urn=level.refine(urn),
                     nid=urn[4 : 4 + nid_length],
                 )
             )
-    return found
+    return occurrences

@@ -1,9 +1,9 @@
 """The URL around a URN: its host, and the place where the URN ends and the rest of the URL begins.
 
-RFC 3986 §3 is read backwards: from the URN over octets of a URL to the nearest `scheme://`. So the inner one of two
-URLs counts, as in `https://nbn-resolving.org/http://nbn-resolving.de/urn:…`. Some octets that RFC 3986 allows are left
-out: a `'` is a quotation mark in SQL and scripts, and a `,` or `;` right before the URN separates fields of CSV or
-names of a list, or ends an entity of XML.
+The search goes backwards from the URN, over octets that RFC 3986 §3 allows in a URL, to the nearest `scheme://`. So the
+inner of two URLs counts, as in `https://nbn-resolving.org/http://nbn-resolving.de/urn:…`. A few octets that RFC 3986
+allows do not count as octets of a URL: a `'` is a quotation mark in SQL and scripts, and a `,` or `;` right before the
+URN separates fields of CSV or names of a list, or ends an XML entity.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from urnscan.arrays.octets import Octets
 LOOK_BACK = 1024
 """Octets before a URN that are searched for a URL."""
 URL_OCTETS = (string.ascii_letters + string.digits + "-._~:/?#[]@!$&()*+,;=%").encode()
-"""Octets that may stand in a URL before a URN: a "%" also without hex digits, brackets only around an address."""
+"""Octets that a URL may contain before a URN. A "%" needs no hex digits; brackets are allowed only around an address."""
 
 _AT, _OPENING_BRACKET, _CLOSING_BRACKET = b"@[]"
-_URL, _BEFORE, _SCHEME, _LETTER = 1, 2, 4, 8  # roles of an octet: in a URL, right before the URN, in a scheme, a letter
+# Roles of an octet: allowed in a URL, allowed right before the URN, allowed in a scheme, a letter.
+_URL, _BEFORE, _SCHEME, _LETTER = 1, 2, 4, 8
 _AUTHORITY_ENDS = (SLASH, QUESTION_MARK, HASH)
 _ALNUM = string.ascii_letters + string.digits
 _ROLES = np.array(
     [
+        # _BEFORE has no letters and digits, since no URN begins after them.
         _URL * (octet in URL_OCTETS)
-        | _BEFORE * (octet in b"-._~:/?#@!$&()*+=%")  # no letters and digits: no URN begins behind them
+        | _BEFORE * (octet in b"-._~:/?#@!$&()*+=%")
         | _SCHEME * (chr(octet) in _ALNUM + "+-.")
         | _LETTER * (chr(octet) in string.ascii_letters)
         for octet in range(256)
@@ -38,19 +40,19 @@ _ROLES = np.array(
 
 
 @inner
-def may_stand_in_url(octets: Octets, start: int) -> bool:
-    """Whether a URN at `start` may stand in a URL, by the octet before it: a quick test that most URNs fail."""
+def may_be_in_url(octets: Octets, start: int) -> bool:
+    """Whether a URL may contain the URN at `start`, by the octet before the URN. A quick test that most URNs fail."""
     return start > 0 and _ROLES[octets[start - 1]] & _BEFORE != 0
 
 
 @inner
 def find_host(octets: Octets, start: int) -> tuple[int, int, bool]:
-    """The host of the URL around the URN at `start`, and whether the URN stands in its path (else in query or
-    fragment).
+    """The host of the URL around the URN at `start`, as (first, end); and whether the URN is in the path of the URL, and
+    not in its query or fragment.
 
     The host is `octets[first:end]`: a registered name, an IPv4 address, or an IPv6 address in its brackets, without
-    user information and port (RFC 3986 §3.2). It is empty if there is no URL, or if the URL has no host. Call
-    `may_stand_in_url` first, unless the octet before the URN may be encoded.
+    user information and port (RFC 3986 §3.2). The host is empty if there is no URL, or if the URL has no host. Call
+    `may_be_in_url` first, unless the octet before the URN may be encoded.
     """
     floor = max(0, start - LOOK_BACK)
     begin = -1
@@ -85,7 +87,8 @@ def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
         if octets[end] == _AT:
             host = end + 1
         end += 1
-    if end == start:  # the URN would stand in the authority
+    # An authority cannot contain a URN.
+    if end == start:
         return start, start, False
     in_path = True
     brackets = 0
@@ -105,7 +108,8 @@ def _host(octets: Octets, begin: int, start: int) -> tuple[int, int, bool]:
             host_end += 1
     if brackets or (host_end < end and octets[host_end] != COLON):
         return start, start, False
-    for at in range(host_end + 1, end):  # the port
+    # The rest of the authority is the port.
+    for at in range(host_end + 1, end):
         if not is_digit(octets[at]):
             return start, start, False
     return host, host_end, in_path

@@ -1,15 +1,15 @@
-"""URNs: syntaxes, namespaces, canonical forms. Nothing here knows files or streams.
+"""URNs: syntaxes, namespaces, canonical forms. Nothing here reads files or streams.
 
 syntax: the three grammars as data.
 parser: a text -> a `URN` value.
-reasons: where and why a text is no URN.
+reasons: why a text is not a URN, and the position of the error.
 namespaces: the IANA registry and the rules of its namespaces; `namespaces.columns` applies them to whole columns.
-beginnings: beginnings of names (`isbn`, `nbn:de`), by which names are chosen.
-equivalence: canonical forms, a record for each level.
+beginnings: beginnings of names (`isbn`, `nbn:de`), which select the names to keep.
+equivalence: levels of equivalence, and the canonical form at each level.
 lookalikes: characters that mislead a reader (UTS #39).
-problems: the codes of problems, and those of one spelling.
+problems: the codes of problems, and the problems of one spelling.
 problem_columns: the problems of columns of spellings, compiled.
 trim: what `--trim` cuts off the end of a match.
 numbers: all about one kind of number: ISBN, ISSN.
-explanation: the parts of a URN, or why a text is none.
+explanation: the parts of a URN, or why a text is not a URN.
 """

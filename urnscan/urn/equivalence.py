@@ -19,7 +19,7 @@ from urnscan.urn.syntax import SYNTAXES, chosen, get_syntax
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of equivalence: the part of a URN that the scanner keeps, and what is done to it afterwards."""
+    """A level of equivalence, which defines canonical forms: the parts of a URN that count, and the rules applied to them."""
 
     name: str
     """Value of the option `equivalence`."""
@@ -30,29 +30,32 @@ class Level:
     keep_query: bool = False
     """Whether the query of rfc2141bis-03 belongs to the canonical form."""
     by_namespace: bool = False
-    """Whether the rule that the namespace has registered is applied, too."""
+    """Whether the equivalence rule of the namespace is applied, in addition to that of the syntax."""
     rulebook: Rulebook = OURS
-    """The rules by which names are judged, at any level."""
+    """The rules by which names are checked, at any level."""
 
     def form(self, urn: URN) -> str:
         """The canonical form of a parsed URN."""
         return self.refine(str(urn).partition("#")[0] if self.keep_query else urn.canonical)
 
     def refine(self, urn: str) -> str:
-        """The canonical form, from the scanner's: case normalised, components dropped except a query to keep."""
+        """The canonical form of a URN from the scanner, which normalised the case and dropped the components.
+
+        With `keep_query` the scanner kept the query of rfc2141bis-03.
+        """
         if self.by_namespace:
             return namespace_form(urn, self.rulebook)
         return _ordered(urn) if self.keep_query else urn
 
 
 def _ordered(urn: str) -> str:
-    """The URN with its directives sorted by keyword (rfc2141bis-03 §5, step 5b), without those whose keyword is repeated.
+    """The URN with its directives sorted by keyword (rfc2141bis-03 §5, step 5b), without directives of repeated keywords.
 
-    A resolver must ignore these (§2.3), so they cannot tell apart what resolvers give.
+    Resolvers must ignore these (§2.3), so they cannot change the result of a resolution.
     """
     name, _, query = urn.partition("?")
-    kept = "&".join(f"{keyword}={value}" for keyword, value in sorted(directives_of(query).items()))
-    return f"{name}?{kept}" if kept else name
+    directives = "&".join(f"{keyword}={value}" for keyword, value in sorted(directives_of(query).items()))
+    return f"{name}?{directives}" if directives else name
 
 
 _LEVELS = [
@@ -75,7 +78,7 @@ LEVELS: Mapping[str, Level] = MappingProxyType({level.name: level for level in _
 
 
 def get_level(name: str, syntax: str, rules: Rules = None) -> Level:
-    """The level of that name, with own rules, if they are given.
+    """The level of that name, with the custom rules of the option `rules`.
 
     Raises ArgumentError for an unknown name and for a level that the syntax does not define.
     """
@@ -91,9 +94,9 @@ def canonical(text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = 
     """The canonical form of a URN: RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5; at the level `namespace`, that of its
     registration (`urnscan.urn.namespaces.rules()`).
 
-    `text` is one whole URN; `rules` are own rules: a file, or what `urnscan.namespaces.read_rules` gave.
-    Raises InvalidURN if it is none in that syntax; ArgumentError (a ValueError and a TypeError) for an unknown syntax or
-    equivalence, for an equivalence that the syntax does not define, and for a value that is no text.
+    `text` is one whole URN; `rules` are custom rules: a file, or the result of `urnscan.namespaces.read_rules`.
+    Raises InvalidURN if `text` is not a URN in that syntax; ArgumentError (a ValueError and a TypeError) for an unknown
+    syntax or equivalence, for an equivalence that the syntax does not define, and for a value that is not a text.
 
     >>> canonical("URN:ISBN:0-395-36341-1"), canonical("URN:ISBN:0-395-36341-1", equivalence="namespace")
     ('urn:isbn:0-395-36341-1', 'urn:isbn:9780395363416')
@@ -112,8 +115,9 @@ def equivalent(
     equivalence: str = "lexical",
     rules: Rules = None,
 ) -> bool:
-    """Whether two URNs are the same name (RFC 2141 §5, RFC 8141 §3, rfc2141bis-03 §5): whether `canonical` gives the
-    same for both. Raises the errors of `canonical`.
+    """Whether two URNs are the same name (RFC 2141 §5, RFC 8141 §3, rfc2141bis-03 §5): they have the same canonical form.
+
+    Raises the errors of `canonical`.
 
     >>> equivalent("urn:nbn:de:101:1-2016", "URN:NBN:de:101:1-2016")
     True

@@ -1,4 +1,4 @@
-"""Explanation of a text: the parts of a URN, or why it is none. One record for people and programs."""
+"""Explanation of a text: the parts of a URN, or why the text is not a URN. One record for people and programs."""
 
 from __future__ import annotations
 
@@ -18,25 +18,27 @@ _OTHER_SPELLINGS = (
     "the text is read in the canonical form of its namespace; a URN with another spelling of it has this canonical form "
     'only at the level "namespace"'
 )
-_NOT_SHOWN = ("text", "is_urn", "valid")  # the first line, and parts of the verdict
+# `text` is the first line of an explanation; the verdict says the other two.
+_NOT_SHOWN = ("text", "is_urn", "valid")
 _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A text as a syntax reads it. If it neither is a URN nor stands for one, only `text`, `syntax`, `position` and
-    `reason` are set.
+    """The parts of a URN in some syntax, or the reason why a text is not a URN.
+
+    If a text neither is nor represents a URN, only `text`, `syntax`, `position` and `reason` are set.
     """
 
     text: str
-    """The text as given, octets as characters."""
+    """The text, unchanged. Octets become characters."""
     syntax: str
-    """The name of the syntax that it was read by."""
+    """The name of the syntax."""
     is_urn: bool
     """Whether the text is a URN in that syntax."""
     read_as: str | None = None
-    """The URN that the text stands for, if it is a native identifier (an ISBN, a DOI), a link to a resolver, or a URN in
-    delimiters (`<urn:...>`); the fields below are about it.
+    """The URN that the text represents, if the text is a native identifier (an ISBN, a DOI), a link to a resolver, or a
+    URN in delimiters (`<urn:...>`). Then the fields below are about this URN.
     """
     canonical: str | None = None
     """The canonical form at the requested level."""
@@ -45,42 +47,42 @@ class Explanation:
     nid: str | None = None
     """The namespace identifier in lower case."""
     nid_status: NidStatus | None = None
-    """The standing of the NID, as `urnscan.nid_status` gives it."""
+    """The status of the NID, as `urnscan.nid_status` returns it."""
     namespace: str | None = None
-    """Title of the namespace, and its reference, if it is registered."""
+    """Title of the namespace, with its reference if the namespace is registered."""
     rule: str | None = None
     """Equivalences of the namespace beyond those of the syntax, and the section that defines them."""
     valid: bool | None = None
-    """Whether the namespace admits the name; None if nothing is certain."""
+    """Whether the rules of the namespace allow the name; None if the rules do not decide."""
     verdict: str | None = None
-    """`valid` in words, and why."""
+    """`valid` in words, with the reason."""
     nss: str | None = None
-    """The namespace specific string as given."""
+    """The namespace specific string, unchanged."""
     r_component: str | None = None
-    """The component behind `?+` (RFC 8141 §2.3.1)."""
+    """The component after `?+` (RFC 8141 §2.3.1)."""
     q_component: str | None = None
-    """The component behind `?=` (RFC 8141 §2.3.2), or the query of rfc2141bis-03 (§2.3)."""
+    """The component after `?=` (RFC 8141 §2.3.2), or the query of rfc2141bis-03 (§2.3)."""
     f_component: str | None = None
-    """The component behind `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03."""
+    """The component after `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03."""
     directives: dict[str, str] = field(default_factory=dict, hash=False)
     """Keyword -> value of the query of rfc2141bis-03 (§2.3), without repeated keywords."""
     service: str | None = None
     """The service that the directive `s` asks a resolver for (rfc2141bis-03 §9.2.2, RFC 2483 §4)."""
     display: str | None = None
-    """The human-friendly form, as `URN.display` gives it."""
+    """The human-friendly form, as `URN.display` returns it."""
     problems: tuple[str, ...] = ()
-    """Problems, in the codes of the column `problem`."""
+    """Codes of problems, as in the column `problem`."""
     resolver: str | None = None
-    """Address at a public and stable service for the thing named, as `urnscan.urn.explanation.resolver` makes it."""
+    """Address at a public and stable resolution service, as `urnscan.urn.explanation.resolver` returns it."""
     remarks: tuple[str, ...] = ()
     """Sentences: which components go to a resolver, and which do not (RFC 8141 §2.3, rfc2141bis-03 §2.3, §2.4)."""
     position: int | None = None
     """Index, from 0, of the first character that cannot be part of a URN."""
     reason: str | None = None
-    """Why the text is no URN, in a sentence."""
+    """A sentence: why the text is not a URN."""
 
     def __str__(self) -> str:
-        """The lines that `urnscan explain` prints: the text, then what is known of it."""
+        """The lines that `urnscan explain` prints: the text, then a line for each field."""
         from urnscan.display.text import pointed, printable  # noqa: PLC0415 (explaining does without)
 
         rows = [row for name, value in self.as_dict().items() for row in _rows(name, value)]
@@ -90,7 +92,7 @@ class Explanation:
         return "\n".join([printable(self.text), *lines])
 
     def _repr_html_(self) -> str:
-        """HTML for a notebook: what `urnscan explain` prints."""
+        """HTML for a notebook, with the content that `urnscan explain` prints."""
         from urnscan.display.text import html_fields, html_text, pointed  # noqa: PLC0415 (explaining does without)
 
         aside = ("is_urn", "valid", "directives")
@@ -102,7 +104,7 @@ class Explanation:
 
     @property
     def is_good(self) -> bool:
-        """Whether the text is a URN, or stands for one, and is not invalid."""
+        """Whether the text is or represents a URN that is not invalid."""
         return (self.is_urn or self.read_as is not None) and self.valid is not False
 
     def as_dict(self) -> dict[str, Any]:
@@ -111,7 +113,7 @@ class Explanation:
 
 
 def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a field of any type)
-    """The labels and texts of a field."""
+    """The lines of a field, as (label, text)."""
     if name == "directives":
         return [(name, f"{keyword} = {directive}") for keyword, directive in value.items()]
     if name == "remarks":
@@ -125,14 +127,14 @@ def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a fi
 def explain(
     text: str | bytes, *, syntax: str = "rfc2141", equivalence: str = "lexical", rules: Rules = None
 ) -> Explanation:
-    """Parts of a URN of `syntax` (RFC 2141 §2, RFC 8141 §2, rfc2141bis-03 §2), or where and why a text is none.
+    """Parts of a URN of `syntax` (RFC 2141 §2, RFC 8141 §2, rfc2141bis-03 §2), or why a text is not a URN, and where.
 
     A native identifier (an ISBN, ISSN, ISNI, DOI, UUID, the number of an RFC; others with their label, as in `LEI: …`)
-    and a link to a resolver are explained as the URN that they stand for: `read_as`. So is a URN in `<...>`, in quotation
-    marks or with white space around it. Any other text that is no URN raises no error.
-    `rules` are own rules: a file, or what `urnscan.namespaces.read_rules` gave. Raises ArgumentError (a ValueError and a
-    TypeError) for an unknown syntax or equivalence, for an equivalence that the syntax does not define, and for a value
-    that is no text.
+    and a link to a resolver are explained as the URN that they represent: `read_as`. The same holds for a URN in `<...>`,
+    in quotation marks or with white space around it. Any other text that is not a URN raises no error.
+    `rules` are custom rules: a file, or the result of `urnscan.namespaces.read_rules`. Raises ArgumentError (a ValueError
+    and a TypeError) for an unknown syntax or equivalence, for an equivalence that the syntax does not define, and for a
+    value that is not a text.
 
     >>> explain("URN:ISBN:0%2d395").canonical
     'urn:isbn:0%2D395'
@@ -145,33 +147,32 @@ def explain(
     try:
         urn = parse(text, syntax)
     except InvalidURN as error:
-        found = _read_as(error.text, syntax, level)
-        if found is not None:
-            return found
+        explanation = _read_as(error.text, syntax, level)
+        if explanation is not None:
+            return explanation
         name = get_syntax(syntax).name
         return Explanation(text=error.text, syntax=name, is_urn=False, position=error.position, reason=error.reason)
     return _explained(urn, level)
 
 
 def _read_as(text: str, syntax: str, level: Level) -> Explanation | None:
-    """Explanation of the URN that a text stands for; None if it stands for none of the syntax."""
+    """Explanation of the URN that a text represents; None if the text represents no URN of the syntax."""
     from urnscan.urn.namespaces.references import urn_of  # noqa: PLC0415 (loaded only if used)
 
-    named = urn_of(text, level.rulebook)
-    if named is None:
+    represented = urn_of(text, level.rulebook)
+    if represented is None:
         return None
     try:
-        urn = parse(named, syntax)
+        urn = parse(represented, syntax)
     except InvalidURN:
         return None
-    found = _explained(urn, level)
+    explanation = _explained(urn, level)
     if urn.nss.lower() not in text.lower() and level.name != "namespace":
-        found = replace(found, remarks=(_OTHER_SPELLINGS, *found.remarks))
-    return replace(found, text=text, is_urn=False, read_as=urn.text)
+        explanation = replace(explanation, remarks=(_OTHER_SPELLINGS, *explanation.remarks))
+    return replace(explanation, text=text, is_urn=False, read_as=urn.text)
 
 
 def _explained(urn: URN, level: Level) -> Explanation:
-    """Explanation of a URN."""
     canonical, judgement = level.form(urn), judge(urn.canonical, level.rulebook)
     entry, rule = registered().get(urn.nid), level.rulebook.rules.get(urn.nid)
     reference = f" ({entry.reference})" if entry else ""
@@ -201,11 +202,11 @@ def _explained(urn: URN, level: Level) -> Explanation:
 
 
 def resolver(urn: URN, rulebook: Rulebook = OURS) -> str | None:
-    """Address at a public and stable service for the thing named, if there is one.
+    """Address at a public and stable service that resolves the URN; None if no such service is known.
 
-    A service that is asked with the URN is also given the r-component (RFC 8141 §2.3.1), or the query of rfc2141bis-03
-    (§2.3). The q-component is not for the resolver, but for the address that the resolver gives (RFC 8141 §2.3.2). The
-    f-component, or fragment, stands behind a "#", where the client keeps it for itself (RFC 8141 §2.3.3, rfc2141bis-03
+    If the address contains the URN, it also contains the r-component (RFC 8141 §2.3.1), or the query of rfc2141bis-03
+    (§2.3). The q-component is not sent to the resolver; it belongs to the address that the resolver returns (RFC 8141
+    §2.3.2). The f-component, or fragment, follows a "#", so the client does not send it (RFC 8141 §2.3.3, rfc2141bis-03
     §2.4).
 
     >>> resolver(parse("urn:nbn:de:101:1-2?+part=3?=lang=de#p4", "rfc8141"))
@@ -217,21 +218,21 @@ def resolver(urn: URN, rulebook: Rulebook = OURS) -> str | None:
 
 
 def _request(urn: URN) -> str:
-    """The part of a URN that goes to a resolver with the name, and the mark before it; empty if there is none."""
+    """The part of a URN that is sent to a resolver with the name, with its mark (`?+` or `?`); empty if there is none."""
     if urn.r_component is not None:
         return f"?+{urn.r_component}"
     return f"?{urn.q_component}" if urn.syntax == "rfc2141bis-03" and urn.q_component else ""
 
 
 def _service(urn: URN) -> str | None:
-    """The service that a URN asks for, and its section."""
+    """The service that the directive `s` of a URN requests, and the section that defines the service."""
     asked = urn.directives.get("s")
     sections = {name: number for number, name in enumerate(RESOLUTION_SERVICES, 1)}
     return f"{RESOLUTION_SERVICES[asked]} (RFC 2483 §4.{sections[asked]})" if asked in sections else None
 
 
 def _remarks(urn: URN, rulebook: Rulebook) -> Iterator[str]:
-    """Sentences on the way of the components when a URN is resolved."""
+    """Sentences that say which components are sent to a resolver."""
     if urn.syntax == "rfc2141bis-03":
         yield from _remarks_of_bis_03(urn, rulebook)
         return
@@ -270,7 +271,7 @@ def _remarks_of_bis_03(urn: URN, rulebook: Rulebook) -> Iterator[str]:
 
 
 def _but_not_here(urn: URN, rulebook: Rulebook) -> str:
-    """End of the remark on what goes to the resolver, where a service is known that is not asked with the URN."""
+    """End of a remark, if the address of the known service does not contain the URN, so that no component is sent."""
     rule, form = rulebook.rules.get(urn.nid), namespace_form(urn.canonical, rulebook)
     link = rule.link(form) if rule else None
     is_left_out = rule and link and link == rule.link(form, _request(urn))

@@ -3,19 +3,20 @@
 RFC 8141 §3.2 warns of `urn:example:%D0%B0123,z456`: its first letter is Cyrillic and looks like a Latin "a". The rules
 are those of UTS #39, "Unicode Security Mechanisms", applied word by word:
 
-* A word is a run of letters, digits and their marks, between characters such as `:`, `-`, `/` or a space. So the Latin
-  letters at the beginning of `urn:lex:ru:…` say nothing about the Russian word behind them. Marks belong to their
-  letters; invisible characters are ignored.
+* A word is a run of letters, digits and their marks. Characters such as `:`, `-`, `/` or a space separate words. So the
+  Latin letters at the beginning of `urn:lex:ru:…` do not count for the Russian word after them. A mark counts with its
+  letter; invisible characters are ignored.
 * `mixed-scripts`: the letters and digits of a word do not belong to one writing system (§5.1, by Script_Extensions).
-  Allowed is what the level "Highly Restrictive" allows (§5.2): Latin with Japanese, Chinese or Korean.
-* `confusable`: a word has Latin letters, and all its other letters look like ASCII letters or digits: all of it may be
-  read as Latin. Or such a letter is the only letter of its word, in a name with ASCII letters or digits, and no other
-  word shows that the name is not all Latin. A longer word without Latin letters is never confusable, even if all its
-  letters look like Latin ones, as in Russian acronyms. Letters that are written from right to left never are either.
+  Latin may be combined with Japanese, Chinese or Korean, as the level "Highly Restrictive" allows (§5.2).
+* `confusable`: a word has Latin letters, and all its other letters look like ASCII letters or digits, so the whole word
+  may be read as Latin. Another case: a letter that looks like ASCII is the only letter of its word, the name also has
+  ASCII letters or digits, and no other word has a letter that is clearly not Latin. A longer word without Latin letters
+  is never confusable, even if all its letters look like Latin ones, as in Russian acronyms. Letters of scripts that are
+  written from right to left are never confusable.
 * `invisible-character`: a zero-width space, a soft hyphen, a control of direction and the like. Variation selectors are
-  allowed, and joiners where they change what is seen: inside emoji and behind letters that join.
+  allowed. Joiners are allowed where they change the display: inside emoji and after letters that join.
 
-An octet that is not UTF-8 counts as U+FFFD, a character between words: what it stands for is not known.
+An octet that is not UTF-8 counts as U+FFFD, which separates words: its meaning is unknown.
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ from typing import NamedTuple
 
 from urnscan.urn.syntax import pattern_of
 
-_SHORT = 64  # characters of a word
+# Maximum characters of a word that is cached.
+_SHORT = 64
 _RECOMMENDED = (
     "Arab Armn Beng Bopo Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Kana Khmr Knda Laoo Latn Mlym Mymr "
     "Orya Sinh Taml Telu Thaa Thai Tibt"
 ).split()
-"""Scripts in everyday use (UAX #31, table 5). All others count as one more script."""
+"""Scripts in everyday use (UAX #31, table 5). All other scripts count together as one script."""
 _REST = frozenset({"Zzzz"})
 
 _USED_IN = {
@@ -43,17 +45,17 @@ _USED_IN = {
     "Bopo": ("Hanb",),
     "Latn": ("Hanb", "Jpan", "Kore"),
 }
-"""Script -> writing systems that use it beside other scripts (UTS #39 §5.1, §5.2)."""
+"""Script -> writing systems that combine the script with other scripts (UTS #39 §5.1, §5.2)."""
 
 _UNJOINED = "".join(
     rf"\p{{scx={script}}}" for script in "Zyyy Zinh Latn Grek Cyrl Armn Geor Hebr Ethi Hani Hira Kana Hang Bopo".split()
 )
-"""Characters of scripts in which a joiner changes nothing that can be seen."""
+"""Characters of scripts in which a joiner does not change the display."""
 
 _ASCII = frozenset(string.ascii_letters + string.digits)
 
 _SUSPICIOUS = r"(?V1)[[\p{L}\p{N}]--[\p{scx=Latn}\p{scx=Zyyy}]]|\p{DI}"
-"""A character that may be a problem. Most names are Latin and have none."""
+"""A quick test: a character that may be a problem. Most names are Latin and have no such character."""
 _JOINED = rf"[[\p{{L}}\p{{M}}]--[{_UNJOINED}]]|[\p{{Extended_Pictographic}}\p{{Emoji_Modifier}}\uFE0F]"
 _INVISIBLE = (
     rf"(?V1)(?<!{_JOINED})[\u200C\u200D]|(?<!\U0001F3F4[\U000E0020-\U000E007F]*)[\U000E0020-\U000E007F]"
@@ -65,25 +67,25 @@ _OF_ALL_SCRIPTS = r"\p{M}|\p{scx=Zyyy}"
 
 
 def lookalikes(nss: str) -> tuple[str, ...]:
-    """The codes of the problems of an NSS, in the order in which they are listed above.
+    """The codes of the problems of an NSS, in the order of the list above.
 
     >>> lookalikes("%D0%B0123,z456"), lookalikes("p%D0%B0ypal"), lookalikes("soft%C2%ADhyphen")
     (('confusable',), ('mixed-scripts', 'confusable'), ('invisible-character',))
     >>> lookalikes("ru:%D0%BC%D0%B8%D1%80-1869"), lookalikes("Stra%C3%9Fe"), lookalikes("caf%E9")
     ((), (), ())
     """
-    # The fastest way to decode: a URN has neither a backslash nor a lone %.
+    # This is the fastest way to decode. It is safe, since a URN contains neither a backslash nor a "%" without digits.
     octets = nss.replace("%", r"\x").encode("ascii").decode("unicode_escape").encode("latin-1")
     text = octets.decode("utf-8", "replace")
     if not pattern_of(_SUSPICIOUS).search(text):
         return ()
     shown = pattern_of(_IGNORABLE).sub("", text)
-    found = pattern_of(_WORD).findall(unicodedata.normalize("NFC", shown))
-    words = [_word(word) for word in found if not word.isascii()]
+    texts = pattern_of(_WORD).findall(unicodedata.normalize("NFC", shown))
+    words = [_word(text) for text in texts if not text.isascii()]
     problems = []
     if any(word.mixed for word in words):
         problems.append("mixed-scripts")
-    if _is_confusable([word for word in words if word.others], not _ASCII.isdisjoint(shown)):
+    if _is_confusable([word for word in words if word.non_latin], not _ASCII.isdisjoint(shown)):
         problems.append("confusable")
     if shown != text and pattern_of(_INVISIBLE).search(text):
         problems.append("invisible-character")
@@ -91,34 +93,37 @@ def lookalikes(nss: str) -> tuple[str, ...]:
 
 
 class _Word(NamedTuple):
+    """The scripts of a word."""
+
     mixed: bool
+    """Whether no writing system uses all letters and digits of the word."""
     latin: bool
     """Whether the word has letters that are only Latin."""
-    others: str
-    """Letters and digits that are never Latin."""
+    non_latin: str
+    """Letters and digits of the word that are never Latin."""
 
 
-def _word(word: str) -> _Word:
-    """Composition of a word. It is kept for later if the word is short: a hostile text may have many long ones."""
-    return _short_word(word) if len(word) <= _SHORT else _short_word.__wrapped__(word)
+def _word(text: str) -> _Word:
+    """The scripts of a word. Only short words are cached, since a hostile text may have many long ones."""
+    return _short_word(text) if len(text) <= _SHORT else _short_word.__wrapped__(text)
 
 
 @functools.lru_cache(maxsize=1 << 13)
-def _short_word(word: str) -> _Word:
-    systems = set(map(_systems, word)) - {frozenset()}
+def _short_word(text: str) -> _Word:
+    systems = set(map(_systems, text)) - {frozenset()}
     return _Word(
         mixed=len(systems) > 1 and not frozenset.intersection(*systems),
         latin=_systems("a") in systems,
-        others="".join(char for char in word if (used := _systems(char)) and "Latn" not in used),
+        non_latin="".join(char for char in text if (used := _systems(char)) and "Latn" not in used),
     )
 
 
 def _is_confusable(words: list[_Word], among_ascii: bool) -> bool:
     """Whether words with letters that are not Latin may be read as Latin."""
-    if any(word.latin and _like_ascii().issuperset(word.others) for word in words):
+    if any(word.latin and _like_ascii().issuperset(word.non_latin) for word in words):
         return True
-    are_lone = among_ascii and {len(word.others) for word in words} == {1}
-    return are_lone and all(_like_ascii().issuperset(word.others) for word in words)
+    are_lone = among_ascii and {len(word.non_latin) for word in words} == {1}
+    return are_lone and all(_like_ascii().issuperset(word.non_latin) for word in words)
 
 
 @functools.cache
@@ -126,8 +131,8 @@ def _systems(char: str) -> frozenset[str]:
     """The writing systems that use a letter or digit; empty for marks, and for characters of all scripts."""
     if pattern_of(_OF_ALL_SCRIPTS).match(char):
         return frozenset()
-    found = [script for script in _RECOMMENDED if pattern_of(rf"\p{{scx={script}}}").match(char)]
-    return frozenset(system for script in found for system in (script, *_USED_IN.get(script, ()))) or _REST
+    scripts = [script for script in _RECOMMENDED if pattern_of(rf"\p{{scx={script}}}").match(char)]
+    return frozenset(system for script in scripts for system in (script, *_USED_IN.get(script, ()))) or _REST
 
 
 @functools.cache
@@ -136,4 +141,4 @@ def _like_ascii() -> frozenset[str]:
     from homoglyphs_fork import Homoglyphs  # noqa: PLC0415 - hardly ever needed
 
     alike = Homoglyphs.get_table({chr(code) for code in range(0x20000)})
-    return frozenset(char for known in _ASCII for char in alike[known] if unicodedata.bidirectional(char) == "L")
+    return frozenset(char for letter in _ASCII for char in alike[letter] if unicodedata.bidirectional(char) == "L")

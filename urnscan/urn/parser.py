@@ -26,14 +26,15 @@ from urnscan.urn.syntax import (
 )
 
 _PERCENT = regex.compile("%[0-9A-Fa-f]{2}")
-_PERCENT_RUN = regex.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")  # octets 80 to FF: where text beyond ASCII can be
+# Only the octets 80 to FF can be part of a character beyond ASCII.
+_PERCENT_RUN = regex.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class URN:
-    """A parsed URN. Immutable; `==` and `hash()` go by lexical equivalence, so spellings of one name are one in a set.
+    """A parsed URN, immutable. `==` and `hash()` use lexical equivalence, so a set contains each name once.
 
-    The q-component of rfc2141bis-03 is what that draft calls the query, the f-component its fragment.
+    rfc2141bis-03 calls the q-component the query, and the f-component the fragment.
 
     >>> urn = parse("URN:Example:weather?=op=map#now", syntax="rfc8141")
     >>> urn.nid, urn.q_component, str(urn), urn == parse("urn:example:weather")
@@ -45,15 +46,15 @@ class URN:
     nid: str
     """The namespace identifier in lower case."""
     nss: str
-    """The namespace specific string as given."""
+    """The namespace specific string, unchanged."""
     r_component: str | None
-    """The component behind `?+` (RFC 8141 §2.3.1), or None."""
+    """The component after `?+` (RFC 8141 §2.3.1), or None."""
     q_component: str | None
-    """The component behind `?=` (RFC 8141 §2.3.2), the query of rfc2141bis-03 (§2.3), or None."""
+    """The component after `?=` (RFC 8141 §2.3.2), the query of rfc2141bis-03 (§2.3), or None."""
     f_component: str | None
-    """The component behind `#` (RFC 8141 §2.3.3), the fragment of rfc2141bis-03, or None."""
+    """The component after `#` (RFC 8141 §2.3.3), the fragment of rfc2141bis-03, or None."""
     syntax: SyntaxName
-    """The name of the syntax that it was parsed by."""
+    """The name of the syntax by which the text was parsed."""
     canonical: str
     """The lexical canonical form: RFC 2141 §5, RFC 8141 §3.1, rfc2141bis-03 §5 with step 5a."""
 
@@ -69,20 +70,21 @@ class URN:
 
     @property
     def directives(self) -> Mapping[str, str]:
-        """Keyword -> value of an rfc2141bis-03 query (§2.3), in the order given.
+        """Keyword -> value of an rfc2141bis-03 query (§2.3), in the order of the query.
 
-        A repeated keyword is left out, as that section demands of resolvers; `problems` reports it.
+        Repeated keywords are left out, as that section requires of resolvers; `problems` reports them.
         """
         return MappingProxyType(directives_of(self._query))
 
     @property
     def repeated_keywords(self) -> tuple[str, ...]:
-        """Keywords of an rfc2141bis-03 query that stand in several directives (§2.3), in the order given."""
+        """Keywords of an rfc2141bis-03 query that several directives have (§2.3), in the order of the query."""
         return tuple(keyword for keyword, count in keywords_of(self._query).items() if count > 1)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Problems of this spelling: codes of `urnscan.urn.problems.PROBLEMS`, without those that its namespace decides.
+        """Problems of this spelling: codes of `urnscan.urn.problems.PROBLEMS`. Problems of the name, which the rules of
+        the namespace decide, are not included.
 
         >>> parse("urn:example:a#%D0%B0123", syntax="rfc8141").problems, parse("urn:example:%41%00").problems
         (('confusable',), ('nul-octet', 'needless-encoding'))
@@ -90,13 +92,13 @@ class URN:
         return spelling_problems(self.text, get_syntax(self.syntax))
 
     def locator(self, base: str) -> str:
-        """The locator that a resolver makes of this URN and the URL `base` (RFC 8141 §2.3.2, §2.3.3).
+        """The locator that a resolver makes from this URN and the URL `base` (RFC 8141 §2.3.2, §2.3.3).
 
-        The q-component becomes the query, the f-component the fragment. If `base` has a query, one "&" joins the
-        q-component to it (RFC 8141 leaves this open). The f-component replaces a fragment of `base`. The query of
+        The q-component becomes the query, the f-component the fragment. If `base` has a query, the q-component is
+        appended with one "&" (RFC 8141 leaves this open). The f-component replaces a fragment of `base`. The query of
         rfc2141bis-03 is meant for the resolver (§2.3) and is not copied.
 
-        Raises ArgumentError if `base` is no URL: a scheme, "://", and characters that a URL may hold (RFC 3986 §2, §3).
+        Raises ArgumentError if `base` is not a URL: a scheme, "://", and characters allowed in URLs (RFC 3986 §2, §3).
 
         >>> parse("urn:example:weather?=op=map&lat=39.56#now", syntax="rfc8141").locator("https://weatherapp.example")
         'https://weatherapp.example?op=map&lat=39.56#now'
@@ -115,8 +117,8 @@ class URN:
     def display(self) -> str:
         """The human-friendly form (RFC 8141 §4.4, RFC 2141 §4): percent-encoded UTF-8 beyond ASCII as text.
 
-        Encoded ASCII stays encoded, since it may differ in meaning from a bare character; so do octets that are not
-        UTF-8 or not printable. The form is not meant for transport, and is no canonical form.
+        Encoded ASCII stays encoded, since its meaning may differ from that of the plain character. Octets that are not
+        UTF-8 or not printable stay encoded, too. The form is not meant for transport, and is not a canonical form.
 
         >>> parse("urn:example:stra%C3%9Fe%2C%20a").display()
         'urn:example:straße%2C%20a'
@@ -131,7 +133,7 @@ class URN:
         return _PERCENT_RUN.sub(shown, str(self))
 
     def _repr_html_(self) -> str:
-        """HTML for a notebook: the parts."""
+        """HTML for a notebook: a table of the parts."""
         from urnscan.display.text import html_fields  # noqa: PLC0415 (parsing does without)
 
         names = ("text", "canonical", "nid", "nss", "r_component", "q_component", "f_component", "syntax", "problems")
@@ -150,7 +152,7 @@ def parse(text: str | bytes, syntax: str = "rfc2141") -> URN:
     """Parse a text that is one whole URN.
 
     `syntax` is `rfc2141` (§2), `rfc8141` (§2) or `rfc2141bis-03` (§2). Raises InvalidURN, with reason and position, for
-    a text that is no URN; ArgumentError for an unknown syntax and for a value that is no text.
+    a text that is not a URN; ArgumentError for an unknown syntax and for a value that is not a text.
 
     >>> parse("urn:example:weather?=op=map#now", syntax="rfc8141").q_component
     'op=map'
@@ -161,7 +163,8 @@ def parse(text: str | bytes, syntax: str = "rfc2141") -> URN:
     """
     rules = get_syntax(syntax)
     if not isinstance(text, str):
-        text = as_octets("a URN", text).decode("latin-1")  # one character an octet: nothing beyond ASCII can match
+        # Each octet becomes one character, and no character beyond ASCII can match.
+        text = as_octets("a URN", text).decode("latin-1")
     match = rules.pattern.fullmatch(text)
     if match is None:
         error = why_not(text, rules)
@@ -182,18 +185,19 @@ def parse(text: str | bytes, syntax: str = "rfc2141") -> URN:
 
 @checks_options
 def encode_nss(text: str, syntax: str = "rfc2141") -> str:
-    """Translate a native name into an NSS: UTF-8, then %HH for each octet that the syntax does not let stand for itself.
+    """Translate a native name into an NSS: UTF-8, then %HH for each octet that the syntax does not allow unencoded.
 
-    `/` stands for itself in rfc8141, but not as the first character; `~` and `&` in rfc8141 and rfc2141bis-03; `%`, `?`
-    and `#` nowhere (RFC 2141 §2.2, §2.3; RFC 8141 §2.2; rfc2141bis-03 §2.2, §2.5).
+    `/` stays unencoded in rfc8141, except as the first character; `~` and `&` in rfc8141 and rfc2141bis-03. `%`, `?` and
+    `#` are always encoded (RFC 2141 §2.2, §2.3; RFC 8141 §2.2; rfc2141bis-03 §2.2, §2.5).
 
-    The rules of the namespace come first: it may have encodings and forms of its own, and a program that does not know
-    them must not make URNs of its names (RFC 8141 §2.2). `urnscan.namespaces` has the rules of some, as in
-    `namespaces.publicid.to_urn`. A namespace that was registered before RFC 8141 keeps the encodings of RFC 2141.
+    The rules of the namespace have priority: a namespace may define encodings and forms of its names, and a program that
+    does not know them must not make URNs of these names (RFC 8141 §2.2). `urnscan.namespaces` has the rules of some
+    namespaces, as in `namespaces.publicid.to_urn`. A namespace that was registered before RFC 8141 keeps the encodings
+    of RFC 2141.
 
-    Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax, for a value that is no str, for an empty
-    text, and for NUL, which no URN may hold in either form (RFC 2141 §2.4); UnicodeEncodeError (a ValueError) for a lone
-    surrogate.
+    Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax, for a value that is not a str, for an empty
+    text, and for NUL, which no URN may contain in either form (RFC 2141 §2.4); UnicodeEncodeError (a ValueError) for a
+    lone surrogate.
 
     >>> encode_nss("Grüße, 100%")
     'Gr%C3%BC%C3%9Fe,%20100%25'
@@ -205,7 +209,8 @@ def encode_nss(text: str, syntax: str = "rfc2141") -> str:
         raise ArgumentError("an NSS has at least one character")
     if "\0" in text:
         raise ArgumentError(f"NUL at position {text.index(chr(0))}: no URN may hold it, encoded or not (RFC 2141 §2.4)")
-    octets = text.encode()  # all at once: an error tells the place in the text
+    # The text is encoded as a whole, so that an error has the position in the text.
+    octets = text.encode()
     roles = (NSS_FIRST, *repeat(NSS, len(octets) - 1))
     return "".join(
         chr(octet) if rules.octets[octet] & role and chr(octet) not in rules.reserved else f"%{octet:02X}"
@@ -219,15 +224,15 @@ def _normal_percent(text: str) -> str:
 
 
 def _with_query(url: str, query: str) -> str:
-    """The URL without fragment with a query, joined to its own by one "&"."""
-    address, _, own = url.partition("?")
-    if own:
-        own = own.removesuffix("&") + ("" if query.startswith("&") else "&")
-    return f"{address}?{own}{query}"
+    """The URL (without a fragment) with a query; one "&" joins the query to that of the URL."""
+    address, _, url_query = url.partition("?")
+    if url_query:
+        url_query = url_query.removesuffix("&") + ("" if query.startswith("&") else "&")
+    return f"{address}?{url_query}{query}"
 
 
 def directives_of(query: str) -> dict[str, str]:
-    """Keyword -> value of a query, without the keywords that stand in it several times (rfc2141bis-03 §2.3)."""
+    """Keyword -> value of a query, without repeated keywords (rfc2141bis-03 §2.3)."""
     times = keywords_of(query)
     pairs = (directive.partition("=") for directive in query.split("&"))
     return {keyword: value for keyword, _, value in pairs if times[keyword] == 1}

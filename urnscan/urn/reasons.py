@@ -1,4 +1,4 @@
-"""The reasons why a text is no URN, and the places."""
+"""Why a text is not a URN: the reason, and the position of the error."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "component-first-character": "the {component} cannot begin with {character!r}",
     }
 )
-"""Reasons why a text is no URN: `InvalidURN.code`, which programs rely on, and a sentence for people."""
+"""Reasons why a text is not a URN: `InvalidURN.code`, which programs rely on -> a sentence for people."""
 
 _COMPONENTS = {"?+": "r-component", "?=": "q-component"}
 
 
 def why_not(text: str, syntax: Syntax) -> InvalidURN:
-    """The error for a text that is no URN: the position where it stops being one, and the reason."""
+    """The error for a text that is not a URN: the reason, and the position of the first wrong character."""
     for position, expected in enumerate("urn:"):
         if text[position : position + 1].lower() != expected:
             return invalid("scheme-missing", position)
@@ -67,19 +67,19 @@ def why_not(text: str, syntax: Syntax) -> InvalidURN:
 
 
 def why_ends_badly(rest: str, syntax: Syntax) -> InvalidURN:
-    """The error for `rest`, which stands behind a URN and looks like a part of it, at position 0.
+    """The error for `rest`, the text after a URN, which looks like a part of the URN. Its position is 0.
 
-    A "#" ends only a URN that has one.
+    For example, in `urn:example:a%4` the rest is `%4`. A rest that begins with "#" is always a second fragment.
     """
     return _why_ends(rest, 0, syntax, in_fragment=rest.startswith("#"))
 
 
 def _why_ends(rest: str, position: int, syntax: Syntax, *, in_fragment: bool) -> InvalidURN:
-    """The error for what follows, at `position`, the longest part of a text that is a URN."""
+    """The error for `rest`, which begins at `position` of a text, after the longest URN at the beginning of the text."""
     in_fragment &= syntax.tail != TAIL_NONE
     component = _COMPONENTS.get(rest[:2])
     if component and syntax.tail == TAIL_COMPONENTS and not in_fragment:
-        # A component that begins well would belong to the URN: its first character is missing or wrong.
+        # With a valid first character, the component would belong to the URN. So this character is missing or wrong.
         if not rest[2:] or rest.startswith(("#", "?="), 2):
             return invalid("component-missing", position, component=component)
         return invalid("component-first-character", position, component=component, character=rest[2])
@@ -102,5 +102,5 @@ def _why_ends(rest: str, position: int, syntax: Syntax, *, in_fragment: bool) ->
 
 
 def invalid(code: str, position: int, **words: object) -> InvalidURN:
-    """The error of that code; `words` fill the blanks of its sentence."""
+    """The error with this code. `words` are the values for the placeholders in its sentence."""
     return InvalidURN(REASONS[code].format_map(words), position, code)

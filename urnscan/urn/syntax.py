@@ -21,22 +21,30 @@ _Choice = TypeVar("_Choice")
 SyntaxName = Literal["rfc2141", "rfc8141", "rfc2141bis-03"]
 
 # Roles of an octet, one bit each. A syntax is a table of 256 sets of roles, which the compiled scanner reads, too.
-ALNUM = 1  # letter or digit: the first character of a NID
-LDH = 2  # letter, digit or hyphen: inside a NID
-HEX = 4  # a digit of %HH
+ALNUM = 1
+"""A letter or digit: the first character of a NID."""
+LDH = 2
+"""A letter, digit or hyphen: any character of a NID."""
+HEX = 4
+"""A digit of %HH."""
 NSS_FIRST = 8
 NSS = 16
-COMPONENT = 32  # r-component; its "?" is looked at apart, since "?=" ends it
-QUERY = 64  # q-component, f-component, fragment
-VALUE = 128  # the value of a directive
+COMPONENT = 32
+"""A character of an r-component, except "?". A "?" needs a look at the next octet, since "?=" ends the component."""
+QUERY = 64
+"""A character of a q-component, an f-component or a fragment."""
+VALUE = 128
+"""A character in the value of a directive."""
 
-# What may follow the NSS.
+# The text that may follow the NSS: nothing, components, or a query and a fragment.
 TAIL_NONE, TAIL_COMPONENTS, TAIL_QUERY = range(3)
 
 _LETTERS_DIGITS = string.ascii_letters + string.digits
 NID_CHARS = _LETTERS_DIGITS + "-"
-_PCHAR = _LETTERS_DIGITS + "-._~!$&'()*+,;=:@"  # RFC 3986 §3.3, but for percent-encoding
-_RFC2141_CHARS = _LETTERS_DIGITS + "()+,-.:=@;$_!*'/?#"  # RFC 2141 §2.2 <trans>: <other> and <reserved> included
+# The pchar of RFC 3986 §3.3, without percent-encoding.
+_PCHAR = _LETTERS_DIGITS + "-._~!$&'()*+,;=:@"
+# <trans> of RFC 2141 §2.2, with <other> and <reserved>.
+_RFC2141_CHARS = _LETTERS_DIGITS + "()+,-.:=@;$_!*'/?#"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,51 +54,51 @@ class Syntax:
     name: SyntaxName
     """Value of the option `syntax`."""
     reference: str
-    """Document and section that define it."""
+    """Document and section that define the syntax."""
     title: str
     """Title and date of that document."""
     octets: bytes = field(repr=False)
     """Roles of each octet: a set of the bits ALNUM to VALUE."""
     nid_min: int
-    """Least number of characters of a NID; the most are 32 in all syntaxes."""
+    """Minimum number of characters of a NID. The maximum is 32 in all syntaxes."""
     nid_may_end_in_hyphen: bool
     """Whether a NID may end in a hyphen."""
     tail: int
     """The text that may follow the NSS: one of TAIL_NONE, TAIL_COMPONENTS, TAIL_QUERY."""
     reserved: str
-    """Characters that may stand in an NSS, but that a name itself is not written with: a translation encodes them."""
+    """Characters that an NSS may contain, but only with a reserved meaning. `encode_nss` encodes them."""
     namestring: str = field(repr=False)
-    """Regular expression of a namestring, with a group for each part; it never backtracks, so matches are longest."""
+    """Regular expression of a namestring, with a group for each part. It never backtracks, so each match is the longest."""
 
     @property
     def pattern(self) -> regex.Pattern[str]:
-        """The compiled `namestring`."""
+        """The regular expression `namestring`, compiled."""
         return pattern_of(self.namestring)
 
     @property
     def separators(self) -> bytes:
-        """Octets that no URN of this syntax holds. A text can be cut at them."""
+        """Octets that no URN of this syntax contains. A text can be split at these octets."""
         return bytes(octet for octet in range(256) if not self.octets[octet] and octet not in b"%?#")
 
 
 pattern_of = functools.cache(regex.compile)
-"""A pattern, compiled at its first use: few programs need all."""
+"""The compiled form of a pattern. It is compiled at its first use, since few programs need all patterns."""
 
 
 def _octets(**roles: str) -> bytes:
-    """Table of a syntax from the characters of each role."""
+    """The roles of all 256 octets, from the characters of each role."""
     roles |= {"ALNUM": _LETTERS_DIGITS, "LDH": NID_CHARS, "HEX": string.hexdigits}
     return bytes(sum(globals()[role] for role, chars in roles.items() if chr(octet) in chars) for octet in range(256))
 
 
 def _chars(chars: str) -> str:
-    """Pattern of one character of a set; %HH is a character of every set."""
+    """Pattern of one character of a set. %HH belongs to every set."""
     return f"(?:[{regex.escape(chars, special_only=False)}]|%[0-9A-Fa-f][0-9A-Fa-f])"
 
 
 _ALNUM = "[A-Za-z0-9]"
 _SCHEME = "[Uu][Rr][Nn]:"
-# The NID "urn" is reserved: RFC 2141 §2.1, bis-03 §2.1. RFC 8141 does not say so; no URN begins "urn:urn:" there either.
+# The NID "urn" is reserved: RFC 2141 §2.1, bis-03 §2.1. RFC 8141 does not say so, but the same rule is applied there.
 _NOT_URN = f"(?!{_SCHEME})"
 _NID_2141 = f"(?P<nid>{_NOT_URN}{_ALNUM}[A-Za-z0-9-]{{0,31}}):"
 _NID_8141 = f"(?P<nid>{_NOT_URN}{_ALNUM}[A-Za-z0-9-]{{0,30}}{_ALNUM}):"
@@ -98,7 +106,7 @@ _PC, _PC_SLASH, _PC_SLASH_QUESTION = _chars(_PCHAR), _chars(_PCHAR + "/"), _char
 _VALUE_CHARS = (_PCHAR + "/?").replace("&", "")
 _FRAGMENT = f"(?:#(?P<f>{_PC_SLASH_QUESTION}*+))?+"
 URL = f"[A-Za-z][A-Za-z0-9+.-]*+://{_chars(_PCHAR + '/?[]')}++{_FRAGMENT}"
-"""Pattern of a URL: a scheme, `://`, and characters that URLs may hold (RFC 3986 §2, §3)."""
+"""Pattern of a URL: a scheme, `://`, and characters that are allowed in URLs (RFC 3986 §2, §3)."""
 _DIRECTIVE = f"[A-Za-z](?:-?{_ALNUM})*+={_chars(_VALUE_CHARS)}*+"
 
 _SYNTAXES = [
@@ -110,7 +118,8 @@ _SYNTAXES = [
         nid_min=1,
         nid_may_end_in_hyphen=True,
         tail=TAIL_NONE,
-        reserved="/?#",  # §2.3.2
+        # §2.3.2
+        reserved="/?#",
         namestring=f"{_SCHEME}{_NID_2141}(?P<nss>{_chars(_RFC2141_CHARS)}++)",
     ),
     Syntax(
@@ -155,52 +164,53 @@ RESOLUTION_SERVICES: Mapping[str, str] = MappingProxyType(
         "I=I": "URI equal to URI?",
     }
 )
-"""Values of the directive `s` and the service that each requests (rfc2141bis-03 §9.2.2), in the order of RFC 2483 §4,
-which has a subsection for each.
+"""Value of the directive `s` -> the requested service (rfc2141bis-03 §9.2.2).
+
+The order is that of RFC 2483 §4, which has a subsection for each service.
 """
 
 
 def keywords_of(query: str) -> Counter[str]:
-    """The keywords of a query (rfc2141bis-03 §2.3), in the order given, and how often each stands there."""
+    """Keyword -> number of its directives in a query (rfc2141bis-03 §2.3), in the order of the query."""
     return Counter(directive.partition("=")[0] for directive in query.split("&") if directive)
 
 
 def get_syntax(name: str) -> Syntax:
-    """The syntax of that name. Raises ArgumentError for any other."""
+    """The syntax of that name. Raises ArgumentError for an unknown name."""
     return chosen("syntax", SYNTAXES, name)
 
 
-def chosen(what: str, known: Mapping[str, _Choice], name: str) -> _Choice:
-    """The value of that name. Raises ArgumentError, which calls it `what`, for any other."""
+def chosen(label: str, choices: Mapping[str, _Choice], name: str) -> _Choice:
+    """The choice of that name. Raises ArgumentError for an unknown name; `label` is the subject of the message."""
     try:
-        return known[name]
+        return choices[name]
     except (KeyError, TypeError):
-        raise ArgumentError(f"unknown {what} {as_text(what, name)!r}: choose from {', '.join(known)}") from None
+        raise ArgumentError(f"unknown {label} {as_text(label, name)!r}: choose from {', '.join(choices)}") from None
 
 
-def as_text(what: str, given: object) -> str:
-    """`given`, if it is a str. Raises ArgumentError, which calls it `what`, for anything else."""
-    if isinstance(given, str):
-        return given
-    raise ArgumentError(f"{what} must be a str, not {type(given).__name__}")
+def as_text(label: str, value: object) -> str:
+    """The value, if it is a str. Raises ArgumentError for other values; `label` is the subject of the message."""
+    if isinstance(value, str):
+        return value
+    raise ArgumentError(f"{label} must be a str, not {type(value).__name__}")
 
 
 def as_strings(name: str, value: object) -> tuple[str, ...]:
-    """The strings that an option is given, one or several. Raises ArgumentError for other values."""
+    """The value of an option as a tuple: one string or several. Raises ArgumentError for other values."""
     strings = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     if not all(isinstance(string, str) for string in strings):
         raise ArgumentError(f"{name} must be strings, not {value!r}")
     return strings
 
 
-def as_octets(what: str, given: object) -> bytes:
-    """The octets of `given`, for functions that also take a str. Raises ArgumentError if it has none, or wider items."""
+def as_octets(label: str, value: object) -> bytes:
+    """The octets of a bytes-like value. Raises ArgumentError for other values; `label` is the subject of the message."""
     try:
-        view = memoryview(given)  # type: ignore[arg-type]
+        view = memoryview(value)  # type: ignore[arg-type]
     except TypeError:
         view = None
     if view is None or view.itemsize != 1:
-        raise ArgumentError(f"{what} must be a str or bytes, not {type(given).__name__}")
+        raise ArgumentError(f"{label} must be a str or bytes, not {type(value).__name__}")
     return view.tobytes()
 
 

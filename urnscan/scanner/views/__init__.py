@@ -1,14 +1,15 @@
-"""Views: other readings of a text, in which a scan finds URNs that are encoded, escaped or broken over lines.
+"""Views: decoded forms of a text, in which a scan finds URNs that are encoded, escaped or broken over lines.
 
-Grammar and kernel are those of the literal scan. Matches have their places in the document.
+Such a URN is called hidden; a URN that is written plainly is called literal. Grammar and kernel are those of the literal
+scan. Places of matches are those in the original text.
 
 references: character references of XML and HTML.
-markup, elements: tags and characters that nobody sees in the middle of a URN; the elements that may stand there.
-readings: ways to read a text: places where a hidden URN may begin, and the octets that stand there.
-windows: how far each reading goes from there.
-wraps: whether a URN goes on behind a line end.
-bare: references to names without `urn:`, such as an ISBN behind its label.
-recovery: the scanner that finds literal and hidden URNs in their order.
+markup, elements: tags and invisible characters in the middle of a URN; the elements that may occur there.
+readings: the ways to decode a text, step by step, and the places where a hidden URN may begin.
+windows: decodes the text at these places, and collects the results for the scanner.
+wraps: decides whether a URN goes on after a line end.
+bare: references to names without `urn:`, such as an ISBN after its label.
+recovery: the scanner that returns literal and hidden URNs in the order of the text.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
     from urnscan.scanner.views.recovery import RecoveringScanner
 
 KINDS = ("percent", "entities", "escapes", "wraps", "labels", "bare", "markup")
-"""The views; `Matches.via` numbers them in this order, from 1."""
+"""Names of the views. `Matches.via` has their numbers, from 1, in this order."""
 
 
 def separators(recover: Collection[str]) -> bytes | None:
-    """Octets at which a text can be cut for these views; None: the text must not be cut.
+    """Octets at which a text can be split for these views; None: the text must not be split.
 
-    A URN that is broken over lines may go on behind the mark of a quoted mail or a comment, a label may stand before any
-    mark, and a tag in the middle of a URN may hold any octet, so none ends them.
+    A URN that is broken over lines may go on after the mark of a quoted mail or a comment, a label may precede any mark,
+    and a tag in the middle of a URN may contain any octet. So for these views no octet is safe.
     """
     if not {"wraps", "bare", "markup"}.isdisjoint(recover):
         return None
@@ -37,7 +38,7 @@ def separators(recover: Collection[str]) -> bytes | None:
 
 
 def make_scanner(grammar: Grammar, recover: Collection[str] = ()) -> Scanner | RecoveringScanner:
-    """A scanner for a grammar and the views `recover`, names of KINDS."""
+    """A scanner for a grammar. `recover` has the names of views, from KINDS."""
     if not recover:
         from urnscan.scanner.blocks import Scanner  # noqa: PLC0415 (heavy; KINDS is needed without it)
 

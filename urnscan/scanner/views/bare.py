@@ -1,8 +1,7 @@
 """References to names without `urn:`, such as `ISBN 978-0-395-36341-6` and `https://doi.org/10.1000/182`.
 
-Each becomes the URN that the registration of its namespace gives it. An identifier with a check digit counts only if
-the digit is right. Where the text does not show the end of a DOI, there is no reference: no name is better than a wrong
-one.
+A reference becomes the URN that the registration of its namespace defines. An identifier with a check digit counts only
+if the digit is right. If the end of a DOI is in doubt, the reference does not count: no name is better than a wrong name.
 """
 
 from __future__ import annotations
@@ -25,24 +24,29 @@ from urnscan.urn.namespaces.registry import OURS
 Booleans = npt.NDArray[np.bool_]
 
 LOOK_BACK = 1024
-"""Octets before a reference that must be in memory: those of the URL around it."""
+"""Octets before a reference that must be in memory, for the URL around the reference."""
 LOOK_AHEAD = 1 << 12
-"""Octets from a word on by which a reference is decided."""
-_BEHIND = 4  # octets behind a name that tell whether it ends there
-_LABEL = 32  # octets of the longest label before a word
-_ADDRESS = 256  # octets of an address before a name of an NBN
-_PLACES = 1 << 12  # words that are found at once
+"""Octets from the beginning of a word on that decide about a reference."""
+# Octets after a name that decide whether the name ends there.
+_STOP = 4
+# Maximum octets of a label up to its word.
+_LABEL = 32
+# Maximum octets of an address before an NBN.
+_ADDRESS = 256
+# Maximum number of words that are found at once.
+_PLACES = 1 << 12
 
 # Between a label and its number: `ISBN: 978...`, `"isbn_13": ["978...`, `<isbn>978...`, `isbn = {978...}`.
 _GAP = rb"""(?:[\s:=#/|"'>{\[\\.,-]|\xc2\xa0|\xe2\x80[\x90-\x94]){0,24}"""
 _LABEL_END = rb"(?:\s?\([^()\r\n]{1,24}\))?(?:[-\x20]?(?:nr|no|number|nummer))?" + _GAP
-_HYPHEN = rb"(?:(?:-|\xe2\x80[\x90\x91\x93])(?:\r?\n[\x20\t]{0,24})?)"  # a line may end behind it
+# A line may end after a hyphen.
+_HYPHEN = rb"(?:(?:-|\xe2\x80[\x90\x91\x93])(?:\r?\n[\x20\t]{0,24})?)"
 _SEPARATOR = rb"(?:%b|\x20|\xc2\xa0)" % _HYPHEN
 _NO_MORE = rb"(?![0-9A-Za-z]|%b\d)" % _HYPHEN
 
-# A DOI ends before octets that no DOI has in practice, or that divide fields, items of a list and parts of a query.
+# A DOI ends before octets that no DOI has in practice, or that separate fields, items of a list or parts of a query.
 _DOI = rb"10\.\d{4,9}(?:\.\d+)*+(?:/|%%2F)[^\x00-\x20\"'<>\\^`{|}\x7f-\xff?#&,;]{1,%d}+" % (LOOK_AHEAD // 2)
-# A SICI has "<", ">" and ";" in it (ANSI/NISO Z39.56).
+# A SICI contains "<", ">" and ";" (ANSI/NISO Z39.56).
 _SICI = (
     rb"10\.\d{4,9}(?:/|%2F)(?:(?:\(|%28)SICI(?:\)|%29))?\d{4}-\d{3}[\dX](?:\(|%28)\d{4,8}(?:\)|%29)"
     rb"[^\x00-\x20\"'>\\]{1,64}?(?:<|&lt;|%3C)"
@@ -55,24 +59,25 @@ _DOI_GAP = rb"""(?:[\s:;="'`>{|\[\\]|\xc2\xa0){1,24}"""
 
 
 class _Kind(NamedTuple):
-    """A way to refer to the names of a namespace."""
+    """A form of references to the names of a namespace: a label or address, and an identifier."""
 
     nid: str
     word: bytes
-    """Letters of the label or address that the text is searched for."""
+    """Three letters of the label or address. The text is searched for these letters."""
     before: regex.Pattern[bytes]
-    """The text up to the word, its end."""
-    behind: regex.Pattern[bytes]
-    """The text from the word on, its beginning; group 1 is the identifier."""
+    """Pattern of the label or address before the word. The text up to the word must end with this pattern."""
+    after: regex.Pattern[bytes]
+    """Pattern of the word and the text after it. Group 1 is the identifier."""
 
 
-def _kind(nid: str, word: bytes, before: bytes, behind: bytes) -> _Kind:
+def _kind(nid: str, word: bytes, before: bytes, after: bytes) -> _Kind:
     return _Kind(
-        nid, word, regex.compile(before + rb"\Z", regex.IGNORECASE), regex.compile(word + behind, regex.IGNORECASE)
+        nid, word, regex.compile(before + rb"\Z", regex.IGNORECASE), regex.compile(word + after, regex.IGNORECASE)
     )
 
 
-_ALONE = rb"(?:(?<![0-9A-Za-z])|(?<=\\[nrt]))"  # behind no letter or digit but that of an escape, as in JSON
+# No letter or digit precedes, except that of an escape such as the `\n` of JSON.
+_ALONE = rb"(?:(?<![0-9A-Za-z])|(?<=\\[nrt]))"
 _HOST = _ALONE + rb"(?:https?://)?(?:(?:dx|www)\.)?"
 _KINDS = (
     _kind(
@@ -99,108 +104,114 @@ _WORDS = np.frombuffer(b"".join(dict.fromkeys([*(kind.word for kind in _KINDS), 
 
 _NBN = regex.compile(rb"nbn:[a-z]{2}[:-][^\x00-\x20\"'<>\\^`{|}\x7f-\xff?#&,;]{1,512}+", regex.IGNORECASE)
 _TAILS = (
-    # Views and files of a publisher, which lead to the work that the DOI names; and punctuation of the text.
+    # Names of a publisher's pages and files for the same work, and punctuation of the text.
     *b"/abstract /full /fulltext /full-text /pdf /epdf /meta /summary /references /html /suppinfo".split(),
     *b".pdf .htm .html .full".split(),
     *(bytes([octet]) for octet in b".:!*_~/"),
 )
 _STRAY_PERCENT = regex.compile(rb"%(?![0-9A-Fa-f]{2})")
 _PARTNERS = {ord(")"): ord("("), ord("]"): ord("[")}
-_GOES_ON = tuple(b"-/_:(=+")  # at the end of a line: the name may go on in the next one
-_MARK = regex.compile(r"[\p{Z}\p{P}\p{S}\p{Cf}]")  # what may end a name beyond ASCII: spaces, quotation marks, dashes
+# After these octets at the end of a line, the name may go on in the next line.
+_GOES_ON = tuple(b"-/_:(=+")
+# Characters beyond ASCII that may end a name: spaces, quotation marks, dashes.
+_MARK = regex.compile(r"[\p{Z}\p{P}\p{S}\p{Cf}]")
 
 
 class Reference(NamedTuple):
-    """A reference to a name."""
+    """A reference to a name: the place of the identifier in the text, without its label or address; and its URN."""
 
     start: int
     end: int
-    """The place of the identifier in the text, without its label or address."""
     urn: bytes
+    """The URN of the identifier; empty if the name is in doubt."""
 
 
 def find_references(
     octets: Octets, start: int, end: int, are_free: Callable[[Integers], Booleans], *, whole: bool
 ) -> tuple[list[Reference], int]:
-    """The references whose label or address begins in `octets[start:end]`, in order, and the place up to which all are
-    known. More octets decide about the rest; if `whole`, there are none.
+    """The references whose word is in `octets[start:end]`, in order; and the place up to which all references are known.
 
-    `are_free` says of places whether they are in no match of another kind: there, a label is part of that.
+    References after this place depend on more octets. With `whole`, the text ends after `octets`. `are_free` returns for
+    each place whether it is outside of all other matches; a label inside a match does not count.
     """
-    found: list[Reference] = []
+    references: list[Reference] = []
     places = np.empty(_PLACES, np.int64)
     last = min(end, len(octets) - 2)
     while start < last:
-        count, reached = find_words(octets, start, last, _WORDS, places)
+        count, next_start = find_words(octets, start, last, _WORDS, places)
         words = places[:count]
         for place in words[are_free(words)].tolist():
             if place < start:
                 continue
             reference = _reference(octets, place)
             if not whole and (place + LOOK_AHEAD > len(octets) or (reference and reference.end > end)):
-                return found, place
+                return references, place
             if reference:
                 start = reference.end
                 if reference.urn:
-                    found.append(reference)
-        start = max(start, reached)
-    return found, end if whole else max(start, last)
+                    references.append(reference)
+        start = max(start, next_start)
+    return references, end if whole else max(start, last)
 
 
 def _reference(octets: Octets, place: int) -> Reference | None:
-    """The reference with a word at this place; its URN is empty if the name is in doubt."""
-    behind = octets[place : place + LOOK_AHEAD].tobytes()
-    if behind[:3].lower() == b"nbn":
-        return _nbn(octets, place, behind)
+    """The reference whose word is at this place, or None."""
+    after = octets[place : place + LOOK_AHEAD].tobytes()
+    if after[:3].lower() == b"nbn":
+        return _nbn(octets, place, after)
     before = octets[max(0, place - _LABEL) : place].tobytes()
     for kind in _KINDS:
-        match = kind.behind.match(behind) if kind.word == behind[:3].lower() else None
+        match = kind.after.match(after) if kind.word == after[:3].lower() else None
         label = match and kind.before.search(before)
         if match and label:
             start, end = match.span(1)
             if kind.nid == "doi":
-                end = _end_of_name(behind, start, end, opening=before[: label.start()][-1:])
+                end = _end_of_name(after, start, end, opening=before[: label.start()][-1:])
             is_address = kind is _RESOLVER
-            return Reference(place + start, place + end, _urn(kind.nid, behind[start:end], is_address=is_address))
+            return Reference(place + start, place + end, _urn(kind.nid, after[start:end], is_address=is_address))
     return None
 
 
-def _nbn(octets: Octets, place: int, behind: bytes) -> Reference | None:
-    """A National Bibliography Number without `urn:` in the address of a resolver."""
-    match = _NBN.match(behind)
+def _nbn(octets: Octets, place: int, after: bytes) -> Reference | None:
+    """A National Bibliography Number without `urn:`, in the address of a resolver."""
+    match = _NBN.match(after)
     if match is None or not _address_of_nbn().search(octets[max(0, place - _ADDRESS) : place].tobytes()):
         return None
-    end = _end_of_name(behind, 0, match.end())
-    return Reference(place, place + end, b"urn:" + behind[:end] if end else b"")
+    end = _end_of_name(after, 0, match.end())
+    return Reference(place, place + end, b"urn:" + after[:end] if end else b"")
 
 
 @functools.cache
 def _address_of_nbn() -> regex.Pattern[bytes]:
-    """The address of a resolver of the registered rules, up to a name of an NBN."""
+    """Pattern of the address of a resolver of NBN, up to the name."""
     hosts = {resolver.url.split("/")[2].removeprefix("www.") for resolver in OURS.rules["nbn"].resolvers}
     names = "|".join(map(regex.escape, sorted(hosts | {"nbn-resolving.de"})))
     return regex.compile(rf"https?://(?:www\.)?(?:{names})/[^\s\"<>]*(?<=[/=])\Z".encode(), regex.IGNORECASE)
 
 
 def _end_of_name(text: bytes, start: int, end: int, opening: bytes = b"") -> int:
-    """The end of a name in `text[start:end]` without what belongs to the text or to a publisher's site; `start` if the
-    end is in doubt. `opening` is the octet before the reference.
+    """The end of the name in `text[start:end]`, without punctuation of the text and names of a publisher's pages.
+
+    It is `start` if the end is in doubt. `opening` is the octet before the reference.
     """
     if _SICI_BEGINNING.match(text[start:end].replace(b"%28", b"(").replace(b"%29", b")").replace(b"%2F", b"/")):
         return end if _WHOLE_SICI.fullmatch(text[start:end]) else start
-    stop = text[end : end + _BEHIND]
+    stop = text[end : end + _STOP]
+    # Without the closing ">", the name goes on in the next line.
     if opening == b"<" and stop[:1] not in (b">", b"?", b"#"):
-        return start  # it goes on in the next line
+        return start
     if stop[:1].isspace() and text[end - 1] in _GOES_ON:
         return start
+    # A program completes the name; or LaTeX escapes the next octet of the name.
     if stop[:1] in (b"{", b"$", b"%") or (stop[:1] == b"\\" and not stop[1:2].isalnum() and stop[1:2] != b'"'):
-        return start  # a name that a program completes; an octet that LaTeX escapes
+        return start
     if stop and stop[0] >= 0x80 and not _MARK.match(stop.decode(errors="replace")):
         return start
     if _STRAY_PERCENT.search(text[start:end]):
         return start
+    # An ellipsis shows that the name is shortened.
     if text[start:end].endswith(b"..") or stop.startswith("\u2026".encode()):
-        return start  # it is cut
+        return start
     name = text[start : _balanced(text, start, end)].lower()
     while name.endswith(_TAILS):
         name = name[: -max(len(tail) for tail in _TAILS if name.endswith(tail))]
@@ -220,12 +231,13 @@ def _balanced(text: bytes, start: int, end: int) -> int:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _urn(nid: str, identifier: bytes, *, is_address: bool) -> bytes:
-    """The URN of an identifier; empty if its check digit is wrong, or if it only fills the place of one."""
+    """The URN of an identifier; empty if the check digit is wrong, or if the identifier is a placeholder."""
     text = html.unescape("".join(map(str.strip, identifier.decode().splitlines())))
+    # 0000-0000 is a placeholder, although its check digit is right.
     if nid != "doi" and len(set(filter(str.isalnum, text))) == 1:
-        return b""  # 0000-0000: the check digit is right
-    known: Native = getattr(native, nid)
+        return b""
+    converter: Native = getattr(native, nid)
     try:
-        return known.to_urn(f"https://doi.org/{text}" if is_address else text).encode()
+        return converter.to_urn(f"https://doi.org/{text}" if is_address else text).encode()
     except ArgumentError:
         return b""

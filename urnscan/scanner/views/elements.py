@@ -1,6 +1,6 @@
-"""The elements of HTML and office documents that may stand in the middle of a name, and what each of them is.
+"""The elements of HTML and office documents that may occur in the middle of a name, and their kinds.
 
-Elements that are not here part texts: paragraphs, cells, fields, notes, text that is deleted or raised.
+All other elements separate texts: paragraphs, cells, fields, notes, deleted or raised text.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ _HTML = {
     TIGHT: "a abbr acronym cite code data dfn kbd samp time tt var",
     EMPTY: "wbr",
 }
-# ECMA-376, part 1: 17.3.2 (runs), 17.3.3 (what is in them), 17.13 (annotations); 21.1.2.3 (runs of DrawingML). Not here:
-# text that is deleted, hidden, struck out or raised, fields, notes, tabs and line ends.
+# ECMA-376, part 1: 17.3.2 (runs), 17.3.3 (content of runs), 17.13 (annotations); 21.1.2.3 (runs of DrawingML). Left out
+# are deleted, hidden, struck-out or raised text, fields, notes, tabs and line ends.
 _OFFICE = {
     TIGHT: "w:hyperlink text:a",
     PLAIN: """
@@ -38,7 +38,10 @@ _OFFICE = {
     HYPHENATED: "w:noBreakHyphen",
 }
 _ATTRIBUTES = "lang style background color font letter mso text"
-"""The attributes with which a `<span>` of a style begins (LANG, STYLE), and words with which the value of `style` does."""
+"""First attributes of a `<span>` that sets a style (`lang`, `style`), then first words of the value of `style`.
+
+The numbers of the first two are `_LANG` and `_STYLE` in `markup`.
+"""
 
 
 def _elements() -> Elements:

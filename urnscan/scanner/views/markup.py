@@ -1,24 +1,24 @@
 """Markup in the middle of a name, such as `urn:isbn:<b>978</b>-3-16-148410-0`: tags, references, invisible characters. Compiled.
 
-Between two octets of a name may stand a gap: tags of inline elements, comments, processing instructions and invisible
-characters, at most LONGEST_GAP octets. Elements that `elements` does not have part texts: a name ends there.
+A gap is the text between two octets of a name: tags of inline elements, comments, processing instructions and invisible
+characters, at most LONGEST_GAP octets. Elements that are not listed in `elements` end a name.
 
-Whoever wrote `<code>urn:xmpp:ping</code>s` says by the tags where the name ends. Whoever makes half of a name bold does
-not, and no office program does. So a gap parts what looks whole on both sides if one of its tags is that of a phrase or
-link (`<code>`, `<a>`), or closes the element that begins right before the name. There a name goes on in these cases:
-  * The part before the gap ends with `-`, `:`, `/` or `=`, or within `urn:nid:`, and a letter, a digit or the `:` that is
-    missing follows.
+Tags may mark the end of a name, as in `<code>urn:xmpp:ping</code>s`. Other tags say nothing about the end: an author, or
+an office program, makes a part of a name bold. So there are two kinds of gaps. A gap is strong if it has a tag of a
+phrase or link (`<code>`, `<a>`), or closes the element that begins right before the name. After any other gap a name goes
+on. After a strong gap a name goes on only in these cases:
+  * The name so far ends with `-`, `:`, `/` or `=`, and a letter or digit follows. Or `urn:nid:` is incomplete, and a
+    letter, a digit or the missing `:` follows.
   * `-`, `:` or `/` and a digit follow.
-  * No tag of a phrase or link is in the gap, and the element begins again, with attributes that differ in digits at most:
+  * The gap has no tag of a phrase or link, and the same element begins again, with attributes that differ only in digits:
     `<span class="s1">urn:isbn:97</span><span class="s2">83`. Or another style begins, as office programs write it where
-    the style of letters changes: `<u>urn:isbn:97</u><font color="#f00">83`. A letter or digit follows then, or one of
-    `- : / = . _ +` and a letter or digit. A `<span>` counts if it begins with `lang` or a `style` of letters: a class, or
-    a style of a layout, may part what stands there.
-  * No element begins, and no tag of a phrase or link is in the gap. A digit stands on both sides, or the text goes on with a
-    `:` between letters and digits: `<u>urn:nbn:d</u>e:101`, but not `<u>urn:xmpp:ping</u>s`.
-If it does not go on there, but a letter or digit stands behind the tags of a style, its end is in doubt, and no name is
-found.
-Behind no gap a name goes on with `urn:` or a URL: there the next one begins. Nor does it go on with punctuation alone.
+    the style of letters changes: `<u>urn:isbn:97</u><font color="#f00">83`. Then a letter or digit must follow, or one of
+    `- : / = . _ +` and a letter or digit. A `<span>` is a style if its first attribute is `lang`, or a `style` of letters.
+    A class, or a style of a layout, may separate texts.
+  * The gap has no tag of a phrase or link, and no element begins in it. There is a digit on both sides, or a `:` between
+    letters and digits follows: `<u>urn:nbn:d</u>e:101`, but not `<u>urn:xmpp:ping</u>s`.
+If the name does not go on, but a letter or digit follows the tags of a style, the end of the name is in doubt, and there is
+no match. After no gap does a name go on with `urn:` or a URL, since these begin another name; nor with punctuation alone.
 """
 
 from __future__ import annotations
@@ -47,37 +47,38 @@ from urnscan.scanner.kernel import Block
 from urnscan.scanner.views.references import MORE, NOTHING, STOP, References, is_invisible, read_reference
 
 LONGEST_GAP = 1 << 13
-"""Octets of the markup between two octets of a name."""
+"""Maximum octets of the markup between two octets of a name."""
 LONGEST_NAME = 1 << 17
-"""Octets of a text that a name with markup in it may take."""
+"""Maximum octets from the beginning of a name to its end, with the markup in it."""
 LOOK_BACK = 1024
-"""Octets before a name in which the tag right before it begins."""
+"""Octets before a name that are searched for the beginning of the tag right before the name."""
 
 _EXCLAMATION, _QUOTE, _U, _R, _S, _P = b'!"ursp'
 _SOFT_HYPHEN_FIRST = 0xC2
-_INVISIBLE_FIRST = (_SOFT_HYPHEN_FIRST, 0xE2, 0xEF)  # octets with which invisible characters begin in UTF-8
+_INVISIBLE_FIRST = (_SOFT_HYPHEN_FIRST, 0xE2, 0xEF)  # in UTF-8
 _DELIMITERS = (HYPHEN, COLON, SLASH, EQUALS)
 _INNER = (*_DELIMITERS, *b"._+")
-_LANG, _STYLE = 0, 1  # numbers of attributes in `elements`
+_LANG, _STYLE = 0, 1  # attributes in `elements`
 _LONGEST_APOSTROPHE = len("&#x27;")
-_LONGEST_WORD = 40  # octets of the name of an element
-_LONGEST_COMMENT, _LONGEST_INDENT = 256, 256
-_LONGEST_SCHEME = 8
-_LONGEST_PART = 64  # octets before a `:`
+_LONGEST_ELEMENT_NAME, _LONGEST_COMMENT, _LONGEST_INDENT, _LONGEST_SCHEME = 40, 256, 256, 8
+_LONGEST_LABEL = 64  # before a `:`
 
-PART, LOOSE, TIGHT, PLAIN, TEXT, EMPTY, HYPHENATED = range(7)
-"""Kinds of elements: one that parts texts; of a style; of a phrase or link; of nothing that a reader sees; with the text
-of a run, outside of which white space is none; one that is always empty; a hyphen.
+SEPARATING, LOOSE, TIGHT, PLAIN, TEXT, EMPTY, HYPHENATED = range(7)
+"""Kinds of elements. SEPARATING: separates texts. LOOSE: sets a style. TIGHT: a phrase or link. PLAIN: invisible to a reader.
+TEXT: contains the text of a run; white space outside of it does not count. EMPTY: always empty. HYPHENATED: a hyphen.
 """
-_KIND, _CLOSING, _ENDED = 7, 8, 16  # parts of the number of a tag; it closes the element, or is all of it
+# Bits of the number of a tag: its kind; whether it closes an element; whether it is an empty-element tag (`<br/>`).
+_KIND, _CLOSING, _ENDED = 7, 8, 16
+# Bits for all tags of a gap. _PHRASE: a tag of a phrase or link. _CLOSES: closes the element right before the name.
+# _OPENS: opens an element. _REOPENS: opens an element like the closed one. _RESTYLES: the closed element and the new one
+# set styles.
 _PHRASE, _CLOSES, _OPENS, _REOPENS, _RESTYLES = 1, 2, 4, 8, 16
-# Bits of the tags of a gap: one is of a phrase or link; one closes the element that begins right before the name; one
-# opens an element; it is one like that which was closed; both are of a style.
 
 SLOTS = 3
 WRAPPER, DEPTH, DOUBT = range(SLOTS)
-"""Slots of the state of a reading: the place of the tag right before the name, as long as its element is open, or -1; the
-number of elements of the name that are open, negative if others were closed; and whether its end is in doubt.
+"""Slots of the state of a reading. WRAPPER: the place of the tag right before the name while its element is open, else -1.
+DEPTH: the number of open elements that began in the name; negative if elements that began earlier were closed.
+DOUBT: whether the end of the name is in doubt.
 """
 
 
@@ -87,16 +88,15 @@ class Elements(NamedTuple):
     names: Vocabulary
     kinds: Octets
     attributes: Vocabulary
-    """Beginnings of the attributes of a `<span>` of a style."""
+    """Words with which the attributes of a `<span>` begin if it sets a style."""
 
 
-class Part(NamedTuple):
-    """A name, as far as it is read."""
+class PartialName(NamedTuple):
+    """The part of a name that has been read so far."""
 
     start: int
-    """The place in the text."""
     last: int
-    """The last octet, 0 if there is none."""
+    """The last octet, or 0."""
     colons: int
 
 
@@ -107,8 +107,8 @@ def begins_gap(octet: int) -> bool:
 
 
 @inner
-def is_parted(octets: Octets, at: int) -> bool:
-    """Whether the letters `urn` may begin at `at` with a gap between them."""
+def is_split(octets: Octets, at: int) -> bool:
+    """Whether the letters `urn`, with a gap between them, may begin at `at`."""
     if octets[at] | CASE != _U:
         return False
     return begins_gap(octets[at + 1]) or (octets[at + 1] | CASE == _R and begins_gap(octets[at + 2]))
@@ -116,7 +116,7 @@ def is_parted(octets: Octets, at: int) -> bool:
 
 @inner
 def wrapper(octets: Octets, start: int, elements: Elements) -> int:
-    """The place of the tag right before `start` with which an element of a style, phrase or link begins, or -1."""
+    """The place of the tag right before `start`, if it begins an element that is a style, phrase or link; else -1."""
     if start == 0 or octets[start - 1] != GREATER:
         return -1
     at, floor = start - 2, max(0, start - LOOK_BACK)
@@ -130,19 +130,19 @@ def wrapper(octets: Octets, start: int, elements: Elements) -> int:
 
 @inner
 def step_over_markup(
-    block: Block, at: int, part: Part, state: Integers, data: tuple[Elements, References]
+    block: Block, at: int, name: PartialName, state: Integers, data: tuple[Elements, References]
 ) -> tuple[int, int]:
-    """One step of a reading: an octet, or NOTHING for a gap."""
+    """One step of a reading: an octet, or NOTHING for a gap; and its end."""
     octets, filled, _ = block
     octet, after, _ = _piece(octets, at, filled, data)
-    if octet == APOSTROPHE and _is_quoted(octets, part.start, data[1]):
+    if octet == APOSTROPHE and _is_quoted(octets, name.start, data[1]):
         return STOP, at + 1
     if octet != NOTHING or after == MORE:
         return octet, after
-    gap = _gap(block, at, part.start, state, data)
+    gap = _gap(block, at, name.start, state, data)
     if gap.after == MORE or gap.octet == STOP:
         return gap.octet, gap.after
-    goes_on = _goes_on(block, gap, part)
+    goes_on = _goes_on(block, gap, name)
     if goes_on == MORE:
         return gap.octet, MORE
     if not goes_on:
@@ -155,17 +155,17 @@ def step_over_markup(
 
 
 class _Gap(NamedTuple):
-    """A gap: all that stands between two octets of a name."""
+    """A gap: the markup between two octets of a name."""
 
     tags: int
     end: int
     octet: int
-    """The octet behind it, or STOP …"""
+    """The octet after the gap, or STOP."""
     after: int
-    """… and the end of what stands for that, or MORE."""
+    """The end of the text that represents this octet, or MORE."""
     depth: int
     begins_another: bool
-    """Whether another name, or a URL, begins behind it."""
+    """Whether another name, or a URL, begins after the gap."""
 
 
 @inner
@@ -200,16 +200,16 @@ def _gap(block: Block, at: int, start: int, state: Integers, data: tuple[Element
 
 
 @inner
-def _goes_on(block: Block, gap: _Gap, part: Part) -> int:
-    """1 if a name goes on behind a gap, 0 if not, or MORE."""
+def _goes_on(block: Block, gap: _Gap, name: PartialName) -> int:
+    """1 if a name goes on after a gap, 0 if not, or MORE."""
     octets, filled, final = block
     octet, closes = gap.octet, gap.tags & _CLOSES and not gap.tags & _REOPENS
     if gap.begins_another:
         return 0
     if not gap.tags & _PHRASE and not closes:
         return 1
-    if part.colons < 2 or part.last in _DELIMITERS:
-        return int(is_alnum(octet) or (octet == COLON and part.colons < 2))
+    if name.colons < 2 or name.last in _DELIMITERS:
+        return int(is_alnum(octet) or (octet == COLON and name.colons < 2))
     restyles = gap.tags & _RESTYLES and not gap.tags & _PHRASE
     is_sign = octet in _INNER if restyles else octet == HYPHEN or octet == COLON or octet == SLASH
     if is_sign:
@@ -221,14 +221,14 @@ def _goes_on(block: Block, gap: _Gap, part: Part) -> int:
         return int(is_alnum(octet))
     if gap.tags & (_PHRASE | _OPENS):
         return 0
-    return 1 if is_digit(part.last) and is_digit(octet) else _holds_colon(block, gap.after)
+    return 1 if is_digit(name.last) and is_digit(octet) else _has_colon(block, gap.after)
 
 
 @inner
-def _holds_colon(block: Block, at: int) -> int:
-    """1 if letters, digits and `-` stand at `at`, a `:`, and a letter or digit; 0 if not, or MORE."""
+def _has_colon(block: Block, at: int) -> int:
+    """1 if at `at` there are letters, digits and `-`, then a `:`, then a letter or digit; 0 if not, or MORE."""
     octets, filled, final = block
-    end = min(filled, at + _LONGEST_PART)
+    end = min(filled, at + _LONGEST_LABEL)
     while at < end and (is_alnum(octets[at]) or octets[at] == HYPHEN):
         at += 1
     if at + 1 >= filled:
@@ -238,7 +238,7 @@ def _holds_colon(block: Block, at: int) -> int:
 
 @inner
 def _are_alike(octets: Octets, one: int, other: int) -> bool:
-    """Whether the tags at these places differ in digits at most."""
+    """Whether the tags at these places are equal except for digits."""
     while True:
         while is_digit(octets[one]):
             one += 1
@@ -253,7 +253,7 @@ def _are_alike(octets: Octets, one: int, other: int) -> bool:
 
 @inner
 def _is_style(octets: Octets, at: int, elements: Elements) -> bool:
-    """Whether the tag at `at` is of a style: of any element but `<span>`, or of a `<span>` that begins like one."""
+    """Whether the tag at `at` of kind LOOSE sets a style. A `<span>` does so only by `lang` or a `style` of letters."""
     if octets[at + 1] | CASE != _S or octets[at + 2] | CASE != _P:
         return True
     begin = at + len("<span ")
@@ -266,7 +266,6 @@ def _is_style(octets: Octets, at: int, elements: Elements) -> bool:
 
 @inner
 def _end_of_word(octets: Octets, at: int) -> int:
-    """The end of the letters from `at` on, which a tag surrounds."""
     while is_letter(octets[at]):
         at += 1
     return at
@@ -274,7 +273,7 @@ def _end_of_word(octets: Octets, at: int) -> int:
 
 @inner
 def _piece(octets: Octets, at: int, filled: int, data: tuple[Elements, References]) -> tuple[int, int, int]:
-    """The octet that stands at `at`, NOTHING for a part of a gap, or STOP; its end or MORE; and its tag, 0 if it is none."""
+    """The piece of text at `at`: its octet, NOTHING for markup, or STOP; its end or MORE; and the number of its tag, or 0."""
     elements, references = data
     if at >= filled:
         return STOP, MORE, 0
@@ -290,55 +289,56 @@ def _piece(octets: Octets, at: int, filled: int, data: tuple[Elements, Reference
     if octet != LESS:
         return octet, at + 1, 0
     tag, after = _tag(octets, at, filled, elements)
-    if tag == PART:
+    if tag == SEPARATING:
         return STOP, after, 0
     return (HYPHEN if tag == HYPHENATED | _ENDED else NOTHING), after, tag
 
 
 @inner
 def _tag(octets: Octets, at: int, filled: int, elements: Elements) -> tuple[int, int]:
-    """The tag or comment that begins at `at`: its kind with its flags, PART for all others; and its end or MORE."""
+    """The tag or comment that begins at `at`: its kind and bits, or SEPARATING for unlisted elements; and its end or MORE."""
     begin = at + 1
     if begin < filled and octets[begin] == _EXCLAMATION:
         return _comment(octets, at, filled)
     is_closing = begin < filled and octets[begin] == SLASH
     begin += is_closing
-    end, last = begin, min(filled, begin + _LONGEST_WORD)
+    end, last = begin, min(filled, begin + _LONGEST_ELEMENT_NAME)
     while end < last and (is_alnum(octets[end]) or octets[end] == COLON or octets[end] == HYPHEN):
         end += 1
     if end == filled:
-        return PART, MORE
+        return SEPARATING, MORE
     number = -1
     if octets[end] <= SPACE or octets[end] == SLASH or octets[end] == GREATER:
         number = word_number(octets, begin, end, elements.names)
     if number == -1:
-        return PART, end
+        return SEPARATING, end
     after = _end_of_tag(octets, at, end, filled)
     if after == MORE or after == STOP:
-        return PART, after
+        return SEPARATING, after
     kind = int(elements.kinds[number])
     is_ended = octets[after - 2] == SLASH and not is_closing
     if octets[begin + 1] == COLON and kind != HYPHENATED and (kind != TEXT or is_closing or is_ended):
-        after = _past_blanks(octets, after, filled)  # between the runs of WordprocessingML and DrawingML
+        # White space between the runs of WordprocessingML and DrawingML does not count.
+        after = _past_white_space(octets, after, filled)
     return kind | _CLOSING * is_closing | _ENDED * is_ended, after
 
 
 @inner
 def _comment(octets: Octets, at: int, filled: int) -> tuple[int, int]:
-    """The comment that begins with the `<!` at `at`, and its end or MORE."""
+    """The comment that begins with the `<!` at `at`: PLAIN and its end. SEPARATING if there is no comment, or with MORE."""
     for i in range(at + 2, at + _LONGEST_COMMENT):
         if i >= filled:
-            return PART, MORE
+            return SEPARATING, MORE
         if i < at + 4 and octets[i] != HYPHEN:
             break
         if octets[i] == GREATER and i > at + 5 and octets[i - 1] == HYPHEN and octets[i - 2] == HYPHEN:
             return PLAIN, i + 1
-    return PART, at + 1
+    return SEPARATING, at + 1
 
 
 @inner
 def _end_of_tag(octets: Octets, at: int, end: int, filled: int) -> int:
-    """The end of the tag that begins at `at`, from the end of its name on; STOP if it is none or too long, or MORE."""
+    """The end of the tag that begins at `at` and whose name ends at `end`; STOP if it is malformed or too long, or MORE."""
     quote = 0
     for i in range(end, at + LONGEST_GAP):
         if i >= filled:
@@ -359,8 +359,8 @@ def _end_of_tag(octets: Octets, at: int, end: int, filled: int) -> int:
 
 
 @inner
-def _past_blanks(octets: Octets, at: int, filled: int) -> int:
-    """The place of the tag behind white space at `at`; `at` if other text follows, or MORE."""
+def _past_white_space(octets: Octets, at: int, filled: int) -> int:
+    """The place of the tag after white space at `at`; `at` if other text follows, or MORE."""
     for i in range(at, at + _LONGEST_INDENT):
         if i >= filled:
             return MORE
@@ -373,7 +373,7 @@ def _past_blanks(octets: Octets, at: int, filled: int) -> int:
 
 @inner
 def _is_quoted(octets: Octets, start: int, references: References) -> bool:
-    """Whether an apostrophe stands right before `start`, perhaps as a reference."""
+    """Whether an apostrophe, or a reference to one, precedes `start`."""
     if start > 0 and octets[start - 1] == APOSTROPHE:
         return True
     for begin in range(max(0, start - _LONGEST_APOSTROPHE), start):
@@ -385,7 +385,7 @@ def _is_quoted(octets: Octets, start: int, references: References) -> bool:
 
 @inner
 def _begins_another(block: Block, at: int) -> int:
-    """1 if `urn:` or a scheme and `://` stand at `at`, 0 if not, or MORE."""
+    """1 if `urn:` or a URL (a scheme and `://`) begins at `at`, 0 if not, or MORE."""
     octets, filled, final = block
     end = at
     while end < min(filled, at + _LONGEST_SCHEME) and is_letter(octets[end]):

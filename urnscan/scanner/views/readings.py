@@ -1,7 +1,8 @@
-"""Readings of a text: places where a hidden URN may begin, and then step by step the octets that stand there. Compiled.
+"""Readings: ways to decode a text, from places where a hidden URN may begin, step by step. Compiled.
 
-A step returns the octet, or NOTHING for something to be skipped; and the end of what stands for it, or MORE if that
-depends on octets that are not there yet. STOP is an octet that no URN holds.
+A step decodes one octet: from `%3A` it returns COLON and the place after the `A`. Instead of an octet it may return NOTHING
+for text to skip, or STOP for an octet that no URN contains. Instead of a place it returns MORE if the result depends on
+octets that have not been read yet.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from urnscan.arrays.octets import Integers, Octets, is_scheme, is_urn
 from urnscan.arrays.strings import Vocabulary
 from urnscan.scanner.grammar import Rules
 from urnscan.scanner.kernel import Block
-from urnscan.scanner.views.markup import Elements, Part, begins_gap, is_parted, step_over_markup
+from urnscan.scanner.views.markup import Elements, PartialName, begins_gap, is_split, step_over_markup
 from urnscan.scanner.views.references import (
     MORE,
     NOTHING,
@@ -46,27 +47,33 @@ from urnscan.scanner.views.references import (
 
 READINGS = 7
 PERCENT_ONCE, PERCENT_TWICE, ENTITIES, ESCAPES, WRAPS, LABELS, MARKUP = range(READINGS)
-"""Ways to read a text."""
+"""Numbers of the readings."""
 
-_HUNT = 64  # octets that are searched at once
+# Octets that are searched at once.
+_HUNT = 64
 _CASE = np.uint8(CASE)
 _U, _R, _N = np.frombuffer(b"urn", np.uint8)
 _OPENING = tuple(b"<\"'`([{")
 _CLOSING = tuple(b">)]}")
 _DELIMITERS = (HYPHEN, COLON, SLASH, EQUALS)
-_LESS, _AMPERSAND, _GAP_1, _GAP_2, _GAP_3 = np.frombuffer(b"<&\xc2\xe2\xef", np.uint8)  # where `begins_gap` is true
-_MARKS = np.frombuffer(b"%%&\\::", np.uint8)  # octets that begin an encoded octet in each reading
-_ENDS_OF_WORDS = tuple(b"tbhpo")  # turn, burn, churn, spurn, mourn
-_URL_DELIMITERS = tuple(b"&#?;,+=$@")  # of the URL around a value: in the value they would be encoded
+# The octets for which `begins_gap` is true.
+_LESS, _AMPERSAND, _GAP_1, _GAP_2, _GAP_3 = np.frombuffer(b"<&\xc2\xe2\xef", np.uint8)
+# For each reading, the octet that begins an encoded octet.
+_MARKS = np.frombuffer(b"%%&\\::", np.uint8)
+# Letters before `urn` in words: turn, burn, churn, spurn, mourn.
+_ENDS_OF_WORDS = tuple(b"tbhpo")
+# Delimiters of the URL around an encoded value. Inside the value they would be encoded.
+_URL_DELIMITERS = tuple(b"&#?;,+=$@")
 _DIGIT_0, _DIGIT_2, _DIGIT_3, _DIGIT_5, _DELETE = b"0235\x7f"
 _LETTER_N, _LETTER_R, _LETTER_T, _LETTER_U, _LETTER_X, _CAPITAL_U = b"nrtuxU"
-_NO_BREAK_SPACE = 0xC2, 0xA0  # in UTF-8
+# In UTF-8.
+_NO_BREAK_SPACE = 0xC2, 0xA0
 
 Flags = npt.NDArray[np.uint8]
 
 
 class Plan(NamedTuple):
-    """Readings of a hunt, and rules for what they show."""
+    """The readings of a search for hidden URNs, with the grammar and tables that they need."""
 
     readings: Flags
     """1 for each of the READINGS that is on."""
@@ -75,26 +82,26 @@ class Plan(NamedTuple):
     references: References
     elements: Elements
     nids: Vocabulary
-    """The registered NIDs. Labels stand in prose, where any word may follow, so only these count."""
+    """The registered NIDs. In prose, any word may follow a label such as `URN: `, so only registered NIDs count there."""
 
 
 @inner
 def next_candidate(octets: Octets, at: int, until: int, filled: int, in_markup: bool) -> int:
-    """First place in `octets[at:until]` of `urn` and then `:`, "%", "&" or a backslash; `until` if there is none.
+    """First place in `octets[at:until]` of `urn`, followed by `:`, "%", "&" or a backslash; `until` if there is none.
 
-    If `in_markup`, there may also be a gap between or behind the letters.
+    With `in_markup`, a gap may also be between or after the letters.
     """
     while at < until and at + 4 <= filled:
         at = _pass_over_gaps(octets, at, until) if in_markup else _pass_over(octets, at, until)
         block_end = min(at + _HUNT, until, filled - 3)
         while at < block_end:
             if is_urn(octets, at):
-                behind = octets[at + 3]
-                if behind == COLON or behind == PERCENT or behind == AMPERSAND or behind == BACKSLASH:
+                following = octets[at + 3]
+                if following == COLON or following == PERCENT or following == AMPERSAND or following == BACKSLASH:
                     return at
-                if in_markup and begins_gap(behind):
+                if in_markup and begins_gap(following):
                     return at
-            elif in_markup and is_parted(octets, at):
+            elif in_markup and is_split(octets, at):
                 return at
             at += 1
     return until
@@ -102,11 +109,14 @@ def next_candidate(octets: Octets, at: int, until: int, filled: int, in_markup: 
 
 @inner
 def _pass_over(octets: Octets, at: int, end: int) -> int:
-    """First block of _HUNT octets from `at` on in which an `urn` begins; else the end of the last whole block."""
+    """Beginning of the first block of _HUNT octets from `at` on in which a `urn` begins; else the end of the last whole
+    block.
+    """
     while at + _HUNT + 3 <= end:
         block = octets[at : at + _HUNT + 3]
         least = np.uint8(255)
-        for i in range(_HUNT):  # vectorised, as in `arrays/octets.py`
+        # The loop is vectorised, as in `arrays/octets.py`.
+        for i in range(_HUNT):
             differs = ((block[i] | _CASE) ^ _U) | ((block[i + 1] | _CASE) ^ _R) | ((block[i + 2] | _CASE) ^ _N)
             least = min(least, np.uint8(differs))
         if not least:
@@ -117,15 +127,15 @@ def _pass_over(octets: Octets, at: int, end: int) -> int:
 
 @inner
 def _pass_over_gaps(octets: Octets, at: int, end: int) -> int:
-    """First block, as `_pass_over` finds it, in which an `urn` begins that may have a gap behind its first or second letter."""
+    """Like `_pass_over`, for a `urn` that may have a gap after its first or second letter."""
     while at + _HUNT + 3 <= end:
         block = octets[at : at + _HUNT + 3]
         least = np.uint8(255)
         for i in range(_HUNT):
             second, third = block[i + 1], block[i + 2]
             gap = min(second ^ _LESS, second ^ _AMPERSAND, second ^ _GAP_1, second ^ _GAP_2, second ^ _GAP_3)
-            behind = min(third ^ _LESS, third ^ _AMPERSAND, third ^ _GAP_1, third ^ _GAP_2, third ^ _GAP_3)
-            differs = ((second | _CASE) ^ _R) | min((third | _CASE) ^ _N, behind)
+            second_gap = min(third ^ _LESS, third ^ _AMPERSAND, third ^ _GAP_1, third ^ _GAP_2, third ^ _GAP_3)
+            differs = ((second | _CASE) ^ _R) | min((third | _CASE) ^ _N, second_gap)
             least = min(least, np.uint8(((block[i] | _CASE) ^ _U) | min(differs, gap)))
         if not least:
             break
@@ -134,22 +144,23 @@ def _pass_over_gaps(octets: Octets, at: int, end: int) -> int:
 
 
 @inner
-def may_help(reading: int, behind: int, is_literal: bool, stop: int) -> bool:
-    """Whether a reading can find more at a candidate than stands there literally.
+def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
+    """Whether a reading can find more at a candidate than the literal match, if there is one.
 
-    `behind` is the octet behind `urn`. `stop` is the octet that ended a literal match, or "&" if the match holds one.
+    `following` is the octet after `urn`. `stop` is the octet that ended the literal match, or "&" if the match contains
+    one.
     """
     if reading == MARKUP:
-        return begins_gap(stop) if is_literal else behind == COLON or begins_gap(behind)
+        return begins_gap(stop) if is_literal else following == COLON or begins_gap(following)
     mark = _MARKS[reading]
     if is_literal:
         return bool(stop == mark and (reading == ENTITIES or reading == ESCAPES))
-    return bool(behind == COLON or behind == mark)
+    return bool(following == COLON or following == mark)
 
 
 @inner
 def begins_hidden(reading: int, octets: Octets, at: int) -> bool:
-    """Whether a URN can begin at `at` in this reading, though a letter or digit stands before it in the text."""
+    """Whether a URN can begin at `at` in this reading, although a letter or digit precedes it in the text."""
     if reading == LABELS:
         letter = octets[at - 1] | CASE
         if not is_letter(letter) or letter in _ENDS_OF_WORDS:
@@ -160,7 +171,7 @@ def begins_hidden(reading: int, octets: Octets, at: int) -> bool:
 
 @inner
 def _is_encoded(reading: int, octets: Octets, at: int) -> bool:
-    """Whether the letter or digit before `at` ends an encoded delimiter, as in `%3Curn:`, or after a backslash."""
+    r"""Whether the letter or digit before `at` belongs to an encoded delimiter, as in `%3Curn:` and `\nurn:`."""
     if reading == ESCAPES:
         letter = octets[at - 1]
         if at > 1 and octets[at - 2] == BACKSLASH:
@@ -178,14 +189,14 @@ def _is_encoded(reading: int, octets: Octets, at: int) -> bool:
 
 @inner
 def _is_delimiter(octets: Octets, at: int) -> bool:
-    """Whether two hex digits stand for an octet that is no letter or digit."""
+    """Whether two hex digits at `at` represent an octet that is not a letter or digit."""
     high, low = hex_digit(octets[at]), hex_digit(octets[at + 1])
     return high != -1 and low != -1 and not is_alnum(16 * high + low)
 
 
 @inner
 def may_be_broken(octets: Octets, start: int, end: int, filled: int) -> bool:
-    """Whether a match, or the beginning of one, may go on behind its end: a quick look before `wraps.read_on`."""
+    """Whether a match, or the beginning of a match, may go on after its end. A quick test before `wraps.read_on`."""
     if end >= filled:
         return True
     octet = octets[end]
@@ -202,7 +213,7 @@ def may_be_broken(octets: Octets, start: int, end: int, filled: int) -> bool:
         return False
     if octets[end - 1] in _DELIMITERS:
         return True
-    # Between marks a URN may go on behind any line end, if no blank and no other mark stands between the opening mark
+    # Between marks a URN may go on after any line end, if there is no space and no other mark between the opening mark
     # and the URN.
     for i in range(start - 1, max(-1, start - 66), -1):
         octet = octets[i]
@@ -214,8 +225,11 @@ def may_be_broken(octets: Octets, start: int, end: int, filled: int) -> bool:
 
 
 @inner
-def step(reading: int, block: Block, at: int, part: Part, plan: Plan, state: Integers) -> tuple[int, int]:
-    """One step of a reading: the octet and the end of what stands for it. `state` is that of `step_over_markup`."""
+def step(reading: int, block: Block, at: int, name: PartialName, plan: Plan, state: Integers) -> tuple[int, int]:
+    """One step of a reading: the decoded octet, and the end of the text that represents it.
+
+    `state` is the state of `step_over_markup`.
+    """
     octets, filled, _ = block
     if reading == PERCENT_ONCE:
         return _percent(octets, at, filled, 1)
@@ -226,14 +240,14 @@ def step(reading: int, block: Block, at: int, part: Part, plan: Plan, state: Int
     if reading == ESCAPES:
         return _escape(octets, at, filled)
     if reading == MARKUP:
-        return step_over_markup(block, at, part, state, (plan.elements, plan.references))
-    return _label(octets, at, filled, part.last == COLON and part.colons <= 2)
+        return step_over_markup(block, at, name, state, (plan.elements, plan.references))
+    return _label(octets, at, filled, name.last == COLON and name.colons <= 2)
 
 
 @inner
 def _percent(octets: Octets, at: int, filled: int, times: int) -> tuple[int, int]:
-    """A step in text that is percent-encoded once (RFC 3986 §2.1), as a value inside a URL, or twice, as a value inside
-    a URL that is a value inside another URL.
+    """A step in percent-encoded text (RFC 3986 §2.1). A value in a URL is encoded once; if this URL is a value in another
+    URL, the value is encoded twice.
     """
     octet, after = int(octets[at]), at + 1
     for _ in range(times):
@@ -252,7 +266,7 @@ def _percent(octets: Octets, at: int, filled: int, times: int) -> tuple[int, int
 
 @inner
 def _entity(octets: Octets, at: int, filled: int, references: References) -> tuple[int, int]:
-    """A step over a character reference of XML or HTML (`&#58;`, `&#x3a;`, `&colon;`); other octets are themselves."""
+    """A step over a character reference of XML or HTML (`&#58;`, `&#x3a;`, `&colon;`), or over any other octet."""
     if octets[at] != AMPERSAND:
         return int(octets[at]), at + 1
     octet, after = read_reference(octets, at, filled, references)
@@ -261,7 +275,7 @@ def _entity(octets: Octets, at: int, filled: int, references: References) -> tup
 
 @inner
 def _escape(octets: Octets, at: int, filled: int) -> tuple[int, int]:
-    """A step over an escape of JSON, C, N-Triples or Python; a backslash at a line end is NOTHING."""
+    """A step over an escape of JSON, C, N-Triples or Python, or over any other octet. A backslash at a line end is NOTHING."""
     octet = int(octets[at])
     if octet != BACKSLASH:
         return octet, at + 1
@@ -295,7 +309,7 @@ def _escape(octets: Octets, at: int, filled: int) -> tuple[int, int]:
 
 @inner
 def _label(octets: Octets, at: int, filled: int, is_prefix: bool) -> tuple[int, int]:
-    """A step over one or two blanks behind `urn:` or `urn:NID:`, if `is_prefix`; other octets are themselves."""
+    """A step over any octet. If `is_prefix`, the step skips one or two spaces; they follow `urn:` or `urn:NID:`."""
     octet = int(octets[at])
     if not is_prefix or not (octet == SPACE or octet == TAB or octet == _NO_BREAK_SPACE[0]):
         return octet, at + 1
@@ -307,7 +321,8 @@ def _label(octets: Octets, at: int, filled: int, is_prefix: bool) -> tuple[int, 
             end += 2
     if end + 1 >= filled:
         return octet, MORE
-    if octets[end] | CASE == _LETTER_U:  # another "urn:" is no part of this one
+    # Another "urn:" does not belong to this URN.
+    if octets[end] | CASE == _LETTER_U:
         if end + 3 >= filled:
             return octet, MORE
         if is_scheme(octets, end):

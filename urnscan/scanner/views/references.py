@@ -14,22 +14,26 @@ from urnscan.arrays.octets import Octets
 from urnscan.arrays.strings import Vocabulary, index_words, word_number
 
 STOP, NOTHING, MORE = 0, -1, -2
-"""Results of a step through a text in place of an octet or its end: an octet that no URN holds; something to be skipped;
-more octets must decide.
+"""Special results of a step through a text, instead of an octet or its end.
+
+STOP: an octet that no URN contains. NOTHING: text to skip. MORE: the result depends on more octets.
 """
 INVISIBLES = (0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF)
-"""The soft hyphen, and spaces and joiners without a width."""
+"""The soft hyphen, and spaces and joiners of zero width."""
 
-_LONGEST = 34  # octets of "&CounterClockwiseContourIntegral;"
-_MOST = 0x110000  # no character has this number
+# Octets of "&CounterClockwiseContourIntegral;", the longest reference.
+_LONGEST = 34
+# No character has this number.
+_MOST = 0x110000
 _LETTER_X = ord("x")
 
 
 class References(NamedTuple):
-    """The named references; and for each its octet in ASCII, NOTHING for a character that nobody sees, or STOP."""
+    """Names and values of the named character references."""
 
     names: Vocabulary
     values: npt.NDArray[np.int16]
+    """For each name, the ASCII octet of its character; NOTHING for an invisible character; STOP for any other."""
 
 
 def _value(text: str) -> int:
@@ -48,7 +52,9 @@ REFERENCES = References(
 
 @inner
 def read_reference(octets: Octets, at: int, filled: int, references: References) -> tuple[int, int]:
-    """A step over the reference at `at`, where a "&" stands; over the "&" alone if it begins none."""
+    """A step over the reference that begins with the "&" at `at`: its octet and its end. If there is no reference, a step
+    over the "&" alone.
+    """
     octet = int(octets[at])
     end = at + 1
     last = min(filled, at + _LONGEST)
@@ -74,7 +80,7 @@ def read_reference(octets: Octets, at: int, filled: int, references: References)
 
 @inner
 def read_number(octets: Octets, start: int, end: int, base: int) -> int:
-    """The number in `octets[start:end]`, or some number that no character has; -1 if there are no digits."""
+    """The number in `octets[start:end]`; -1 without digits or with other octets. A number above Unicode becomes 0x110000."""
     number = 0
     for i in range(start, end):
         digit = hex_digit(octets[i])
@@ -86,7 +92,7 @@ def read_number(octets: Octets, start: int, end: int, base: int) -> int:
 
 @inner
 def is_invisible(octets: Octets, at: int) -> bool:
-    """Whether one of INVISIBLES stands at `at` in UTF-8; two octets behind its first one are there."""
+    """Whether one of INVISIBLES begins at `at`, in UTF-8. Two more octets must follow."""
     first, second, third = octets[at], octets[at + 1], octets[at + 2]
     return bool(
         (first == 0xC2 and second == 0xAD)

@@ -1,7 +1,7 @@
-"""Windows: decoded copies of hidden URNs, end to end, so that the scanner can read them as one text. Compiled.
+"""Windows: decoded copies of hidden URNs, stored end to end, so that the scanner can scan them as one text. Compiled.
 
-A hidden URN is encoded, broken over lines, or behind a label. `hunt` goes to each place where one may begin, reads on
-from there in each way that is on, and keeps the reading that reaches farthest in the text.
+A hidden URN is encoded, broken over lines, or written after a label. At each place where a hidden URN may begin, `hunt`
+decodes the text with each reading that is on, and keeps the reading that reaches farthest in the text.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from urnscan.arrays.octets import Integers, Octets, is_scheme, is_urn
 from urnscan.arrays.strings import Column, Offsets, cut, word_number
 from urnscan.scanner.grammar import IS_CLOSING, Rules, match
 from urnscan.scanner.kernel import Block, is_in_word
-from urnscan.scanner.url_context import find_host, find_mark, may_stand_in_url
-from urnscan.scanner.views.markup import DEPTH, DOUBT, WRAPPER, Part, begins_gap, wrapper
+from urnscan.scanner.url_context import find_host, find_mark, may_be_in_url
+from urnscan.scanner.views.markup import DEPTH, DOUBT, WRAPPER, PartialName, begins_gap, wrapper
 from urnscan.scanner.views.readings import (
     ENTITIES,
     ESCAPES,
@@ -48,48 +48,53 @@ from urnscan.scanner.views.readings import (
 from urnscan.scanner.views.references import MORE, NOTHING, STOP, read_reference
 
 _LONGEST_PREFIX = len("urn:") + 32 + len(":")
-_FIRST = 40  # octets of a reading that are looked at first: in these most candidates fail
-_LONGEST_FRONT = 32  # octets of a "%HH", a component and a keyword that are not whole: `?=%4`, `?key`
-_SPARE = 1 << 12  # octets of a window behind its longest URN: to look ahead, also behind line ends
-_MOST_NOTHING = 16  # places in a row that are skipped, as a line end is; one more ends the reading
+# Octets that a reading decodes first. Most candidates fail in these.
+_FIRST = 40
+# Maximum octets of an incomplete "%HH", component or keyword: `?=%4`, `?key`.
+_LONGEST_FRONT = 32
+# Octets of a window after its longest URN, for the look-ahead.
+_SPARE = 1 << 12
+# Maximum number of consecutive steps that skip text, such as line ends.
+_MOST_NOTHING = 16
 
 SLOTS = 6
 AT, USED, COUNT, LITERAL, FIRST_END, BROKEN = range(SLOTS)
-"""Slots of the state of a hunt.
+"""Slots of the state of a hunt, the search for hidden URNs.
 
-AT: the place in the text. USED: the octets of the windows that are used. COUNT: the number of windows. LITERAL: the
-number of the literal match at or behind AT. FIRST_END: 0, or, when ASK is returned, the end of the URN's first part.
-If the URN goes on behind the line end, the caller writes its window next in the windows, and the place behind its octets
-to BROKEN. Then it calls `hunt` again, which tries the other readings and appends the window that shows most.
+AT: the place in the text. USED: the used octets of the windows. COUNT: the number of windows. LITERAL: the number of the
+literal match at or after AT. FIRST_END: 0, or, with the result ASK, the end of the first part of a URN. If the URN goes
+on after the line end, the caller appends a window for the URN, and sets BROKEN to the place after the window. Then the
+caller calls `hunt` again, which tries the other readings and keeps the window that reaches farthest.
 """
 
 DONE, FULL, OPEN, ASK = range(4)
 """Results of a hunt.
 
-DONE: it has reached the end of its text. FULL: the windows are full. OPEN: octets that are not in the block yet decide
-about AT; call again with more. ASK: the caller must decide whether a URN goes on behind a line end.
+DONE: the end of the text is reached. FULL: the windows are full. OPEN: the octets after the block decide about AT; call
+`hunt` again with more octets. ASK: the caller must decide whether a URN goes on after a line end.
 """
-_NONE, _OPEN = -1, -2  # no URN in a reading; one that more octets decide
+# Results of a reading instead of the end of a URN: there is no URN; more octets are needed.
+_NONE, _OPEN = -1, -2
 
 
 class Windows(NamedTuple):
-    """Texts that were read, end to end, STOP behind each, so that they can be scanned as one text."""
+    """Decoded texts, stored end to end, with STOP after each text, so that they can be scanned as one text."""
 
     octets: Octets
     origin: Integers
-    """For each octet, where the thing that stands for it begins in the text."""
+    """For each octet, the place in the original text where its encoded form begins."""
     after: Integers
-    """For each octet, where that thing ends in the text."""
+    """For each octet, the place in the original text where its encoded form ends."""
     changed: Flags
-    """For each octet, 1 if it was decoded, or if something before it was skipped."""
+    """For each octet, 1 if it was encoded, or if text was skipped before it."""
     starts: Integers
     """The beginning of each window in `octets`."""
     ends: Integers
-    """Where each window ends in the text. Literal matches that begin inside a window are dropped."""
+    """The end of each window in the original text. Literal matches that begin inside a window are dropped."""
     cuts: Flags
-    """1 if the URN was cut at `max_length`."""
+    """For each window, 1 if the URN was cut at `max_length`."""
     readings: Flags
-    """The READING of each window."""
+    """The number of the reading of each window."""
     markup: Integers
     """The state of `step_over_markup`."""
 
@@ -98,9 +103,9 @@ class Windows(NamedTuple):
 def hunt(
     block: Block, end: int, literal: tuple[Integers, Integers], state: Integers, plan: Plan, windows: Windows
 ) -> int:
-    """Hunt from `state[AT]` to `end` and append a window for each hidden URN; returns DONE, FULL, OPEN or ASK.
+    """Append a window for each hidden URN that begins between `state[AT]` and `end`; returns DONE, FULL, OPEN or ASK.
 
-    Octets of the block behind `end` are there to look ahead. `literal` has the starts and ends of the literal matches.
+    Octets of the block after `end` are used for the look-ahead. `literal` has the starts and ends of literal matches.
     """
     octets, filled, final = block
     starts, ends = literal
@@ -113,18 +118,20 @@ def hunt(
         if number < len(starts) and starts[number] <= at:
             literal_end = ends[number]
             stop, first_end = _stop(octets, at, literal_end, filled, plan)
-            if starts[number] < at or not _may_help_literal(stop, plan):  # a window ended in it, or it is whole
+            # Skip a literal match in which a window ended, or that no reading can make longer.
+            if starts[number] < at or not _may_help_literal(stop, plan):
                 at = literal_end
                 continue
         else:
             until = min(starts[number], end) if number < len(starts) else end
-            found = next_candidate(octets, at, until, filled, plan.readings[MARKUP] != 0)
-            if found == until and until + 3 > filled and not final:
+            place = next_candidate(octets, at, until, filled, plan.readings[MARKUP] != 0)
+            # The octets may end in `urn`. Then the next octet decides.
+            if place == until and until + 3 > filled and not final:
                 at = max(at, min(until, filled - 3))
-                result = OPEN  # the text may end in `urn`; then the next octet decides
+                result = OPEN
                 continue
-            at = found
-            if found == until:
+            at = place
+            if place == until:
                 continue
         state[AT] = at
         result = _candidate(block, (literal_end, first_end, stop), state, plan, windows)
@@ -135,20 +142,21 @@ def hunt(
 
 @inner
 def _stop(octets: Octets, start: int, end: int, filled: int, plan: Plan) -> tuple[int, int]:
-    """The octet that ended the literal match [start, end), or 0, and its place. The octet is "&" instead if references are
-    read and the match has one.
+    """The octet that ended the literal match [start, end), or 0; and its place.
 
-    What was trimmed is passed over, and what may be the front of something that goes on: "%" in `urn:a:b%<b>41`.
+    Trimmed punctuation is skipped, and also a malformed piece that may be the beginning of an encoded one: the "%" in
+    `urn:a:b%<b>41`. If references are decoded and the match contains "&", the octet is "&".
     """
     has_ampersand = False
     reads_references = (plan.readings[ENTITIES] or plan.readings[MARKUP]) and plan.rules.roles[AMPERSAND] != 0
     if reads_references:
-        for i in range(start, end):  # no early exit, so it is vectorised
+        # Without an early exit the loop is vectorised.
+        for i in range(start, end):
             has_ampersand |= octets[i] == AMPERSAND
     while plan.rules.trim and end < filled and IS_CLOSING[octets[end]]:
         end += 1
     last = min(filled, end + _LONGEST_FRONT)
-    while end < last and _may_stand(octets[end], plan.rules):
+    while end < last and _is_urn_octet(octets[end], plan.rules):
         has_ampersand |= reads_references and octets[end] == AMPERSAND
         end += 1
     if has_ampersand:
@@ -158,7 +166,7 @@ def _stop(octets: Octets, start: int, end: int, filled: int, plan: Plan) -> tupl
 
 @inner
 def _may_help_literal(stop: int, plan: Plan) -> bool:
-    """Whether a reading may find more than a literal match with this stop. A cheap test, hardly ever true."""
+    """Whether a reading may find more than a literal match that this octet ended. A quick test that most matches fail."""
     return bool(
         (plan.readings[ESCAPES] and stop == BACKSLASH)
         or (plan.readings[ENTITIES] and stop == AMPERSAND)
@@ -169,36 +177,39 @@ def _may_help_literal(stop: int, plan: Plan) -> bool:
 
 @inner
 def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, plan: Plan, windows: Windows) -> int:
-    """Read a candidate in every way that is on. `literal` are the end of a literal match, or -1; its end before it was
-    trimmed; and the octet there.
+    """Decode a candidate with each reading that is on. Returns DONE, FULL, OPEN or ASK.
+
+    `literal` has the end of the literal match, or -1; its end before it was trimmed; and the octet at that end.
     """
     literal_end, first_end, stop = literal
     octets, filled, _ = block
     at, used, count = state[AT], state[USED], state[COUNT]
     if used + 3 * plan.rules.max_length + _SPARE > len(windows.octets) or count == len(windows.starts):
         return FULL
-    is_literal, is_glued = literal_end != -1, is_in_word(octets, at)
-    behind = int(octets[at + 3]) if is_urn(octets, at) else LESS
-    if plan.readings[WRAPS] and not state[FIRST_END] and not is_glued and behind == COLON:
-        if not is_literal:  # it may begin with `urn:`, a NID and a colon
+    is_literal, follows_word = literal_end != -1, is_in_word(octets, at)
+    following = int(octets[at + 3]) if is_urn(octets, at) else LESS
+    if plan.readings[WRAPS] and not state[FIRST_END] and not follows_word and following == COLON:
+        # Without a literal match, the candidate may be `urn:`, perhaps with a NID and a colon.
+        if not is_literal:
             first_end, _, _, _ = match(octets, at, min(filled, at + _LONGEST_PREFIX), plan.rules)
             first_end += first_end < filled and octets[first_end] == COLON
         if may_be_broken(octets, at, first_end, filled):
             state[FIRST_END] = first_end
             return ASK
-    if at > 0 and octets[at - 1] == APOSTROPHE:  # it ends the URN where it stands again, if that is trimmed
+    # Trimming ends a URN at an apostrophe if another one precedes the URN. So the window needs this one, too.
+    if at > 0 and octets[at - 1] == APOSTROPHE:
         windows.octets[used] = APOSTROPHE
         used += 1
-    found_end, found_reading, begin = -1, -1, used
+    best_end, best_reading, begin = -1, -1, used
     if state[BROKEN]:
-        found_end, found_reading, begin = windows.ends[count], WRAPS, state[BROKEN]
+        best_end, best_reading, begin = windows.ends[count], WRAPS, state[BROKEN]
     state[FIRST_END] = state[BROKEN] = 0
     for reading in range(READINGS):
         if not plan.readings[reading] or reading == WRAPS:
             continue
-        if not may_help(reading, behind, is_literal, stop):
+        if not may_help(reading, following, is_literal, stop):
             continue
-        if is_glued and not begins_hidden(reading, octets, at):
+        if follows_word and not begins_hidden(reading, octets, at):
             continue
         window_end, _ = _read_urn(reading, block, (at, begin), plan, windows)
         if window_end == _OPEN:
@@ -206,25 +217,29 @@ def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, pla
         if window_end == _NONE:
             continue
         text_end = windows.after[window_end - 1]
-        is_hidden = is_glued or _is_other(block, begin, window_end, literal_end, plan, windows)
-        if is_hidden and text_end > found_end:
-            found_end, found_reading = text_end, reading
-    if found_reading == -1:
+        is_hidden = follows_word or _is_different(block, begin, window_end, literal_end, plan, windows)
+        if is_hidden and text_end > best_end:
+            best_end, best_reading = text_end, reading
+    if best_reading == -1:
         state[AT] = literal_end if is_literal else at + 1
         return DONE
-    if found_reading != WRAPS:  # all readings write to the same place: read the best one again
-        window_end, is_cut = _read_urn(found_reading, block, (at, used), plan, windows)
+    # All readings write to the same place, so the best one must be decoded again.
+    if best_reading != WRAPS:
+        window_end, is_cut = _read_urn(best_reading, block, (at, used), plan, windows)
         windows.octets[window_end] = STOP
-        windows.starts[count], windows.ends[count] = used, found_end
-        windows.cuts[count], windows.readings[count] = is_cut, found_reading
+        windows.starts[count], windows.ends[count] = used, best_end
+        windows.cuts[count], windows.readings[count] = is_cut, best_reading
         begin = window_end + 1
-    state[AT], state[USED], state[COUNT] = found_end, begin, count + 1
+    state[AT], state[USED], state[COUNT] = best_end, begin, count + 1
     return DONE
 
 
 @inner
-def _is_other(block: Block, begin: int, end: int, literal_end: int, plan: Plan, windows: Windows) -> bool:
-    """Whether a window shows another URN than a literal match. If it only shows less, a reference ends it."""
+def _is_different(block: Block, begin: int, end: int, literal_end: int, plan: Plan, windows: Windows) -> bool:
+    """Whether the URN in a window is different from the literal match.
+
+    A URN without decoded octets is different only if it is shorter because a reference ends it.
+    """
     octets, filled, _ = block
     text_end = windows.after[end - 1]
     if windows.changed[begin:end].any():
@@ -237,8 +252,9 @@ def _is_other(block: Block, begin: int, end: int, literal_end: int, plan: Plan, 
 
 @inner
 def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, windows: Windows) -> tuple[int, bool]:
-    """Read a candidate from a place of the text into the windows, from a place of these on: the end of its URN there,
-    _NONE or _OPEN; and whether it is cut for its length.
+    """Decode a candidate into the windows. `places` are its place in the text and its place in the windows.
+
+    Returns the end of the URN in the windows, _NONE or _OPEN; and whether the URN is cut at `max_length`.
     """
     octets, _, final = block
     start, begin = places
@@ -274,7 +290,7 @@ def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, w
     is_cut = end - begin > rules.max_length
     if is_cut:
         _, _, end, _ = match(windows.octets, begin, begin + rules.max_length, rules)
-    if end != -1 and rules.cut_tail and may_stand_in_url(octets, start):
+    if end != -1 and rules.cut_tail and may_be_in_url(octets, start):
         host, host_end, in_path = find_host(octets, start)
         tail = find_mark(windows.octets, colon + 1, end, rules.path_mark if in_path else AMPERSAND)
         if host_end > host and tail != -1:
@@ -285,7 +301,7 @@ def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, w
 
 @inner
 def _without_punctuation(begin: int, end: int, windows: Windows) -> int:
-    """The end of a URN in a window without punctuation that stands alone behind the last gap."""
+    """The end of a URN in a window, without the text after its last gap if this is only punctuation."""
     for i in range(end - 1, begin, -1):
         if is_alnum(windows.octets[i]):
             break
@@ -298,11 +314,11 @@ def _without_punctuation(begin: int, end: int, windows: Windows) -> int:
 def _read(
     reading: int, block: Block, places: tuple[int, int], window: tuple[int, int, int], plan: Plan, windows: Windows
 ) -> tuple[int, int, int]:
-    """Read on into a window: its beginning, the end of what it holds, and how many octets it may hold. The places are
-    those where the URN begins and where it is read on.
+    """Decode more octets into a window. `window` has its beginning, its end so far, and its maximum length; `places` are
+    the place in the text where the URN begins, and the place where decoding continues.
 
-    Returns the places reached in the text and in the window, and DONE if the reading ended, OPEN if the octets did,
-    FULL if neither did.
+    Returns the places reached in the text and in the window; and DONE if no octet of a URN follows, OPEN if the block
+    ended, FULL if the window is full.
     """
     start, at = places
     begin, used, room = window
@@ -314,8 +330,8 @@ def _read(
     while used - begin < room:
         if at >= block.filled:
             return at, used, OPEN
-        part = Part(start, int(windows.octets[used - 1]) if used > begin else 0, colons)
-        octet, after = step(reading, block, at, part, plan, windows.markup)
+        name = PartialName(start, int(windows.octets[used - 1]) if used > begin else 0, colons)
+        octet, after = step(reading, block, at, name, plan, windows.markup)
         if after == MORE:
             return at, used, OPEN
         if octet == NOTHING:
@@ -325,7 +341,7 @@ def _read(
             changed = np.uint8(1)
         else:
             nothing = 0
-            if octet == STOP or not _may_stand(octet, rules):
+            if octet == STOP or not _is_urn_octet(octet, rules):
                 return at, used, DONE
             windows.octets[used] = octet
             windows.origin[used] = at
@@ -339,14 +355,13 @@ def _read(
 
 
 @inlined
-def _may_stand(octet: int, rules: Rules) -> bool:
-    """Whether an octet may stand in a URN."""
+def _is_urn_octet(octet: int, rules: Rules) -> bool:
     return rules.roles[octet] != 0 or octet == PERCENT or octet == QUESTION_MARK or octet == HASH
 
 
 @inner
 def _is_registered(begin: int, colon: int, used: int, plan: Plan, windows: Windows) -> bool:
-    """Whether the NID in a window is registered. The octets behind the window hold its lower case meanwhile."""
+    """Whether the NID in a window is registered. The octets after the window serve as room for its lower-case form."""
     to = used
     for i in range(begin + 4, colon):
         windows.octets[to] = lower(windows.octets[i])
@@ -355,7 +370,7 @@ def _is_registered(begin: int, colon: int, used: int, plan: Plan, windows: Windo
 
 
 def hosts(octets: Octets, places: Integers) -> Column:
-    """The hosts of the URLs around URNs at these places, in lower case; empty for a URN in no URL."""
+    """The hosts of the URLs around URNs at these places, in lower case; empty for a URN outside of URLs."""
     starts, ends = np.empty(len(places), np.int32), np.empty(len(places), np.int32)
     _find_hosts(octets, places, starts, ends)
     host, offsets = cut(octets, starts, ends)
@@ -364,5 +379,6 @@ def hosts(octets: Octets, places: Integers) -> Column:
 
 @compiled
 def _find_hosts(octets: Octets, places: Integers, starts: Offsets, ends: Offsets) -> None:
-    for i in range(len(places)):  # `may_stand_in_url` is not asked: `%3D` or a label may stand before it
+    # Without the quick test `may_be_in_url`, since `%3D` or a label may precede a hidden URN.
+    for i in range(len(places)):
         starts[i], ends[i], _ = find_host(octets, places[i])

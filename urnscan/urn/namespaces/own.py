@@ -1,4 +1,4 @@
-"""A file of own rules, in the form of `rules.toml`: read and checked. Its rules stand in place of ours, NID by NID."""
+"""A file of custom rules, in the form of `rules.toml`: read and checked. A custom rule replaces our rule for its NID."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ from urnscan.urn.namespaces.patterns import automaton
 from urnscan.urn.namespaces.registry import OURS, Resolver, Rule, Rulebook, rules_of
 
 Rules: TypeAlias = Rulebook | str | os.PathLike[str] | None
-"""Own rules as an option: what `read_rules` gave, or the path of a file; None: only the registered namespaces."""
+"""The option for custom rules: a result of `read_rules`, or the path of a file; None: only the registered namespaces."""
 
-_LARGEST = 1_000_000  # octets of a file; ours has 42,000
-_MOST = 5_000  # namespaces in it; compiled code counts rules in 16 bits
+# Maximum octets of a file. Ours has 42,000.
+_LARGEST = 1_000_000
+# Maximum number of namespaces in a file. Compiled code counts rules in 16 bits.
+_MOST = 5_000
 _NID = regex.compile("[a-z0-9][a-z0-9-]{0,31}")
 _NEEDED = ("title", "rule", "equality")
-_KEYS = tuple(each.name for each in fields(Rule) if each.name != "nid")
-_OF_RESOLVER = tuple(each.name for each in fields(Resolver))
+_KEYS = tuple(key.name for key in fields(Rule) if key.name != "nid")
+_RESOLVER_KEYS = tuple(key.name for key in fields(Resolver))
 _LINE = regex.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 def read_rules(path: str | os.PathLike[str]) -> Rulebook:
-    """Read own rules from a file of TOML in the form of `urnscan/urn/namespaces/rules.toml`.
+    """Read custom rules from a TOML file in the form of `urnscan/urn/namespaces/rules.toml`.
 
-    Raises FatalError, with the line and the key, for a file that cannot be read or is no such file.
+    Raises FatalError, with the line and the key, for a file that cannot be read or has another form.
 
     >>> import tempfile
     >>> from urnscan.urn.namespaces import judge
@@ -54,16 +56,17 @@ def read_rules(path: str | os.PathLike[str]) -> Rulebook:
     try:
         with Path(name).open("rb") as file:
             octets = file.read(_LARGEST + 1)
-    except (OSError, ValueError) as error:  # ValueError: NUL in the path
+    # ValueError: the path contains NUL.
+    except (OSError, ValueError) as error:
         raise FatalError(f"{name}: the rules cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(octets) > _LARGEST:
         raise FatalError(f"{name}: has more than {_LARGEST:,} octets: too large for a file of rules")
-    own = _Checked(name, octets).rules()
+    own = _RulesFile(name, octets).rules()
     return Rulebook(hashlib.sha256(octets).hexdigest(), tuple(sorted(own, key=lambda rule: rule.nid)))
 
 
 def rulebook_of(rules: object) -> Rulebook:
-    """The rules that an option means. Raises FatalError as `read_rules`, ArgumentError for another value."""
+    """The rulebook for the value of an option. Raises FatalError like `read_rules`, ArgumentError for other values."""
     if rules is None:
         return OURS
     if isinstance(rules, Rulebook):
@@ -73,8 +76,8 @@ def rulebook_of(rules: object) -> Rulebook:
     raise ArgumentError(f"rules must be a path, or what urnscan.namespaces.read_rules gives, not {rules!r:.60}")
 
 
-class _Checked:
-    """The octets of a file, and what is wrong with them: all errors are FatalErrors."""
+class _RulesFile:
+    """The content of a file of custom rules, and its checks. All errors are FatalErrors."""
 
     def __init__(self, name: str, octets: bytes) -> None:
         self._name = name
@@ -85,15 +88,15 @@ class _Checked:
             raise FatalError(f"{name}:{line}: is not in UTF-8, as TOML must be") from None
 
     def rules(self) -> Iterator[Rule]:
-        """The rules of the file."""
+        """The rules of the file, after all checks."""
         import tomllib  # noqa: PLC0415 (most programs do without)
 
         try:
             table = tomllib.loads(self._text)
         except tomllib.TOMLDecodeError as error:
             reason = str(error)
-            found = _LINE.search(reason)
-            line = int(found[1]) if found and found[1] else self._text.count("\n") + 1
+            place = _LINE.search(reason)
+            line = int(place[1]) if place and place[1] else self._text.count("\n") + 1
             raise FatalError(f"{self._name}:{line}: no TOML: {_LINE.sub('', reason)}") from None
         except RecursionError:
             raise FatalError(f"{self._name}: no TOML: too many brackets inside each other") from None
@@ -105,10 +108,10 @@ class _Checked:
             self._check(nid, entry)
         yield from rules_of(table).values()
 
-    def _check(self, nid: str, entry: Any) -> None:  # noqa: ANN401 (whatever stands there)
+    def _check(self, nid: str, entry: Any) -> None:  # noqa: ANN401 (any TOML value)
         if not _NID.fullmatch(nid):
-            said = f"write it as {nid.lower()}" if _NID.fullmatch(nid.lower()) else "a-z, 0-9 and -, at most 32"
-            self._wrong(f"is no NID in lower case: {said}", nid)
+            advice = f"write it as {nid.lower()}" if _NID.fullmatch(nid.lower()) else "a-z, 0-9 and -, at most 32"
+            self._wrong(f"is no NID in lower case: {advice}", nid)
         if not isinstance(entry, dict):
             self._wrong(f"is a value, and no namespace: a namespace begins with its NID, as in [{nid}]", nid)
         for key, value in entry.items():
@@ -123,8 +126,8 @@ class _Checked:
         needed = _NEEDED if "grammar" not in entry else (*_NEEDED, "syntax")
         for key in (key for key in needed if key not in entry):
             self._wrong(f"{key} is missing: {_MEANINGS[key]}", nid)
-        for key, known in KNOWN.items():
-            if entry.get(key) not in (None, *known):
+        for key, functions in KNOWN.items():
+            if entry.get(key) not in (None, *functions):
                 self._wrong(no_such(key, entry[key]), nid, key)
             if key in entry and "grammar" not in entry:
                 self._wrong("is of use only with grammar, which is missing", nid, key)
@@ -141,16 +144,16 @@ class _Checked:
 
     def _check_resolvers(self, nid: str, resolvers: object) -> None:
         if not isinstance(resolvers, list) or not all(
-            isinstance(each, dict)
-            and {*each} == {*_OF_RESOLVER}
-            and all(isinstance(text, str) for text in each.values())
-            for each in resolvers
+            isinstance(resolver, dict)
+            and {*resolver} == {*_RESOLVER_KEYS}
+            and all(isinstance(text, str) for text in resolver.values())
+            for resolver in resolvers
         ):
             self._wrong("must be a list of {names = '...', url = '...'}", nid, "resolvers")
-        for each in resolvers:
+        for resolver in resolvers:
             try:
-                groups = regex.compile(each["names"]).groupindex
-                parts = [*string.Formatter().parse(each["url"])]
+                groups = regex.compile(resolver["names"]).groupindex
+                parts = [*string.Formatter().parse(resolver["url"])]
             except (regex.error, RecursionError, ValueError) as error:
                 self._wrong(str(error), nid, "resolvers")
             for _, field, form, conversion in parts:
@@ -158,7 +161,7 @@ class _Checked:
                     self._wrong(
                         f"{{{field}}} in url is none of {{urn}}, {{nss}} and the groups of names", nid, "resolvers"
                     )
-            if not each["url"].startswith(("https://", "http://")):
+            if not resolver["url"].startswith(("https://", "http://")):
                 self._wrong("url must begin with https:// or http://", nid, "resolvers")
 
     def _wrong(self, reason: str, nid: str, key: str | None = None) -> NoReturn:
@@ -166,7 +169,10 @@ class _Checked:
         raise FatalError(f"{self._name}:{self._line(nid, key)}: {place}: {reason}")
 
     def _line(self, nid: str, key: str | None) -> int:
-        """The line in which a namespace or one of its keys begins: the last one before which the file is without it."""
+        """The line in which a namespace or one of its keys begins.
+
+        It is the last line such that the file before it, read alone, does not contain the namespace or key.
+        """
         import tomllib  # noqa: PLC0415
 
         lines = self._text.split("\n")
@@ -174,8 +180,9 @@ class _Checked:
             if (nid if key is None else key) in lines[number - 1]:
                 try:
                     before: Mapping[str, Any] = tomllib.loads("\n".join(lines[: number - 1]))
+                # The line is inside a value of several lines.
                 except (tomllib.TOMLDecodeError, RecursionError):
-                    continue  # within a text of several lines
+                    continue
                 entry = before.get(nid)
                 if nid not in before or (key is not None and isinstance(entry, dict) and key not in entry):
                     return number

@@ -1,7 +1,7 @@
 """The IANA registry of URN namespaces (RFC 8141 §5, RFC 3406 §3), and the rules that the namespaces have registered.
 
-The tables are beside this file: `urn-namespaces.csv`, as read from the registry on the date in
-`urn-namespaces.SOURCE.txt`, and `rules.toml`, one entry for each NID with the sections that define it.
+The tables are in the folder of this file: `urn-namespaces.csv`, a copy of the registry from the date in
+`urn-namespaces.SOURCE.txt`; and `rules.toml`, with an entry for each NID and the sections that define its rules.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from urnscan.urn.syntax import as_text
 
 NidStatus = Literal["formal", "informal", "experimental", "reserved", "unregistered"]
 
-_IN_VALUE = ":/?@!$'()*,;=-._~"  # what stands for itself in a value of a query (RFC 3986 §3.4; "+" may mean a blank)
+# Characters that need no encoding in a value of a query (RFC 3986 §3.4). "+" is not among them: it may mean a space.
+_IN_VALUE = ":/?@!$'()*,;=-._~"
 _RESERVED = regex.compile("[a-z][a-z]-.*|urn(?:-[0-9]+)?")
 
 
@@ -53,12 +54,12 @@ def registered() -> Mapping[str, Namespace]:
 
 
 def nid_status(nid: str) -> NidStatus:
-    """The standing of a NID, in any case. It is no reason to doubt that a match is a URN.
+    """The status of a NID, in any case. A match with an unregistered NID is still a URN.
 
     `formal` and `informal` are registered; `experimental` is `X-…` (RFC 3406 §3.1); `reserved` are `urn` (RFC 2141 §2.1,
     rfc2141bis-03 §2.1), two letters and a hyphen, among them `xn--` (RFC 8141 §5.1), and unregistered numbers of informal
-    namespaces (§5.2). All other texts are `unregistered`, also those that cannot be a NID. Raises ArgumentError for a value
-    that is no text.
+    namespaces (§5.2). All other texts are `unregistered`, also texts that cannot be a NID. Raises ArgumentError for a
+    value that is not a text.
 
     >>> nid_status("ISBN"), nid_status("urn-5"), nid_status("x-test"), nid_status("urn-4711"), nid_status("hathi")
     ('formal', 'informal', 'experimental', 'reserved', 'unregistered')
@@ -76,46 +77,47 @@ class Resolver:
     """A public and stable service that resolves some names of a namespace."""
 
     names: str
-    """The names, as a regular expression over the NSS; `url` can use its named groups."""
+    """Regular expression for the NSS of the names that the service resolves."""
     url: str
-    """The address, in which `{urn}` and `{nss}` stand for the canonical form and its NSS."""
+    """The address, with the placeholders `{urn}` (canonical form), `{nss}` (its NSS), and the named groups of `names`."""
 
     def link(self, urn: str, request: str = "") -> str | None:
-        """The address for a URN in canonical form without components; None if the service does not know such names.
+        """The address for a URN in canonical form without components; None if the service does not resolve such names.
 
-        `request` is what goes to a resolver with the name: the r-component with its `?+`, or the query of rfc2141bis-03
-        with its `?`. A service that is not asked with the URN does not get it.
+        `request` is sent to the resolver with the name: the r-component with its `?+`, or the query of rfc2141bis-03 with
+        its `?`. It is part of the address only if `url` contains `{urn}`.
         """
         _, nss = nid_and_nss(urn)
         match = regex.fullmatch(self.names, nss)
         if match is None:
             return None
         name = urn + request
-        if "?" in self.url.partition("{urn}")[0]:  # the name is a value of the query, where & and % have a meaning
+        # After a "?" the name is a value of the query, in which & and % have a meaning.
+        if "?" in self.url.partition("{urn}")[0]:
             name = quote(name, safe=_IN_VALUE)
         return self.url.format(urn=name, nss=nss, **match.groupdict())
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Registration of a namespace, beyond the rules that hold for all URNs.
+    """The rules of a namespace, in addition to the rules for all URNs.
 
-    An NSS that fits `grammar` is valid, unless its check digit is wrong. If it fits `unsure` instead, its validity is
-    unknown. If it fits neither, it is invalid, unless nobody meant it so (`endings.py`): a sentence ends behind it, or
-    it is a template. Without `grammar` and `unsure` the validity of all names is unknown.
-    Both are patterns (`patterns.py`); their groups are the parts in which case does not matter.
+    An NSS that fits `grammar` is valid, unless its check digit is wrong. If an NSS fits `unsure` instead, its validity is
+    unknown. An NSS that fits neither is invalid. Exceptions (`endings.py`), with unknown validity, are a valid name with
+    punctuation or more text after it, and a template. Without `grammar` and `unsure` the validity of all names is
+    unknown. Both are patterns (`patterns.py`), whose groups mark the parts in which case does not matter.
     """
 
     nid: str
     """The NID in lower case."""
     title: str
-    """The things that are named."""
+    """The kind of resource that is named, such as books."""
     rule: str
     """The additional equivalences in words; "base" if there are none (RFC 8141 §3.1)."""
     equality: str
-    """The section that defines them."""
+    """The section that defines these equivalences."""
     grammar: str | None = None
-    """Pattern of valid NSS, check digits aside."""
+    """Pattern of valid NSS. Check digits are not part of the pattern."""
     syntax: str | None = None
     """The section that defines the grammar."""
     unsure: str | None = None
@@ -123,18 +125,18 @@ class Rule:
     unsure_because: str | None = None
     """The reason for `unsure`."""
     check: str | None = None
-    """Algorithm of the check digit, a key of `judgement.CHECKS`."""
+    """Algorithm of the check digit: a key of `judgement.CHECKS`."""
     code: str | None = None
-    """Function for what a pattern cannot express, a key of `judgement.REWRITE`."""
+    """Function for an equivalence that a pattern cannot express: a key of `judgement.REWRITE`."""
     note: str | None = None
     """A note for curators."""
     resolvers: tuple[Resolver, ...] = ()
-    """The services, in the order in which they are tried."""
+    """The resolution services, in the order in which they are tried."""
 
     def link(self, urn: str, request: str = "") -> str | None:
-        """The address for a URN in canonical form at a public and stable service; None if there is none.
+        """The address for a URN in canonical form at the first service that resolves the URN; None without a service.
 
-        `request` is that of `Resolver.link`.
+        `request` has the same meaning as in `Resolver.link`.
         """
         return next(filter(None, (resolver.link(urn, request) for resolver in self.resolvers)), None)
 
@@ -142,7 +144,7 @@ class Rule:
 def nid_and_nss(urn: str) -> tuple[str, str]:
     """The NID and the NSS of a URN in canonical form.
 
-    Raises ArgumentError for a text that is not `urn:`, NID, `:`, NSS, and for a value that is no text.
+    Raises ArgumentError for a text that does not have the form `urn:NID:NSS`, and for a value that is not a text.
     """
     scheme, *rest = as_text("a URN", urn).split(":", 2)
     if scheme != "urn" or len(rest) < 2:
@@ -151,19 +153,19 @@ def nid_and_nss(urn: str) -> tuple[str, str]:
 
 
 def rules_of(table: Mapping[str, Mapping[str, Any]]) -> dict[str, Rule]:
-    """The rules in a table of TOML, by NID."""
-    made = {}
+    """The rules in a TOML table, by NID."""
+    result = {}
     for nid, entry in table.items():
         resolvers = tuple(Resolver(**resolver) for resolver in entry.get("resolvers", ()))
-        made[nid] = Rule(**{**entry, "nid": nid, "resolvers": resolvers})
-    return made
+        result[nid] = Rule(**{**entry, "nid": nid, "resolvers": resolvers})
+    return result
 
 
 @functools.cache
 def rules() -> Mapping[str, Rule]:
     """The rules of the registered namespaces by their NID in lower case (RFC 8141 §3.1).
 
-    Raises FatalError if someone has edited the table and it names a check digit or a rewriting that does not exist.
+    Raises FatalError if the table was edited and now names an unknown check digit algorithm or rewriting function.
 
     >>> rule = rules()["doi"]
     >>> rule.rule, rule.link("urn:doi:10.1000/182")
@@ -175,22 +177,23 @@ def rules() -> Mapping[str, Rule]:
 
     table = files(__package__) / "rules.toml"
     with table.open("rb") as file:
-        made = rules_of(tomllib.load(file))
-    check_names(made.values(), str(table))
-    return MappingProxyType(made)
+        result = rules_of(tomllib.load(file))
+    check_names(result.values(), str(table))
+    return MappingProxyType(result)
 
 
 @dataclass(frozen=True, slots=True)
 class Rulebook:
-    """The rules by which names are judged: those of the registered namespaces, and own ones in place of them.
+    """The rules by which names are checked: those of the registered namespaces, and custom rules, which replace them.
 
-    Two are equal if their files are. It holds the rules, not the path of the file, so it can be sent to other machines.
+    Two rulebooks are equal if their files have the same content. A rulebook contains the rules, and not the path of the
+    file, so it can be sent to other machines.
     """
 
     sha256: str | None = None
-    """Checksum of the file of own rules, as `sha256sum` prints it; None without own rules."""
+    """Checksum of the file of custom rules, as `sha256sum` prints it; None without custom rules."""
     own: tuple[Rule, ...] = field(default=(), compare=False, repr=False)
-    """Own rules, sorted by NID."""
+    """Custom rules, sorted by NID."""
 
     @property
     def rules(self) -> Mapping[str, Rule]:
@@ -208,7 +211,7 @@ class Rulebook:
 
 
 OURS = Rulebook()
-"""The rules of the registered namespaces alone."""
+"""The rules of the registered namespaces, without custom rules."""
 
 
 @functools.lru_cache(maxsize=8)
