@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.reading import keys_of as read_keys
 from urnscan.dedup.policy import KEYS, Policy
 from urnscan.records import keys as module
 from urnscan.records.fields import Own, own_fields, read_data
@@ -144,7 +145,7 @@ class TestOfRecord:
     """A control number belongs to the institution that is named in the record."""
 
     def keys(self, *own, name="ocm00012345", wanted=("oclc", "id")):
-        return KeyReader(wanted, 7).of_record(Record(0, b" x\n", name, own=own))
+        return read_keys(wanted, Record(0, b" x\n", name, own=own), dump=7)
 
     def test_its_institution(self):
         own = Own("DE-101", "institution", True), Own("DLC", "firstagency", True)
@@ -163,13 +164,13 @@ class TestOfRecord:
 
     def test_octets(self):
         """White space around a record belongs to the dump."""
-        one, other = (KeyReader(["octets"], 1).of_record(Record(0, octets, "a")) for octets in (b" x\n", b"x"))
-        assert one == other != KeyReader(["octets"], 1).of_record(Record(0, b"y", "a"))
+        one, other = (read_keys(["octets"], Record(0, octets, "a")) for octets in (b" x\n", b"x"))
+        assert one == other != read_keys(["octets"], Record(0, b"y", "a"))
 
     @pytest.mark.parametrize("kind", kinds()[1:])
     def test_only_kinds_that_are_wanted(self, kind):
         own = [Own(text, scheme) for (_, scheme), texts in SAME.items() for text in texts]
-        found = KeyReader([kind], 1).of_record(Record(0, b"x", "a", own=own))
+        found = read_keys([kind], Record(0, b"x", "a", own=own))
         assert {keys()[key.partition(":")[0]].kind for key in found} == {kind}
 
 

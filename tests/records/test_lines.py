@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.reading import buffer_of, set_longest
+from tests.support.reading import buffer_of, read_from, set_longest
 from urnscan.framing.lines import Damaged, lines
 from urnscan.records.fields import Own
 from urnscan.records.lines import LineRecords
@@ -32,14 +32,14 @@ def test_lines_make_up_the_text(dump, size):
 
 @given(TEXTS, st.sampled_from([1, 2, None]))
 def test_records_are_the_lines_that_are_not_blank(dump, size):
-    found = list(LineRecords(own=False).read(buffered(dump, size)))
+    found = list(read_from(LineRecords(own=False), buffered(dump, size)))
     assert [record.octets for record in found] == [line for line in io.BytesIO(dump) if line.strip()]
     assert all(record == Record(record.offset, record.octets, None, (record.octets,)) for record in found)
 
 
 def test_a_line_is_its_own_identifier():
     """It has no fields; octets that are not UTF-8 are no damage."""
-    assert list(LineRecords(own=True).read(buffered(b" urn:x:a \xff\r\n\nb"))) == [
+    assert list(read_from(LineRecords(own=True), buffered(b" urn:x:a \xff\r\n\nb"))) == [
         Record(0, b" urn:x:a \xff\r\n", None, own=(Own("urn:x:a \ufffd"),)),
         Record(13, b"b", None, own=(Own("b"),)),
     ]
@@ -66,4 +66,4 @@ def test_a_line_that_is_too_long_is_damaged(monkeypatch, size, rest):
     for line in io.BytesIO(dump):
         expected.append((at, Damaged if len(line) > 20 else Record))
         at += len(line)
-    assert [(each.offset, type(each)) for each in LineRecords(own=False).read(buffered(dump, size))] == expected
+    assert [(each.offset, type(each)) for each in read_from(LineRecords(own=False), buffered(dump, size))] == expected

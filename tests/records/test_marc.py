@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.iso_2709 import book, marc
-from tests.support.reading import buffer_of, outline, owns, read_records, set_longest
+from tests.support.reading import buffer_of, outline, owns, read_from, read_records, refuse, set_longest
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
@@ -18,7 +18,7 @@ from urnscan.records import description
 from urnscan.records import marc as marc_module
 from urnscan.records.fields import Own, admitting, of_subfields, of_value, own_fields
 from urnscan.records.marc import MarcRecords, is_marc
-from urnscan.records.marc_octets import MarcOctets, OctetTables, parted, unpack_marc
+from urnscan.records.marc_octets import parted, unpack_marc
 from urnscan.records.record import Record
 
 END = "the dump ends before its record terminator (1D)"
@@ -229,7 +229,7 @@ def test_octets_lost_across_the_end_of_a_record_make_no_record_of_two():
     both, behind_leader, last_field = one + two, two[24:], two[two.index(b"  \x1faLamps") :]
     for start in range(24, len(one) - 1):
         for end in range(len(one) + 1 + start % 3, len(both) - 1, 3):
-            found = read_records(MarcRecords(own=False), book(1) + both[:start] + both[end:] + book(3), few=2)
+            found = read_records(MarcRecords(own=False), book(1) + both[:start] + both[end:] + book(3), together=2)
             assert (outline(found)[0], outline(found)[-1]) == ("1", "3")
             for each in found[1:-1]:
                 if isinstance(each, Record) and not each.octets.endswith(behind_leader):
@@ -286,9 +286,9 @@ def test_reading_goes_on_behind_a_loss_of_octets():
 
     buffer = Buffer(read_into)
     reader = MarcRecords(own=False)
-    assert outline(reader.read(buffer)) == ["1", END]
+    assert outline(read_from(reader, buffer)) == ["1", END]
     assert buffer.resume()
-    assert outline(reader.read(buffer)) == ["it has no leader", "3"]
+    assert outline(read_from(reader, buffer)) == ["it has no leader", "3"]
 
 
 _texts = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\x1b\x1d\x1e\x1f"), max_size=12)
@@ -375,13 +375,15 @@ def fields_in_octets(draw):
     return tag.encode(), draw(INDICATORS | ODD) + b"".join(subfields)
 
 
-@example("marc", [(b"008", b"  \x1fa1")])  # a field without subfields has some
-@given(st.sampled_from(["marc", "unimarc"]), st.lists(fields_in_octets(), max_size=4))
-def test_patterns_find_in_octets_what_stands_in_decoded_subfields(family, fields):
-    """Own identifiers and descriptions are those of `of_subfields`, which other formats use, of the decoded field."""
-    tables = OctetTables(MarcRecords(own=True, described=True, keys=True))
+@example("marc", [(b"008", b"  \x1fa1")], True)  # a field without subfields has some
+@given(st.sampled_from(["marc", "unimarc"]), st.lists(fields_in_octets(), max_size=4), st.booleans())
+def test_what_stands_in_fields(family, fields, is_refused):
+    """Own identifiers and descriptions are those of `of_subfields`, which other formats use, of the decoded field; also where
+    Python takes the record apart.
+    """
+    title = (b"245", b"10\x1faA") if family == "marc" else (b"200", b"1 \x1faA")
+    fields = [title, *((tag, field.replace(b"\x1e", b"")) for tag, field in fields if tag != b"245")]
     own, described = own_fields(family, keys=True), description.described_fields(family)
-    leader = b"00000nam a2200000   4500"
     expected = []
     for tag, field in fields:
         indicators, subfields = parted(field)
@@ -390,28 +392,24 @@ def test_patterns_find_in_octets_what_stands_in_decoded_subfields(family, fields
             expected += of_value(indicators.strip(), rows)
         else:
             expected += of_subfields(subfields, admitting(rows, indicators[0], indicators[1]))
-    found, _ = tables.read(MarcOctets(family, leader, len(fields), fields), 1 << 20)
-    assert list(found) == expected
-    plain = [(tag, field) for tag, field in fields if field.isascii()]  # others may be read as MARC-8
-    statements = [*description.of_text(leader.decode(), described["leader"], "a")]
-    statements += description.of_text(str(len(plain)), described["count"])
-    for tag, field in plain:
+    with pytest.MonkeyPatch.context() as patch:
+        if is_refused:
+            patch.setattr(MarcRecords, "fields_of", refuse)
+        [found] = read_records(MarcRecords(own=True, described=True, keys=True), octets := marc(*fields))
+    assert list(found.own) == expected
+    if not octets.isascii():  # others may be read as MARC-8
+        return
+    leader = octets[:24].decode()
+    statements = [*description.of_text(leader, described["leader"], "a")]
+    statements += description.of_text(str(len(fields)), described["count"])
+    for tag, field in fields:
         indicators, subfields = parted(field)
         describing = described.get(tag.decode(), ())
         if subfields:
             statements += description.of_subfields(subfields, describing, indicators[1])
         else:
             statements += description.of_text(field.decode(), describing, "a")
-    _, packed = tables.read(MarcOctets(family, leader, len(plain), plain), 1 << 20)
-    assert unpack_marc(packed) == description.describe(statements)
-
-
-@given(st.lists(st.lists(fields_in_octets(), max_size=4), min_size=1, max_size=3), st.booleans(), st.booleans())
-def test_records_of_a_run_are_read_as_each_by_itself(records, own, keys):
-    """Compiled code reads many records together; whatever stands in their fields, they are those of the slow way."""
-    fields = [[(tag, field.replace(b"\x1e", b"")) for tag, field in each] for each in records]
-    dump = b"".join(book(number, *each) for number, each in enumerate(fields))
-    assert len(read_records(MarcRecords(own=own, described=True, keys=keys), dump)) == len(records)
+    assert unpack_marc(found.description) == description.describe(statements)
 
 
 _victim = book(2, (b"020", b"  \x1fa3161484100"), URN_FIELD)
@@ -472,7 +470,7 @@ def _directory(count, entry, fields):
 def test_time_is_linear_in_what_is_read(hostile, end):
     """Half a million octets that begin over and over; were the time quadratic, it would be most of a minute."""
     began = time.process_time()
-    for _ in MarcRecords(own=True).read(buffer_of(hostile + end)):
+    for _ in read_from(MarcRecords(own=True), buffer_of(hostile + end)):
         pass
     assert time.process_time() - began < 10
 

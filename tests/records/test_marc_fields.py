@@ -1,17 +1,18 @@
 """Fields of MARC: to which family a record belongs, and what its fields say in each way in which MARC is written."""
 
+import itertools
 import json
 
 import pymarc
 import pytest
 from lxml import etree
 
-from tests.support.reading import buffer_of, read_records
+from tests.support.reading import buffer_of, keys_of, read_records
 from urnscan.records.description import Description
 from urnscan.records.fields import Own
 from urnscan.records.formats import FORMATS, description_of, recognise
-from urnscan.records.keys import KeyReader, kinds
-from urnscan.records.marc_fields import family
+from urnscan.records.keys import kinds
+from urnscan.records.marc_values import is_unimarc
 
 CODED = "20260101d1998    m  y0frey50      ba"
 
@@ -102,7 +103,10 @@ def read(written, made, **options):
     ],
 )
 def test_family(tags, general, expected):
-    assert family("200" in tags, "245" in tags, lambda: general) == expected
+    fields = [f"  \x1fa{general}".encode() if tag == "100" else b"  \x1fa1" for tag in tags]
+    ends = [*itertools.accumulate(map(len, fields), initial=0)]
+    numbers = [*map(int, tags)]
+    assert is_unimarc(b"".join(fields), numbers, ends, ends[1:], 0, len(tags)) is (expected == "unimarc")
 
 
 @every_way
@@ -156,7 +160,7 @@ def test_keys_of_unimarc(written):
     )
     found = read(written, made, own=False, keys=True)
     assert found.identifier == "FRBNF1"
-    assert KeyReader([kind for kind in kinds() if kind != "octets"], 1).of_record(found) == [
+    assert keys_of([kind for kind in kinds() if kind != "octets"], found) == [
         *["ark:12148/cb1", "nbn-number:01234567", "url:sudoc.fr/0123", "oclc:123"],
         *["agency:bnf/FRBNF1", "local:1:FRBNF1"],
     ]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.support.reading import buffer_of, outline, owns, read_records, set_longest
+from tests.support.reading import buffer_of, outline, owns, read_from, read_records, set_longest
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
@@ -248,9 +248,9 @@ def test_reading_goes_on_behind_a_loss_of_octets(serialised, lost, rest):
 
     buffer = Buffer(read_into)
     reader = PicaRecords(own=False)
-    assert outline(reader.read(buffer)) in (["1", CUT_OFF], ["1", NO_FIELD])
+    assert outline(read_from(reader, buffer)) in (["1", CUT_OFF], ["1", NO_FIELD])
     assert buffer.resume()
-    assert outline(reader.read(buffer)) == [rest, "3"]
+    assert outline(read_from(reader, buffer)) == [rest, "3"]
 
 
 _value = st.text(st.sampled_from("ab$ 0ƒ:ü@"), max_size=8).filter(lambda value: value == value.strip())
@@ -341,7 +341,7 @@ def test_records_are_octets_of_the_dump_in_their_order(dump):
 )
 def test_time_is_linear_in_what_is_read(hostile):
     """Two million octets that begin over and over; were the time quadratic, it would be minutes."""
-    for _ in PicaRecords(own=True).read(buffer_of(b"003@ $01\n" + hostile)):
+    for _ in read_from(PicaRecords(own=True), buffer_of(b"003@ $01\n" + hostile)):
         pass
 
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from tests.support.dumps import FORMATS as DUMPS
 from tests.support.dumps import make_dump
-from tests.support.reading import read_records
+from tests.support.reading import keys_of, read_records
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records.formats import FORMATS, recognise
-from urnscan.records.keys import KeyReader, kinds
+from urnscan.records.keys import kinds
 from urnscan.records.record import Record
 
 XML = [
@@ -280,7 +280,7 @@ def test_records_are_octets_of_the_dump_in_their_order(name, data, mark):
         assert one[:3] == other[:3] == third[:3]
         if isinstance(third, Record):
             assert name == "line" or {own for own in third.own if not own.is_key} <= {*other.own}
-            for key in KeyReader(kinds(), 1).of_record(third):
+            for key in keys_of(kinds(), third):
                 key.encode()
         if isinstance(other, Record):
             assert not other.texts

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.reading import read_records, set_longest
+from tests.support.reading import read_from, read_records, set_longest
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
@@ -274,9 +274,9 @@ def test_reading_goes_on_behind_a_loss():
         return got
 
     buffer, reader = Buffer(read_into), SeparatedRecords(own=False)
-    assert identifiers(reader.read(buffer)) == ["1", 9]
+    assert identifiers(read_from(reader, buffer)) == ["1", 9]
     assert buffer.resume()
-    assert next(reader.read(buffer)) == Damaged(11, "its beginning is missing")
+    assert next(read_from(reader, buffer)) == Damaged(11, "its beginning is missing")
 
 
 ROWS = b"1,b,c\n2,b,c\n3,b,c\n"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.reading import buffer_of
+from tests.support.reading import buffer_of, read_from
 from urnscan.framing.buffer import Buffer
 from urnscan.records.formats import FORMATS, description_of
 from urnscan.records.pica import PicaRecords
@@ -157,7 +157,7 @@ def titled(octets):
 
 
 def described(octets):
-    (record,) = FORMATS["marc"].open(own=True, described=True).read(buffer_of(octets))
+    (record,) = read_from(FORMATS["marc"].open(own=True, described=True), buffer_of(octets))
     return description_of(record.description)
 
 
@@ -171,7 +171,7 @@ def test_pica_is_shown_in_its_plain_form(subfields, end):
     assert text.split("\n")[0] == "003@ $0123"
     assert text.count("\n") == 1
     file = io.BytesIO(text.encode())
-    (record,) = PicaRecords(own=False).read(Buffer(file.readinto))
+    (record,) = read_from(PicaRecords(own=False), Buffer(file.readinto))
     assert record.texts[0].split(b"\n")[1] == field
 
 

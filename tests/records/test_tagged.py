@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.reading import read_records, set_longest
+from tests.support.reading import keys_of, read_from, read_records, set_longest
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records.fields import Own
 from urnscan.records.formats import FORMATS
 from urnscan.records.identifiers import as_text
-from urnscan.records.keys import KeyReader, kinds
+from urnscan.records.keys import kinds
 from urnscan.records.record import Record
 from urnscan.records.tagged import RisRecords, is_ris
 
@@ -110,7 +110,7 @@ def test_own_identifiers():
     lines = b"SN  - 978-3-99999-063-7 (pbk.)\r\n  978-3-99999-064-4\r\n\r\nDO  - 10.5555/1\r\nM3  - Thesis\r\nUR  - urn:x:1\r\n  https://host.example/1\r\nL1  - urn:x:2\r\n"
     (record,) = read(b"TY  - book\r\n" + lines + b"N1  - urn:x:3\nUR  - \nER  - \r\n", own=True)
     assert record.texts == ()
-    assert record.own == [
+    assert [*record.own] == [
         Own("978-3-99999-063-7 (pbk.)\r\n  978-3-99999-064-4", "isbn"),
         Own("10.5555/1", "doi"),
         Own("Thesis", "doi"),
@@ -134,7 +134,7 @@ def test_sn_counts_where_it_is_not_the_hosts(kind, scheme):
     """Table of fields by type of reference, 2011: SN of a chapter is the ISBN of the book, of an article the ISSN of
     the journal."""
     (record,) = read(f"TY  - {kind}\nSN  - 1\nER  - ".encode(), own=True)
-    assert record.own == ([Own("1", scheme)] if scheme else [])
+    assert [*record.own] == ([Own("1", scheme)] if scheme else [])
 
 
 @pytest.mark.parametrize("size", [1, 13, None])
@@ -289,7 +289,7 @@ def test_own_identifiers_of_references(name, dump, called, own):
 )
 def test_keys_of_references(name, dump, expected):
     (record,) = read_records(FORMATS[name].open(own=False, keys=True), dump)
-    assert KeyReader([kind for kind in kinds() if kind not in ("id", "octets")], 1).of_record(record) == expected
+    assert keys_of([kind for kind in kinds() if kind not in ("id", "octets")], record) == expected
 
 
 @pytest.mark.parametrize(
@@ -306,6 +306,6 @@ def test_what_cannot_be_read_to_its_end_is_cut_off(name, last):
             raise DamageError("a", "cut")
         return count
 
-    first, second = FORMATS[name].open(own=True).read(Buffer(read_into))
+    first, second = read_from(FORMATS[name].open(own=True), Buffer(read_into))
     assert first.octets == lines[0]
     assert second == Damaged(len(lines[0]), "it is cut off")

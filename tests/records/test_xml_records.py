@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.support.examples import FEW
-from tests.support.reading import buffer_of, read_records, set_longest
+from tests.support.reading import buffer_of, read_from, read_records, set_longest
 from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
@@ -45,7 +45,7 @@ def read(dump, *, own=False, block=1 << 20):
     def read_into(view):
         return file.readinto(view[:block])
 
-    found = list(XmlRecords(own=own).read(Buffer(read_into)))
+    found = list(read_from(XmlRecords(own=own), Buffer(read_into)))
     end = 0
     for item in found:
         assert item.offset >= end
@@ -692,9 +692,9 @@ def test_reading_goes_on_behind_a_loss_in_the_middle_of_a_record():
         return len(part)
 
     buffer, reader = Buffer(read_into), XmlRecords(own=False)
-    found = [*reader.read(buffer)]
+    found = [*read_from(reader, buffer)]
     assert buffer.resume()
-    found += reader.read(buffer)
+    found += read_from(reader, buffer)
     assert [getattr(item, "identifier", None) for item in found] == ["0", None, "3", "4"]
 
 
@@ -799,7 +799,7 @@ def test_memory_does_not_grow_with_the_dump():
     first_time = [True]
     tracemalloc.start()
     try:
-        count = sum(1 for _ in XmlRecords(own=False).read(Buffer(read_into)))
+        count = sum(1 for _ in read_from(XmlRecords(own=False), Buffer(read_into), 1))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

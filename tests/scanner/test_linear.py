@@ -188,8 +188,6 @@ MADE = {
     "framing.json_values:_marks": "a list of plain names",
     "framing.rows:__init__": "two octets, or one",
     "records.keys:__init__": "the patterns of keys.toml, all in one: records/test_keys.py::test_hostile_texts",
-    "records.marc_octets:_values_of": "a delimiter, one octet of a set, and all up to the next delimiter",
-    "records.marcxml:_patterns": "of a prefix of elements: records/test_marcxml.py::test_hostile_records_take_linear_time",
     "records.tagged:named": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:field": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:tagged": "of the layouts, whose patterns are tried as those of modules are",

@@ -5,17 +5,24 @@ from __future__ import annotations
 import io
 import itertools
 import sys
-from collections.abc import Iterable, Sequence
-from unittest.mock import patch
+from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
 import pytest
 
+from urnscan.arrays.arrow import octets_array, text_array
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
-from urnscan.records.fields import Own
-from urnscan.records.record import Record, RecordReader, Run, RunReader
+from urnscan.records.columns import Columns, Texts
+from urnscan.records.key_columns import KeyColumns
+from urnscan.records.keys import KeyReader
+from urnscan.records.marc_runs import Fields
+from urnscan.records.record import Cut, Record, RecordReader, Run, RunReader
+from urnscan.records.record_columns import cuts, read_columns
 
-__all__ = ["buffer_of", "of_run", "outline", "owns", "read_records", "set_longest"]
+__all__ = ["buffer_of", "keys_of", "outline", "owns", "read_from", "read_records", "refuse", "set_longest"]
+
+_TOGETHER = 1 << 10
 
 
 def buffer_of(dump: bytes, sizes: Iterable[int | None] = (None,)) -> Buffer:
@@ -29,57 +36,61 @@ def buffer_of(dump: bytes, sizes: Iterable[int | None] = (None,)) -> Buffer:
 
 
 def read_records(
-    reader: RecordReader, dump: bytes, sizes: Iterable[int | None] = (None,), few: int = 1
+    reader: RecordReader, dump: bytes, sizes: Iterable[int | None] = (None,), together: int = _TOGETHER
 ) -> list[Record | Damaged]:
     """All that a reader gives of a dump; its byte order mark is taken off before, as whoever tells the format does.
 
-    `few`: records that are read together at least; they must come out as they do one by one.
+    `together`: what is read together: records, and runs of them.
     """
     buffer = buffer_of(dump, sizes)
     buffer.take_mark()
-    with patch.object(RunReader, "few", few):
-        found = list(reader.found(buffer))
-    read = []
-    for each in found:
-        if isinstance(each, Run):
-            singly = [reader.record(cut) for cut in each.cuts()]
-            assert of_run(reader, each) == [*map(_each_once, singly)]
-            read += singly
+    return list(read_from(reader, buffer, together))
+
+
+def read_from(reader: RecordReader, buffer: Buffer, together: int = _TOGETHER) -> Iterator[Record | Damaged]:
+    """Find the records of a dump and read them."""
+    held: list[Cut | Run] = []
+    for each in reader.found(buffer):
+        if isinstance(each, Damaged):
+            yield from _read(reader, held)
+            held = []
+            yield each
         else:
-            read.append(each if isinstance(each, Damaged) else reader.record(each))
-    return read
+            held.append(each)
+            if len(held) == together:
+                yield from _read(reader, held)
+                held = []
+    yield from _read(reader, held)
 
 
-def _each_once(record: Record | Damaged) -> Record | Damaged:
-    """A record that names each of its own identifiers once."""
-    return record if isinstance(record, Damaged) else record._replace(own=tuple(dict.fromkeys(record.own)))
+def _read(reader: RecordReader, found: Sequence[Cut | Run]) -> Iterator[Record | Damaged]:
+    """Records from columns."""
+    columns = read_columns(reader, found)
+    texts: list[list[bytes]] = [[] for _ in columns.identifiers]
+    for each in columns.texts:
+        for record, text in zip(each.record.tolist(), each.texts.to_pylist(), strict=True):
+            texts[record].append(text)
+    described = zip(
+        columns.identifiers.to_pylist(), columns.own_of_each(), columns.descriptions.to_pylist(), strict=True
+    )
+    for at, (cut, (name, own, description)) in enumerate(zip(cuts(found), described, strict=True)):
+        yield columns.damaged.get(at) or Record(cut.offset, cut.octets, name, tuple(texts[at]), tuple(own), description)
 
 
-def of_run(reader: RecordReader, run: Run) -> list[Record | Damaged]:
-    """The records of a run that are read together, each own identifier once."""
-    columns = reader.columns(run)
-    held = [
-        (record, order, Own(text, values.scheme, values.is_key))
-        for values in columns.values
-        for text, record, order in zip(values.texts.to_pylist(), values.record, values.order, strict=True)
-    ]
-    by_record: dict[int, list[Own]] = {}
-    for record, _, own in sorted([*held, *columns.others], key=lambda each: each[1]):
-        by_record.setdefault(record, []).append(own)
-    names, described = columns.identifiers.to_pylist(), columns.descriptions.to_pylist()
-    return [
-        _each_once(reader.record(cut))
-        if columns.alone[at]
-        else Record(
-            cut.offset,
-            cut.octets,
-            names[at],
-            (cut.octets,) if reader.has_texts else (),
-            tuple(dict.fromkeys(by_record.get(at, ()))),
-            described[at],
-        )
-        for at, cut in enumerate(run.cuts())
-    ]
+def refuse(_: RunReader, run: Run) -> Fields:
+    """Have compiled code take no record apart."""
+    return Fields.room(np.empty(0, np.uint8), len(run.ends), 0)
+
+
+def keys_of(wanted: Sequence[str], *records: Record, dump: int = 1, named: bool = True) -> list[str]:
+    """The keys of records, each once."""
+    own = [(at, order, name) for at, record in enumerate(records) for order, name in enumerate(record.own)]
+    names = text_array([record.identifier for record in records])
+    reader = KeyColumns(KeyReader(wanted, dump, named=named))
+    found = [*reader.read(Columns(names, (), Texts.of_own(own), octets_array([]), {}))]
+    if reader.has_octets:
+        found.append(reader.of_octets([record.octets for record in records]))
+    return list(dict.fromkeys(Texts.joined(found).texts.to_pylist()))
 
 
 def outline(found: Sequence[Record | Damaged]) -> list[str | None]:

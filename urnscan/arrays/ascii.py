@@ -15,6 +15,10 @@ COLON, SEMICOLON, LESS, EQUALS, GREATER, QUESTION_MARK, BACKSLASH = b":;<=>?\\"
 CASE = 32
 """The bit in which upper and lower case of a letter differ."""
 
+WHITE = bytes(octet for octet in range(128) if chr(octet).isspace())
+"""White space in ASCII as Python has it: RE2 and Arrow know fewer octets."""
+
+_WHITE = tuple(WHITE)
 _DIGIT_0, _DIGIT_9, _CAPITAL_A, _CAPITAL_Z, _A, _F, _Z = b"09AZafz"
 
 
@@ -28,6 +32,12 @@ def lower(octet: np.uint8) -> np.uint8:
 def upper(octet: np.uint8) -> np.uint8:
     """A letter in upper case, any other octet unchanged."""
     return np.uint8(octet ^ np.uint8(CASE * (_A <= octet <= _Z)))
+
+
+@inlined
+def is_white(octet: int) -> bool:
+    """Whether an octet is in WHITE."""
+    return octet in _WHITE
 
 
 @inlined

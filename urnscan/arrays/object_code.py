@@ -26,7 +26,7 @@ import numpy as np
 
 SOURCES = (
     "arrays/ascii.py arrays/compiler.py arrays/jit.py arrays/octets.py arrays/strings.py dedup/components.py "
-    "grouping/classes.py grouping/ranges.py records/identifier_columns.py records/marc_runs.py records/marcxml_runs.py records/xml_runs.py scanner/grammar.py scanner/kernel.py scanner/url_context.py "
+    "grouping/classes.py grouping/ranges.py records/identifier_columns.py records/marc_runs.py records/marc_values.py records/marcxml_runs.py records/xml_runs.py scanner/grammar.py scanner/kernel.py scanner/url_context.py "
     "scanner/views/markup.py scanner/views/readings.py scanner/views/references.py scanner/views/windows.py "
     "sources/archives/tar_heads.py sources/archives/warc_heads.py sources/documents.py sources/seen_inputs.py sources/small_files.py "
     "tables/rows.py tables/spellings.py urn/beginnings.py urn/namespaces/check_digits.py urn/namespaces/columns.py urn/namespaces/endings.py "

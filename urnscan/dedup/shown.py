@@ -10,10 +10,11 @@ from urnscan.arrays.arrow import octets_array, string_array
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.second_reading import Dump
 from urnscan.framing.buffer import Buffer
+from urnscan.framing.lines import Damaged
 from urnscan.records.fields import Own
 from urnscan.records.identifiers import as_text
 from urnscan.records.keys import KeyReader
-from urnscan.records.record import Record
+from urnscan.records.record_columns import read_columns
 from urnscan.run.options import Options
 from urnscan.scanner.views import make_scanner
 from urnscan.tables.rows import canonical_column
@@ -79,9 +80,11 @@ class Excerpts:
         if not (self._fields or self._has_keys):
             return
         reader = record.dump.format.open(own=True, keys=self._has_keys)
-        for found in reader.read(Buffer(io.BytesIO(record.octets).readinto)):
-            if isinstance(found, Record):
-                yield from found.own
+        found = [
+            each for each in reader.found(Buffer(io.BytesIO(record.octets).readinto)) if not isinstance(each, Damaged)
+        ]
+        for own in read_columns(reader, found).own_of_each():
+            yield from own
 
 
 def _excerpt(record: Beginning, spellings: Iterable[tuple[str, str]]) -> Excerpt:

@@ -19,7 +19,6 @@ from urnscan.arrays import jit, object_code
 from urnscan.display.text import counted
 from urnscan.library.deduplication import deduplicate
 from urnscan.library.scans import scan
-from urnscan.records.record import RunReader
 from urnscan.run.options import Options
 from urnscan.scanner.views import KINDS
 from urnscan.scanner.views.recovery import RecoveringScanner
@@ -38,8 +37,8 @@ _RECORD = (
     b"00088nam a2200061 i 4500001000200000020001800002245000600020\x1e1\x1e  \x1fa9783161484100\x1e  \x1faA\x1e\x1d"
 )
 _DUMPS = {
-    "e.mrc": _RECORD * RunReader.few,
-    "f.xml": b"<record><leader></leader></record>" * RunReader.few,
+    "e.mrc": _RECORD,
+    "f.xml": b"<record><leader></leader></record>",
 }
 _URN = b"urn:isbn:0451450523"
 _USE_HALF = "from urnscan.library.compilation import use_half; use_half()"

@@ -68,6 +68,8 @@ def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Ta
     """Read the rows of a format, with `keys` also those of keys; a format without fields has none. Without `urns` those are
     left out that give no key.
     """
+    if not (urns or keys):
+        return MappingProxyType({})
     by_field: dict[str, list[OwnField]] = {}
     left_out = () if urns else read_data("keys.toml")["never"]["schemes"].split()
     for file in ("fields.toml", "keys.toml") if keys else ("fields.toml",):

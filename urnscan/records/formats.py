@@ -21,7 +21,7 @@ from urnscan.records.marc import MarcRecords, is_marc, show_marc
 from urnscan.records.marc_lines import AlephRecords, MarcEditRecords, YazRecords, is_aleph, is_marc_edit, is_yaz
 from urnscan.records.marc_octets import unpack_marc
 from urnscan.records.pica import PicaRecords, is_pica_normalised, is_pica_plain, show_pica
-from urnscan.records.record import RecordReader, decoded
+from urnscan.records.record import RecordReader
 from urnscan.records.separated import SeparatedRecords, is_separated
 from urnscan.records.tagged import (
     EndNoteRecords,
@@ -33,6 +33,7 @@ from urnscan.records.tagged import (
     is_ris,
     is_web_of_science,
 )
+from urnscan.records.text import decoded
 from urnscan.records.triples import TO_TRIPLES, TripleRecords, is_other_rdf, is_triples
 from urnscan.records.xml_records import XmlRecords, is_kind, show_xml
 

@@ -17,21 +17,21 @@ from urnscan.arrays.jit import compiled, inner
 from urnscan.arrays.octets import Octets
 from urnscan.arrays.strings import Offsets, cut
 from urnscan.records.fields import Own
-from urnscan.records.identifiers import OTHER, TELLS, as_text, counts_out, kind_of
-from urnscan.urn.numbers.isbn import calc_check_digit, is_right
+from urnscan.records.identifiers import ESCAPED_URN, OTHER, TELLING_HOSTS, TELLS, as_text, counts_out, kind_of
+from urnscan.urn.numbers.isbn import NO_ISBN, RIGHT, WRONG, write_isbn
 
 _BEGINNING = b"urn:isbn:"
 _URN_OF_ISBN = len(_BEGINNING) + 13  # octets
-_HYPHEN, _LETTER_X, _SMALL_X, _DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9, _SPACE, _OPENS, _CLOSES = b"-Xx0789 ()"
+_SPACE, _OPENS, _CLOSES = b" ()"
 _IN_OTHERS = tuple(b"()[];,|/\n")  # not in a qualifier that is read here
 _LONGEST_QUALIFIER = 99
-_ALONE, _NOTHING, _URN = range(3)  # a text has to be read by itself; it has no URN; it has one
-# Like `_URN` and `_OTHER_ADDRESS` of identifiers.py, for texts in ASCII, in the syntax of RE2.
-_HAS_URN = "(?i)(?:^|[^0-9a-z])urn:|urn%(?:25)*3a"
+_ALONE, _NOTHING, _URN = NO_ISBN, WRONG, RIGHT  # a text has to be read by itself; it has no URN; it has one
+# In the syntax of RE2, which cannot look around.
+_HAS_URN = f"(?i)(?:^|[^0-9a-z])urn:|{ESCAPED_URN}"
 _ADDRESS = "(?i)^https?://[a-z0-9]"
-_TELLING_ADDRESS = r"(?i)^https?://(?:[a-z]+\.)?(?:doi|issn|isni|gleif)\.org"
+_TELLING_ADDRESS = f"(?i)^https?://{TELLING_HOSTS}"
 
-_is_right, _digit_of = inner(is_right), inner(calc_check_digit)
+_write_isbn = inner(write_isbn)
 Codes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
 
@@ -47,12 +47,13 @@ class Texts(NamedTuple):
 
 
 def as_texts(values: pa.StringArray, scheme: str) -> Texts:
-    """The texts of own identifiers of a kind, in ASCII and without white space around them; see `as_text`."""
+    """The texts of own identifiers of a kind; see `as_text`."""
     kind = kind_of(scheme)
     if kind == "isbn":
         texts, codes = _urns_of_isbn(values)
     else:
         texts, codes = values, _told(values, kind)
+    codes[~flags_of(pc.string_is_ascii(values))] = _ALONE
     alone = np.flatnonzero(codes == _ALONE)
     read = [as_text(Own(text, scheme)) for text in values.take(number_array(alone)).to_pylist()]
     is_read = np.array([text is not None for text in read], np.bool_)
@@ -117,41 +118,3 @@ def _end_of_isbn(octets: Octets, start: int, end: int) -> int:
                 return end
         return at
     return end
-
-
-@inner
-def _write_isbn(octets: Octets, start: int, end: int, out: Octets, at: int) -> int:
-    """Write an ISBN as thirteen digits; its code."""
-    count, is_parted = 0, True
-    for place in range(start, end):
-        octet = octets[place]
-        if octet == _HYPHEN:
-            if is_parted:
-                return _ALONE
-            is_parted = True
-            continue
-        is_x = place == end - 1 and (octet == _LETTER_X or octet == _SMALL_X)
-        if not (_DIGIT_0 <= octet <= _DIGIT_9 or is_x):
-            return _ALONE
-        is_parted, count = False, count + 1
-    if is_parted or not (count == 10 or count == 13):
-        return _ALONE
-    to = at
-    if count == 10:
-        out[at], out[at + 1], out[at + 2] = _DIGIT_9, _DIGIT_7, _DIGIT_8
-        to += 3
-    elif octets[start] != _DIGIT_9 or octets[start + 1] != _DIGIT_7 or octets[start + 2] < _DIGIT_8:
-        return _ALONE
-    for place in range(start, end):
-        if octets[place] != _HYPHEN:
-            out[to] = octets[place]
-            to += 1
-    if octets[end - 1] > _DIGIT_9 and count == 13:
-        return _NOTHING
-    if not _is_right(octets, start, end):
-        return _NOTHING
-    out[at + 12] = _digit_of(out, at)
-    is_filler = out[at + 2] == _DIGIT_8  # 9999999999 fills a field
-    for place in range(at + 4, at + 12):
-        is_filler &= out[place] == out[at + 3]
-    return _NOTHING if is_filler else _URN

@@ -14,7 +14,8 @@ import regex
 
 from urnscan.records.fields import Own
 from urnscan.urn import namespaces
-from urnscan.urn.numbers import isbn, issn
+from urnscan.urn.numbers import issn
+from urnscan.urn.numbers.isbn import RIGHT, is_right, write_isbn
 
 _ALSO = ("uuid", "isni", "isan", "lei", "oid", "eidr")  # namespaces whose identifiers need no more than their `to_urn`
 # Kinds of identifiers, and the names of each in records, in small letters and digits alone. An identifier with another
@@ -53,7 +54,9 @@ _TYPESET = str.maketrans(
     | {0xFF38: "X", 0xFF58: "x"}
 )
 
-_URN = regex.compile(r"(?i)(?<![0-9a-z])urn:|urn%(?:25)*+3a")
+ESCAPED_URN = "urn%(?:25)*3a"
+"""Pattern of the beginning of a URN in an address."""
+_URN = regex.compile(rf"(?i)(?<![0-9a-z])urn:|{ESCAPED_URN}")
 
 _QUALIFIER = r"(?:\s*+(?:\([^()]*+\)|\[[^\[\]]*+\]))"  # (pbk.)
 # Words in brackets belong to the text before them. White space behind is passed once, not from each line end.
@@ -124,7 +127,6 @@ _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 # The nil and the max UUID (RFC 9562, sections 5.9 and 5.10).
 _NOBODYS = frozenset(f"urn:uuid:{digit * 8}-{f'{digit * 4}-' * 3}{digit * 12}" for digit in "0f")
 
-_PLAIN_ISBN = re.compile(r"((?:97[89]-?)?(?:[0-9]-?){9}[0-9Xx])(?: (\([^()\[\];,|/\n]{0,99}\)))?")  # and its qualifier
 _PLAIN_DOI = re.compile(
     r"(?:https?://(?:dx\.)?doi\.org/)?(10\.[0-9]{4,9}/[A-Za-z0-9](?:[A-Za-z0-9._()-]{0,199}[A-Za-z0-9])?)"
 )
@@ -150,7 +152,9 @@ _TELLING = regex.compile(
     )
 )
 # An address at none of these hosts tells nothing. Most addresses are so, and this pattern is faster.
-_OTHER_ADDRESS = re.compile(r"(?i)https?://(?!(?:[a-z]+\.)?(?:doi|issn|isni|gleif)\.org)[a-z0-9]")
+TELLING_HOSTS = r"(?:[a-z]+\.)?(?:doi|issn|isni|gleif)\.org"
+"""Pattern of hosts at which addresses tell the kind of an identifier."""
+_OTHER_ADDRESS = re.compile(rf"(?i)https?://(?!{TELLING_HOSTS})[a-z0-9]")
 
 
 def as_text(own: Own) -> str | None:
@@ -166,18 +170,9 @@ def as_text(own: Own) -> str | None:
     if own.is_key:
         return None
     text = own.text
-    is_isbn = kind_of(own.scheme) == "isbn"
-    if is_isbn and (match := _PLAIN_ISBN.fullmatch(text)) and match[2] is None:  # as mostly
-        return _urn_of_isbn(match[1].replace("-", "").upper())
     if "urn" in text.lower() and _URN.search(text):
         return text
     kind, plain = _taken(own)
-    if kind == OTHER:
-        return None
-    if is_isbn and (match := _PLAIN_ISBN.fullmatch(plain)):
-        isbn, qualifier = match.groups()
-        is_right = qualifier is None or not counts_out(qualifier, "isbn")
-        return _urn_of_isbn(isbn.replace("-", "").upper()) if is_right else None
     if kind == "doi":
         plain = text.strip()  # a DOI keeps its hyphens
         if match := _PLAIN_DOI.fullmatch(plain):  # as mostly
@@ -274,17 +269,11 @@ def counts_out(qualifier: str, nid: str) -> bool:
 
 
 def _urn_of_isbn(number: str) -> str | None:
-    """The URN of an ISBN, faster than by `namespaces.isbn.to_urn`; also that of the ISSN in a bar code."""
-    if len(number) == 10:
-        if not isbn.is_right(number.encode(), 0, 10):
-            return None
-        number = isbn.to_isbn_13(number)
-    elif number[12:] == "X" or not isbn.is_right_isbn_13(number):
-        return None
-    if serial := issn.of_bar_code(number):
-        return _urn_of_issn(serial)
-    # 9999999999 fills a field.
-    return None if number[3:12] == number[3] * 9 and number.startswith("978") else f"urn:isbn:{number}"
+    """The URN of an ISBN without hyphens, faster than by `namespaces.isbn.to_urn`; also that of the ISSN in a bar code."""
+    if len(number) == 13 and (serial := issn.of_bar_code(number)):
+        return _urn_of_issn(serial) if number[12:] != "X" and is_right(number.encode(), 0, 13) else None
+    digits = bytearray(13)
+    return f"urn:isbn:{digits.decode()}" if write_isbn(number.encode(), 0, len(number), digits, 0) == RIGHT else None
 
 
 def _urn_of_issn(number: str) -> str | None:

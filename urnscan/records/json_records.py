@@ -13,9 +13,11 @@ from urnscan.framing.json_layout import are_lines
 from urnscan.framing.json_values import DECODER, ValueLines, Values
 from urnscan.framing.lines import Damaged
 from urnscan.records.description import pack
+from urnscan.records.fields import Own
 from urnscan.records.marc_fields import MarcFields, Parted
 from urnscan.records.named_values import RANKS, Pairs, identifier, own_identifiers, statements
-from urnscan.records.record import Cut, Record, RecordReader, decoded, whole
+from urnscan.records.record import Cut, Record, RecordReader
+from urnscan.records.text import decoded, whole
 
 # Names of arrays of records: JSON-LD, Crossref, DataCite, OpenAlex, Solr, Elasticsearch, OData, GeoJSON.
 _RECORDS = frozenset(
@@ -68,20 +70,20 @@ class JsonArrayRecords(RecordReader):
         """Read a value."""
         offset, octets, value = cut
         pairs = value if isinstance(value, tuple) else ()
-        marc = _marc(pairs)
-        name = (marc and marc.number) or identifier(pairs)
-        if marc:
-            description = pack(marc.family, marc.statements(self.described_fields(marc.family)))
-            own = tuple(marc.own(self.own_fields(marc.family)))
+        own: tuple[Own, ...] = ()
+        description, marc = b"", None
+        if fields := _marc(pairs):
+            marc = fields.octets(self.marc.tags)
         else:
             description = pack(self.described_by, statements(pairs, self.described))
             own = () if self.fields is None else tuple(own_identifiers(pairs, self.fields))
+        name = (fields and fields.number) or identifier(pairs)
         if not self.has_texts:
-            return Record(offset, octets, name, own=own, description=description)
+            return Record(offset, octets, name, (), own, description, marc)
         text = octets
         if b"\\" in text:  # halves of surrogate pairs, which JSON can escape, stay escapes
             text = "\0".join(_strings(value)).encode("utf-8", "backslashreplace")
-        return Record(offset, octets, name, (text,), own, description)
+        return Record(offset, octets, name, (text,), own, description, marc)
 
 
 class JsonLineRecords(JsonArrayRecords):

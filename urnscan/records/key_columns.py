@@ -1,4 +1,4 @@
-"""Keys of many records, read in columns: `keys.KeyReader` for the records of a run.
+"""Keys of many records, read in columns.
 
 The patterns of keys.toml run over whole columns, in RE2. A value with which RE2 cannot deal alone is read by itself: one that
 is not in ASCII, may be a list, is long, or fits a pattern that looks ahead.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.arrays.arrow import bits, flag_array, flags_of, number_array, numbers, text_array
+from urnscan.arrays.ascii import WHITE
 from urnscan.arrays.octets import Integers
+from urnscan.records.columns import Columns, Texts
 from urnscan.records.fields import with_source
 from urnscan.records.keys import (
     ACCESSION,
@@ -25,23 +28,24 @@ from urnscan.records.keys import (
     FILLERS,
     IN_LIST,
     INSTITUTION,
-    LAST,
     LONGEST,
     MOST_SCHEMES,
+    OCTETS,
     PLAIN_ADDRESS,
     KeyReader,
     Spelling,
     Spellings,
     url,
 )
-from urnscan.records.record import Columns, Ordered
 
-_WHITE = r"\s\x0b\x1c-\x1f"  # white space in ASCII to Python; `\s` alone is less to RE2
+_WHITE = "".join(f"\\x{octet:02x}" for octet in WHITE)  # `\s` alone is less to RE2
 _FILLER = f"(?i)^(?:[0-]*|{'|'.join(map(re.escape, sorted(FILLERS)))})$"
 _UNTRIMMED = f"^[{_WHITE}]|[{_WHITE}]$"
 _NULL = text_array([None])[0]
 _NAME = re.compile(r"\(\?P<g[0-9]+>")
 _MANY = 40  # times
+_LAST = (1 << 63) - 1  # order of keys that stand behind all others of their record
+_DIGEST = 12  # octets: of 10^9 records two different ones have the same by a chance of 1 to 10^10
 _FEW = 500  # values below this number are read one by one: to make the patterns of RE2 takes longer
 _TOKEN = re.compile(
     r"\\s|\\.|\[(?:\\.|[^\[\]\\])+\]|\(\?[=!]|\(\??|\)|(?<=[*+?}])\+|\{(?P<least>\d+),(?P<most>\d{2,})\}", re.DOTALL
@@ -192,58 +196,65 @@ class SpellingColumns:
 
 
 class KeyColumns:
-    """Reads the keys of the records of a run, but those of `KeyReader.of_octets`."""
+    """Reads the keys of many records."""
 
     def __init__(self, reader: KeyReader) -> None:
-        self.reader = reader
+        self._reader = reader
+        self.has_octets = reader.has_octets
+        """Whether the octets of a record are a key; `read` does not give it."""
         self._of = functools.lru_cache(MOST_SCHEMES)(SpellingColumns)
 
-    def read(self, columns: Columns) -> Iterator[Ordered]:
+    def read(self, columns: Columns) -> Iterator[Texts]:
         """The keys of the records, each as often as an identifier gives it; those of a record in their order."""
         count = len(columns.identifiers)
-        names = columns.identifiers if self.reader.named else pa.nulls(count, pa.string())
+        names = columns.identifiers if self._reader.named else pa.nulls(count, pa.string())
         sources = {scheme: pa.nulls(count, pa.string()) for scheme in (INSTITUTION, AGENCY)}
         for scheme, own in columns.by_scheme().items():
             if scheme in sources:
                 sources[scheme] = _first(own, count)
-            elif (spellings := self.reader.of_scheme(scheme)) is not None:
+            elif (spellings := self._reader.of_scheme(scheme)) is not None:
                 index, keys = self._of(spellings).read(own.texts)
-                yield Ordered(own.record[index], own.order[index], keys)
+                yield Texts(own.record[index], own.order[index], keys)
             if scheme == ACCESSION:
                 is_other = ~flags_of(pc.equal(names.take(number_array(own.record)), own.texts).fill_null(False))
                 names = _but(names, own.record[is_other])
         yield from self._of_names(names, *sources.values())
 
+    def of_octets(self, records: Sequence[bytes]) -> Texts:
+        """The key of each record by its octets, without white space around them."""
+        digests = (blake2b(octets.strip(), digest_size=_DIGEST).hexdigest() for octets in records)
+        return _behind(np.arange(len(records)), text_array([f"{OCTETS}:{digest}" for digest in digests]))
+
     def _of_names(
         self, names: pa.StringArray, institutions: pa.StringArray, agencies: pa.StringArray
-    ) -> Iterator[Ordered]:
-        """The keys of the names of records, like `KeyReader.of_number`."""
+    ) -> Iterator[Texts]:
+        """The keys of the names of records (MARC 001). A name is that of the institution that the record says, else of the agency."""
         has_name, has_institution, has_agency = (flags_of(each.is_valid()) for each in (names, institutions, agencies))
         found = self._in(_with_sources(names, institutions), np.flatnonzero(has_name), "control")
         yield found
         is_left = has_name & ~has_institution & has_agency
         is_left[found.record] = False
         yield self._in(_with_sources(names, agencies), np.flatnonzero(is_left), "agency")
-        if self.reader.has_local:
+        if self._reader.has_local:
             row = np.flatnonzero(has_name & ~has_institution)
-            keys = pc.binary_join_element_wise(f"local:{self.reader.dump}", names.take(number_array(row)), ":")
+            keys = pc.binary_join_element_wise(f"local:{self._reader.dump}", names.take(number_array(row)), ":")
             yield _behind(row, keys)
 
-    def _in(self, texts: pa.StringArray, row: Integers, scheme: str) -> Ordered:
+    def _in(self, texts: pa.StringArray, row: Integers, scheme: str) -> Texts:
         """The keys in texts of some records."""
-        spellings = self.reader.of_scheme(scheme)
+        spellings = self._reader.of_scheme(scheme)
         if spellings is None:
             return _behind(row[:0], texts[:0])
         index, keys = self._of(spellings).read(texts.take(number_array(row)))
         return _behind(row[index], keys)
 
 
-def _behind(row: Integers, keys: pa.StringArray) -> Ordered:
+def _behind(row: Integers, keys: pa.StringArray) -> Texts:
     """Keys that stand behind all others of their records."""
-    return Ordered(row, np.full(len(row), LAST), keys)
+    return Texts(row, np.full(len(row), _LAST), keys)
 
 
-def _first(own: Ordered, count: int) -> pa.StringArray:
+def _first(own: Texts, count: int) -> pa.StringArray:
     """The first text of each of `count` records that is not empty; null for none."""
     some = np.flatnonzero(flags_of(pc.not_equal(own.texts, "")))
     records, index = np.unique(own.record[some], return_index=True)

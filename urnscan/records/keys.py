@@ -6,25 +6,17 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-import numpy as np
-import pyarrow as pa
-
-from urnscan.arrays.arrow import string_array
-from urnscan.records.fields import Own, read_data, with_source
+from urnscan.records.fields import Own, read_data
 from urnscan.records.identifiers import names_other
-from urnscan.records.record import Record, Run, whole
 
 URN = "urn"
 """The kind of key that every record may have without fields: a URN."""
-LAST = (1 << 63) - 1
-"""The order of keys that stand behind all others of their record."""
 INSTITUTION, AGENCY, ACCESSION = "institution", "firstagency", "accession"
 """Kinds of identifiers: whose number the name of a record is, who made the record first, and a name with its database."""
 _ANY = "*"
@@ -34,8 +26,8 @@ FILLERS = frozenset(("none", "null", "unknown", "n/a", "na", "nan"))
 _LONGEST_FILLER = max(map(len, FILLERS))
 PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")  # host and path alone
 MOST_SCHEMES = 1 << 10  # kinds of identifiers that are kept in mind: a dump may name any
-_OCTETS = "octets:"
-_DIGEST = 12  # octets: of 10^9 records two different ones have the same by a chance of 1 to 10^10
+OCTETS = "octets"
+"""The key of a record by all of its octets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,69 +161,20 @@ class KeyReader:
         self._names = frozenset(key.name for key in keys().values() if key.kind in wanted)
         self.has_local = "local" in self._names
         """Whether the name of a record without an institution is a key."""
+        self.has_octets = OCTETS in self._names
+        """Whether the octets of a record are a key."""
         self.of_scheme = functools.lru_cache(MOST_SCHEMES)(self._read_scheme)
         """Gives the ways to write identifiers of a kind; None if they give no keys."""
 
-    def of_record(self, record: Record) -> list[str]:
-        """The keys of a record, each once."""
-        found: list[str] = []
-        institution = agency = ""
-        name = record.identifier if self.named else None
-        for text, scheme, _ in record.own:
-            if scheme == INSTITUTION:
-                institution = institution or text
-            elif scheme == AGENCY:
-                agency = agency or text
-            else:
-                found += self._in_text(text, scheme)
-                if scheme == ACCESSION and text != name:  # with its database: it is the name of RIS
-                    name = None
-        if name:
-            found += self.of_number(name, institution, agency)
-        if "octets" in self._names:
-            found.append(_OCTETS + _digest(record.octets.strip()).hex())
-        return list(dict.fromkeys(found))
-
-    def of_octets(self, run: Run) -> pa.StringArray | None:
-        """The key of each record of a run by its octets, which have no white space around them; None if these are not wanted."""
-        if "octets" not in self._names:
-            return None
-        octets = memoryview(run.octets)
-        places = zip(run.starts.tolist(), run.ends.tolist(), strict=True)
-        blake2b = hashlib.blake2b
-        digests = [blake2b(octets[start:end], digest_size=_DIGEST).digest() for start, end in places]
-        written = np.empty((len(run.ends), len(_OCTETS) + 2 * _DIGEST), np.uint8)
-        written[:, : len(_OCTETS)] = np.frombuffer(_OCTETS.encode(), np.uint8)
-        written[:, len(_OCTETS) :] = np.frombuffer(b"".join(digests).hex().encode(), np.uint8).reshape(-1, 2 * _DIGEST)
-        return string_array(written.ravel(), np.arange(0, written.size + 1, written.shape[1], dtype=np.int32))
-
     def of_own(self, own: Own) -> Sequence[str]:
         """The keys in an own identifier."""
-        return self._in_text(own.text, own.scheme)
-
-    def _in_text(self, text: str, scheme: str) -> Sequence[str]:
-        """The keys in an identifier of a kind."""
-        spellings = self.of_scheme(scheme)
-        return () if spellings is None else spellings.read(text)
-
-    def of_number(self, number: str, institution: str, agency: str) -> list[str]:
-        """The keys of a control number (MARC 001)."""
-        number = whole(number)
-        found = [*self._in_text(with_source(number, institution), "control")]
-        if agency and not institution and not found:
-            found += self._in_text(with_source(number, agency), "agency")
-        if self.has_local and not institution:
-            found.append(f"local:{self.dump}:{number}")
-        return found
+        spellings = self.of_scheme(own.scheme)
+        return () if spellings is None else spellings.read(own.text)
 
     def _read_scheme(self, scheme: str) -> Spellings | None:
         """The ways to write identifiers of a kind; None if they give no keys."""
         rows = [row for row in _rows(scheme) if row.key in self._names]
         return Spellings(rows) if rows else None
-
-
-def _digest(octets: bytes | memoryview) -> bytes:
-    return hashlib.blake2b(octets, digest_size=_DIGEST).digest()
 
 
 def _lccn(number: str) -> str | None:

@@ -24,20 +24,26 @@ end of the dump. White space, NUL and SUB (the end of DOS files) between records
 
 from __future__ import annotations
 
+import itertools
 import re
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
+import pyarrow as pa
 
+from urnscan.arrays.arrow import string_array
+from urnscan.arrays.octets import Integers
+from urnscan.arrays.strings import cut as cut_out
 from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
-from urnscan.records.marc_columns import marc_columns
-from urnscan.records.marc_fields import MarcFields, Parted, family
-from urnscan.records.marc_octets import MarcOctets, decoder, parted
-from urnscan.records.marc_runs import LEADER, Fields, find_fields, find_whole
-from urnscan.records.record import Columns, Cut, Record, Run, RunReader, decoded
+from urnscan.records.marc_fields import MarcFields, MarcOctets, Parted
+from urnscan.records.marc_octets import decoder
+from urnscan.records.marc_runs import LEADER, NO_NUMBER, Fields, fields_of, find_whole
+from urnscan.records.marc_values import FAMILIES, is_unimarc
+from urnscan.records.record import Cut, Record, Run, RunReader
+from urnscan.records.text import decoded
 
 _LEADER = re.compile(rb"[0-9]{5}[^\x1d\x1e]{7}[0-9]{5}[^\x1d\x1e]{7}")
 _PRINTABLE_LEADER = re.compile(rb"[0-9]{5}[ -~]{7}[0-9]{5}[ -~]{7}")
@@ -78,8 +84,6 @@ class MarcRecords(RunReader):
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
-        self._columns = marc_columns(own=own, described=described, keys=keys)
-        self._tables = self._columns.tables
         self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
 
     def found(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
@@ -103,7 +107,7 @@ class MarcRecords(RunReader):
                 else:
                     yield Cut(offset + start, record)
 
-    def _whole(self, buffer: Buffer) -> Iterator[Run | Cut]:
+    def _whole(self, buffer: Buffer) -> Iterator[Run]:
         """Find the records without faults up to the next one that has a fault."""
         starts, ends = self._places
         while buffer.has(1):
@@ -115,40 +119,30 @@ class MarcRecords(RunReader):
             first, end = int(starts[0]), int(ends[count - 1])
             run = Run(buffer.offset + first - at, octets[first:end], starts[:count] - first, ends[:count] - first)
             buffer.at = end
-            if count < self.few:
-                yield from run.cuts()
-            else:
-                yield run
+            yield run
 
-    def columns(self, run: Run) -> Columns:
-        """Read the records of a run together."""
-        octets, tables = np.frombuffer(run.octets, np.uint8), self._columns.compiled
-        fields = Fields.of(len(run.ends), len(octets), tables)
-        return self._columns.of_fields(octets, fields, find_fields(octets, run.starts, run.ends, tables, fields))
+    def fields_of(self, run: Run) -> Fields:
+        """The fields of the records of a run in columns, but those of records with faults."""
+        return fields_of(run.octets, run.starts, run.ends)
+
+    def texts_of(self, run: Run, which: Integers) -> pa.BinaryArray:
+        """Octets of some records of a run."""
+        places = (each[which].astype(np.int32) for each in (run.starts, run.ends))
+        return string_array(*cut_out(np.frombuffer(run.octets, np.uint8), *places)).view(pa.binary())
 
     def record(self, cut: Cut) -> Record:
         """Read a record."""
         octets = cut.octets
-        base = octets.find(b"\x1e") + 1
-        tags, fields = _fields(octets, base)
-        by_tag = _first_of_tags(tags, fields)
-        name = family(b"200" in by_tag, b"245" in by_tag, lambda: _general(by_tag))
-        wanted = self._tables.wanted[name]
-        held = [each for each in zip(tags, fields, strict=True) if each[0] in wanted]
-        own, description = self._tables.read(MarcOctets(name, octets[:LEADER], len(tags), held), len(octets))
-        identifier = decoded(by_tag.get(b"001", b"")).strip() or None
-        return Record(cut.offset, octets, identifier, (octets,) if self.has_texts else (), own, description)
-
-
-def _first_of_tags(tags: Sequence[bytes], fields: Sequence[bytes]) -> dict[bytes, bytes]:
-    """The first field of each tag."""
-    return dict(zip(reversed(tags), reversed(fields), strict=True))
-
-
-def _general(fields: Mapping[bytes, bytes]) -> str:
-    """The first 100 $a; empty if there is none."""
-    _, subfields = parted(fields.get(b"100", b""))
-    return next((value for code, value in subfields if code == "a"), "")
+        tags, fields = _fields(octets, octets.find(b"\x1e") + 1)
+        numbers = (decoded(field).strip() for tag, field in zip(tags, fields, strict=True) if tag == b"001")
+        held, most = [], len(octets)  # a directory that leads to the same field again and again gives more
+        for tag, field in zip(tags, fields, strict=True):
+            if decoded(tag) in self.marc.tags and (most := most - len(field)) >= 0:
+                held.append((int(tag), field.replace(b"\x1e", b" ")))  # a wrong entry leads over several
+        marc = MarcOctets(octets[:LEADER], len(tags), held)
+        return Record(
+            cut.offset, octets, next(filter(None, numbers), None), (octets,) if self.has_texts else (), marc=marc
+        )
 
 
 def _fields_match(octets: bytes, base: int) -> bool:
@@ -187,7 +181,9 @@ def show_marc(octets: bytes) -> str:
         return decoded(octets)
     base = octets.find(b"\x1e") + 1
     tags, values = _fields(octets, base)
-    name = family(b"200" in tags, b"245" in tags, lambda: _general(_first_of_tags(tags, values)))
+    numbers = [int(tag) if tag.isdigit() else NO_NUMBER for tag in tags]
+    ends = [*itertools.accumulate(map(len, values), initial=0)]
+    name = FAMILIES[is_unimarc(b"".join(values), numbers, ends, ends[1:], 0, len(numbers))]
     read = decoder(name, octets[:24], values)
 
     def said(field: bytes) -> Parted:

@@ -1,13 +1,14 @@
-"""Records of MARC read many at a time: compiled code finds their fields and own identifiers, which become columns.
+"""Records of MARC in columns: own identifiers, control numbers and packed descriptions, by the tables of one reader.
 
-`marc_octets` reads by itself any field of which this is not certain, and the readers any such record.
+Compiled code reads the fields (`marc_values`); Python reads own identifiers in those of which that is not certain.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,52 +16,89 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from urnscan.arrays.arrow import flag_array, number_array, numbers, octet_strings, string_array, text_array
-from urnscan.arrays.octets import Octets
+from urnscan.arrays.jit import read_only
+from urnscan.arrays.octets import Integers, Octets
 from urnscan.arrays.strings import Offsets, cut
-from urnscan.records.fields import Own, OwnField
-from urnscan.records.marc_fields import FAMILIES
-from urnscan.records.marc_octets import OctetTables
-from urnscan.records.marc_runs import ALONE, NONE, Fields, Tables, Values, find_values
-from urnscan.records.record import Columns, RecordReader, decoded
-from urnscan.records.record import Values as OwnValues
+from urnscan.records.columns import Texts
+from urnscan.records.description import described_fields
+from urnscan.records.fields import Own, OwnField, admitting, of_subfields, of_value, own_fields
+from urnscan.records.marc_fields import MarcOctets
+from urnscan.records.marc_octets import parted
+from urnscan.records.marc_runs import Fields
+from urnscan.records.marc_values import CONTROL, FAMILIES, NONE, PACKED, TAGS, Tables, Values, find_values
+from urnscan.records.text import decoded
 
-_LEAST_VALUE = 3  # octets of a value in a field, with delimiter and code
-_BLANKS = range(28, 32)  # white space to Python, and not to Arrow
-_TAGS = [b"%03d" % tag for tag in range(1000)]
+_TAGS = 1000
+
+
+class MarcRead(NamedTuple):
+    """Columns of records of MARC."""
+
+    identifiers: pa.StringArray
+    own: Sequence[Texts]
+    descriptions: pa.BinaryArray
 
 
 class MarcColumns:
-    """Makes columns of the fields of records, by the tables of one reader."""
+    """Makes columns of the fields of records, by the tables of both families."""
 
-    def __init__(self, tables: OctetTables) -> None:
-        self.tables = tables
-        self.compiled: Tables
-        """The tables for compiled code."""
-        self.compiled, self._rows = tables.compiled()
-        self._most = max(int(self.compiled.rows.max()), 1)
+    def __init__(self, *, own: bool, described: bool, keys: bool) -> None:
+        """See `RecordReader`."""
+        self._owned = [own_fields(name, urns=own, keys=keys) for name in FAMILIES]
+        self._describing = [described_fields(name) if described else {} for name in FAMILIES]
+        self._is_described = described
+        named = {name for table in (*self._owned, *self._describing) for name in table if name.isdigit()}
+        self.tags = frozenset({*named, *(f"{tag:03}" for tag in TAGS)})
+        """Tags of the fields that are read."""
+        self._tables, self._rows = self._compiled()
 
-    def of_fields(self, octets: Octets, fields: Fields, count: int) -> Columns:
-        """Columns of records whose `count` fields stand in `octets`."""
-        places = fields.places[:count]
-        most = int((places[:, 1] - places[:, 0]).sum()) // _LEAST_VALUE + count
-        out = Values(
-            np.empty(most * self._most, np.int32),
-            np.empty(most * self._most, np.int16),
-            np.empty((most * self._most, 6), np.int32),
-            np.empty(count, np.bool_),
+    def _compiled(self) -> tuple[Tables, Sequence[OwnField]]:
+        """The tables for compiled code, and the rows by their numbers in it."""
+        shape = (len(FAMILIES), _TAGS)
+        given, packed = (np.zeros(shape, np.bool_) for _ in range(2))
+        first_row, counts = (np.zeros(shape, np.int16) for _ in range(2))
+        rows: list[OwnField] = []
+        for number, owned in enumerate(self._owned):
+            packed[number, [int(tag) for tag in self._describing[number] if tag.isdigit()]] = True
+            for tag, of_tag in owned.items():
+                place = number, int(tag)
+                given[place], first_row[place], counts[place] = True, len(rows), len(of_tag)
+                rows += of_tag
+        first, second = (np.frombuffer(b"%b\x1e%b" % (PACKED, name.encode()), np.uint8) for name in FAMILIES)
+        tables = Tables(
+            given,
+            packed,
+            (first, second),
+            first_row,
+            counts,
+            is_alone=np.array(
+                [bool(row.schemes or row.unless or row.unless_all or row.once) for row in rows], np.bool_
+            ),
+            first=_octets_in([row.first or None for row in rows]),
+            second=_octets_in([row.second or None for row in rows]),
+            parts=_octets_in([row.parts for row in rows]),
+            qualifier=_codes([row.qualifier for row in rows]),
+            scheme_in=_codes([row.scheme_in for row in rows]),
+            source_in=_codes([row.source_in for row in rows]),
         )
-        values = find_values(octets, fields, self.compiled, out)
-        records = np.repeat(np.arange(len(fields.ends)), np.diff(fields.ends, prepend=0))  # of each field
-        ends = fields.packed_ends if self.tables.is_described else np.zeros_like(fields.packed_ends)
-        return Columns(
-            identifiers=_identifiers(octets, fields.numbers),
-            values=[*self._values(octets, out, values, records)],
-            others=[*self._others(octets, fields, np.flatnonzero(out.is_alone), records)],
-            descriptions=string_array(fields.packed[: ends[-1]], ends).view(pa.binary()),
-            alone=fields.families == ALONE,
+        return tables, rows
+
+    def read(self, fields: Fields, records: Integers) -> MarcRead:
+        """Read the fields of records. `records`: the numbers that own identifiers get."""
+        octets = read_only(fields.octets)
+        fields = fields._replace(octets=octets)
+        out = Values.room(fields, self._tables)
+        count = find_values(fields, self._tables, out)
+        record_of = np.repeat(records, np.diff(fields.ends, prepend=0))  # of each field
+        ends = out.packed_ends if self._is_described else np.zeros_like(out.packed_ends)
+        others = Texts.of_own(self._others(fields, out.families, np.flatnonzero(out.is_alone), record_of))
+        return MarcRead(
+            _identifiers(octets, out.numbers),
+            [*self._values(octets, out, count, record_of), *others],
+            string_array(out.packed[: ends[-1]], ends).view(pa.binary()),
         )
 
-    def _values(self, octets: Octets, out: Values, count: int, records: npt.NDArray[np.int64]) -> Iterator[OwnValues]:
+    def _values(self, octets: Octets, out: Values, count: int, records: Integers) -> Iterator[Texts]:
         """Own identifiers by row and scheme."""
         by_row = np.argsort(out.row[:count], kind="stable")
         places = out.places[by_row]
@@ -72,27 +110,62 @@ class MarcColumns:
             mine = _with_sources(texts[some], of_row, sources[some], places[some, 4] != NONE)
             for scheme, which in _by_scheme(of_row, schemes[some], places[some, 2] != NONE):
                 order = field[some][which]
-                yield OwnValues(
-                    mine.take(number_array(which)), scheme, of_row.is_key, records[order], order.astype(np.int64)
-                )
+                named = mine.take(number_array(which))
+                yield Texts(records[order], order.astype(np.int64), named, scheme, of_row.is_key)
 
     def _others(
-        self, octets: Octets, fields: Fields, which: npt.NDArray[np.int64], records: npt.NDArray[np.int64]
+        self, fields: Fields, families: npt.NDArray[np.int16], which: Integers, records: Integers
     ) -> Iterator[tuple[int, int, Own]]:
-        """Own identifiers in fields that are read by themselves."""
-        held = zip(
-            *(each.tolist() for each in (which, records[which], fields.tags[which], fields.places[which])), strict=True
-        )
-        for field, record, tag, (start, end) in held:
-            family = FAMILIES[fields.families[record]]
-            for own in self.tables.own(family, [(_TAGS[tag], octets[start:end].tobytes())]):
-                yield record, field, own
+        """Own identifiers in fields that Python reads."""
+        family = np.repeat(families, np.diff(fields.ends, prepend=0))
+        columns = (which, records[which], family[which], fields.tags[which], fields.starts[which], fields.stops[which])
+        for order, record, number, tag, start, stop in zip(*(each.tolist() for each in columns), strict=True):
+            rows = self._owned[number][f"{tag:03}"]
+            first, subfields = parted(fields.octets[start:stop].tobytes())
+            if tag < CONTROL:
+                found = [*of_value(first.strip(), rows)]
+            else:
+                found = of_subfields(subfields, admitting(rows, first[0], first[1]))
+            for own in found:
+                yield record, order, own
 
 
 @functools.cache
 def marc_columns(*, own: bool, described: bool, keys: bool) -> MarcColumns:
     """The one object that makes columns for all readers with these options."""
-    return MarcColumns(OctetTables(RecordReader(own=own, described=described, keys=keys)))
+    return MarcColumns(own=own, described=described, keys=keys)
+
+
+def in_columns(records: Sequence[MarcOctets]) -> Fields:
+    """The fields of records that Python has taken apart."""
+    count = sum(len(record.fields) for record in records)
+    out = Fields.room(np.empty(0, np.uint8), len(records), count)
+    parts: list[bytes] = []
+    at = row = 0
+    for number, (leader, total, fields) in enumerate(records):
+        parts.append(leader)
+        out.leaders[number], out.totals[number] = (at, at + len(leader)), total
+        at += len(leader)
+        for tag, field in fields:
+            parts.append(field)
+            out.tags[row], out.starts[row], out.stops[row] = tag, at, at + len(field)
+            at += len(field)
+            row += 1
+        out.ends[number] = row
+    return out._replace(octets=np.frombuffer(b"".join(parts), np.uint8))
+
+
+def _octets_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:
+    """For each row a flag for each octet: whether it is allowed. None allows all."""
+    flags = np.zeros((len(allowed), 256), np.bool_)
+    for row, characters in enumerate(allowed):
+        flags[row, slice(None) if characters is None else [*characters.encode()]] = True
+    return flags
+
+
+def _codes(codes: Sequence[str]) -> npt.NDArray[np.int16]:
+    """The octet of each code of a subfield; NONE for none."""
+    return np.array([ord(code) if code else NONE for code in codes], np.int16)
 
 
 def _cut(octets: Octets, places: Offsets) -> pa.StringArray:
@@ -100,12 +173,10 @@ def _cut(octets: Octets, places: Offsets) -> pa.StringArray:
 
 
 def _identifiers(octets: Octets, places: Offsets) -> pa.StringArray:
-    """Names of records, from their control numbers."""
+    """Names of records, from their control numbers, which have no white space of ASCII around them."""
     names = _cut(octets, places)
-    held, _ = octet_strings(names)
-    if not np.any((held >= 128) | np.isin(held, _BLANKS)):
-        trimmed = pc.ascii_trim_whitespace(names)
-        return pc.if_else(pc.equal(trimmed, text_array([""])[0]), text_array([None])[0], trimmed)
+    if not np.any(octet_strings(names)[0] >= 128):
+        return pc.if_else(pc.equal(names, text_array([""])[0]), text_array([None])[0], names)
     return text_array([decoded(each).strip() or None for each in names.view(pa.binary()).to_pylist()])
 
 

@@ -11,16 +11,14 @@ this tag already.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
 from urnscan.framing.buffer import Buffer
-from urnscan.records.description import pack
-from urnscan.records.fields import Own
 from urnscan.records.marc_fields import LEADERS, MarcFields, Parted
-from urnscan.records.record import decoded
+from urnscan.records.record import Cut, Record
 from urnscan.records.tagged import Layout, TaggedRecords, begins_with
+from urnscan.records.text import decoded
 
 _TAG = rb"[0-9A-Z]{3}"
 
@@ -52,10 +50,12 @@ class MarcLineRecords(TaggedRecords):
         leaders = [value for tag, value in fields if tag in LEADERS] or [octets[: self.leader]]
         return MarcFields(self._parted(leaders[0])[0], fields, self._parted)
 
-    def _said(self, octets: bytes) -> tuple[Sequence[Own], bytes]:
-        marc = self.fields_of(octets)
-        own = [*marc.own(self.own_fields(marc.family))]
-        return own, pack(marc.family, marc.statements(self.described_fields(marc.family)))
+    def record(self, cut: Cut) -> Record:
+        """Read a record."""
+        offset, octets, _ = cut
+        searched = (self._searched(octets),) if self.has_texts else ()
+        marc = self.fields_of(octets).octets(self.marc.tags)
+        return Record(offset, octets, self._name(octets), searched, marc=marc)
 
     def _searched(self, octets: bytes) -> bytes:
         # A code stands before a URN without white space, and would be a letter of it, but for 1F.

@@ -1,32 +1,28 @@
-"""Records of ISO 2709 without faults, as nearly all are: compiled code finds many of them, their fields and own identifiers.
+"""Records of ISO 2709 without faults, as nearly all are: compiled code finds many of them, and takes them apart into fields.
 
-`marc` reads any other record by itself.
+`marc` takes apart any other record.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from urnscan.arrays.jit import compiled, inlined, inner
-from urnscan.arrays.octets import Integers, Octets, copy, occurrences
+from urnscan.arrays.octets import Integers, Octets, occurrences
 from urnscan.arrays.strings import Offsets
 
 LEADER, ENTRY = 24, 12  # octets of the leader, and of each entry of the directory
-DELIMITER, _FIELD_END, _RECORD_END = 0x1F, 0x1E, 0x1D
-_SPACE, ASCII = 0x20, 0x7F
+_FIELD_END, _RECORD_END = 0x1E, 0x1D
 _BETWEEN = tuple(b" \t\n\v\f\r\0\x1a")  # may stand between records
 _DIGIT_0, _DIGIT_9 = b"09"
-NO_NUMBER = NONE = -1
-ALONE = -1
-"""Family of a record that has to be read by itself."""
+NO_NUMBER = -1
+REFUSED = -1
+"""Number of fields of a record that compiled code does not take apart."""
 TAG = 3  # digits
-_NUMBER, _CONTROL = 1, 10  # the tag of control numbers; those of control fields are less
-_MOST_DIGITS = 8  # of a number of fields, and what parts it from others
-LONGEST_PACKED = 2_000
-"""Octets of a field that are packed."""
 
 Numbers = npt.NDArray[np.int16]
 
@@ -92,251 +88,94 @@ def find_whole(octets: Octets, at: int, starts: Integers, ends: Integers) -> int
     return len(starts)
 
 
-class Tables(NamedTuple):
-    """The fields that are wanted in each of two families, 0 and 1, and the rows of fields.toml and keys.toml for them.
+class Fields(NamedTuple):
+    """The fields of many records of MARC in columns, as they stand in ISO 2709, whatever the records were written in.
 
-    A tag is a number. A row has a flag for each of 256 octets, or an octet; NONE is no octet.
+    A data field has two indicators, and before each subfield a delimiter (1F) and its code: `10␟aInks␟bA handbook`.
     """
 
-    is_given: npt.NDArray[np.bool_]
-    """Tags whose fields are found, by family and tag."""
-    is_packed: npt.NDArray[np.bool_]
-    """Tags whose fields are packed."""
-    names: tuple[Octets, Octets]
-    """The beginnings of packed descriptions."""
-    first_row: Numbers
-    """The first row of each tag, by family and tag."""
-    rows: Numbers
-    """The number of rows of each tag."""
-    is_alone: npt.NDArray[np.bool_]
-    """Rows that have to be applied to each field by itself."""
-    first: npt.NDArray[np.bool_]
-    """The first indicators that each row admits."""
-    second: npt.NDArray[np.bool_]
-    parts: npt.NDArray[np.bool_]
-    """The codes of the subfields that each row asks for."""
-    qualifier: Numbers
-    """The code of the subfield that qualifies the one before it."""
-    scheme_in: Numbers
-    """The code of the subfield that says the kind."""
-    source_in: Numbers
-    """The code of the subfield that says the source."""
-
-
-class Fields(NamedTuple):
-    """The fields of many records: those that are given, and packed descriptions."""
-
-    families: Numbers
-    """The family of each record; ALONE for one that has to be read by itself."""
+    octets: Octets
+    """Leaders and fields, and perhaps other octets."""
+    leaders: Offsets
+    """The beginning and end of the leader of each record."""
+    totals: Offsets
+    """The number of all fields of each record, also of those that are not here; REFUSED for a record without columns."""
     ends: Offsets
-    """The number of fields that are given of each record and of all before it."""
+    """The number of fields of each record and of all before it."""
     tags: Numbers
-    """The tag of each field."""
-    places: Offsets
-    """The beginning and end of each field, without its terminator."""
-    numbers: Offsets
-    """The beginning and end of the control number (001) of each record; the same for none."""
-    packed: Octets
-    """The packed descriptions, end to end."""
-    packed_ends: Offsets
-    """The beginning of the first of them, and the end of each."""
+    """The tag of each field as a number. Fields whose tags have letters are not here."""
+    starts: Offsets
+    """The beginning of each field."""
+    stops: Offsets
+    """The end of each field, without its terminator."""
 
     @classmethod
-    def of(cls, records: int, octets: int, tables: Tables) -> Fields:
-        """Room for the fields of so many records with so many octets."""
-        beginning = max(map(len, tables.names)) + _MOST_DIGITS
+    def room(cls, octets: Octets, records: int, fields: int) -> Fields:
+        """Room for so many records and fields."""
         return cls(
-            np.empty(records, np.int16),
-            np.empty(records, np.int32),
-            np.empty(octets // ENTRY, np.int16),
-            np.empty((octets // ENTRY, 2), np.int32),
+            octets,
             np.zeros((records, 2), np.int32),
-            np.empty(octets + records * beginning, np.uint8),
-            np.zeros(records + 1, np.int32),
+            np.full(records, REFUSED, np.int32),
+            np.zeros(records, np.int32),
+            np.empty(fields, np.int16),
+            *(np.empty(fields, np.int32) for _ in range(2)),
         )
 
+    @classmethod
+    def joined(cls, some: Sequence[Fields]) -> Fields:
+        """The fields of several groups of records as one."""
+        if len(some) == 1:
+            return some[0]
+        first = np.cumsum([0, *(len(each.octets) for each in some)])  # octet of each group
+        count = np.cumsum([0, *(each.total for each in some)])
+        places = [
+            [getattr(each, name)[: each.total] + at for each, at in zip(some, first, strict=False)]
+            for name in ("starts", "stops")
+        ]
+        return cls(
+            np.concatenate([each.octets for each in some]),
+            np.concatenate([each.leaders + at for each, at in zip(some, first, strict=False)]).astype(np.int32),
+            np.concatenate([each.totals for each in some]),
+            np.concatenate([each.ends + at for each, at in zip(some, count, strict=False)]).astype(np.int32),
+            np.concatenate([each.tags[: each.total] for each in some]),
+            *(np.concatenate(each).astype(np.int32) for each in places),
+        )
 
-class Values(NamedTuple):
-    """Own identifiers as they stand in fields, without white space around them."""
-
-    field: Offsets
-    """The number of the field of each."""
-    row: Numbers
-    """The number of its row."""
-    places: Offsets
-    """Its beginning and end, those of the kind that its field says, and those of the source; NONE for none."""
-    is_alone: npt.NDArray[np.bool_]
-    """Fields that have to be read by themselves: the values are not in ASCII, are blank, or have qualifiers."""
-
-
-@inner
-def write(given: Octets, start: int, end: int, out: Octets, at: int) -> int:
-    """Write a part of `given` and a field terminator; the place behind them."""
-    at = copy(given, start, end, out, at)
-    out[at] = _FIELD_END
-    return at + 1
-
-
-@inner
-def write_number(number: int, out: Octets, at: int) -> int:
-    """Write a number in decimal digits, and a field terminator; the place behind them."""
-    size = 10
-    while number >= size:
-        size *= 10
-    while size > 1:
-        size //= 10
-        out[at] = _DIGIT_0 + number // size % 10
-        at += 1
-    out[at] = _FIELD_END
-    return at + 1
-
-
-@inner
-def _family(octets: Octets, start: int, base: int) -> int:
-    """1 for a record with a field 200, 0 with a field 245; ALONE if it has both or none, or its places are in no order."""
-    has_200 = has_245 = False
-    previous = 0
-    for entry in range(start + LEADER, base - 1, ENTRY):
-        tag, place = number_at(octets, entry, TAG), number_at(octets, entry + 7, 5)
-        if place < previous:
-            return ALONE
-        previous = place
-        has_200 |= tag == 200
-        has_245 |= tag == 245
-    return has_200 if has_200 != has_245 else ALONE
+    @property
+    def total(self) -> int:
+        """Number of fields that are here."""
+        return int(self.ends[-1]) if len(self.ends) else 0
 
 
 @compiled
-def find_fields(octets: Octets, starts: Integers, ends: Integers, tables: Tables, out: Fields) -> int:
-    """Find the fields of records, and pack their descriptions; the number of the fields that are given."""
-    row = at = 0
+def take_apart(octets: Octets, starts: Integers, ends: Integers, out: Fields) -> None:
+    """Find the fields of records whose directory gives as many fields as there are, in their order."""
+    row = 0
     for record in range(len(ends)):
-        start, end = starts[record], ends[record]
-        base = _base(octets, start, end) if end - start > LEADER + ENTRY else 0
-        family = _family(octets, start, base) if base else ALONE
-        if family != ALONE:
-            name, place = tables.names[family], base
-            at = write(octets, start, start + LEADER, out.packed, write(name, 0, len(name), out.packed, at))
-            at = write_number((base - start - LEADER) // ENTRY, out.packed, at)
-            for entry in range(start + LEADER, base - 1, ENTRY):
-                first = place
-                while octets[place] != _FIELD_END:
-                    place += 1
-                tag = number_at(octets, entry, TAG)
-                if tables.is_given[family, tag]:
-                    out.tags[row], out.places[row, 0], out.places[row, 1] = tag, first, place
-                    row += 1
-                if tag == _NUMBER and out.numbers[record, 1] == 0:
-                    out.numbers[record, 0], out.numbers[record, 1] = first, place
-                if tables.is_packed[family, tag]:
-                    at = write(octets, entry, entry + TAG, out.packed, at)
-                    at = write(octets, first, min(place, first + LONGEST_PACKED), out.packed, at)
+        start, end, first = starts[record], ends[record], row
+        place = base = _base(octets, start, end) if end - start > LEADER + ENTRY else 0
+        previous = 0
+        for entry in range(start + LEADER, base - 1, ENTRY):
+            given = number_at(octets, entry + 7, 5)
+            if given < previous:
+                base = 0
+                break
+            previous = given
+            out.tags[row], out.starts[row] = number_at(octets, entry, TAG), place
+            while octets[place] != _FIELD_END:
                 place += 1
-            at -= 1  # no terminator at the end
-        out.families[record], out.ends[record], out.packed_ends[record + 1] = family, row, at
-    return row
+            out.stops[row] = place
+            place += 1
+            row += 1
+        if base:
+            out.totals[record], out.leaders[record, 0], out.leaders[record, 1] = row - first, start, start + LEADER
+        else:
+            row = first
+        out.ends[record] = row
 
 
-@inner
-def _is_blank(octet: int) -> bool:
-    """Whether Python takes an octet for white space in a text."""
-    return octet == _SPACE or 9 <= octet <= 13 or 28 <= octet <= 31
-
-
-@inner
-def _trim(octets: Octets, start: int, end: int, places: Offsets, row: int, column: int) -> bool:
-    """Set the place of a part of a field without white space around it; whether it is in ASCII."""
-    while start < end and _is_blank(octets[start]):
-        start += 1
-    while start < end and _is_blank(octets[end - 1]):
-        end -= 1
-    places[row, column], places[row, column + 1] = start, end
-    every = np.uint8(0)
-    for place in range(start, end):
-        every |= octets[place]
-    return bool(every <= ASCII)
-
-
-@inner
-def _trim_first(octets: Octets, start: int, end: int, code: int, places: Offsets, row: int, column: int) -> bool:
-    """Set the place of the first subfield with a code that is not empty, or NONE; whether it is in ASCII."""
-    places[row, column] = places[row, column + 1] = NONE
-    if code == NONE:
-        return True
-    for place in range(start, end - 2):
-        if octets[place] == DELIMITER and octets[place + 1] == code and octets[place + 2] != DELIMITER:
-            return _trim(octets, place + 2, _end_of_value(octets, place + 2, end), places, row, column)
-    return True
-
-
-@inner
-def _end_of_value(octets: Octets, at: int, end: int) -> int:
-    while at < end and octets[at] != DELIMITER:
-        at += 1
-    return at
-
-
-@inner
-def _of_control(octets: Octets, start: int, end: int, out: Values, at: int) -> int:
-    """Find the value of a control field; the number of values then, or ALONE."""
-    is_plain = _trim(octets, start, end, out.places, at, 0) and out.places[at, 0] < out.places[at, 1]
-    for column in range(2, 6):
-        out.places[at, column] = NONE
-    return at + 1 if is_plain and _end_of_value(octets, start, end) == end else ALONE
-
-
-@inner
-def _of_row(octets: Octets, start: int, end: int, row: int, tables: Tables, out: Values, at: int) -> int:
-    """Find the values in a data field by a row of its tag; the number of values then, or ALONE."""
-    if end - start < 2 or octets[start] == DELIMITER or octets[start + 1] == DELIMITER:
-        return ALONE
-    if max(octets[start], octets[start + 1]) > ASCII:
-        return ALONE
-    if not (tables.first[row, octets[start]] and tables.second[row, octets[start + 1]]):
-        return at
-    first, is_plain = at, True
-    for place in range(start, end - 2):
-        if octets[place] != DELIMITER:
-            continue
-        code = octets[place + 1]
-        is_plain &= code != tables.qualifier[row]
-        if tables.parts[row, code] and octets[place + 2] != DELIMITER:
-            is_plain &= _trim(octets, place + 2, _end_of_value(octets, place + 2, end), out.places, at, 0)
-            is_plain &= out.places[at, 0] < out.places[at, 1]
-            if at == first:
-                is_plain &= _trim_first(octets, start, end, tables.scheme_in[row], out.places, at, 2)
-                is_plain &= _trim_first(octets, start, end, tables.source_in[row], out.places, at, 4)
-            else:
-                for column in range(2, 6):
-                    out.places[at, column] = out.places[first, column]
-            at += 1
-    return at if is_plain else ALONE
-
-
-@compiled
-def find_values(octets: Octets, fields: Fields, tables: Tables, out: Values) -> int:
-    """Find own identifiers in fields; the number of them."""
-    at = field = 0
-    for record in range(len(fields.families)):
-        family = fields.families[record]
-        while field < fields.ends[record]:
-            before, tag = at, fields.tags[field]
-            start, end = fields.places[field, 0], fields.places[field, 1]
-            out.is_alone[field] = False
-            first = tables.first_row[family, tag]
-            for row in range(first, first + tables.rows[family, tag]):
-                if tables.is_alone[row]:
-                    found = ALONE
-                elif tag < _CONTROL:
-                    found = _of_control(octets, start, end, out, at)
-                else:
-                    found = _of_row(octets, start, end, row, tables, out, at)
-                if found == ALONE:
-                    out.is_alone[field] = True
-                    at = before
-                    break
-                for value in range(at, found):
-                    out.field[value], out.row[value] = field, row
-                at = found
-            field += 1
-    return at
+def fields_of(octets: bytes, starts: Integers, ends: Integers) -> Fields:
+    """The fields of records of ISO 2709."""
+    out = Fields.room(np.frombuffer(octets, np.uint8), len(ends), len(octets) // ENTRY)
+    take_apart(out.octets, starts, ends, out)
+    return out

@@ -1,40 +1,39 @@
-"""Records of MARCXML in their most usual form: compiled code finds the fields of many of them by one call.
+"""Records of MARCXML in their most usual form: compiled code takes many of them apart by one call.
 
-The form is that of `marcxml`, but start tags are written exactly so: `<datafield tag="020" ind1=" " ind2=" ">`. All records
-of a call have the same start tag, each has a leader, and not two of them have control numbers. `marcxml` reads any other.
-Fields are written as in ISO 2709: `10␟aInks␟bA handbook`.
+Such a record is elements with one prefix or none, with their texts, and only white space between them. Its octets are
+characters of XML in UTF-8, its references are the five that XML itself defines, and start tags are written exactly so:
+`<datafield tag="020" ind1=" " ind2=" ">`. All records of a call have the same start tag. lxml reads any other.
 """
 
 from __future__ import annotations
 
+import functools
+import re
 from typing import NamedTuple
 
 import numpy as np
+from lxml import etree
 
 from urnscan.arrays.jit import compiled, inlined, inner
 from urnscan.arrays.octets import Integers, Octets
 from urnscan.records.marc_octets import is_utf8
-from urnscan.records.marc_runs import (
-    ALONE,
-    ASCII,
-    DELIMITER,
-    LONGEST_PACKED,
-    NO_NUMBER,
-    TAG,
-    Fields,
-    Tables,
-    number_at,
-    write,
-    write_number,
-)
+from urnscan.records.marc_runs import NO_NUMBER, TAG, Fields, number_at
 from urnscan.records.record import Run
-from urnscan.records.xml_kinds import DEFAULT_LIMITS
+from urnscan.records.xml_kinds import DEFAULT_LIMITS, parse_element
 
 _LESS, _GREATER, _AMPERSAND, _BRACKET, _ZERO, _L = b"<>&]0L"
 _RARE, _RARE_NEXT = b"\xef\xbf"  # begin U+FFFE and U+FFFF, which are no characters
 _BLANK = tuple(b" \n\t")
-_LEADER_TAG, _NUMBER_TAG, _DATA_TAGS = 0, 1, 10  # of the leader (as 000), control numbers, data fields from there on
+_DELIMITER = 0x1F
+_LEADER_TAG, _DATA_TAGS = 0, 10  # of the leader (as 000), data fields from there on
 _WRONG = -2
+_LEAST_FIELD = len('<controlfield tag="001"></controlfield>')  # octets
+_START_TAG = re.compile(rb"<((?:[A-Za-z_][A-Za-z0-9_.-]*+:)?+)record(?:[ \t\n][^<>]{0,500}+)?+>")
+# An apostrophe may belong to a URN in the octets of a record; U+FFFE and U+FFFF begin with EF BF, and are no characters.
+_UNUSUAL = (b"'", b"\xef\xbf")
+_NO_START = b">", b""  # no record begins so
+_KEPT = 1 << 12  # start tags that are kept in mind
+_NOT_THERE = -1  # place of a word that does not stand there
 
 # Kinds of octets. Each one may also stand where those before it may, but for _ODD, which are looked at.
 _ODD, _OF_TEXT, _OF_INDICATOR, _OF_CODE = range(4)
@@ -84,40 +83,40 @@ class Words(NamedTuple):
 
 @inner
 def _behind(octets: Octets, at: int, words: Words, word: int) -> int:
-    """Place behind a word that stands at a place; ALONE if it does not. No word has a `<` inside: it ends any search."""
+    """Place behind a word that stands at a place; _NOT_THERE if it does not. No word has a `<` inside: it ends any search."""
     for place in range(words.limits[word], words.limits[word + 1]):
         octet, wanted = octets[at], words.octets[place]
         if octet != wanted and (wanted > _OF_CODE or _KINDS[octet] < wanted):
-            return ALONE
+            return _NOT_THERE
         at += 1
     return at
 
 
 @inner
 def _word(octets: Octets, at: int, words: Words, first: int, last: int) -> tuple[int, int]:
-    """The first of some words that stands at a place, and the place behind it; `last` and ALONE if none does."""
+    """The first of some words that stands at a place, and the place behind it; `last` and _NOT_THERE if none does."""
     for word in range(first, last):
         behind = _behind(octets, at, words, word)
-        if behind != ALONE:
+        if behind != _NOT_THERE:
             return word, behind
-    return last, ALONE
+    return last, _NOT_THERE
 
 
 @inlined
 def _text(octets: Octets, at: int, words: Words, out: Octets, to: int) -> tuple[int, int]:
-    """Write the text up to the next `<`, without references; the places behind both. The first is ALONE if it is not plain."""
+    """Write the text up to the next `<`, without references; the places behind both. The first is _NOT_THERE if it is not plain."""
     while octets[at] != _LESS:
         octet = octets[at]
         if octet == _AMPERSAND:
             reference, at = _word(octets, at, words, _REFERENCES, _START)
-            if at == ALONE:
+            if at == _NOT_THERE:
                 break
             octet = _CHARACTERS[reference - _REFERENCES]
             at -= 1
         elif _KINDS[octet] == _ODD:
             is_character = octet == _GREATER and octets[at - 1] != _BRACKET
             if not is_character and (octet != _RARE or octets[at + 1] == _RARE_NEXT):
-                at = ALONE
+                at = _NOT_THERE
                 break
         out[to] = octet
         at += 1
@@ -140,117 +139,77 @@ def _tag(octets: Octets, place: int, word: int) -> int:
 
 @inlined
 def _fields(
-    octets: Octets, at: int, words: Words, fields: Fields, out: Octets, row: int, to: int
-) -> tuple[int, int, int]:
-    """Write the leader and the fields from a place on: the place behind the record, the rows and the octets written.
+    octets: Octets, at: int, words: Words, fields: Fields, record: int, row: int, to: int
+) -> tuple[int, int, int, int]:
+    """Write the leader and the fields of a record from a place on: the place behind it, the number of its fields, and the
+    rows and octets written so far.
 
-    The place is ALONE if the record is not plain. Before each field stands its tag.
+    The place is _NOT_THERE if the record is not plain.
     """
-    tag, first = _WRONG, to
-    is_inside = False  # of a data field
+    out = fields.octets
+    tag, first, total = _WRONG, to, 0
+    is_inside = has_leader = False  # inside of a data field
     while True:
         while octets[at] in _BLANK:
             at += 1
         word, at = _word(octets, at, words, 0, _TAGS_END)
         if word == _TAGS_END or word == _END or (word <= _DATA_END) != is_inside:
-            return (at if word == _END and not is_inside else ALONE), row, to
+            return (at if word == _END and not is_inside else _NOT_THERE), total, row, to
         if word >= _DATA:
-            place = at - (_DATA_BACK if word == _DATA else _CONTROL_BACK)
-            tag = _tag(octets, place, word)
+            first = to
+            tag = _tag(octets, at - (_DATA_BACK if word == _DATA else _CONTROL_BACK), word)
             if tag == _WRONG:
-                return ALONE, row, to
-            first = to = write(octets, place, place + TAG, out, to)
+                return _NOT_THERE, total, row, to
         if word == _DATA:
             out[to], out[to + 1] = octets[at - _FIRST_BACK], octets[at - _CODE_BACK]
             to += 2
             is_inside = True
             continue
         if word == _SUBFIELD:
-            out[to], out[to + 1] = DELIMITER, octets[at - _CODE_BACK]
+            out[to], out[to + 1] = _DELIMITER, octets[at - _CODE_BACK]
             to += 2
         if word != _DATA_END:
             at, to = _text(octets, at, words, out, to)
-            if at != ALONE:
+            if at != _NOT_THERE:
                 at = _behind(octets, at, words, _TAGS_END + word)
-            if at == ALONE:
-                return ALONE, row, to
+            if at == _NOT_THERE:
+                return _NOT_THERE, total, row, to
         elif to == first + 2:  # no subfield
-            return ALONE, row, to
-        if word != _SUBFIELD:
-            fields.tags[row], fields.places[row, 0], fields.places[row, 1] = tag, first, to
-            row += 1
+            return _NOT_THERE, total, row, to
+        if word == _LEADER and not has_leader:
+            fields.leaders[record, 0], fields.leaders[record, 1], has_leader = first, to, True
+        if word == _CONTROL or word == _DATA_END:
             is_inside = False
-
-
-@inlined
-def _family(fields: Fields, row: int, last: int, tables: Tables, out: Octets) -> int:
-    """1 for a record with a field 200, 0 with a field 245; ALONE if it has both or none, or is not plain otherwise."""
-    leaders = numbers = 0
-    has_200 = has_245 = is_long = False
-    for field in range(row, last):
-        tag = fields.tags[field]
-        leaders += tag == _LEADER_TAG
-        numbers += tag == _NUMBER_TAG
-        has_200 |= tag == 200
-        has_245 |= tag == 245
-    if has_200 == has_245 or leaders != 1 or fields.tags[row] != _LEADER_TAG or numbers > 1:
-        return ALONE
-    every = np.uint8(0)
-    for place in range(fields.places[row, 0], fields.places[row, 1]):
-        every |= out[place]
-    family = int(has_200)
-    for field in range(row + 1, last):
-        tag = max(fields.tags[field], _LEADER_TAG)
-        is_wanted = tables.is_given[family, tag] or tables.is_packed[family, tag]
-        is_long |= is_wanted and fields.places[field, 1] - fields.places[field, 0] > LONGEST_PACKED
-    return family if every <= ASCII and not is_long else ALONE
+            total += 1
+            if tag != NO_NUMBER:
+                fields.tags[row], fields.starts[row], fields.stops[row] = tag, first, to
+                row += 1
 
 
 @compiled
-def find_fields(
-    octets: Octets, starts: Integers, ends: Integers, words: Words, tables: Tables, fields: Fields, out: Octets
-) -> int:
-    """Find the fields of records, write them into `out`, and pack their descriptions; the number of the fields that are given.
+def take_apart(octets: Octets, starts: Integers, ends: Integers, words: Words, out: Fields) -> None:
+    """Find the fields of records, and write them into the octets of `out`.
 
     Octets are in UTF-8, and no record has DEFAULT_LIMITS octets.
     """
-    row = at = to = 0
+    row = to = 0
     for record in range(len(ends)):
-        start, end, last, written = starts[record], ends[record], row, to
-        behind = family = ALONE
+        start, end = starts[record], ends[record]
         size = words.limits[_END + 1] - words.limits[_END]
+        behind, total, last, written = _NOT_THERE, 0, row, to
         if end - start > size and _behind(octets, end - size, words, _END) == end:
             behind = _behind(octets, start, words, _START)
-        if behind != ALONE:
-            behind, last, written = _fields(octets, behind, words, fields, out, row, to)
+        if behind != _NOT_THERE:
+            behind, total, last, written = _fields(octets, behind, words, out, record, row, to)
         if behind == end:
-            family = _family(fields, row, last, tables, out)
-        if family != ALONE:
-            name = tables.names[family]
-            at = write(name, 0, len(name), fields.packed, at)
-            total, to = last - row - 1, written
-            for field in range(row, last):
-                tag, first, behind = fields.tags[field], fields.places[field, 0], fields.places[field, 1]
-                if tag == _LEADER_TAG:
-                    at = write_number(total, fields.packed, write(out, first, behind, fields.packed, at))
-                elif tag != NO_NUMBER:
-                    if tag == _NUMBER_TAG:
-                        fields.numbers[record, 0], fields.numbers[record, 1] = first, behind
-                    if tables.is_packed[family, tag]:
-                        at = write(out, first - TAG - 1, behind, fields.packed, at)
-                    if tables.is_given[family, tag]:
-                        fields.tags[row], fields.places[row, 0], fields.places[row, 1] = tag, first, behind
-                        row += 1
-            at -= 1  # no terminator at the end
-        fields.families[record], fields.ends[record], fields.packed_ends[record + 1] = family, row, at
-    return row
+            out.totals[record], row, to = total, last, written
+        out.ends[record] = row
 
 
-def fields_of(run: Run, start: bytes, prefix: bytes, tables: Tables) -> tuple[Octets, Fields, int]:
-    """The fields of records, the octets in which they stand, and their number.
-
-    `start`: the start tag of the records, which is well-formed, with the prefix of its name.
-    """
+def fields_of(run: Run, declarations: bytes) -> Fields:
+    """The fields of records, with the declarations of namespaces around them."""
+    starts_of = (_usual_start(cut.octets, declarations) for cut in run.cuts())
+    start, prefix = next(filter(None, starts_of), _NO_START)
     octets, starts, ends = run.octets, run.starts, run.ends
     if b"\r" in octets or not is_utf8(octets) or (ends - starts).max() >= DEFAULT_LIMITS:
         records = [_in_use(cut.octets) for cut in run.cuts()]
@@ -258,9 +217,27 @@ def fields_of(run: Run, start: bytes, prefix: bytes, tables: Tables) -> tuple[Oc
         lengths = np.array([len(record) for record in records])
         ends = np.cumsum(lengths)
         starts = ends - lengths
-    fields, out = Fields.of(len(ends), len(octets), tables), np.empty(len(octets), np.uint8)
-    words = Words.of(start, prefix)
-    return out, fields, find_fields(np.frombuffer(octets, np.uint8), starts, ends, words, tables, fields, out)
+    fields = Fields.room(np.empty(len(octets), np.uint8), len(ends), len(octets) // _LEAST_FIELD)
+    take_apart(np.frombuffer(octets, np.uint8), starts, ends, Words.of(start, prefix), fields)
+    return fields
+
+
+def _usual_start(octets: bytes, declarations: bytes) -> tuple[bytes, bytes] | None:
+    """The start tag of a record, with the declarations of namespaces around it, and its prefix; None if it is not a usual one."""
+    start = _START_TAG.match(octets)
+    if not start or any(each in start[0] for each in _UNUSUAL) or not _is_start(start[0], declarations):
+        return None
+    return start[0], start[1]
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _is_start(tag: bytes, declarations: bytes) -> bool:
+    """Whether a start tag is well-formed, with the declarations of namespaces around it."""
+    try:
+        parse_element(tag[:-1] + b"/>", declarations)
+    except etree.XMLSyntaxError:
+        return False
+    return True
 
 
 def _in_use(record: bytes) -> bytes:

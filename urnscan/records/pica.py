@@ -21,7 +21,8 @@ from urnscan.framing.lines import Damaged, parts
 from urnscan.records import description
 from urnscan.records.description import Statement
 from urnscan.records.fields import Own, of_subfields
-from urnscan.records.record import Cut, Record, RecordReader, decoded, in_line
+from urnscan.records.record import Cut, Record, RecordReader
+from urnscan.records.text import decoded, in_line
 
 _TAG = rb"[012][0-9]{2}[A-Z@](?:/[0-9]{2,3})? "
 _SIGN = "ƒ".encode()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.arrays.arrow import number_array, text_array
 from urnscan.arrays.octets import Integers
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
@@ -19,12 +16,9 @@ from urnscan.records.description import Table as DescribedFields
 from urnscan.records.description import described_fields
 from urnscan.records.fields import Own, own_fields, wanted
 from urnscan.records.fields import Table as OwnFields
-
-Flags = npt.NDArray[np.bool_]
-
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_CONTROL = re.compile("[\0-\x1f\x7f]+")  # what would end a line, or is invisible
+from urnscan.records.marc_columns import MarcColumns, marc_columns
+from urnscan.records.marc_fields import MarcOctets
+from urnscan.records.marc_runs import Fields
 
 
 class Cut(NamedTuple):
@@ -57,6 +51,20 @@ class Run(NamedTuple):
         for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True):
             yield Cut(self.offset + start, self.octets[start:end], self.around)
 
+    @classmethod
+    def joined(cls, some: Sequence[Cut | Run]) -> Run:
+        """Records one behind the other, which need not have been neighbours. The offset is that of the first."""
+        if len(some) == 1 and isinstance(some[0], Run):
+            return some[0]
+        first = np.cumsum([0, *(len(each.octets) for each in some)]).tolist()
+        starts = [each.starts + at if isinstance(each, Run) else [at] for each, at in zip(some, first, strict=False)]
+        ends = [
+            each.ends + at if isinstance(each, Run) else [at + len(each.octets)]
+            for each, at in zip(some, first, strict=False)
+        ]
+        octets = b"".join([each.octets for each in some])
+        return cls(some[0].offset, octets, np.concatenate(starts), np.concatenate(ends), some[0].around)
+
 
 def count_of(found: Cut | Damaged | Run) -> int:
     """The number of records in what a reader has found."""
@@ -78,87 +86,10 @@ class Record(NamedTuple):
     """Own identifiers of the record, if these or keys are wanted."""
     description: bytes = b""
     """Packed fields that describe the thing of the record, if these are wanted: `formats.description_of` reads them."""
-
-
-OrderedText = tuple[int, int, str]
-"""The number of a record in a run, the order in which texts of a record come, and the text."""
-
-
-class Ordered(NamedTuple):
-    """Texts of records in columns, like `OrderedText`; those of a record come in their order."""
-
-    record: Integers
-    order: Integers
-    texts: pa.StringArray
-
-    @classmethod
-    def of(cls, texts: Sequence[OrderedText]) -> Ordered:
-        """Columns of some texts."""
-        record, order, text = zip(*texts, strict=True)
-        return cls(np.array(record, np.int64), np.array(order, np.int64), text_array(text))
-
-    @classmethod
-    def joined(cls, some: Sequence[Ordered]) -> Ordered:
-        """Several columns as one."""
-        record, order, texts = zip(*some, strict=True)
-        by_order = np.argsort(all_orders := np.concatenate(order), kind="stable")
-        texts = pa.concat_arrays(texts).take(number_array(by_order))
-        return cls(np.concatenate(record)[by_order], all_orders[by_order], texts)
-
-
-class Values(NamedTuple):
-    """Own identifiers of many records from fields of one kind, in ASCII and without white space around them."""
-
-    texts: pa.StringArray
-    scheme: str
-    """See `Own.scheme`."""
-    is_key: bool
-    record: Integers
-    """The record of each."""
-    order: Integers
-    """Numbers that say in which order the identifiers of a record come."""
-
-
-class Columns(NamedTuple):
-    """The records of a run, read together."""
-
-    identifiers: pa.StringArray
-    """See `Record.identifier`."""
-    values: Sequence[Values]
-    """Own identifiers by kind."""
-    others: Sequence[tuple[int, int, Own]]
-    """Own identifiers that are read by themselves, with the number of the record and the order."""
-    descriptions: pa.BinaryArray
-    """See `Record.description`."""
-    alone: Flags
-    """Records that have to be read by themselves; the other columns have nothing for them."""
-
-    def by_scheme(self) -> Mapping[str, Ordered]:
-        """All own identifiers, by scheme."""
-        held: dict[str, list[Ordered]] = defaultdict(list)
-        for values in self.values:
-            held[values.scheme].append(Ordered(values.record, values.order, values.texts))
-        others: dict[str, list[OrderedText]] = defaultdict(list)
-        for record, order, own in self.others:
-            others[own.scheme].append((record, order, own.text))
-        for scheme, texts in others.items():
-            held[scheme].append(Ordered.of(texts))
-        return {scheme: Ordered.joined(some) for scheme, some in held.items()}
-
-
-def whole(text: str) -> str:
-    """Replace halves of surrogate pairs, which some formats can escape and UTF-8 cannot hold."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
-
-
-def decoded(octets: bytes) -> str:
-    """Decode UTF-8; octets that are no UTF-8 become U+FFFD."""
-    return octets.decode("utf-8", "replace")
-
-
-def in_line(text: str) -> str:
-    """A part of a record as it is shown in a line, without control characters."""
-    return _CONTROL.sub(" ", text)
+    marc: MarcOctets | None = None
+    """Fields of MARC. `record_columns` reads them, and puts their identifiers behind `own`, their description before
+    `description`.
+    """
 
 
 class RecordReader:
@@ -190,7 +121,7 @@ class RecordReader:
 
     def own_fields(self, table: str) -> OwnFields:
         """Rows of a table of fields.toml, as far as they are wanted."""
-        return own_fields(table, urns=self._own, keys=self.has_keys) if self._own or self.has_keys else {}
+        return own_fields(table, urns=self._own, keys=self.has_keys)
 
     def described_fields(self, table: str) -> DescribedFields:
         """Rows of a table of descriptions.toml, if descriptions are wanted."""
@@ -203,29 +134,22 @@ class RecordReader:
         """
         raise NotImplementedError
 
-    def found(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Find the records like `cuts`, many together where the reader has `columns` for them."""
-        return self.cuts(buffer)
+    @cached_property
+    def marc(self) -> MarcColumns:
+        """Reads the fields of records of MARC."""
+        return marc_columns(own=self._own, described=self._is_described, keys=self.has_keys)
 
-    def columns(self, run: Run) -> Columns:
-        """Read the records of a run together."""
-        raise NotImplementedError
+    def found(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
+        """Find the records like `cuts`, many together where compiled code finds them."""
+        return self.cuts(buffer)
 
     def record(self, cut: Cut) -> Record | Damaged:
         """Read a record."""
         raise NotImplementedError
 
-    def read(self, buffer: Buffer) -> Iterator[Record | Damaged]:
-        """Find the records and read them."""
-        for cut in self.cuts(buffer):
-            yield cut if isinstance(cut, Damaged) else self.record(cut)
-
 
 class RunReader(RecordReader):
-    """Base of the readers that find many records by one call, and read these together: they have `found` and `columns`."""
-
-    few: ClassVar[int] = 32
-    """Records that are found in a run at least; fewer take less time one by one."""
+    """Base of the readers of MARC: compiled code finds many records by one call, and takes them apart."""
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Find the records one by one."""
@@ -234,3 +158,11 @@ class RunReader(RecordReader):
                 yield from each.cuts()
             else:
                 yield each
+
+    def fields_of(self, run: Run) -> Fields:
+        """The fields of the records of a run in columns, but those of records that only `record` can take apart."""
+        raise NotImplementedError
+
+    def texts_of(self, run: Run, which: Integers) -> pa.BinaryArray:
+        """The texts of some records of a run, those that `fields_of` gives, in which URNs are searched."""
+        raise NotImplementedError

@@ -12,15 +12,16 @@ from __future__ import annotations
 import functools
 import html.entities
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from lxml import etree
 
 from urnscan.records import description
-from urnscan.records.fields import Own, Table, own_fields, with_source
+from urnscan.records.fields import Own, Table, with_source
 from urnscan.records.marc_fields import MarcFields, Parted
+from urnscan.records.marc_octets import pack_field
 
 _WRAPPER = b"records"
 DEFAULT_LIMITS = 9_000_000
@@ -198,20 +199,20 @@ def identifier(kind: Kind, record: etree._Element) -> str | None:
     return identifier(*inner) if inner else None
 
 
-def own(kind: Kind, record: etree._Element, *, keys: bool = False) -> tuple[Own, ...]:
-    """Own identifiers of a record, each once; with `keys` also those in fields of keys."""
-    if kind.name == "marcxml":
-        fields = marc_fields_of(record)
-        found = [*fields.own(own_fields(fields.family, keys=keys))]
-    else:
-        found = [*_of_elements(own_fields(kind.name, keys=keys), record)]
+def own(kind: Kind, record: etree._Element, fields: Callable[[str], Table]) -> tuple[Own, ...]:
+    """Own identifiers of a record but those in fields of MARC, each once. `fields` gives the table of a format."""
+    found = [*_of_elements(fields(kind.name), record)]
     inner = inner_record(record) if kind.holds else None
-    return tuple(dict.fromkeys([*found, *own(*inner, keys=keys)] if inner else found))
+    return tuple(dict.fromkeys([*found, *own(*inner, fields)] if inner else found))
 
 
-@functools.lru_cache(maxsize=1)  # identifiers and description of a record stand in the same fields
-def marc_fields_of(record: etree._Element) -> MarcFields:
-    """The fields of a record of MARCXML."""
+def marc_fields_in(kind: Kind, record: etree._Element) -> MarcFields | None:
+    """The fields of a record of MARCXML, or of one that a record holds; None if there is none."""
+    inner = inner_record(record) if kind.holds else (kind, record)
+    return _marc_fields(inner[1]) if inner and inner[0].name == "marcxml" else None
+
+
+def _marc_fields(record: etree._Element) -> MarcFields:
     fields = [(element.get("tag", ""), element) for element in record.iterchildren("{*}controlfield", "{*}datafield")]
     if fields or local(str(record.tag)) != "oai_marc":
         return MarcFields(record.findtext("{*}leader") or "", fields, _parted)
@@ -242,30 +243,23 @@ def _parted(element: etree._Element) -> Parted:
     return (element.get(first) or " ") + (element.get(second) or " "), subfields
 
 
-def described(kind: Kind, record: etree._Element) -> bytes:
-    """Packed fields that describe the thing of a record."""
-    if kind.holds:
-        inner = inner_record(record)
-        return _packed(*inner, around=record) if inner else b""
-    return _packed(kind, record)
-
-
-def _packed(kind: Kind, record: etree._Element, around: etree._Element | None = None) -> bytes:
-    """Packed fields of a record that holds no other; `around` is the one that holds it."""
-    if kind.name == "marcxml":
-        fields = marc_fields_of(record)
-        name = fields.family
-        statements = [*fields.statements(description.described_fields(name))]
-    else:
-        name = kind.name
-        statements = [*_statements_of_elements(name, record)]
-    if around is not None and (stamp := around.findtext("{*}header/{*}datestamp")):
-        statements += description.of_text(stamp.strip(), description.described_fields(name).get(_DATESTAMP, ()))
+def described(kind: Kind, record: etree._Element, fields: Callable[[str], description.Table]) -> bytes:
+    """Packed fields that describe the thing of a record but those of MARC. `fields` gives the table of a format."""
+    inner = inner_record(record) if kind.holds else (kind, record)
+    if not inner:
+        return b""
+    (inner_kind, element), stamp = inner, record.findtext("{*}header/{*}datestamp") if kind.holds else None
+    if inner_kind.name == "marcxml":
+        return pack_field(_DATESTAMP, stamp.strip()) if stamp and fields("marc") else b""
+    name = inner_kind.name
+    statements = [*_statements_of_elements(fields(name), element)]
+    if stamp:
+        statements += description.of_text(stamp.strip(), fields(name).get(_DATESTAMP, ()))
     return description.pack(name, statements)
 
 
-def _statements_of_elements(table: str, record: etree._Element) -> Iterator[description.Statement]:
-    for path, rows in description.described_fields(table).items():
+def _statements_of_elements(table: description.Table, record: etree._Element) -> Iterator[description.Statement]:
+    for path, rows in table.items():
         for element in record.iterfind("/".join(f"{{*}}{name}" for name in path.split("/"))):
             around = element.getparent()
             for row in rows:
@@ -328,11 +322,16 @@ def texts(record: etree._Element, octets: bytes) -> tuple[bytes, ...]:
     # One octet is found ten times as fast as two.
     is_marked = (b"!" in octets and b"<!" in octets) or (b"?" in octets and b"<?" in octets)
     if not is_marked and not (b"'" in octets and _SINGLE_QUOTED.search(octets)):
-        return (_REFERENCE.sub(_character, octets) if b"&" in octets else octets,)
+        return (without_references(octets),)
     said = [uri for _, (_, uri) in etree.iterwalk(record, events=("start-ns",))]
     for element in record.iter():
         said += (element.text or "", *element.values(), element.tail or "")
     return ("\0".join(said).encode(),)
+
+
+def without_references(octets: bytes) -> bytes:
+    """Octets in which characters stand in place of references to them."""
+    return _REFERENCE.sub(_character, octets) if b"&" in octets else octets
 
 
 def _character(reference: re.Match[bytes]) -> bytes:

@@ -15,13 +15,16 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
+import pyarrow as pa
 
+from urnscan.arrays.arrow import octets_array
+from urnscan.arrays.octets import Integers
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
 from urnscan.framing.lines import Damaged, too_long
-from urnscan.records.marc_columns import marc_columns
-from urnscan.records.marcxml import plain_record, usual_start
+from urnscan.records.marc_runs import Fields
 from urnscan.records.marcxml_runs import fields_of
-from urnscan.records.record import Columns, Cut, Record, Run, RunReader, decoded
+from urnscan.records.record import Cut, Record, Run, RunReader
+from urnscan.records.text import decoded
 from urnscan.records.xml_kinds import (
     KINDS,
     TOLD_BY_BEGINNING,
@@ -29,14 +32,14 @@ from urnscan.records.xml_kinds import (
     described,
     empty_kind,
     identifier,
-    inner_record,
     is_deleted,
     kind_of,
     local,
-    marc_fields_of,
+    marc_fields_in,
     own,
     parse,
     texts,
+    without_references,
 )
 from urnscan.records.xml_runs import find_elements
 from urnscan.records.xml_scope import NCNAME, PREFIX, Scope
@@ -65,7 +68,6 @@ _EXTENSION = re.compile(rb"<(/?)(?:" + NCNAME + rb":)?+(?:extension|extraRecordD
 _NEAR = 1 << 10  # octets to look ahead, as from a start tag to the first element in it; also the longest namespace
 _ASTRAY = 4  # octets that may be searched in vain for each octet read, so that time is linear
 _DOCTYPE_MOST = 1 << 16  # octets
-_NO_START = b">", b""  # no record begins so
 _RUN = 1 << 12  # records that are found by one call
 _NONE: Mapping[bytes, bytes] = MappingProxyType({})
 
@@ -76,8 +78,6 @@ class XmlRecords(RunReader):
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
         self._scope = Scope()
-        self._columns = marc_columns(own=own, described=described, keys=keys)
-        self._tables = self._columns.tables
         self._places = tuple(np.empty(_RUN, np.int64) for _ in range(2))
         self._kind: Kind | None = None
         self._empty: Kind | None = None
@@ -94,11 +94,10 @@ class XmlRecords(RunReader):
         """
         while kind := self.seek(buffer):
             if run := self._run(buffer):
-                is_plain = self._may_be_plain(kind.name, self._scope.encoding) and not self._scope.is_large
-                if is_plain and len(run.ends) >= self.few:
-                    yield run._replace(around=self._around(kind, run.octets))
-                else:
+                if self._scope.is_large:
                     yield from (cut._replace(around=self._around(kind, cut.octets)) for cut in run.cuts())
+                else:
+                    yield run._replace(around=self._around(kind, run.octets))
                 continue
             offset = buffer.offset
             length, damage = self._cut(buffer, kind)
@@ -122,26 +121,22 @@ class XmlRecords(RunReader):
         buffer.at += len(found)
         return run
 
-    def columns(self, run: Run) -> Columns:
-        """Read the records of a run together."""
-        _, declarations, _ = run.around
-        starts = (usual_start(cut.octets, declarations) for cut in run.cuts())
-        start, prefix = next(filter(None, starts), _NO_START)
-        return self._columns.of_fields(*fields_of(run, start, prefix, self._columns.compiled))
+    def fields_of(self, run: Run) -> Fields:
+        """The fields of records of MARCXML in columns, as far as these are in their most usual form; of other kinds none."""
+        kind, declarations, encoding = run.around
+        if kind != "marcxml" or encoding != "utf-8":
+            return Fields.room(np.empty(0, np.uint8), len(run.ends), 0)
+        return fields_of(run, declarations)
 
-    def _may_be_plain(self, kind: str, encoding: str) -> bool:
-        """Whether records may be plain ones of MARCXML, and texts are not wanted."""
-        return kind == "marcxml" and encoding == "utf-8" and not self.has_texts
+    def texts_of(self, run: Run, which: Integers) -> pa.BinaryArray:
+        """Octets of some records of a run without references."""
+        places = zip(run.starts[which].tolist(), run.ends[which].tolist(), strict=True)
+        return octets_array([without_references(run.octets[start:end]) for start, end in places])
 
     def record(self, cut: Cut) -> Record | Damaged:
         """Read a record."""
         offset, octets, (name_of_kind, declarations, encoding) = cut
         kind = KINDS[name_of_kind]
-        if self._may_be_plain(name_of_kind, encoding):
-            plain = plain_record(octets, declarations, self._tables)
-            if plain is not None:
-                found, description = self._tables.read(plain.octets, len(octets))
-                return Record(offset, octets, plain.number, (), tuple(dict.fromkeys(found)), description)
         try:
             element, utf8 = parse(octets, declarations, encoding)
         except ValueError as error:
@@ -149,9 +144,12 @@ class XmlRecords(RunReader):
         name = identifier(kind, element)
         if is_deleted(kind, element):
             return Record(offset, octets, name)
-        description = described(kind, element) if self._is_described else b""
-        named = () if self.fields is None else own(kind, element, keys=self.has_keys)
-        return Record(offset, octets, name, texts(element, utf8) if self.has_texts else (), named, description)
+        searched = texts(element, utf8) if self.has_texts else ()
+        named = () if self.fields is None else own(kind, element, self.own_fields)
+        description, marc = described(kind, element, self.described_fields), None
+        if marc_fields := marc_fields_in(kind, element):
+            marc = marc_fields.octets(self.marc.tags)
+        return Record(offset, octets, name, searched, named, description, marc)
 
     @property
     def kind_if_empty(self) -> Kind | None:
@@ -349,6 +347,5 @@ def show_xml(octets: bytes) -> str:
         return decoded(octets)
     first = next(record.iterchildren("*"), None)
     kind = kind_of(str(record.tag), "" if first is None else str(first.tag))
-    if kind and kind.holds and (inner := inner_record(record)):
-        kind, record = inner
-    return marc_fields_of(record).lines() if kind and kind.name == "marcxml" else decoded(octets)
+    fields = kind and marc_fields_in(kind, record)
+    return fields.lines() if fields else decoded(octets)

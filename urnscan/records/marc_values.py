@@ -1,0 +1,288 @@
+"""Fields of MARC read by compiled code: the family of a record, its control number, own identifiers, packed description.
+
+MARC 21 and UNIMARC are written alike, but their tags mean other things: 010 is the LCCN in the one, the ISBN in the
+other. Nothing around the fields tells which it is for certain (many UNIMARC leaders end with 4500), so the fields do, in
+each record (`is_unimarc`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.arrays.ascii import is_white
+from urnscan.arrays.jit import compiled, inner
+from urnscan.arrays.octets import Octets, copy
+from urnscan.arrays.strings import Offsets
+from urnscan.records.marc_runs import REFUSED, TAG, Fields, Numbers
+
+FAMILIES = ("marc", "unimarc")
+"""Names of the tables of MARC 21 and of UNIMARC."""
+PACKED = b"ISO 2709"
+"""Begins packed descriptions; no table of descriptions.toml is called so."""
+NONE = -1
+"""Stands for a subfield that is not there, and for a code that no row asks for."""
+CONTROL = 10
+"""Tags of control fields are less."""
+_ALONE = -1  # number of the values of a field that Python reads
+_NUMBER, _GENERAL, _TITLE, _TITLE_OF_UNIMARC = 1, 100, 245, 200
+TAGS = (_NUMBER, _GENERAL, _TITLE, _TITLE_OF_UNIMARC)
+"""Tags that are asked for in each record, besides those of the tables."""
+_DELIMITER, _FIELD_END, _A, _Z, _BAR, _DIGIT_0, _DIGIT_9 = b"\x1f\x1eaz|09"
+_ASCII = 0x7F
+_LONGEST_PACKED = 2_000  # octets of a field that are packed
+_MOST_DIGITS = 8  # of a number of fields, and what separates it from others
+
+
+def is_unimarc(
+    octets: Octets | bytes,
+    tags: Numbers | Sequence[int],
+    starts: Offsets | Sequence[int],
+    stops: Offsets | Sequence[int],
+    first: int,
+    last: int,
+) -> bool:
+    r"""Whether the record whose fields are those from `first` to `last` is of UNIMARC, which has the title in 200; MARC 21
+    has it in 245. If both or neither are there, 100 $a tells: in UNIMARC it has coded data, with a date of eight digits
+    and a type of date at its beginning.
+
+    It is called in plain Python for one record, and compiled for columns.
+
+    >>> is_unimarc(b"  \x1fa20260101d2026", [100], [0], [16], 0, 1), is_unimarc(b"10\x1faInks", [245], [0], [8], 0, 1)
+    (True, False)
+    """
+    has_200 = has_245 = False
+    for field in range(first, last):
+        has_200 |= tags[field] == _TITLE_OF_UNIMARC
+        has_245 |= tags[field] == _TITLE
+    if has_200 != has_245:
+        return has_200
+    for field in range(first, last):
+        for at in range(starts[field], stops[field] - 1):
+            if tags[field] == _GENERAL and octets[at] == _DELIMITER and octets[at + 1] == _A:
+                coded = at + 10 < stops[field]
+                for place in range(at + 2, min(at + 10, stops[field])):
+                    coded &= _DIGIT_0 <= octets[place] <= _DIGIT_9
+                return coded and (_A <= octets[at + 10] <= _Z or octets[at + 10] == _BAR)
+    return False
+
+
+_is_unimarc = inner(is_unimarc)
+
+
+class Tables(NamedTuple):
+    """The fields that are wanted in each of two families, 0 and 1, and the rows of fields.toml and keys.toml for them.
+
+    A tag is a number. A row has a flag for each of 256 octets, or an octet; NONE is no octet.
+    """
+
+    is_given: npt.NDArray[np.bool_]
+    """Tags whose fields have own identifiers, by family and tag."""
+    is_packed: npt.NDArray[np.bool_]
+    """Tags whose fields are packed."""
+    names: tuple[Octets, Octets]
+    """The beginnings of packed descriptions."""
+    first_row: Numbers
+    """The first row of each tag, by family and tag."""
+    rows: Numbers
+    """The number of rows of each tag."""
+    is_alone: npt.NDArray[np.bool_]
+    """Rows that Python has to apply."""
+    first: npt.NDArray[np.bool_]
+    """The first indicators that each row admits."""
+    second: npt.NDArray[np.bool_]
+    parts: npt.NDArray[np.bool_]
+    """The codes of the subfields that each row asks for."""
+    qualifier: Numbers
+    """The code of the subfield that qualifies the one before it."""
+    scheme_in: Numbers
+    """The code of the subfield that says the kind."""
+    source_in: Numbers
+    """The code of the subfield that says the source."""
+
+
+class Values(NamedTuple):
+    """Control numbers, packed descriptions and own identifiers of many records."""
+
+    families: Numbers
+    """The family of each record."""
+    numbers: Offsets
+    """The beginning and end of the control number of each record, the first 001 that is not blank; the same for none."""
+    packed: Octets
+    """The packed descriptions, end to end."""
+    packed_ends: Offsets
+    """The beginning of the first of them, and the end of each."""
+    is_alone: npt.NDArray[np.bool_]
+    """Fields whose own identifiers Python has to read: they are not in ASCII, are blank, or have qualifiers."""
+    field: Offsets
+    """The number of the field of each own identifier."""
+    row: Numbers
+    """The number of its row."""
+    places: Offsets
+    """Its beginning and end without white space around it, those of the kind that its field says, and those of the source;
+    NONE for none.
+    """
+
+    @classmethod
+    def room(cls, fields: Fields, tables: Tables) -> Values:
+        """Room for all that stands in some fields."""
+        records, count = len(fields.ends), fields.total
+        is_given = np.logical_or(*tables.is_given)[fields.tags[:count]]
+        lengths = (fields.stops[:count] - fields.starts[:count])[is_given]
+        most = (int(lengths.sum()) // 3 + len(lengths)) * max(int(tables.rows.max()), 1)  # a value has three octets
+        beginning = max(map(len, tables.names)) + _MOST_DIGITS
+        return cls(
+            np.zeros(records, np.int16),
+            np.zeros((records, 2), np.int32),
+            np.empty(len(fields.octets) + records * beginning + count * (TAG + 2), np.uint8),
+            np.zeros(records + 1, np.int32),
+            np.zeros(count, np.bool_),
+            np.empty(most, np.int32),
+            np.empty(most, np.int16),
+            np.empty((most, 6), np.int32),
+        )
+
+
+@inner
+def _write(octets: Octets, start: int, end: int, out: Octets, at: int) -> int:
+    """Write some octets and a field terminator; the place behind them."""
+    at = copy(octets, start, end, out, at)
+    out[at] = _FIELD_END
+    return at + 1
+
+
+@inner
+def _write_number(number: int, digits: int, out: Octets, at: int) -> int:
+    """Write a number in at least so many decimal digits, and a field terminator; the place behind them."""
+    size = 10**digits
+    while number >= size:
+        size *= 10
+    while size > 1:
+        size //= 10
+        out[at] = _DIGIT_0 + number // size % 10
+        at += 1
+    out[at] = _FIELD_END
+    return at + 1
+
+
+@inner
+def _trim(octets: Octets, start: int, end: int, places: Offsets, row: int, column: int) -> bool:
+    """Set the place of a part of a field without white space around it; whether it is in ASCII."""
+    while start < end and is_white(octets[start]):
+        start += 1
+    while start < end and is_white(octets[end - 1]):
+        end -= 1
+    places[row, column], places[row, column + 1] = start, end
+    every = np.uint8(0)
+    for place in range(start, end):
+        every |= octets[place]
+    return bool(every <= _ASCII)
+
+
+@inner
+def _trim_first(octets: Octets, start: int, end: int, code: int, places: Offsets, row: int, column: int) -> bool:
+    """Set the place of the first subfield with a code that is not empty, or NONE; whether it is in ASCII."""
+    places[row, column] = places[row, column + 1] = NONE
+    if code == NONE:
+        return True
+    for place in range(start, end - 2):
+        if octets[place] == _DELIMITER and octets[place + 1] == code and octets[place + 2] != _DELIMITER:
+            return _trim(octets, place + 2, _end_of_value(octets, place + 2, end), places, row, column)
+    return True
+
+
+@inner
+def _end_of_value(octets: Octets, at: int, end: int) -> int:
+    while at < end and octets[at] != _DELIMITER:
+        at += 1
+    return at
+
+
+@inner
+def _of_control(octets: Octets, start: int, end: int, out: Values, at: int) -> int:
+    """Find the value of a control field; the number of values then, or _ALONE."""
+    is_plain = _trim(octets, start, end, out.places, at, 0) and out.places[at, 0] < out.places[at, 1]
+    for column in range(2, 6):
+        out.places[at, column] = NONE
+    return at + 1 if is_plain and _end_of_value(octets, start, end) == end else _ALONE
+
+
+@inner
+def _of_row(octets: Octets, start: int, end: int, row: int, tables: Tables, out: Values, at: int) -> int:
+    """Find the values in a data field by a row of its tag; the number of values then, or _ALONE."""
+    if end - start < 2 or octets[start] == _DELIMITER or octets[start + 1] == _DELIMITER:
+        return _ALONE
+    if max(octets[start], octets[start + 1]) > _ASCII:
+        return _ALONE
+    if not (tables.first[row, octets[start]] and tables.second[row, octets[start + 1]]):
+        return at
+    first, is_plain = at, True
+    for place in range(start, end - 2):
+        if octets[place] != _DELIMITER:
+            continue
+        code = octets[place + 1]
+        is_plain &= code != tables.qualifier[row]
+        if tables.parts[row, code] and octets[place + 2] != _DELIMITER:
+            is_plain &= _trim(octets, place + 2, _end_of_value(octets, place + 2, end), out.places, at, 0)
+            is_plain &= out.places[at, 0] < out.places[at, 1]
+            if at == first:
+                is_plain &= _trim_first(octets, start, end, tables.scheme_in[row], out.places, at, 2)
+                is_plain &= _trim_first(octets, start, end, tables.source_in[row], out.places, at, 4)
+            else:
+                for column in range(2, 6):
+                    out.places[at, column] = out.places[first, column]
+            at += 1
+    return at if is_plain else _ALONE
+
+
+@inner
+def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Values, at: int) -> int:
+    """Find the own identifiers in a field; the number of values then, or _ALONE."""
+    tag, start, end = fields.tags[field], fields.starts[field], fields.stops[field]
+    first = tables.first_row[family, tag]
+    for row in range(first, first + tables.rows[family, tag]):
+        if tables.is_alone[row]:
+            return _ALONE
+        if tag < CONTROL:
+            found = _of_control(fields.octets, start, end, out, at)
+        else:
+            found = _of_row(fields.octets, start, end, row, tables, out, at)
+        if found == _ALONE:
+            return _ALONE
+        for value in range(at, found):
+            out.field[value], out.row[value] = field, row
+        at = found
+    return at
+
+
+@compiled
+def find_values(fields: Fields, tables: Tables, out: Values) -> int:
+    """Read the fields of records; the number of own identifiers."""
+    octets = fields.octets
+    values = at = first = 0
+    for record in range(len(fields.ends)):
+        last = fields.ends[record]
+        if fields.totals[record] != REFUSED:
+            family = int(_is_unimarc(octets, fields.tags, fields.starts, fields.stops, first, last))
+            out.families[record] = family
+            at = _write(tables.names[family], 0, len(tables.names[family]), out.packed, at)
+            at = _write(octets, fields.leaders[record, 0], fields.leaders[record, 1], out.packed, at)
+            at = _write_number(fields.totals[record], 1, out.packed, at)
+            for field in range(first, last):
+                tag, start, end = fields.tags[field], fields.starts[field], fields.stops[field]
+                if tag == _NUMBER and out.numbers[record, 0] == out.numbers[record, 1]:
+                    _trim(octets, start, end, out.numbers, record, 0)
+                if tables.is_packed[family, tag]:
+                    at = _write_number(tag, TAG, out.packed, at)
+                    at = _write(octets, start, min(end, start + _LONGEST_PACKED), out.packed, at)
+                if tables.is_given[family, tag]:
+                    found = _of_field(fields, field, family, tables, out, values)
+                    out.is_alone[field] = found == _ALONE
+                    values = values if found == _ALONE else found
+            at -= 1  # no terminator at the end
+        out.packed_ends[record + 1] = at
+        first = last
+    return values
