@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import urnscan
 from tests.support.dumps import make_dump
+from tests.support.reading import read_from
 from urnscan.dedup.agreement import RULES, compare
 from urnscan.framing.buffer import Buffer
 from urnscan.records.formats import FORMATS, description_of
@@ -121,7 +122,7 @@ class TestAnyRecords:
         described = []
         for dump in dumps:
             with dump.open("rb") as file:
-                (record,) = FORMATS["jsonl"].open(own=True, described=True).read(Buffer(file.readinto))
+                (record,) = read_from(FORMATS["jsonl"].open(own=True, described=True), Buffer(file.readinto))
             assert isinstance(record, Record)
             described.append(description_of(record.description))
         for one, row in zip(described, rows, strict=True):

@@ -69,7 +69,7 @@ class Grouping:
         self._pending_rows: list[pa.RecordBatch] = []
         self._pending_octets = 0
         self._futures: deque[Future[_Chunk]] = deque()
-        self._chunks: list[_Chunk | _SpilledRows] = []
+        self._chunks: list[_Chunk | _ChunkOnDisk] = []
         self._in_memory = 0
         self._try_past = self.memory // 8
 
@@ -124,7 +124,7 @@ class Grouping:
                     yield rows
                     on_rows(_count(chunks, span))
         for chunk in chunks:
-            if isinstance(chunk, _SpilledRows):
+            if isinstance(chunk, _ChunkOnDisk):
                 chunk.close()
 
     def _split_rows(self, most_ranges: int) -> None:
@@ -148,7 +148,7 @@ class Grouping:
     def _make_room(self) -> None:
         """Add up the rows in memory, if that more than halves them. Spill all rows, if they still need too much memory."""
         ranges = self.ranges or Ranges()
-        spilled = [chunk for chunk in self._chunks if isinstance(chunk, _SpilledRows)]
+        spilled = [chunk for chunk in self._chunks if isinstance(chunk, _ChunkOnDisk)]
         chunks = [chunk for chunk in self._chunks if isinstance(chunk, _Chunk)]
         octets = _range_octets(chunks, ranges)
         spans = list(_spans(octets, self._slice_octets))
@@ -163,13 +163,13 @@ class Grouping:
             chunks = list(added)
             self._in_memory = sum(int(chunk.octets.sum()) for chunk in chunks)
         if self._in_memory > self.memory // 4 * 3:
-            spilled.append(_SpilledRows(chunks, ranges, self.spill_folder()))
+            spilled.append(_ChunkOnDisk(chunks, ranges, self.spill_folder()))
             chunks = []
             self._in_memory = 0
         self._chunks = [*spilled, *chunks]
         self._try_past = min(max(self.memory // 8, 2 * self._in_memory), self.memory // 4 * 3)
 
-    def _nested(self, chunks: Sequence[_Chunk | _SpilledRows], span: _Span) -> Grouping:
+    def _nested(self, chunks: Sequence[_Chunk | _ChunkOnDisk], span: _Span) -> Grouping:
         """A nested grouping of the rows of a large range, with narrower ranges."""
         ranges = _choose_ranges(_rows_of(chunks, span), _count(chunks, span), _RANGES)
         nested = Grouping(self.memory // 4, self.pool, self.spill_folder, ranges)
@@ -177,7 +177,7 @@ class Grouping:
             nested.add(rows)
         return nested
 
-    def _added(self, chunks: Sequence[_Chunk | _SpilledRows], ranges: Ranges, span: _Span) -> pa.RecordBatch:
+    def _added(self, chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges, span: _Span) -> pa.RecordBatch:
         """The rows of consecutive ranges, added up. Many rows are added up in several steps."""
         shared = ranges.shared(*span)
         batches: list[pa.RecordBatch] = []
@@ -218,7 +218,7 @@ class _Chunk:
             yield self._rows.slice(self._begins[span[0]], count)
 
 
-class _SpilledRows:
+class _ChunkOnDisk:
     """Rows on disk, range by range."""
 
     def __init__(self, chunks: Sequence[_Chunk], ranges: Ranges, folder: Path) -> None:
@@ -248,11 +248,11 @@ class _SpilledRows:
         self._on_disk.close()
 
 
-def _count(chunks: Iterable[_Chunk | _SpilledRows], span: _Span) -> int:
+def _count(chunks: Iterable[_Chunk | _ChunkOnDisk], span: _Span) -> int:
     return sum(chunk.count(span) for chunk in chunks)
 
 
-def _rows_of(chunks: Iterable[_Chunk | _SpilledRows], span: _Span) -> Iterator[pa.RecordBatch]:
+def _rows_of(chunks: Iterable[_Chunk | _ChunkOnDisk], span: _Span) -> Iterator[pa.RecordBatch]:
     """The rows in these ranges, in the order of the inputs. Raises FatalError."""
     for chunk in chunks:
         yield from chunk.rows(span)
@@ -265,7 +265,7 @@ def _choose_ranges(batches: Iterable[pa.RecordBatch], rows: int, most: int) -> R
     return choose_ranges(keys, most)
 
 
-def _range_octets(chunks: Sequence[_Chunk | _SpilledRows], ranges: Ranges) -> Integers:
+def _range_octets(chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges) -> Integers:
     return sum((chunk.octets for chunk in chunks), np.zeros(len(ranges), np.int64))
 
 
