@@ -9,7 +9,7 @@ What is fair and what is not:
 * Both find the same number of duplicates, and write the dump without them. In the generated dump all records of a work
   have its ISBN in 020 and its URN:NBN in 856, in different spellings. So one key is enough for `drop_duplicates`; it
   would miss records that are joined by different identifiers.
-* pymarc parses whole records. urnscan reads only the fields that it needs, in as many processes as there are cores.
+* pymarc parses whole records. urnscan reads only the fields that it needs, in a thread beside that which finds the records.
 * yaz-marcdump prints the records as lines, and lxml builds the elements of each record and drops them: neither looks for
   anything, nor writes a dump. Both use one core, so urnscan stands beside them with `-j 1`, by CPU time.
 * Only urnscan runs on the larger dump: it shows how its time and memory grow. The script's would grow as well. Memory is
@@ -117,13 +117,13 @@ def contenders(kind: str, dump: Path, work: Path) -> list[Contender]:
         "urn",
     ]  # the script does not compare, and knows only URNs
     duplicates = summary("duplicate")
-    workers = [Contender(f"{DEDUP} -j {jobs}", [[*job, "--fields", "-j", jobs]], duplicates) for jobs in (1, 2)]
+    one_core = Contender(f"{DEDUP} -j 1", [[*job, "--fields", "-j", 1]], duplicates)
     if kind == "marcxml":
         lxml = [sys.executable, _script(work, "with_lxml.py", LXML_SCRIPT), dump]
-        return [workers[0], Contender("lxml, parsing alone", [lxml], count_nothing)]
+        return [one_core, Contender("lxml, parsing alone", [lxml], count_nothing)]
     found = [Contender(DEDUP, [[*job, "--fields"]], duplicates), Contender("urnscan dedup", [job], duplicates)]
     if kind == "marc":
-        found += workers
+        found.append(one_core)
         pymarc = [sys.executable, _script(work, "with_pymarc.py", PYMARC_SCRIPT), dump, work / "peer.mrc"]
         found.append(Contender("pymarc + pandas", [pymarc], count_numbers))
         if shutil.which("yaz-marcdump"):

@@ -72,7 +72,6 @@ TARGETS = [
     Target(
         "dedup, MARCXML, one core", "marcxml", "CPU", f"{DEDUP} -j 1", "lxml, parsing alone", most=1.2, octets=2.9e8
     ),
-    Target("dedup, a second process", "marc", "time", f"{DEDUP} -j 1", f"{DEDUP} -j 2", least=1.7, octets=2.9e8),
     Target("dedup, 10 million records", "many marc", "memory", DEDUP, most=1500, octets=5.9e9),
 ]
 """All targets. Texts and contenders have the names that bench.py, forms.py, memory.py and dedup.py give them."""

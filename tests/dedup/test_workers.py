@@ -44,6 +44,13 @@ def test_processes_change_nothing(dumps, tmp_path):
     assert ours == theirs
 
 
+def test_no_process_reads_what_compiled_code_reads(dumps, monkeypatch):
+    """docs/reference/dedup.md, Time and memory: to hand MARC to a process takes longer than to read it."""
+    monkeypatch.setattr(workers, "start_python", None)
+    for name in ("marc", "marcxml"):
+        assert urnscan.deduplicate(dumps / make_dump(name, 1, 60).name, jobs=2).report.duplicates > 2
+
+
 @pytest.mark.full
 def test_a_process_that_dies(dumps, monkeypatch):
     """As where memory runs short: one line, and no result of a part."""
@@ -100,14 +107,14 @@ def test_modules_of_the_working_folder_are_not_taken(dumps, tmp_path, monkeypatc
 @pytest.mark.full
 def test_a_script_without_a_guard(tmp_path):
     """Processes do not run the script of the caller again: it needs no `if __name__ == "__main__"`."""
-    dump = make_dump("marc", 1, 60)
-    (tmp_path / "a.mrc").write_bytes(dump.octets)
+    dump = make_dump("jsonl", 1, 60)
+    (tmp_path / "a.jsonl").write_bytes(dump.octets)
     lines = [
         "import urnscan",
         "from urnscan.dedup import workers",
         "workers._LARGE = 0",
         "print('begun')",
-        "print(urnscan.deduplicate('a.mrc', jobs=2).report.records)",
+        "print(urnscan.deduplicate('a.jsonl', jobs=2).report.records)",
     ]
     (tmp_path / "script.py").write_text("\n".join(lines))
     done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)

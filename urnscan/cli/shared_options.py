@@ -180,7 +180,7 @@ ONLY_SCAN = ("--column", "--where", "--filter", "--filter-timeout", "--memory", 
 ONLY_DEDUP: OptionTable = {
     "-j": option(
         "N",
-        "number of processes that read large dumps; 1: none (default: the cores)",
+        "number of processes that read large dumps but MARC; 1: none (default: the cores)",
         dest="jobs",
         type=whole_number(1),
     )

@@ -138,7 +138,7 @@ def deduplicate(
     `fields` to `record` are the fields of `Policy`; the others are options of `scan`, but `equivalence` is "namespace"
     by default, `syntax` is "rfc8141", since a component such as `#page=2` names no other thing, and `resolver_tail` is
     "cut", since parameters of a link are no part of a name. `jobs` are processes that read dumps of more than 16 MB in
-    all, None: as many as there are cores, 1: none.
+    all but MARC in ISO 2709 and MARCXML, None: as many as there are cores, 1: none.
     Returns a row for each record, and the counts; records and inputs that cannot be read are in `report.failures`.
     Raises FatalError if no dump could be read or an output cannot be written, ArgumentError (a ValueError and a
     TypeError) for invalid options. All rows are in memory: for very large dumps use the command.

@@ -30,7 +30,6 @@ bibtex: BibTeX.
 lines: any text, line by line.
 identifiers: native identifiers as URNs.
 identifier_columns: many of them at once.
-isbn: an ISBN in thirteen digits.
 keys: other identifiers in one form for all their spellings, by a table (`keys.toml`).
 key_columns: the keys of many records.
 

@@ -64,6 +64,8 @@ class Format:
     """Whether a record has fields, so that it can have keys other than URNs."""
     recipe: str = ""
     """How to make a dump that is read of one in this format, which is recognised and not read; empty if it is read."""
+    in_columns: bool = False
+    """Whether compiled code takes nearly all records apart: then a process that reads some of them saves nothing."""
     show: Callable[[bytes], str] = decoded
     """Function that shows a record to a person; it never raises."""
 
@@ -92,8 +94,8 @@ SUFFIXES = frozenset({".xml"}.union(*_SUFFIXES.values()))
 
 
 _FORMATS = (
-    Format("marc", "MARC (ISO 2709)", MarcRecords, is_marc, line_ends=0, show=show_marc),
-    Format("marcxml", "MARCXML", XmlRecords, partial(is_kind, "marcxml"), framed=True, show=show_xml),
+    Format("marc", "MARC (ISO 2709)", MarcRecords, is_marc, line_ends=0, in_columns=True, show=show_marc),
+    Format("marcxml", "MARCXML", XmlRecords, partial(is_kind, "marcxml"), framed=True, in_columns=True, show=show_xml),
     Format("mrk", "MARC in lines (MarcEdit)", MarcEditRecords, is_marc_edit, line_ends=2, show=MarcEditRecords.show),
     Format("marc-lines", "MARC in lines (yaz-marcdump)", YazRecords, is_yaz, line_ends=2, show=YazRecords.show),
     # The last record of one dump and the first of another may have the same number.
