@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from urnscan.library.scans import Scan, scan
     from urnscan.run.options import Options
     from urnscan.run.pipeline import Report
-    from urnscan.scanner.text import Occurrence, find
+    from urnscan.scanner.find import Occurrence, find
 
 __all__ = ["LEVELS", "RESOLUTION_SERVICES", "SYNTAXES", "URN", "Explanation", "InvalidURN", "canonical", "encode_nss"]
 __all__ += ["equivalent", "explain", "namespaces", "nid_status", "parse"]
@@ -62,7 +62,7 @@ __all__ += ["WarmUp", "deduplicate", "diff", "find", "merge", "merge_partial", "
 __all__ += ["scan_partial", "warm_up"]
 
 _LATER = {
-    "scanner.text": ["Occurrence", "find"],
+    "scanner.find": ["Occurrence", "find"],
     "run.options": ["Options"],
     "run.pipeline": ["Report"],
     "library.comparing": ["DiffReport", "diff"],

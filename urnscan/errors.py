@@ -232,7 +232,7 @@ class ArgumentError(UrnscanError, ValueError, TypeError):
 class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says)
     """A text is no URN in the chosen syntax.
 
-    `reason` says why for people, `code` for programs: one of `urnscan.urn.reasons.REASONS`, which never change.
+    `reason` says why for people, `code` for programs: one of `urnscan.urn.reject_reasons.REASONS`, which never change.
     `position` is the index, from 0, of the first octet or character that cannot be part of a URN. `text` is the text
     that was parsed, its octets as characters; it may be empty.
     """

@@ -14,7 +14,7 @@ from urnscan.library.columns import EXPLANATION, canonical_forms, explained_rows
 from urnscan.library.shared import watched
 from urnscan.run.options import OF_INPUTS, Options, read_options
 from urnscan.scanner.grammar import ResolverTail
-from urnscan.tables.values import is_text
+from urnscan.tables.scanned_columns import is_text
 from urnscan.urn.namespaces.own import Rules
 
 __all__ = ["SeriesURN"]

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import urnscan as library
+from tests.inputs.test_cdx import as_csv, cdxj, table, web_archive
 from tests.property.test_forms import Archive
-from tests.sources.test_cdx import as_csv, cdxj, table, web_archive
-from tests.sources.test_remote import Web
+from tests.stores.test_remote import Web
 
 from .conftest import Command, wait_until
 

@@ -1,5 +1,5 @@
 """The same octets out, whatever is not the input: threads, memory, the order in which a system lists files, locale, time zone,
-hashes, the day. (tests/run/test_pipeline.py, tests/output/test_parquet.py: the same however the work is cut.)
+hashes, the day. (tests/run/test_pipeline.py, tests/tables/test_parquet_writer.py: the same however the work is cut.)
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ os.fsync = fsync
     def test_of_dumps(self, urnscan):
         """Of three outputs of `dedup` the last cannot be completed: none is there."""
         through = Meddling("""
-from urnscan.output.parquet import ParquetOutput
+from urnscan.tables.parquet_writer import ParquetOutput
 def complete(self, metadata):
     from urnscan.errors import FatalError
     raise FatalError('clusters.parquet: cannot be written: No space left on device')
@@ -242,14 +242,14 @@ class TestMemory:
 PHASES = {
     "reading": ("urnscan.run.worker", "Worker._scan_small"),
     "grouping": ("urnscan.run.pipeline", "class_rows"),
-    "writing": ("urnscan.output.parquet", "ParquetOutput._write_group"),
-    "completing": ("urnscan.output.parquet", "ParquetOutput.complete"),
+    "writing": ("urnscan.tables.parquet_writer", "ParquetOutput._write_group"),
+    "completing": ("urnscan.tables.parquet_writer", "ParquetOutput.complete"),
 }
 DEDUP_PHASES = {
-    "reading": ("urnscan.dedup.first_reading", "FirstReading._dump"),
+    "reading": ("urnscan.dedup.read.read_dumps", "FirstReading._dump"),
     "joining": ("urnscan.dedup.cluster_records", "components"),
     "rewriting": ("urnscan.dedup.job", "copy_without"),
-    "page": ("urnscan.dedup.summary", "Chosen.page"),
+    "page": ("urnscan.dedup.write.summary", "Chosen.page"),
 }
 
 
@@ -302,7 +302,7 @@ class TestSignals:
         """It is too late then: all are put in their places, and then it ends."""
         urnscan.write("a.txt", b"urn:foo:a urn:x")
         result = urnscan(
-            "a.txt", *ALL, through=signalled("urnscan.output.places", "_Local.put", signal.SIGINT), status=130
+            "a.txt", *ALL, through=signalled("urnscan.tables.atomic_file", "_Local.put", signal.SIGINT), status=130
         )
         assert result.err == "urnscan: interrupted\n"
         assert urnscan.names() == ["a.txt", *OUTPUTS]

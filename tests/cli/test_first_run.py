@@ -83,7 +83,7 @@ def test_no_later_run_compiles(urnscan, cache, forks_of_cache, words):
 def test_the_library_compiles_no_more(cache):
     """`find` and `scan_batches` use the same functions."""
     script = "import urnscan; urnscan.find('urn:a-b:c'); list(urnscan.scan_batches(t)); print(jit.count())"
-    script = f"import pyarrow as pa; from urnscan.arrays import jit; t = pa.table({{'a': ['urn:a-b:c']}}); {script}"
+    script = f"import pyarrow as pa; from urnscan.compiled import jit; t = pa.table({{'a': ['urn:a-b:c']}}); {script}"
     environment = {"NUMBA_CACHE_DIR": str(cache)}
     done = subprocess.run(
         [URNSCAN.with_name("python"), "-c", script], env=environment, capture_output=True, check=True, text=True
@@ -97,8 +97,8 @@ def refuse(*_, **__):
     raise PermissionError
 tempfile.TemporaryFile = refuse  # it is tried by this whether a folder can be written
 import numpy
-from urnscan.arrays import jit, object_code
-from urnscan.arrays.octets import count_lf
+from urnscan.compiled import jit, object_code
+from urnscan.compiled.octets import count_lf
 count_lf(numpy.frombuffer(b"a", numpy.uint8), 0, 1)
 print(jit.count(), jit.kept_in(), object_code.is_complete())
 """

@@ -11,7 +11,7 @@ import pytest
 
 from urnscan.cli import COMMANDS, guesses
 from urnscan.cli.arguments import SUMMARIES
-from urnscan.dedup.keeping import KEEP
+from urnscan.dedup.join.choose_kept import KEEP
 from urnscan.dedup.policy import Policy
 from urnscan.display.text import octets_of
 from urnscan.library.deduplication import deduplicate

@@ -1,6 +1,6 @@
 """Input that was made to harm, given to the installed command: bombs, names that command, references, crafted tables.
 
-What the readers of each form do with it stands in tests/sources and tests/records; here is what a user meets.
+What the readers of each form do with it stands in tests/formats and tests/records; here is what a user meets.
 """
 
 from __future__ import annotations

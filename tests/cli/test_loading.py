@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from urnscan.cli.heavy import loading
+from urnscan.cli.lazy_imports import loading
 
 
 def test_garbage_is_looked_for_again():

@@ -8,7 +8,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from urnscan.scanner.views import KINDS
+from urnscan.scanner.views.kinds import KINDS
 
 pytestmark = pytest.mark.full
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.sources.test_remote import Web
+from tests.stores.test_remote import Web
 
 from .conftest import PATIENCE, Command, wait_until
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urnscan.dedup.agreement import ASPECTS, RULES, compare, rules_of
-from urnscan.dedup.features import _kinds_in, known_words
+from urnscan.dedup.compare.agreement import ASPECTS, RULES, compare, rules_of
+from urnscan.dedup.compare.features import _kinds_in, known_words
 from urnscan.records.description import Description, axes
 
 ARTICLE = "\x98Die \x9cUhrmacher"

@@ -12,8 +12,8 @@ from tests.support.dumps import make_dump
 from tests.support.examples import FEW
 from tests.support.iso_2709 import book, marc
 from tests.support.reading import refuse
-from urnscan.dedup.batch_reader import BatchReader
-from urnscan.dedup.batches import Batch, ReadBatch, Wanted
+from urnscan.dedup.read.batch_reader import BatchReader
+from urnscan.dedup.read.batches import Batch, ReadBatch, Wanted
 from urnscan.framing.buffer import Buffer
 from urnscan.records.keys import kinds
 from urnscan.records.record import count_of

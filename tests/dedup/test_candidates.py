@@ -3,7 +3,7 @@
 import csv
 
 import urnscan
-from urnscan.dedup import candidates as module
+from urnscan.dedup.review import candidates as module
 
 CARDS = """id,title,author,year,isbn,edition
 c1,Invented inks,"Wimpelfeld, Ansgar",1998,9780306406157,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urnscan.dedup import components as joining
-from urnscan.dedup.components import Edges, components, is_weak
+from urnscan.dedup.join import components as joining
+from urnscan.dedup.join.components import Edges, components, is_weak
 from urnscan.errors import FatalError
 
 URNS = [f"urn:example:{letter}" for letter in "abcdefgh"] + ["urn:issn:0000-0000", "urn:schemas-x:y", "urn:schema:y"]

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urnscan.dedup.copies import Places, copy_without
+from urnscan.dedup.write.copies import Places, copy_without
 from urnscan.framing.buffer import Buffer
 
 blank = st.text(" \n\t\r", max_size=3)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import urnscan
 from tests.support.examples import FEW
-from urnscan.dedup.components import Joined, components
-from urnscan.dedup.decisions import Decided, Decision, Decisions, read_decisions
+from urnscan.dedup.join.components import Joined, components
+from urnscan.dedup.review.decisions import Decided, Decision, Decisions, read_decisions
 from urnscan.errors import FatalError
 
 BOOKS = """id,isbn,title,edition,year

@@ -9,10 +9,10 @@ import threading
 import pytest
 
 from tests.support.dumps import make_dump
-from urnscan.dedup.batch_reader import BatchReader
 from urnscan.dedup.job import run
-from urnscan.dedup.outputs import Dumps, Outputs
 from urnscan.dedup.policy import Policy
+from urnscan.dedup.read.batch_reader import BatchReader
+from urnscan.dedup.write.outputs import Dumps, Outputs
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.run.options import Options
 

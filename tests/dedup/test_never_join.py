@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import urnscan
 from tests.support.examples import FEW
-from urnscan.dedup.never_join import read_never_join
+from urnscan.dedup.join.never_join import read_never_join
 from urnscan.errors import ArgumentError, FatalError
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from urnscan.dedup.outputs import Dumps
+from urnscan.dedup.write.outputs import Dumps
 from urnscan.errors import FatalError
-from urnscan.output.octets import CODECS as WRITTEN
-from urnscan.output.octets import NOT_WRITTEN
+from urnscan.formats.compression.codecs import CODECS
 from urnscan.records.formats import FORMATS
-from urnscan.sources.compression.codecs import CODECS
-from urnscan.sources.inputs import Input
+from urnscan.stores.input import Input
+from urnscan.tables.plain_output import CODECS as WRITTEN
+from urnscan.tables.plain_output import NOT_WRITTEN
 
 MARC, JSON, BIBTEX = FORMATS["marc"], FORMATS["json"], FORMATS["bibtex"]
 

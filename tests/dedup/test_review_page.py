@@ -9,7 +9,7 @@ import pytest
 
 import urnscan
 from tests.support.reviews import blocks, shelf
-from urnscan.dedup import review_page
+from urnscan.dedup.review import page as review_page
 from urnscan.errors import FatalError
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import urnscan
 from tests.support.dumps import make_dump
-from urnscan.dedup import workers
+from urnscan.dedup.read import workers
 from urnscan.errors import FatalError
 
 NAMES = ("marc", "marcxml", "jsonl", "csv")

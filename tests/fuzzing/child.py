@@ -48,7 +48,7 @@ def _compiled_modules() -> list[str]:
     (folder,) = map(Path, find_spec("urnscan").submodule_search_locations)
     paths = [path for path in folder.rglob("*.py") if _COMPILED.search(path.read_text("utf-8"))]
     names = [".".join(("urnscan", *path.relative_to(folder).with_suffix("").parts)) for path in paths]
-    return ["urnscan.arrays.jit", *names]
+    return ["urnscan.compiled.jit", *names]
 
 
 if __name__ == "__main__":

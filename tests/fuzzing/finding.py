@@ -16,9 +16,10 @@ from tests.urn.namespaces.test_columns import judged
 from tests.urn.namespaces.test_rules import lexical
 from urnscan.errors import InvalidURN
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar
-from urnscan.scanner.views import KINDS, make_scanner
+from urnscan.scanner.scanners import make_scanner
+from urnscan.scanner.views.kinds import KINDS
 from urnscan.urn.namespaces import judge
-from urnscan.urn.reasons import REASONS
+from urnscan.urn.reject_reasons import REASONS
 from urnscan.urn.syntax import get_syntax
 
 __all__ = ["HEAD", "kernel", "parse", "rules"]

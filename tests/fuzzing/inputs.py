@@ -20,16 +20,16 @@ from tests.fuzzing.drawn import split
 from tests.support.classes import classes, made, occurrences, write
 from tests.support.packed import zipped
 from urnscan.errors import DamageError, FatalError, LimitError, SourceError
+from urnscan.formats.contents import Document, Values
+from urnscan.formats.context import Limits, Reading
+from urnscan.formats.processes import Processes
+from urnscan.formats.unfold import open_documents
+from urnscan.inputs import lists
+from urnscan.inputs.lists import PathList
 from urnscan.report.figures import summarise
-from urnscan.report.scan import render
-from urnscan.sources import lists
-from urnscan.sources.documents import Document, Values
-from urnscan.sources.inputs import Input
-from urnscan.sources.layers import Limits, Reading
-from urnscan.sources.lists import PathList
-from urnscan.sources.processes import Processes
-from urnscan.sources.remote.urls import is_remote, is_url, local_path, parse_url, without_secrets
-from urnscan.sources.texts import open_documents
+from urnscan.report.scan_page import render
+from urnscan.stores.input import Input
+from urnscan.stores.urls import is_remote, is_url, local_path, parse_url, without_secrets
 
 __all__ = ["HEAD", "files_from", "form", "report", "tables", "urls"]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from tests.fuzzing.drawn import split
 from tests.support.reading import buffer_of, read_records
-from urnscan.dedup.copies import Places, copy_without
-from urnscan.dedup.features import features
+from urnscan.dedup.compare.features import features
+from urnscan.dedup.write.copies import Places, copy_without
 from urnscan.framing.lines import Damaged
 from urnscan.records.formats import FORMATS, description_of, recognise
 from urnscan.records.identifiers import as_text

@@ -8,7 +8,7 @@ from unittest import mock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.arrays.test_strings import column
+from tests.compiled.test_strings import column
 from urnscan.grouping import ranges
 from urnscan.grouping.ranges import Ranges, choose_ranges, sample
 

@@ -17,7 +17,7 @@ from tests.support.rows import occurrence_row
 from tests.support.strategies import octets as rich_octets
 from urnscan.errors import ArgumentError
 from urnscan.library.batches import scan_batches
-from urnscan.tables import values as columns
+from urnscan.tables import scanned_columns as columns
 from urnscan.tables.schemas import IN_COLUMN
 
 

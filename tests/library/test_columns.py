@@ -19,7 +19,7 @@ from tests.support.strategies import octets as rich_octets
 from urnscan.errors import ArgumentError, InvalidURN
 from urnscan.library import columns
 from urnscan.run.options import Options
-from urnscan.tables import values as parts
+from urnscan.tables import scanned_columns as parts
 
 MEANINGS = [(syntax, level) for level in urnscan.LEVELS for syntax in urnscan.LEVELS[level].syntaxes]
 TEXTS = [

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import urnscan
-from urnscan.arrays import jit, object_code
+from urnscan.compiled import jit, object_code
 from urnscan.library import compilation
 from urnscan.library.compilation import WarmUp
 from urnscan.run.options import Options
@@ -17,7 +17,7 @@ from urnscan.run.options import Options
 USED = """
 import sys
 import urnscan
-from urnscan.arrays.jit import Entry
+from urnscan.compiled.jit import Entry
 
 assert urnscan.warm_up().is_kept
 modules = [module for name, module in sys.modules.items() if name.startswith("urnscan.")]
@@ -40,7 +40,7 @@ def test_all_functions_are_used():
 
 HALF = """
 import gc
-from urnscan.arrays.jit import Entry
+from urnscan.compiled.jit import Entry
 from urnscan.library.compilation import use_half
 
 use_half()
@@ -127,7 +127,7 @@ def test_only_an_interactive_session_is_told(tmp_path, session, shown):
     Each call that has to wait says so, also a later one: here the first, the third, and the two that are told as one.
     """
     script = (
-        f"{session}\nimport time\nimport numpy\nfrom urnscan.arrays.jit import all_in_one, compiled\n"
+        f"{session}\nimport time\nimport numpy\nfrom urnscan.compiled.jit import all_in_one, compiled\n"
         "@compiled\ndef one(number):\n    return number + 1\n"
         "one(1), one(1.5)\n"
         "time.sleep(0.6)\none(1j)\n"

@@ -15,12 +15,12 @@ import urnscan
 from tests.support.dumps import FORMATS, make_dump
 from tests.support.packed import zipped
 from urnscan.cli import main
-from urnscan.dedup import first_reading
-from urnscan.dedup.second_reading import Dump, SecondReading
+from urnscan.dedup.read import read_dumps as first_reading
+from urnscan.dedup.reread import Dump, SecondReading
 from urnscan.errors import FatalError, UnknownFormatError
+from urnscan.formats.context import Reading
 from urnscan.records.formats import FORMATS as KNOWN
-from urnscan.sources.inputs import Input
-from urnscan.sources.layers import Reading
+from urnscan.stores.input import Input
 
 NAMES = {"unimarc": "marc", "marc-in-json": "json", "oai-pmh": "oai", "nquads": "ntriples", "tsv": "csv"}
 XML = ("marcxml", "mods", "dc", "oai-pmh", "onix", "pubmed", "endnote")

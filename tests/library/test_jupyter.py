@@ -339,7 +339,7 @@ class TestKernel:
             "found.context('urn:nbn:de:bvb:99-lantern-26')",
             "# a comment\nurnscan.parse('urn:a:b c')",
             "urnscan.scan('x', syntax='rfc8142')",
-            "import time\nfrom urnscan.arrays import jit, object_code\n"
+            "import time\nfrom urnscan.compiled import jit, object_code\n"
             "object_code.save = lambda *_: None\n"
             "one = jit.compiled(lambda number: number + 1)\n"
             "x = one(1), time.sleep(0.6), one(1.5)",

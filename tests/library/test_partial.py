@@ -8,7 +8,7 @@ import pytest
 import urnscan
 from urnscan.errors import ArgumentError, FatalError
 from urnscan.library import partial
-from urnscan.run import partial as exchanged
+from urnscan.run import partial_result as exchanged
 from urnscan.run.options import Options
 from urnscan.run.tasks import Sizes, tasks
 

@@ -27,7 +27,7 @@ from urnscan.polars import ColumnURN
 from urnscan.run import options
 from urnscan.run.options import Options
 from urnscan.run.pipeline import Report
-from urnscan.scanner.views import KINDS
+from urnscan.scanner.views.kinds import KINDS
 from urnscan.spark import driver as spark
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS
 from urnscan.urn.namespaces import read_rules

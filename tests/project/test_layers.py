@@ -1,6 +1,7 @@
 """The packages of urnscan in the order of the data: each may import those above it that its line names, and no others."""
 
 import ast
+import collections
 import sys
 from pathlib import Path
 
@@ -10,38 +11,39 @@ FOLDER = Path(urnscan.__file__).parent
 PACKAGES = {  # package: packages that it may import; libraries that it may import
     "version": ("", ""),
     "extensions": ("", ""),
-    "display": ("", "regex tqdm IPython"),
+    "display": ("", "IPython regex tqdm"),
     "errors": ("display", ""),
     "pool": ("", ""),
-    "arrays": ("display", "llvmlite numba numpy pyarrow"),
-    "urn": ("display errors arrays", "numpy regex stdnum homoglyphs_fork"),
+    "compiled": ("display", "llvmlite numba numpy pyarrow"),
+    "urn": ("display errors compiled", "homoglyphs_fork numpy regex stdnum"),
     "framing": ("errors", ""),
-    "sources": (
-        "errors extensions arrays framing",
-        "numpy pyarrow isal zstandard lz4 brotli fsspec lxml msgspec pypdfium2",
+    "stores": ("errors", "fsspec lxml numpy pyarrow"),
+    "formats": (
+        "extensions errors compiled framing stores",
+        "brotli isal lz4 msgspec numpy pyarrow pypdfium2 zstandard",
     ),
-    "scanner": ("display errors arrays urn", "numpy regex"),
-    "records": ("errors arrays urn framing", "lxml numpy pyarrow pymarc regex"),
-    "tables": ("errors arrays urn scanner", "numpy pyarrow"),
-    "grouping": ("errors pool arrays urn tables", "numpy pyarrow"),
-    "output": ("display errors pool arrays sources tables", "numpy pyarrow"),
-    "run": ("display errors pool arrays urn sources scanner tables grouping output", "numpy pyarrow"),
-    "results": ("display errors pool arrays urn sources tables grouping output run", "numpy pyarrow"),
-    "report": ("display errors arrays urn tables", "jinja2 markupsafe numpy pyarrow"),
+    "inputs": ("errors compiled stores formats", "numpy pyarrow"),
+    "scanner": ("display errors compiled urn", "numpy regex"),
+    "records": ("compiled urn framing", "lxml numpy pyarrow pymarc regex"),
+    "tables": ("display errors pool compiled urn stores formats inputs scanner", "numpy pyarrow"),
+    "grouping": ("errors pool compiled urn tables", "numpy pyarrow"),
+    "run": ("display errors pool compiled urn stores formats inputs scanner tables grouping", "numpy pyarrow"),
+    "results": ("display errors pool compiled urn stores inputs tables grouping run", "numpy pyarrow"),
+    "report": ("display errors compiled urn tables", "jinja2 markupsafe numpy pyarrow"),
     "dedup": (
-        "display errors arrays urn framing sources scanner records tables output run report",
+        "display errors compiled urn framing stores formats scanner records tables run report",
         "numpy pyarrow rapidfuzz regex",
     ),
     "library": (
-        "display errors pool arrays urn framing sources scanner records tables output run results report dedup",
-        "numpy pyarrow pandas",
+        "display errors pool compiled urn framing stores formats inputs scanner records tables run results report dedup",
+        "numpy pandas pyarrow",
     ),
-    "pandas": ("errors library run scanner tables urn", "pandas pyarrow"),
-    "polars": ("errors library run scanner urn", "polars pyarrow"),
-    "duckdb": ("errors library run scanner urn", "duckdb pyarrow"),
-    "spark": ("errors pool arrays urn sources scanner tables grouping output run", "numpy pyarrow pyspark py4j regex"),
+    "pandas": ("errors urn scanner tables run library", "pandas pyarrow"),
+    "polars": ("errors urn scanner run library", "polars pyarrow"),
+    "duckdb": ("errors urn scanner run library", "duckdb pyarrow"),
+    "spark": ("errors compiled urn stores inputs scanner tables grouping run", "numpy py4j pyarrow pyspark regex"),
     "cli": (
-        "display errors pool arrays urn sources scanner records tables output run results report dedup library spark",
+        "display errors pool compiled urn stores inputs scanner tables run results report dedup library spark",
         "pyarrow shtab",
     ),
     "__main__": ("cli", ""),
@@ -76,6 +78,33 @@ def test_imports():
             assert own <= {*packages.split(), parts[0]}, path
             others = {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"urnscan"}
             assert others <= set(libraries.split()), path
+
+
+def own_imports(path):
+    """Paths of the modules of the package that a file imports."""
+    by_name = {".".join(["urnscan", *parts]).removesuffix(".__init__"): file for file, parts in FILES.items()}
+    for name in imported(path):
+        # A name of a module, or of what is in it.
+        for module in (name, name.rpartition(".")[0]):
+            if module in by_name:
+                yield by_name[module]
+                break
+
+
+def test_no_circles_of_modules():
+    """No module leads back to itself by imports: each can be read with those that it names, and without the others."""
+    waiting = {path: set(own_imports(path)) - {path, FOLDER / "__init__.py"} for path in FILES}
+    while free := [path for path, others in waiting.items() if not others & waiting.keys()]:
+        for path in free:
+            del waiting[path]
+    assert not waiting
+
+
+def test_names_of_files_are_their_own():
+    """A name of a file that stands in three folders says nothing of what is inside."""
+    counts = collections.Counter(path.name for path in FILES)
+    del counts["__init__.py"]
+    assert max(counts.values()) <= 2, counts.most_common(5)
 
 
 def test_a_package_says_what_is_in_it():

@@ -102,7 +102,9 @@ class TestLight:
     @pytest.mark.full
     def test_parts_of_a_large_file_do_not_load_pandas(self):
         """Their lines are counted anew for each part, and added up."""
-        code = "import pyarrow as pa; from urnscan.arrays.arrow import *; from urnscan.run.pieces import add_lines"
+        code = (
+            "import pyarrow as pa; from urnscan.compiled.arrow import *; from urnscan.run.task_results import add_lines"
+        )
         rows = "pa.RecordBatch.from_arrays([number_array(np.zeros(2, np.int64))], names=['line'])"
         assert not loaded_after(f"{code}; add_lines({rows}, 7)") & {"pandas", "scipy"}
 

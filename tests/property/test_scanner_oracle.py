@@ -30,7 +30,7 @@ from tests.support.strategies import (
     octets,
     urn_pairs,
 )
-from urnscan.arrays.jit import IS_COMPILED
+from urnscan.compiled.jit import IS_COMPILED
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar
 from urnscan.urn.syntax import get_syntax

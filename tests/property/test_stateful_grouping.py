@@ -17,8 +17,8 @@ from urnscan.grouping import out_of_core as grouping
 from urnscan.grouping import ranges
 from urnscan.grouping.classes import add_up
 from urnscan.grouping.out_of_core import Grouping
+from urnscan.inputs.seen_inputs import Seen
 from urnscan.pool import Pool
-from urnscan.sources.seen_inputs import Seen
 from urnscan.tables.schemas import PARTIAL
 
 _SPELLINGS = 130  # more than are listed

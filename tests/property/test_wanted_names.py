@@ -15,13 +15,14 @@ from tests.support.examples import FEW
 from tests.support.oracle import SYNTAXES, Pieces, records_of, with_components
 from tests.support.results import expected_classes, rows_of
 from tests.support.strategies import cuttings, octets
-from urnscan.output.lines import PLAIN, frequency_lines, json_lines, occurrence_lines
 from urnscan.run.options import Options
 from urnscan.run.pipeline import Outputs, run
 from urnscan.scanner.grammar import Grammar
-from urnscan.scanner.views import KINDS, make_scanner
+from urnscan.scanner.scanners import make_scanner
+from urnscan.scanner.views.kinds import KINDS
+from urnscan.tables.printed_lines import PLAIN, frequency_lines, json_lines, occurrence_lines
 from urnscan.tables.schemas import CODED_CLASSES, OCCURRENCES, REJECTS
-from urnscan.urn.beginnings import read_beginnings
+from urnscan.urn.prefix_filter import read_beginnings
 from urnscan.urn.syntax import get_syntax
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)

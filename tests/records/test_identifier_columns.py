@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.records.test_identifiers import PIECES, SCHEMES, isbns10, isbns13
 from tests.support.examples import MANY
-from urnscan.arrays.arrow import text_array
+from urnscan.compiled.arrow import text_array
 from urnscan.records.fields import Own
 from urnscan.records.identifier_columns import as_texts
 from urnscan.records.identifiers import as_text, with_wrong_digit

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.records.test_keys import ALL, SAME
-from urnscan.arrays.arrow import text_array
+from urnscan.compiled.arrow import text_array
 from urnscan.records import key_columns
 from urnscan.records.fields import read_data
 from urnscan.records.key_columns import SpellingColumns, re2_of

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.examples import FEW
-from urnscan.report.dedup import Common, Example, ExampleRecord, Input, Large, Summary, render
+from urnscan.report.dedup_page import Common, Example, ExampleRecord, Input, Large, Summary, render
 from urnscan.report.excerpts import Kind, compare
 from urnscan.report.page import visible
 
@@ -272,7 +272,7 @@ class TestPage:
 
     @pytest.mark.full
     def test_nothing_heavy_is_loaded_for_it(self):
-        code = "import sys, urnscan.report.dedup; print([m for m in ('numpy', 'pyarrow', 'numba') if m in sys.modules])"
+        code = "import sys, urnscan.report.dedup_page; print([m for m in ('numpy', 'pyarrow', 'numba') if m in sys.modules])"
         done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
         assert done.stdout.strip() == "[]"
 

@@ -14,10 +14,10 @@ import pytest
 from tests.report.conftest import in_browser
 from tests.report.test_dedup_page import FULL as DUPLICATES
 from tests.support.classes import HOSTILE, HOSTILE_SOURCE, classes, made, occurrences, write
-from urnscan.report import dedup
-from urnscan.report.dedup import Input
+from urnscan.report import dedup_page as dedup
+from urnscan.report.dedup_page import Input
 from urnscan.report.figures import EMBEDDED, summarise
-from urnscan.report.scan import render
+from urnscan.report.scan_page import render
 
 pytestmark = [pytest.mark.full, in_browser]
 

@@ -9,7 +9,7 @@ import urnscan
 from tests.report.conftest import in_browser
 from tests.support.reviews import HOSTILE, shelf
 from urnscan.report.excerpts import Kind, Line, Run
-from urnscan.report.review import Block, ShownRecord, render
+from urnscan.report.review_page import Block, ShownRecord, render
 from urnscan.tables.schemas import REVIEW
 
 pytestmark = [pytest.mark.full, in_browser]

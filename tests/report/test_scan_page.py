@@ -26,8 +26,8 @@ from urnscan.errors import FatalError
 from urnscan.report import figures as reading
 from urnscan.report.figures import summarise
 from urnscan.report.page import common_folder
-from urnscan.report.scan import render
-from urnscan.report.spellings import differences, ways
+from urnscan.report.scan_page import render
+from urnscan.report.spelling_differences import differences, ways
 from urnscan.report.tallies import Tally, Top
 from urnscan.tables.editions import ADDED, RENAMED
 from urnscan.urn.namespaces import read_rules, rules

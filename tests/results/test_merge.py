@@ -18,7 +18,7 @@ import urnscan
 from tests.support.examples import FEW
 from urnscan.errors import FatalError
 from urnscan.results import merge as merging
-from urnscan.results.windows import windows
+from urnscan.results.key_windows import windows
 from urnscan.tables.editions import ADDED
 
 NAMES = ["a", "b", "c%41", "d%00", "0-395-36341-1", "0-395-36341-6", "e."]

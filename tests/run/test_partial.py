@@ -15,8 +15,8 @@ from tests.property.test_grouping_properties import occurrences
 from urnscan.grouping import ranges as ranging
 from urnscan.grouping.classes import add_up, classes_of
 from urnscan.grouping.ranges import Ranges
-from urnscan.run import partial
-from urnscan.run.partial import NAMED_PARTIAL, Sums, names_of, packed, parted, unpacked
+from urnscan.run import partial_result as partial
+from urnscan.run.partial_result import NAMED_PARTIAL, Sums, names_of, packed, parted, unpacked
 from urnscan.tables.schemas import PARTIAL
 
 

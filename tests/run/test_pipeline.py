@@ -29,9 +29,9 @@ from tests.support.strategies import octets as rich_octets
 from urnscan import __version__
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.errors import FatalError, SourceError, SourceNote
+from urnscan.formats import small_files as reading
+from urnscan.formats import unfold as opening
 from urnscan.grouping import out_of_core as grouping
-from urnscan.output import parquet as output
-from urnscan.output.parquet import ParquetOutput
 from urnscan.run import pipeline, worker
 from urnscan.run import tasks as planning
 from urnscan.run.failures import Failures
@@ -40,9 +40,9 @@ from urnscan.run.pipeline import Outputs, Report, run
 from urnscan.run.resume import Shards
 from urnscan.run.tasks import Sizes, plan_size
 from urnscan.run.worker import Worker
-from urnscan.sources import small_files as reading
-from urnscan.sources import texts as opening
-from urnscan.sources.inputs import Input
+from urnscan.stores.input import Input
+from urnscan.tables import parquet_writer as output
+from urnscan.tables.parquet_writer import ParquetOutput
 from urnscan.tables.schemas import CLASSES, CODED_CLASSES, OCCURRENCES, REPEATING
 
 MEANINGS = [

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from urnscan.errors import FatalError, SourceError
 from urnscan.run import resume as module
-from urnscan.run.pieces import Begun, Counts, Done, Failed, Rows
 from urnscan.run.resume import Shards, stamp
+from urnscan.run.task_results import Begun, Counts, Done, Failed, Rows
 from urnscan.run.tasks import Files, Part
-from urnscan.sources.inputs import Input, Listed
-from urnscan.sources.remote.urls import Remote, parse_url
+from urnscan.stores.input import Input, Listed
+from urnscan.stores.urls import Remote, parse_url
 
 MEANING = {"syntax": "rfc2141", "version": "1"}
 TABLES = ("partial", "occurrences", "rejects")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.oracle import CUT, END, SYNTAXES, Pieces, Record, oracle, records_of, rejects
-from urnscan.arrays.jit import IS_COMPILED
+from urnscan.compiled.jit import IS_COMPILED
 from urnscan.scanner import blocks as scanner_module
 from urnscan.scanner.blocks import Matches, Rejects, Scanner
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar

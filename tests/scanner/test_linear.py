@@ -19,9 +19,10 @@ import pytest
 import regex
 
 import urnscan
-from urnscan.dedup.features import known_words
+from urnscan.dedup.compare.features import known_words
 from urnscan.run.options import Options
-from urnscan.scanner.views import KINDS, make_scanner
+from urnscan.scanner.scanners import make_scanner
+from urnscan.scanner.views.kinds import KINDS
 from urnscan.urn.namespaces.native import Native
 from urnscan.urn.syntax import SYNTAXES, pattern_of
 
@@ -184,7 +185,7 @@ BOUNDED = {
 # Patterns that are made in functions, and are no more to be found when they have returned: by what they are tested.
 MADE = {
     "records.identifiers:_in_list": "what it makes are _ISBN, _ISSN, _EAN and _SERIAL",
-    "dedup.features:known_words": "patterns of words.toml, which are tried as those of modules are",
+    "dedup.compare.features:known_words": "patterns of words.toml, which are tried as those of modules are",
     "framing.json_values:_marks": "a list of plain names",
     "framing.rows:__init__": "two octets, or one",
     "records.keys:__init__": "the patterns of keys.toml, all in one: records/test_keys.py::test_hostile_texts",
@@ -196,11 +197,11 @@ MADE = {
     "records.xml_records:_started": "the name of an element, and what ends it",
     "scanner.views.bare:_kind": "of _KINDS, which are tried as those of modules are",
     "scanner.views.bare:_address_of_nbn": "of the 256 octets before a name",
-    "sources.captures:_pattern": "conditions of the user, for texts of at most a hundred characters",
-    "sources.files:__init__": "one octet of a set",
+    "formats.captures:_pattern": "conditions of the user, for texts of at most a hundred characters",
+    "stores.files:__init__": "one octet of a set",
     "urn.namespaces.patterns:_octets": "a character, or a set of them",
     "urn.namespaces.own:_check_resolvers": "a pattern of the user, which is only compiled",
-    "sources.compression.codecs:__init__": "a few octets: where a member may begin",
+    "formats.compression.codecs:__init__": "a few octets: where a member may begin",
 }
 
 
@@ -247,7 +248,8 @@ def patterns():
                 found.setdefault(id(pattern), (path, pattern))
     known = {path: (pattern, sorted(asked(path, texts))) for path, pattern in found.values()}
     known |= {
-        path: (each, ["sub"]) for path, each in patterns_in("urnscan.dedup.features:words", known_words()._asdict())
+        path: (each, ["sub"])
+        for path, each in patterns_in("urnscan.dedup.compare.features:words", known_words()._asdict())
     }
     return known | {path: found for module in modules() for path, found in made_later(module, texts[module.__name__])}
 
@@ -386,7 +388,7 @@ def test_patterns_are_found():
         assert path in found
     assert "urnscan.urn.namespaces.native:self.form of Isbn" in found
     assert "urnscan.urn.lookalikes:_SUSPICIOUS" in found
-    assert "urnscan.dedup.features:words['addition']" in found
+    assert "urnscan.dedup.compare.features:words['addition']" in found
     assert any("urnscan.urn.parser:" in path or "urnscan.urn.namespaces" in path for path in found)
     assert set(BOUNDED) <= set(found)
     assert next(slow_units(re.compile(r"\s*\n"), "search", [""]), None)

@@ -22,14 +22,14 @@ from tests.support import oracle
 from tests.support.oracle import SYNTAXES, rejects
 from tests.support.results import rows_of
 from urnscan.errors import InvalidURN
-from urnscan.output.parquet import ParquetOutput
 from urnscan.run import pipeline, worker
 from urnscan.run.options import Options
 from urnscan.run.pipeline import Outputs, run
 from urnscan.run.tasks import Sizes
+from urnscan.tables.parquet_writer import ParquetOutput
 from urnscan.tables.schemas import REJECTS
 from urnscan.urn.parser import parse
-from urnscan.urn.reasons import REASONS
+from urnscan.urn.reject_reasons import REASONS
 
 ROOT = Path(__file__).parents[2]
 TEXT = b"""<cbc:ID>urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017</cbc:ID> urn:isbn

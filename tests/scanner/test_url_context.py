@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.oracle import SYNTAXES, Pieces, oracle, records_of
-from urnscan.arrays.jit import IS_COMPILED
+from urnscan.compiled.jit import IS_COMPILED
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import Grammar
 from urnscan.scanner.url_context import LOOK_BACK, URL_OCTETS

@@ -10,9 +10,9 @@ from urnscan.errors import SourceError
 from urnscan.grouping.ranges import Ranges
 from urnscan.run.options import Options, named_inputs
 from urnscan.run.tasks import Files, Part, Sizes, tasks
-from urnscan.sources.inputs import Input
 from urnscan.spark.keys import Keys, heads, keys_of_head
 from urnscan.spark.partitions import partitions_of
+from urnscan.stores.input import Input
 
 MIB = 1 << 20
 

@@ -25,13 +25,13 @@ import pytest
 
 import urnscan
 from tests.cli.test_corpora import CORPORA
+from tests.inputs.test_cdx import cdxj
 from tests.property.test_forms import Archive
-from tests.sources.test_cdx import cdxj
 from tests.support.processes import wait_for_readers
 from urnscan.cli import main
 from urnscan.errors import ArgumentError, FatalError
 from urnscan.run.options import Options
-from urnscan.run.partial import unpacked
+from urnscan.run.partial_result import unpacked
 from urnscan.run.tasks import Sizes
 from urnscan.spark.job import LEAN
 from urnscan.tables.editions import RENAMED

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import urnscan
-from urnscan.arrays import object_code
+from urnscan.compiled import object_code
 
 if TYPE_CHECKING:
     import pytest

@@ -25,7 +25,19 @@ EXITS = {"--help", "--version"}  # with them the command leaves in another way w
 
 _MOST = 1 << 20  # octets of a message
 _LENGTH = 4
-_LOADED = ("grouping", "output", "records", "dedup", "results", "report", "run", "scanner", "sources", "tables")
+_LOADED = (
+    "grouping",
+    "records",
+    "dedup",
+    "results",
+    "report",
+    "run",
+    "scanner",
+    "stores",
+    "formats",
+    "inputs",
+    "tables",
+)
 """Packages whose modules are loaded ahead."""
 
 
@@ -183,7 +195,7 @@ def _load() -> None:
     import pkgutil
 
     import urnscan
-    from urnscan.cli.heavy import loading
+    from urnscan.cli.lazy_imports import loading
 
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the command does
     with loading():

@@ -8,8 +8,8 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 
-from urnscan.output import parquet
-from urnscan.output.parquet import ParquetOutput
+from urnscan.tables import parquet_writer as parquet
+from urnscan.tables.parquet_writer import ParquetOutput
 
 SCHEMA = pa.schema(
     [

@@ -9,11 +9,11 @@ import zipfile
 import zstandard
 
 from urnscan.errors import SourceError
-from urnscan.sources.documents import Member, Texts
-from urnscan.sources.inputs import Input
-from urnscan.sources.layers import Reading
-from urnscan.sources.reader import Reader
-from urnscan.sources.texts import open_documents
+from urnscan.formats.contents import Member, Texts
+from urnscan.formats.context import Reading
+from urnscan.formats.unfold import open_documents
+from urnscan.stores.input import Input
+from urnscan.stores.reader import Reader
 
 
 def one_by_one(opened):

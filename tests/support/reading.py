@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pytest
 
-from urnscan.arrays.arrow import octets_array, text_array
+from urnscan.compiled.arrow import octets_array, text_array
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records.columns import Columns, Texts

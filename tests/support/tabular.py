@@ -5,10 +5,10 @@ import io
 import zipfile
 
 from urnscan.errors import SourceError
-from urnscan.sources.documents import Document, Values
-from urnscan.sources.inputs import Input
-from urnscan.sources.layers import Limits, Reading
-from urnscan.sources.texts import open_documents
+from urnscan.formats.contents import Document, Values
+from urnscan.formats.context import Limits, Reading
+from urnscan.formats.unfold import open_documents
+from urnscan.stores.input import Input
 
 
 def read_values(path, *columns, encoding=None, limits=None, on_read=lambda _: None):

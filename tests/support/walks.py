@@ -1,7 +1,7 @@
 """The inputs that arguments name, each as an object."""
 
-from urnscan.sources.arguments import find_listed
-from urnscan.sources.inputs import one_by_one
+from urnscan.inputs.arguments import find_listed
+from urnscan.stores.input import one_by_one
 
 
 def find_inputs(*arguments):

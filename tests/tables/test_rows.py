@@ -19,7 +19,7 @@ from tests.support.registrations import verdict
 from tests.support.rows import occurrence_row
 from tests.support.spelled import spelled
 from tests.support.strategies import octets, urn_pairs
-from urnscan.arrays.arrow import number_array, octet_strings, string_array, text_array
+from urnscan.compiled.arrow import number_array, octet_strings, string_array, text_array
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import Grammar
 from urnscan.tables.rows import Found, Places, canonical_column, class_rows

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.support.oracle import SYNTAXES
 from tests.support.spelled import spelled
 from tests.support.strategies import urn_pairs
-from urnscan.arrays.arrow import octet_strings, text_array
+from urnscan.compiled.arrow import octet_strings, text_array
 from urnscan.urn.lookalikes import _systems
 from urnscan.urn.parser import parse
 from urnscan.urn.problem_columns import (

@@ -17,7 +17,7 @@ from urnscan.errors import InvalidURN
 from urnscan.urn.equivalence import canonical, equivalent
 from urnscan.urn.explanation import explain
 from urnscan.urn.parser import URN, encode_nss, parse
-from urnscan.urn.reasons import REASONS
+from urnscan.urn.reject_reasons import REASONS
 from urnscan.urn.syntax import RESOLUTION_SERVICES, get_syntax
 
 every_syntax = pytest.mark.parametrize("syntax", SYNTAXES)

@@ -9,11 +9,11 @@ explain_command: `urnscan explain URN...`.
 report_command: `urnscan report CLASSES.parquet`.
 merge_command: `urnscan merge TABLE.parquet...`.
 diff_command: `urnscan diff OLD.parquet NEW.parquet`.
-rules: options of a scan that do not go together.
+conflicts: options of a scan that do not go together.
 printer: what a scan prints.
 outputs: files that a command writes: all appear, or none.
 first_run: what a first run compiles.
-heavy: heavy imports, loaded without garbage collection.
+lazy_imports: heavy imports, loaded without garbage collection.
 completion: the option that prints completions for a shell.
 signals: signals that stop the command.
 terminal: lines and the progress bar on standard error.
@@ -136,7 +136,7 @@ def _say_what_ended(error: BaseException) -> int:
 
 def _leave(status: int) -> None:
     """Exit at once if inputs may be open: a usual exit waits for threads that read, perhaps from a silent store."""
-    if "urnscan.sources" in sys.modules:
+    if "urnscan.inputs" in sys.modules:
         os._exit(status)
 
 

@@ -224,7 +224,7 @@ def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
 
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
     """Inputs that the arguments name; standard input if they name none. Raises FatalError if nothing is to be read."""
-    from urnscan.sources.lists import PathList
+    from urnscan.inputs.lists import PathList
 
     inputs: list[Argument] = [*arguments.inputs]
     if "" in inputs:

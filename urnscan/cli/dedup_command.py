@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from urnscan.cli.arguments import FAILED, About, Parser, read_inputs, read_record
 from urnscan.cli.first_run import prepare
-from urnscan.cli.heavy import loading
+from urnscan.cli.lazy_imports import loading
 from urnscan.cli.outputs import check_files, open_outputs
 from urnscan.cli.shared_options import NIDS, Listed, flag, option, whole_number
 from urnscan.cli.terminal import say, say_counts, say_hints, say_no_input, say_unregistered, show_progress
@@ -170,9 +170,9 @@ def dedup(arguments: argparse.Namespace) -> bool:
     """Deduplicate as the arguments say; returns whether nothing failed. Raises UrnscanError."""
     with loading():
         from urnscan.dedup.job import run
-        from urnscan.dedup.outputs import FILES, Outputs, review_sinks
         from urnscan.dedup.policy import Policy
-        from urnscan.dedup.workers import collect_seldom
+        from urnscan.dedup.read.workers import collect_seldom
+        from urnscan.dedup.write.outputs import FILES, Outputs, review_sinks
         from urnscan.run.options import Options
         from urnscan.run.tasks import plan_size
 

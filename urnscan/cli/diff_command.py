@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from urnscan.cli.arguments import FAILED, About, Parser, read_record
 from urnscan.cli.first_run import prepare
-from urnscan.cli.heavy import loading
+from urnscan.cli.lazy_imports import loading
 from urnscan.cli.outputs import check_files
 from urnscan.cli.shared_options import MEMORY, flag, names_of, option
 from urnscan.cli.terminal import say, say_counts, say_unregistered, write
@@ -69,11 +69,11 @@ def diff(arguments: argparse.Namespace) -> bool:
     """Compare the tables; returns whether nothing differs. Raises UrnscanError and OSError."""
     began = time.perf_counter()
     with loading():
-        from urnscan.output.lines import json_lines
-        from urnscan.output.tables import open_table
         from urnscan.results.difference import Difference
         from urnscan.run.options import Options
+        from urnscan.tables.printed_lines import json_lines
         from urnscan.tables.schemas import CHANGES
+        from urnscan.tables.writers import open_table
 
     outputs = check_files(arguments.output)
     prepare(arguments)

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 from collections.abc import Iterator
 
-from urnscan.cli.heavy import loading
+from urnscan.cli.lazy_imports import loading
 from urnscan.cli.terminal import say, show_progress
 from urnscan.display.progress import FUNCTIONS, Stage
 from urnscan.errors import FatalError
@@ -18,7 +18,7 @@ def prepare(arguments: argparse.Namespace) -> None:
     So no later run waits for the compiler. A line says so, and a bar counts the functions, unless the run is quiet. Call
     it after `loading`.
     """
-    from urnscan.arrays import jit, object_code
+    from urnscan.compiled import jit, object_code
 
     jit.tell_with(lambda line: None if arguments.quiet else say(line))
     if jit.IS_COMPILED and jit.kept_in() is not None and not object_code.is_complete():
@@ -31,7 +31,7 @@ def prepare(arguments: argparse.Namespace) -> None:
 @contextlib.contextmanager
 def _counted(arguments: argparse.Namespace) -> Iterator[None]:
     """Print a line before the first function is compiled in this context, and count the functions in a bar below it."""
-    from urnscan.arrays import jit
+    from urnscan.compiled import jit
 
     with contextlib.ExitStack() as stack:
 

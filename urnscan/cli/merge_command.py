@@ -9,7 +9,7 @@ import resource
 
 from urnscan.cli.arguments import FAILED, About, Parser, read_record
 from urnscan.cli.first_run import prepare
-from urnscan.cli.heavy import loading
+from urnscan.cli.lazy_imports import loading
 from urnscan.cli.outputs import check_files, open_outputs
 from urnscan.cli.shared_options import MEMORY, THREADS, flag, option
 from urnscan.cli.terminal import say, say_counts, show_progress
@@ -68,12 +68,12 @@ def merge_parser() -> Parser:
 def merge(arguments: argparse.Namespace) -> bool:
     """Merge the tables; returns True, as nothing can fail in part. Raises UrnscanError."""
     with loading():
-        from urnscan.output.tables import open_table
         from urnscan.pool import Pool
         from urnscan.results.merge import Merge
         from urnscan.run.options import Options
         from urnscan.run.pipeline import Outputs
         from urnscan.tables.schemas import WRITTEN
+        from urnscan.tables.writers import open_table
 
     # All tables are open at once, and many systems let a process open only 1024 files unless it asks for more.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

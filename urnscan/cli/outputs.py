@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from urnscan.cli.rules import STANDARD_OUTPUT
+from urnscan.cli.conflicts import STANDARD_OUTPUT
 from urnscan.cli.signals import uninterrupted
 from urnscan.errors import FatalError
 
@@ -61,7 +61,7 @@ def open_outputs(
 
 def check_files(*paths: str | None) -> list[str]:
     """The paths that are given. Raises FatalError like check_outputs, and if one is standard output."""
-    from urnscan.output.places import check_outputs
+    from urnscan.tables.atomic_file import check_outputs
 
     if STANDARD_OUTPUT in paths:
         raise FatalError("-: standard output takes only what a scan finds: name a file (./- for one of this name)")

@@ -9,15 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from urnscan.cli.rules import STANDARD_OUTPUT, TABLES
+from urnscan.cli.conflicts import STANDARD_OUTPUT, TABLES
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from urnscan.library.passages import Passages
-    from urnscan.output.lines import Colours
     from urnscan.run.options import Options
     from urnscan.run.tasks import Argument
+    from urnscan.tables.printed_lines import Colours
 
     _Write = Callable[[memoryview], None]
 
@@ -36,7 +36,7 @@ def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> 
 
     `write` writes lines to standard output. Parquet on standard output is no printing: `cli.outputs` has it.
     """
-    from urnscan.output.lines import frequency_lines, json_lines, occurrence_lines
+    from urnscan.tables.printed_lines import frequency_lines, json_lines, occurrence_lines
 
     paths = {table: getattr(arguments, table) for table in TABLES}
     streamed = next((table for table, path in paths.items() if path == STANDARD_OUTPUT), None)
@@ -60,7 +60,7 @@ def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> 
 
 def _colours(wanted: str) -> Colours:
     """The colours of lines: with `auto` on a terminal that has some, unless NO_COLOR is set (no-color.org)."""
-    from urnscan.output.lines import COLOURED, PLAIN
+    from urnscan.tables.printed_lines import COLOURED, PLAIN
 
     can = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return COLOURED if wanted == "always" or (wanted == "auto" and can) else PLAIN
@@ -92,7 +92,7 @@ class _Counts:
 
     def print(self, sources: Sequence[str]) -> None:
         """Print the counts of sources that were read."""
-        from urnscan.output.lines import source_line
+        from urnscan.tables.printed_lines import source_line
 
         self._write(_octets(source_line(source, self._counts.pop(source, 0), self._colours) for source in sources))
 
@@ -107,7 +107,7 @@ class _Sources:
 
     def add(self, rows: pa.RecordBatch) -> None:
         """Print the sources of the occurrences, each once: occurrences come source by source."""
-        from urnscan.output.lines import source_line
+        from urnscan.tables.printed_lines import source_line
 
         found = [source for source in rows.column("source").unique().to_pylist() if source != self._last]
         if found:

@@ -6,7 +6,7 @@ import argparse
 import time
 
 from urnscan.cli.arguments import FAILED, About, Parser
-from urnscan.cli.heavy import loading
+from urnscan.cli.lazy_imports import loading
 from urnscan.cli.outputs import check_files
 from urnscan.cli.shared_options import flag, option
 from urnscan.cli.terminal import say, say_counts
@@ -56,11 +56,11 @@ def report(arguments: argparse.Namespace) -> bool:
     """Make the report; returns True, as nothing can fail in part. Raises UrnscanError."""
     start = time.perf_counter()
     with loading():
-        from urnscan.output.octets import PageOutput
         from urnscan.report.figures import summarise
-        from urnscan.report.scan import render
+        from urnscan.report.scan_page import render
         from urnscan.run.options import Options
-        from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
+        from urnscan.stores.urls import is_remote, local_path, real_place, without_secrets
+        from urnscan.tables.plain_output import PageOutput
 
     (output,) = check_files(arguments.output)
     for path in filter(None, (arguments.classes, arguments.occurrences)):

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from urnscan.cli.arguments import FAILED, SUMMARIES, About, Parser, read_inputs, read_record
+from urnscan.cli.conflicts import STANDARD_OUTPUT, TABLES, check_rules
 from urnscan.cli.first_run import prepare, warm_up
-from urnscan.cli.heavy import loading
+from urnscan.cli.lazy_imports import loading
 from urnscan.cli.outputs import check_files, open_outputs
 from urnscan.cli.printer import open_passages, printers
-from urnscan.cli.rules import STANDARD_OUTPUT, TABLES, check_rules
 from urnscan.cli.shared_options import flag, option, whole_number
 from urnscan.cli.terminal import FailureLines, is_pipe, say, say_unregistered, show_progress, summarise, write
 from urnscan.display.text import counted
@@ -150,11 +150,11 @@ def scan(arguments: argparse.Namespace) -> bool:
     if arguments.engine == "spark":
         return _scan_on_spark(arguments, inputs)
     with loading():
-        from urnscan.output.tables import open_table
         from urnscan.pool import Pool
         from urnscan.run.pipeline import Outputs, run
         from urnscan.run.tasks import plan_size
         from urnscan.tables.schemas import WRITTEN
+        from urnscan.tables.writers import open_table
 
     options = _read_options(arguments)
     say_unregistered(arguments, options)
@@ -216,9 +216,9 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument]) ->
     outputs = {name: path for name in tables if (path := getattr(arguments, name)) is not None}
     check_files(*outputs.values())
     with loading():
-        from urnscan.output.octets import form_of
-        from urnscan.output.tables import TEXT_FORMS
         from urnscan.spark.job import run, session
+        from urnscan.tables.plain_output import form_of
+        from urnscan.tables.writers import TEXT_FORMS
     for path in outputs.values():
         if (form := form_of(path)[0]) in TEXT_FORMS:
             raise FatalError(f"{path}: --engine spark writes folders of Parquet: leave out {form}")
@@ -235,7 +235,7 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument]) ->
 
 def _read_index(arguments: argparse.Namespace) -> Argument:
     """The index of --cdx, with the place of its files. Raises FatalError."""
-    from urnscan.sources.cdx import read_index
+    from urnscan.inputs.cdx import read_index
 
     if len(arguments.inputs) != 1 or arguments.inputs == ["-"] or arguments.files_from is not None:
         raise FatalError("--cdx names the files to read: give one INPUT, the folder or URL below which they lie")
@@ -254,7 +254,7 @@ def _open_shards(
 ) -> Shards:
     """Open what a run keeps beside its first output, for --resume, until the stack is closed. Raises FatalError."""
     from urnscan.run.resume import Shards
-    from urnscan.sources.remote.urls import without_secrets
+    from urnscan.stores.urls import without_secrets
 
     first = next(iter(outputs.files.values()))
     meaning = {"tables": list(outputs.files), **options.identity()}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from urnscan.display.text import octets_of
-from urnscan.scanner.views import KINDS
+from urnscan.scanner.views.kinds import KINDS
 
 _LEAST_MEMORY = 10**6  # with less, grouping only writes more and smaller files: a thread takes some megabytes anyway
 

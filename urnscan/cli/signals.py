@@ -32,7 +32,7 @@ def uninterrupted(outputs: Iterable[str]) -> Iterator[None]:
 
     If an output is in a store, signals are not delayed: an upload may take long, and the user must be able to stop it.
     """
-    from urnscan.sources.remote.urls import is_remote
+    from urnscan.stores.urls import is_remote
 
     if any(map(is_remote, outputs)):
         yield

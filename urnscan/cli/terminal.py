@@ -113,7 +113,7 @@ def is_pipe(stream: TextIO) -> bool:
 
 def say_counts(parts: Sequence[str], seconds: float, written: Sequence[str], failures: int = 0, notes: int = 0) -> None:
     """Print one line with the counts of a run, and the outputs that it has written."""
-    from urnscan.sources.remote.urls import without_secrets
+    from urnscan.stores.urls import without_secrets
 
     more = [counted(number, one) for number, one in ((failures, "failure"), (notes, "note")) if number]
     names = f" -> {', '.join(map(without_secrets, written))}" if written else ""

@@ -8,17 +8,25 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.dedup.brake import Brake, Braked
 from urnscan.dedup.clustering import DECISIONS, Clustering, Components
-from urnscan.dedup.components import OTHER, SURE, Flags, Joined, Numbers, Pair, components
-from urnscan.dedup.decisions import Decided
-from urnscan.dedup.described import SHOWN
-from urnscan.dedup.first_reading import FirstReading
-from urnscan.dedup.keeping import Merits, check_sources, first_pieces, level_of, moment_of, need_descriptions, ranks
-from urnscan.dedup.never_join import HeldApart
+from urnscan.dedup.compare.unpacked_descriptions import SHOWN
+from urnscan.dedup.join.choose_kept import (
+    Merits,
+    check_sources,
+    first_pieces,
+    level_of,
+    moment_of,
+    need_descriptions,
+    ranks,
+)
+from urnscan.dedup.join.components import OTHER, SURE, Flags, Joined, Numbers, Pair, components
+from urnscan.dedup.join.contradictions import Brake, Braked
+from urnscan.dedup.join.never_join import HeldApart
+from urnscan.dedup.join.split_component import TOO_LARGE
 from urnscan.dedup.policy import Policy
-from urnscan.dedup.review import APART, TOGETHER
-from urnscan.dedup.splits import TOO_LARGE
+from urnscan.dedup.read.read_dumps import FirstReading
+from urnscan.dedup.review.decisions import Decided
+from urnscan.dedup.review.review_table import APART, TOGETHER
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.records.description import NOTHING
 from urnscan.records.formats import description_of

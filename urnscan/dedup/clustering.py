@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.arrays.arrow import bits, filtered, flag_array, number_array, numbers, text_array
-from urnscan.dedup.batches import ROWS as ROWS_READ
-from urnscan.dedup.batches import only_names
-from urnscan.dedup.components import Flags, Numbers
-from urnscan.dedup.copies import Places
-from urnscan.dedup.described import SHOWN, unpacked
-from urnscan.dedup.first_reading import FirstReading
-from urnscan.dedup.parts import Bits
-from urnscan.dedup.second_reading import Dump
-from urnscan.dedup.splits import REASONS
+from urnscan.compiled.arrow import bits, filtered, flag_array, number_array, numbers, text_array
+from urnscan.dedup.compare.unpacked_descriptions import SHOWN, unpacked
+from urnscan.dedup.join.component_batches import Bits
+from urnscan.dedup.join.components import Flags, Numbers
+from urnscan.dedup.join.split_component import REASONS
+from urnscan.dedup.read.batches import ROWS as ROWS_READ
+from urnscan.dedup.read.batches import only_names
+from urnscan.dedup.read.read_dumps import FirstReading
+from urnscan.dedup.reread import Dump
+from urnscan.dedup.write.copies import Places
 from urnscan.records.keys import always
 from urnscan.tables.schemas import CLUSTERS, REVIEW
 from urnscan.tables.spill import Spilled

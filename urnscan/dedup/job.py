@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from urnscan.dedup.candidates import candidates
-from urnscan.dedup.carry import Carry
 from urnscan.dedup.cluster_records import cluster_records
 from urnscan.dedup.clustering import Clustering
-from urnscan.dedup.copies import Places, copy_without, places_of
-from urnscan.dedup.first_reading import FirstReading
-from urnscan.dedup.mapping import Redirects
-from urnscan.dedup.outputs import Dumps, Outputs
 from urnscan.dedup.policy import Policy
-from urnscan.dedup.review import Review
-from urnscan.dedup.second_reading import SecondReading
+from urnscan.dedup.read.read_dumps import FirstReading
+from urnscan.dedup.reread import SecondReading
+from urnscan.dedup.review.candidates import candidates
+from urnscan.dedup.review.review_table import Review
+from urnscan.dedup.write.carried_fields import Carry
+from urnscan.dedup.write.copies import Places, copy_without, places_of
+from urnscan.dedup.write.mapping import Redirects
+from urnscan.dedup.write.outputs import Dumps, Outputs
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.display.text import counted, html_failures, html_fields, others_left_out
 from urnscan.errors import FatalError, NoDumpNote, SourceError, SourceNote, count_of, option
@@ -29,12 +29,12 @@ from urnscan.run.failures import Failures
 from urnscan.run.groupings import SpillFolder
 from urnscan.run.options import Options
 from urnscan.run.tasks import Argument, found_inputs
-from urnscan.sources.inputs import Input
-from urnscan.sources.remote.urls import real_place
+from urnscan.stores.input import Input
+from urnscan.stores.urls import real_place
 from urnscan.tables.schemas import CLUSTERS
 
 if TYPE_CHECKING:
-    from urnscan.dedup.summary import Chosen
+    from urnscan.dedup.write.summary import Chosen
 
 
 _TOLD = 5  # dumps without identifiers, and records with wrong ones, that are told
@@ -289,13 +289,13 @@ def _count(report: DedupReport, reading: FirstReading) -> None:
 def _review_page(
     review: Review, again: SecondReading, options: Options, policy: Policy, folder: SpillFolder
 ) -> Iterator[bytes]:
-    from urnscan.dedup.review_page import page_of  # noqa: PLC0415 (templates are slow to load)
-    from urnscan.dedup.shown import Excerpts  # noqa: PLC0415
+    from urnscan.dedup.review.excerpts import Excerpts  # noqa: PLC0415
+    from urnscan.dedup.review.page import page_of  # noqa: PLC0415 (templates are slow to load)
 
     return page_of(review, again, Excerpts(options, policy), folder.get)
 
 
 def _chosen(clustering: Clustering, reading: FirstReading) -> Chosen:
-    from urnscan.dedup.summary import Chosen  # noqa: PLC0415 (templates are slow to load)
+    from urnscan.dedup.write.summary import Chosen  # noqa: PLC0415 (templates are slow to load)
 
     return Chosen(clustering.cluster, reading.dumps)

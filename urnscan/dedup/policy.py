@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from urnscan.dedup.agreement import ASPECTS
-from urnscan.dedup.decisions import Decisions, decisions_of
-from urnscan.dedup.keeping import need_descriptions, read_rules
-from urnscan.dedup.never_join import NeverJoin, never_join_of
+from urnscan.dedup.compare.agreement import ASPECTS
+from urnscan.dedup.join.choose_kept import need_descriptions, read_rules
+from urnscan.dedup.join.never_join import NeverJoin, never_join_of
+from urnscan.dedup.review.decisions import Decisions, decisions_of
 from urnscan.errors import ArgumentError, option
 from urnscan.records.formats import FORMATS
 from urnscan.records.keys import URN, kinds
 from urnscan.run.options import as_flag, as_whole_number
-from urnscan.urn.beginnings import read_beginnings
+from urnscan.urn.prefix_filter import read_beginnings
 from urnscan.urn.syntax import as_strings, get_syntax
 
 _PERCENT = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?%")

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import number_array, numbers, string_array, text_array
+from urnscan.compiled.arrow import number_array, numbers, string_array, text_array
 from urnscan.grouping.out_of_core import Grouping
 from urnscan.tables.schemas import FREQUENCIES, SINGLE
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from urnscan.arrays.arrow import number_array, numbers, octet_strings, string_array
-from urnscan.arrays.jit import compiled, inlined, read_only
-from urnscan.arrays.octets import Integers, Octets, copy
-from urnscan.arrays.strings import (
+from urnscan.compiled.arrow import number_array, numbers, octet_strings, string_array
+from urnscan.compiled.jit import compiled, inlined, read_only
+from urnscan.compiled.octets import Integers, Octets, copy
+from urnscan.compiled.strings import (
     Column,
     Offsets,
     RowNumbers,

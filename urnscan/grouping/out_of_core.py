@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from urnscan.arrays.arrow import octet_strings
-from urnscan.arrays.octets import Integers
+from urnscan.compiled.arrow import octet_strings
+from urnscan.compiled.octets import Integers
 from urnscan.grouping.classes import add_up, classes_of, one_batch, one_schema, take_rows
 from urnscan.grouping.ranges import Ranges, choose_ranges, sample
 from urnscan.pool import Pool

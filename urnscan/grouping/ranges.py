@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from urnscan.arrays.jit import compiled, inlined, read_only
-from urnscan.arrays.octets import Integers, Octets
-from urnscan.arrays.strings import Column, Offsets, RowNumbers, Words, cut, word
+from urnscan.compiled.jit import compiled, inlined, read_only
+from urnscan.compiled.octets import Integers, Octets
+from urnscan.compiled.strings import Column, Offsets, RowNumbers, Words, cut, word
 
 # Keys of the sample for each range.
 _PER_RANGE = 16

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from urnscan.arrays.arrow import number_array, text_array
+from urnscan.compiled.arrow import number_array, text_array
 from urnscan.errors import ArgumentError, checks_options
 from urnscan.run.options import OF_INPUTS, Options, read_options
 from urnscan.scanner.grammar import ResolverTail
-from urnscan.scanner.views import make_scanner
+from urnscan.scanner.scanners import make_scanner
 from urnscan.tables.rows import occurrences_in_values
+from urnscan.tables.scanned_columns import is_text, scan_values
 from urnscan.tables.schemas import IN_COLUMN
-from urnscan.tables.values import is_text, scan_values
 from urnscan.urn.namespaces.own import Rules
 from urnscan.urn.syntax import as_strings, as_text
 

@@ -10,18 +10,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.arrays.arrow import bits, number_array, octet_strings
+from urnscan.compiled.arrow import bits, number_array, octet_strings
 from urnscan.display.progress import TEXTS, Progress, Stage
 from urnscan.errors import ArgumentError
 from urnscan.run.options import Options
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import LONGEST, Grammar
-from urnscan.scanner.views import make_scanner
+from urnscan.scanner.scanners import make_scanner
 from urnscan.tables.rows import canonical_column
-from urnscan.tables.values import InValues, as_octets, count_octets, is_text, scan_values
+from urnscan.tables.scanned_columns import InValues, as_octets, count_octets, is_text, scan_values
 from urnscan.urn.equivalence import Level, get_level
 from urnscan.urn.explanation import Explanation, explain
-from urnscan.urn.namespaces.columns import is_invalid, is_valid, verdicts
+from urnscan.urn.namespaces.judgement_columns import is_invalid, is_valid, verdicts
 from urnscan.urn.syntax import get_syntax
 
 _ROWS = 1 << 16  # matches at a time

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from urnscan.errors import checks_options
-from urnscan.output.places import check_outputs
-from urnscan.output.tables import open_table
 from urnscan.results.difference import Difference
 from urnscan.run.options import Options, local_name, read_options
+from urnscan.tables.atomic_file import check_outputs
 from urnscan.tables.schemas import CHANGES
+from urnscan.tables.writers import open_table
 
 __all__ = ["DiffReport", "diff"]
 

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
-from urnscan.arrays import jit, object_code
+from urnscan.compiled import jit, object_code
 from urnscan.display.text import counted
+from urnscan.formats.scripts import start_python
 from urnscan.library.deduplication import deduplicate
 from urnscan.library.scans import scan
 from urnscan.run.options import Options
-from urnscan.scanner.views import KINDS
+from urnscan.scanner.views.kinds import KINDS
 from urnscan.scanner.views.recovery import RecoveringScanner
-from urnscan.sources.scripts import start_python
-from urnscan.urn.namespaces.columns import namespace_forms
+from urnscan.urn.namespaces.judgement_columns import namespace_forms
 
 _TEXTS = {
     "a.txt": b"see urn:isbn:0451450523, (URN:ISBN:0451450523) and https://r.example/urn:nbn:de:101-1?x\n",

@@ -14,13 +14,13 @@ import pyarrow.compute as pc
 
 from urnscan.display.text import counted, html_counts, html_failures, html_text, in_line, padded, printable, width_of
 from urnscan.errors import ArgumentError, SourceError
+from urnscan.formats.context import INSIDE
+from urnscan.inputs.arguments import find_listed
 from urnscan.library.passages import CHANGED, GONE, STREAM, Text, Wanted, check_width, texts_of
 from urnscan.library.shared import watched
 from urnscan.run.options import Options
 from urnscan.run.tasks import Argument, octets_of
-from urnscan.sources.arguments import find_listed
-from urnscan.sources.inputs import Input, Listed
-from urnscan.sources.layers import INSIDE
+from urnscan.stores.input import Input, Listed
 from urnscan.urn.namespaces import namespace_form
 from urnscan.urn.parser import URN, parse
 

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.dedup.agreement import ASPECTS
+from urnscan.dedup.compare.agreement import ASPECTS
 from urnscan.dedup.job import DedupReport, run
-from urnscan.dedup.outputs import FILES, Outputs, review_sinks
 from urnscan.dedup.policy import KEYS, WEAK, Policy
+from urnscan.dedup.write.outputs import FILES, Outputs, review_sinks
 from urnscan.display.text import html_counts, html_failures, html_hints, html_table, html_text
 from urnscan.errors import checks_options
 from urnscan.library.shared import as_frame, as_table, watched
-from urnscan.output.parquet import ParquetOutput
-from urnscan.output.places import check_outputs, commit_all
 from urnscan.records.keys import URN
 from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
 from urnscan.run.tasks import plan_size
 from urnscan.scanner.grammar import ResolverTail
+from urnscan.tables.atomic_file import check_outputs, commit_all
 from urnscan.tables.metadata import KEY
+from urnscan.tables.parquet_writer import ParquetOutput
 from urnscan.tables.schemas import CLUSTERS, REPEATING_IN_CLUSTERS
 from urnscan.urn.namespaces.own import Rules
 

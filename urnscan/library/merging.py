@@ -7,13 +7,13 @@ import os
 from typing import Any
 
 from urnscan.errors import ArgumentError, checks_options
-from urnscan.output.places import check_outputs, commit_all
-from urnscan.output.tables import open_table
 from urnscan.pool import Pool
 from urnscan.results.merge import Merge, MergeReport
 from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
 from urnscan.run.pipeline import Outputs
+from urnscan.tables.atomic_file import check_outputs, commit_all
 from urnscan.tables.schemas import WRITTEN
+from urnscan.tables.writers import open_table
 
 __all__ = ["MergeReport", "merge"]
 

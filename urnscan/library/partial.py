@@ -9,19 +9,19 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
-from urnscan.arrays.arrow import number_array, numbers
+from urnscan.compiled.arrow import number_array, numbers
 from urnscan.errors import ArgumentError, FatalError, SourceError, SourceNote, checks_options
 from urnscan.library.scans import Scan
 from urnscan.library.shared import as_table
 from urnscan.run.failures import Failures
 from urnscan.run.options import Named, Options, named_inputs, read_options
-from urnscan.run.partial import NAMED_PARTIAL, Sums, classes_of_partial, packed, unpacked
-from urnscan.run.pieces import Counts, Done, Failed, Rows
+from urnscan.run.partial_result import NAMED_PARTIAL, Sums, classes_of_partial, packed, unpacked
 from urnscan.run.pipeline import Report
+from urnscan.run.task_results import Counts, Done, Failed, Rows
 from urnscan.run.tasks import Files, Part, Sizes, tasks
 from urnscan.run.worker import Worker
 from urnscan.scanner.grammar import ResolverTail
-from urnscan.sources.inputs import Listed
+from urnscan.stores.input import Listed
 from urnscan.tables.rows import count_untrimmed
 from urnscan.tables.schemas import CLASSES, OCCURRENCES
 from urnscan.urn.namespaces.own import Rules

@@ -12,16 +12,16 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from urnscan.arrays.arrow import text_array
+from urnscan.compiled.arrow import text_array
 from urnscan.display.text import counted
 from urnscan.errors import ArgumentError, SourceError
+from urnscan.formats.contents import Document, Values
+from urnscan.formats.unfold import open_documents
 from urnscan.framing.buffer import MARK, Buffer
 from urnscan.run.options import Options
 from urnscan.run.tasks import Argument, found_inputs
-from urnscan.sources.documents import Document, Values
-from urnscan.sources.inputs import Input
-from urnscan.sources.reader import past_damage
-from urnscan.sources.texts import open_documents
+from urnscan.stores.input import Input
+from urnscan.stores.reader import past_damage
 
 CHANGED = "has changed since it was scanned"
 GONE = "is not there any more"

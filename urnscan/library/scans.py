@@ -14,17 +14,17 @@ import pyarrow.compute as pc
 
 from urnscan.display.text import counted, html_counts, html_failures, html_hints, html_table, others_left_out
 from urnscan.errors import ArgumentError, checks_options
+from urnscan.inputs.cdx import STANDARD_INPUT, read_index
 from urnscan.library.context import Context, Scanned, read_context
 from urnscan.library.shared import as_frame, as_table, watched
-from urnscan.output.octets import PageOutput
-from urnscan.output.parquet import ParquetOutput
-from urnscan.output.places import check_outputs, commit_all
 from urnscan.pool import Pool
 from urnscan.run.options import Named, Options, local_name, named_inputs, read_options
 from urnscan.run.pipeline import Outputs, Report, run
 from urnscan.run.tasks import Argument, plan_size
 from urnscan.scanner.grammar import ResolverTail
-from urnscan.sources.cdx import STANDARD_INPUT, read_index
+from urnscan.tables.atomic_file import check_outputs, commit_all
+from urnscan.tables.parquet_writer import ParquetOutput
+from urnscan.tables.plain_output import PageOutput
 from urnscan.tables.rows import coded_rows
 from urnscan.tables.schemas import CLASSES, OCCURRENCES, REJECTS, WRITTEN
 from urnscan.urn.namespaces.own import Rules
@@ -108,7 +108,7 @@ class Scan:
         With `force` it is replaced. Raises FatalError if it cannot be written.
         """
         from urnscan.report.figures import summarise  # noqa: PLC0415 (a scan alone does without)
-        from urnscan.report.scan import render  # noqa: PLC0415
+        from urnscan.report.scan_page import render  # noqa: PLC0415
 
         with PageOutput(local_name(path), force=force) as page, tempfile.TemporaryDirectory() as folder:
             classes, occurrences = (f"{folder}/{name}.parquet" for name in ("classes", "occurrences"))

@@ -15,7 +15,7 @@ import pyarrow as pa
 from urnscan.display.progress import Progress, show_if_wanted
 from urnscan.display.text import in_line
 from urnscan.errors import ArgumentError, FatalError, SourceError, SourceNote
-from urnscan.sources.remote.urls import is_url
+from urnscan.stores.urls import is_url
 from urnscan.tables.metadata import KEY, described
 
 if TYPE_CHECKING:

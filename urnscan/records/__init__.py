@@ -4,7 +4,7 @@ fields: the table of the fields that hold own identifiers (`fields.toml`), and h
 record: `Record`, and the base class of the readers.
 columns: columns of many records that are read together.
 record_columns: records that readers find, put into these columns.
-text: text of records, decoded, whole, and in a line.
+decoded_text: text of records, decoded, whole, and in a line.
 description: what a record says of its thing (title, year, edition), by a table of fields (`descriptions.toml`).
 formats: the registry: how each format is recognised, read, and shown to a person.
 marc: MARC in the exchange format (ISO 2709).

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from urnscan.arrays.arrow import number_array, text_array
-from urnscan.arrays.octets import Integers
+from urnscan.compiled.arrow import number_array, text_array
+from urnscan.compiled.octets import Integers
 from urnscan.framing.lines import Damaged
 from urnscan.records.fields import Own
 

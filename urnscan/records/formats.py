@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from urnscan.framing.buffer import HEAD, Buffer
 from urnscan.records.bibtex import BibtexRecords, is_bibtex
+from urnscan.records.decoded_text import decoded
 from urnscan.records.description import NOTHING, Description, unpack
 from urnscan.records.json_records import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines, show_json
 from urnscan.records.lines import LineRecords
@@ -33,7 +34,6 @@ from urnscan.records.tagged import (
     is_ris,
     is_web_of_science,
 )
-from urnscan.records.text import decoded
 from urnscan.records.triples import TO_TRIPLES, TripleRecords, is_other_rdf, is_triples
 from urnscan.records.xml_records import XmlRecords, is_kind, show_xml
 

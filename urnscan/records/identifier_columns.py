@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import flag_array, flags_of, number_array, numbers, octet_strings, string_array, text_array
-from urnscan.arrays.jit import compiled, inner
-from urnscan.arrays.octets import Octets
-from urnscan.arrays.strings import Offsets, cut
+from urnscan.compiled.arrow import flag_array, flags_of, number_array, numbers, octet_strings, string_array, text_array
+from urnscan.compiled.jit import compiled, inner
+from urnscan.compiled.octets import Octets
+from urnscan.compiled.strings import Offsets, cut
 from urnscan.records.fields import Own
 from urnscan.records.identifiers import ESCAPED_URN, OTHER, TELLING_HOSTS, TELLS, as_text, counts_out, kind_of
 from urnscan.urn.numbers.isbn import NO_ISBN, RIGHT, WRONG, write_isbn

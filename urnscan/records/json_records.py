@@ -12,12 +12,12 @@ from urnscan.framing.buffer import HEAD, Buffer
 from urnscan.framing.json_layout import are_lines
 from urnscan.framing.json_values import DECODER, ValueLines, Values
 from urnscan.framing.lines import Damaged
+from urnscan.records.decoded_text import decoded, whole
 from urnscan.records.description import pack
 from urnscan.records.fields import Own
 from urnscan.records.marc_fields import MarcFields, Parted
 from urnscan.records.named_values import RANKS, Pairs, identifier, own_identifiers, statements
 from urnscan.records.record import Cut, Record, RecordReader
-from urnscan.records.text import decoded, whole
 
 # Names of arrays of records: JSON-LD, Crossref, DataCite, OpenAlex, Solr, Elasticsearch, OData, GeoJSON.
 _RECORDS = frozenset(

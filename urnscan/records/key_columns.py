@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import bits, flag_array, flags_of, number_array, numbers, text_array
-from urnscan.arrays.ascii import WHITE
-from urnscan.arrays.octets import Integers
+from urnscan.compiled.arrow import bits, flag_array, flags_of, number_array, numbers, text_array
+from urnscan.compiled.ascii import WHITE
+from urnscan.compiled.octets import Integers
 from urnscan.records.columns import Columns, Texts
 from urnscan.records.fields import with_source
 from urnscan.records.keys import (

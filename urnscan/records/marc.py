@@ -33,17 +33,17 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from urnscan.arrays.arrow import string_array
-from urnscan.arrays.octets import Integers
-from urnscan.arrays.strings import cut as cut_out
+from urnscan.compiled.arrow import string_array
+from urnscan.compiled.octets import Integers
+from urnscan.compiled.strings import cut as cut_out
 from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
+from urnscan.records.decoded_text import decoded
 from urnscan.records.marc_fields import MarcFields, MarcOctets, Parted
 from urnscan.records.marc_octets import decoder
 from urnscan.records.marc_runs import LEADER, NO_NUMBER, Fields, fields_of, find_whole
 from urnscan.records.marc_values import FAMILIES, is_unimarc
 from urnscan.records.record import Cut, Record, Run, RunReader
-from urnscan.records.text import decoded
 
 _LEADER = re.compile(rb"[0-9]{5}[^\x1d\x1e]{7}[0-9]{5}[^\x1d\x1e]{7}")
 _PRINTABLE_LEADER = re.compile(rb"[0-9]{5}[ -~]{7}[0-9]{5}[ -~]{7}")

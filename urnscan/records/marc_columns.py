@@ -15,18 +15,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import flag_array, number_array, numbers, octet_strings, string_array, text_array
-from urnscan.arrays.jit import read_only
-from urnscan.arrays.octets import Integers, Octets
-from urnscan.arrays.strings import Offsets, cut
+from urnscan.compiled.arrow import flag_array, number_array, numbers, octet_strings, string_array, text_array
+from urnscan.compiled.jit import read_only
+from urnscan.compiled.octets import Integers, Octets
+from urnscan.compiled.strings import Offsets, cut
 from urnscan.records.columns import Texts
+from urnscan.records.decoded_text import decoded
 from urnscan.records.description import described_fields
 from urnscan.records.fields import Own, OwnField, admitting, of_subfields, of_value, own_fields
 from urnscan.records.marc_fields import MarcOctets
 from urnscan.records.marc_octets import parted
 from urnscan.records.marc_runs import Fields
 from urnscan.records.marc_values import CONTROL, FAMILIES, NONE, PACKED, TAGS, Tables, Values, find_values
-from urnscan.records.text import decoded
 
 _TAGS = 1000
 

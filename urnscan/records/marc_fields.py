@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from urnscan.records.text import in_line
+from urnscan.records.decoded_text import in_line
 
 LEADERS = ("LDR", "000")
 """Tags of the leader, where it is written as a field."""

@@ -15,10 +15,10 @@ from functools import partial
 from typing import ClassVar
 
 from urnscan.framing.buffer import Buffer
+from urnscan.records.decoded_text import decoded
 from urnscan.records.marc_fields import LEADERS, MarcFields, Parted
 from urnscan.records.record import Cut, Record
 from urnscan.records.tagged import Layout, TaggedRecords, begins_with
-from urnscan.records.text import decoded
 
 _TAG = rb"[0-9A-Z]{3}"
 

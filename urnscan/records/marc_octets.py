@@ -6,10 +6,10 @@ from codecs import utf_8_decode
 from collections.abc import Callable, Sequence
 
 from urnscan.records import description
+from urnscan.records.decoded_text import decoded
 from urnscan.records.description import Description
 from urnscan.records.marc_fields import MARKS
 from urnscan.records.marc_values import FAMILIES, PACKED
-from urnscan.records.text import decoded
 
 
 def parted(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[str, list[tuple[str, str]]]:

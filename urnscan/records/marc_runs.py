@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.jit import compiled, inlined, inner
-from urnscan.arrays.octets import Integers, Octets, occurrences
-from urnscan.arrays.strings import Offsets
+from urnscan.compiled.jit import compiled, inlined, inner
+from urnscan.compiled.octets import Integers, Octets, occurrences
+from urnscan.compiled.strings import Offsets
 
 LEADER, ENTRY = 24, 12  # octets of the leader, and of each entry of the directory
 _FIELD_END, _RECORD_END = 0x1E, 0x1D

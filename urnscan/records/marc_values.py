@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.ascii import is_white
-from urnscan.arrays.jit import compiled, inner
-from urnscan.arrays.octets import Octets, copy
-from urnscan.arrays.strings import Offsets
+from urnscan.compiled.ascii import is_white
+from urnscan.compiled.jit import compiled, inner
+from urnscan.compiled.octets import Octets, copy
+from urnscan.compiled.strings import Offsets
 from urnscan.records.marc_runs import REFUSED, TAG, Fields, Numbers
 
 FAMILIES = ("marc", "unimarc")

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from lxml import etree
 
-from urnscan.arrays.jit import compiled, inlined, inner
-from urnscan.arrays.octets import Integers, Octets
+from urnscan.compiled.jit import compiled, inlined, inner
+from urnscan.compiled.octets import Integers, Octets
 from urnscan.records.marc_octets import is_utf8
 from urnscan.records.marc_runs import NO_NUMBER, TAG, Fields, number_at
 from urnscan.records.record import Run

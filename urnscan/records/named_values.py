@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from urnscan.records import description
+from urnscan.records.decoded_text import whole
 from urnscan.records.fields import Own, OwnField, Table
-from urnscan.records.text import whole
 
 Pairs = Iterable[tuple[str, object]]
 """Names and values. A value is a string, an object (a tuple of such pairs) or an array (a list of values); any other one

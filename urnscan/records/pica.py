@@ -19,10 +19,10 @@ from functools import partial
 from urnscan.framing.buffer import BETWEEN, HEAD, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
 from urnscan.records import description
+from urnscan.records.decoded_text import decoded, in_line
 from urnscan.records.description import Statement
 from urnscan.records.fields import Own, of_subfields
 from urnscan.records.record import Cut, Record, RecordReader
-from urnscan.records.text import decoded, in_line
 
 _TAG = rb"[012][0-9]{2}[A-Z@](?:/[0-9]{2,3})? "
 _SIGN = "ƒ".encode()

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.arrays.arrow import number_array, octets_array, text_array
+from urnscan.compiled.arrow import number_array, octets_array, text_array
 from urnscan.framing.lines import Damaged
 from urnscan.records.columns import Columns, Texts
 from urnscan.records.fields import Own

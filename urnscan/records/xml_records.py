@@ -17,14 +17,14 @@ from types import MappingProxyType
 import numpy as np
 import pyarrow as pa
 
-from urnscan.arrays.arrow import octets_array
-from urnscan.arrays.octets import Integers
+from urnscan.compiled.arrow import octets_array
+from urnscan.compiled.octets import Integers
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
 from urnscan.framing.lines import Damaged, too_long
+from urnscan.records.decoded_text import decoded
 from urnscan.records.marc_runs import Fields
 from urnscan.records.marcxml_runs import fields_of
 from urnscan.records.record import Cut, Record, Run, RunReader
-from urnscan.records.text import decoded
 from urnscan.records.xml_kinds import (
     KINDS,
     TOLD_BY_BEGINNING,

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from urnscan.arrays.jit import compiled, inner
-from urnscan.arrays.octets import Integers, Octets
+from urnscan.compiled.jit import compiled, inner
+from urnscan.compiled.octets import Integers, Octets
 
 _LESS, _SLASH, _GREATER, _QUOTE, _APOSTROPHE = b"</>\"'"
 _HIDING = tuple(b"!?")  # behind `<`: comments, CDATA sections, declarations and instructions

@@ -15,13 +15,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import flags_of, number_array, numbers
+from urnscan.compiled.arrow import flags_of, number_array, numbers
 from urnscan.errors import FatalError, InvalidURN
 from urnscan.report.embedded import COLUMNS, Place, cut
 from urnscan.report.page import common_folder
-from urnscan.report.scan import Ends, Row, Summary, Varied
+from urnscan.report.scan_page import Ends, Row, Summary, Varied
 from urnscan.report.tallies import Numbers, Tally, Top
-from urnscan.tables.reading import Table
+from urnscan.tables.readers import Table
 from urnscan.urn.explanation import resolver
 from urnscan.urn.namespaces.registry import OURS, Rulebook
 from urnscan.urn.parser import parse

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.arrays.arrow import decoded
+from urnscan.compiled.arrow import decoded
 
 Numbers = npt.NDArray[np.int64]
 

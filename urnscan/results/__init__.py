@@ -1,8 +1,8 @@
 """Tables of finished runs -> one table, or their difference.
 
 opening: names of files and folders -> tables whose runs had the same options.
-windows: tables that are sorted by `urn` -> windows with all rows between two URNs.
-classes: rows of a window -> classes.
+key_windows: tables that are sorted by `urn` -> windows with all rows between two URNs.
+merged_classes: rows of a window -> classes.
 classes_of_occurrences: tables of occurrences -> their classes.
 merge: tables of classes, or of occurrences -> one table.
 changed_classes: two tables of classes -> the classes that came, went or changed.

@@ -10,13 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import decoded, flag_array, flags_of, number_array, numbers, octet_strings
-from urnscan.arrays.strings import argsort_pairs
-from urnscan.results.windows import one_batch, rows_at_once, windows
+from urnscan.compiled.arrow import decoded, flag_array, flags_of, number_array, numbers, octet_strings
+from urnscan.compiled.strings import argsort_pairs
+from urnscan.results.key_windows import one_batch, rows_at_once, windows
 from urnscan.run.options import Options
-from urnscan.tables.reading import Table
+from urnscan.tables.readers import Table
 from urnscan.tables.schemas import CLASSES
-from urnscan.urn.beginnings import with_beginnings
+from urnscan.urn.prefix_filter import with_beginnings
 
 CAME, WENT, CHANGED = "came", "went", "changed"
 """Values of the column `change`."""

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import number_array, numbers, text_array
+from urnscan.compiled.arrow import number_array, numbers, text_array
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.errors import FatalError
 from urnscan.grouping.out_of_core import Grouping
 from urnscan.run.options import Options
-from urnscan.tables.reading import Table
+from urnscan.tables.readers import Table
 from urnscan.tables.rows import class_rows
 from urnscan.tables.schemas import SINGLE
 from urnscan.urn.syntax import get_syntax

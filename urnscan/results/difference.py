@@ -11,7 +11,7 @@ from urnscan.errors import FatalError
 from urnscan.results.changed_classes import CAME, CHANGED, WENT, changed_classes
 from urnscan.results.opening import differing_options, open_tables
 from urnscan.run.options import Options
-from urnscan.tables.reading import Table
+from urnscan.tables.readers import Table
 from urnscan.tables.schemas import CHANGES
 
 

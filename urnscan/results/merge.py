@@ -17,13 +17,13 @@ from urnscan.display.text import counted
 from urnscan.errors import FatalError, option
 from urnscan.grouping.classes import MOST_SPELLINGS
 from urnscan.pool import Pool
-from urnscan.results.classes import Merged, merge_rows
 from urnscan.results.classes_of_occurrences import ClassesOfOccurrences
+from urnscan.results.key_windows import rows_at_once, windows
+from urnscan.results.merged_classes import Merged, merge_rows
 from urnscan.results.opening import added_counts, differing_options, open_tables
-from urnscan.results.windows import rows_at_once, windows
 from urnscan.run.groupings import groupings
 from urnscan.run.pipeline import Outputs, Sink
-from urnscan.tables.reading import Table
+from urnscan.tables.readers import Table
 from urnscan.tables.schemas import CLASSES, OCCURRENCES
 
 _NO_PROGRESS = Progress()

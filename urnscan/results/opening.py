@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from urnscan.errors import FatalError, SourceError
-from urnscan.sources.arguments import find_listed
-from urnscan.sources.inputs import one_by_one
-from urnscan.sources.remote.urls import is_remote, local_path, real_place, without_secrets
-from urnscan.sources.selection import Selection
+from urnscan.inputs.arguments import find_listed
+from urnscan.inputs.selection import Selection
+from urnscan.stores.input import one_by_one
+from urnscan.stores.urls import is_remote, local_path, real_place, without_secrets
 from urnscan.tables.editions import EDITION
-from urnscan.tables.reading import Table
+from urnscan.tables.readers import Table
 
 _PARQUET = Selection(include=("*.parquet", "*.parq", "*.pq"))
 _COUNTS = "counts"

@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 
 from urnscan.display.text import octets_of
 from urnscan.errors import ArgumentError, option
+from urnscan.formats.captures import read_where
+from urnscan.formats.context import Limits, Reading
+from urnscan.formats.encodings import check_encoding
+from urnscan.formats.filters import listed_filters, read_filters
+from urnscan.inputs.selection import Selection
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar, ResolverTail
-from urnscan.scanner.views import KINDS
-from urnscan.sources.captures import read_where
-from urnscan.sources.encodings import check_encoding
-from urnscan.sources.filters import listed_filters, read_filters
-from urnscan.sources.layers import Limits, Reading
-from urnscan.sources.selection import Selection
+from urnscan.scanner.views.kinds import KINDS
 from urnscan.tables.editions import EDITION
 from urnscan.tables.schemas import OCCURRENCES
 from urnscan.urn.equivalence import Level, get_level

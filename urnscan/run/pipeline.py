@@ -22,8 +22,8 @@ from urnscan.pool import Pool
 from urnscan.run.failures import Failures
 from urnscan.run.groupings import groupings
 from urnscan.run.options import Options
-from urnscan.run.pieces import Begun, Counts, Done, Failed, Piece, Rows, add_lines, octets_of
 from urnscan.run.resume import Shards, stamp
+from urnscan.run.task_results import Begun, Counts, Done, Failed, Piece, Rows, add_lines, octets_of
 from urnscan.run.tasks import Argument, Part, Sizes, Task, tasks
 from urnscan.run.threads import in_order
 from urnscan.run.worker import Worker

@@ -31,11 +31,11 @@ import numpy as np
 import pyarrow as pa
 
 from urnscan.errors import FatalError
-from urnscan.output.places import SHARDS_SUFFIX
-from urnscan.run.pieces import Begun, Counts, Done, Failed, Piece, Rows
+from urnscan.formats.small_files import UNKNOWN, file_states
+from urnscan.run.task_results import Begun, Counts, Done, Failed, Piece, Rows
 from urnscan.run.tasks import Files, Part, Task
-from urnscan.sources.inputs import Input, Listed
-from urnscan.sources.small_files import UNKNOWN, file_states
+from urnscan.stores.input import Input, Listed
+from urnscan.tables.atomic_file import SHARDS_SUFFIX
 from urnscan.tables.editions import names_now
 
 _TABLES = ("partial", "occurrences", "rejects")

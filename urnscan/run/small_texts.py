@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.jit import read_only
-from urnscan.arrays.octets import join
+from urnscan.compiled.jit import read_only
+from urnscan.compiled.octets import join
+from urnscan.formats.captures import Capture
+from urnscan.formats.contents import Label, Texts
+from urnscan.formats.small_files import Doubts, Read, read_together
 from urnscan.run.tasks import Sizes
-from urnscan.sources.captures import Capture
-from urnscan.sources.documents import Label, Texts
-from urnscan.sources.inputs import Listed
-from urnscan.sources.small_files import Doubts, Read, read_together
+from urnscan.stores.input import Listed
 
 _TEXTS = 1 << 14  # texts that are scanned as one, at most
 _OF_FILES = (Label(None),)

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from urnscan.errors import FatalError, SourceError
-from urnscan.output.tables import is_result
+from urnscan.formats.unfold import is_splittable
+from urnscan.inputs.arguments import find_listed
+from urnscan.inputs.cdx import RecordIndex
+from urnscan.inputs.lists import PathList
+from urnscan.inputs.seen_inputs import Seen
 from urnscan.run.options import Options
-from urnscan.scanner.views import separators
-from urnscan.sources.arguments import find_listed
-from urnscan.sources.cdx import RecordIndex
-from urnscan.sources.inputs import Input, Listed, one_by_one
-from urnscan.sources.lists import PathList
-from urnscan.sources.remote.urls import real_place
-from urnscan.sources.seen_inputs import Seen
-from urnscan.sources.texts import is_splittable
+from urnscan.scanner.views.kinds import separators
+from urnscan.stores.input import Input, Listed, one_by_one
+from urnscan.stores.urls import real_place
+from urnscan.tables.writers import is_result
 
 Argument = str | PathList | RecordIndex
 """Argument that names inputs: a path, a pattern, a URL, "-", a list of paths and URLs, or an index of records."""

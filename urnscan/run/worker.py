@@ -12,27 +12,28 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.arrays.arrow import number_array, text_array
+from urnscan.compiled.arrow import number_array, text_array
 from urnscan.errors import ArgumentError, DamageError, LimitError, SourceError, SourceNote
+from urnscan.formats.buffer import Buffer
+from urnscan.formats.byte_ranges import Extent, open_extents
+from urnscan.formats.captures import Capture
+from urnscan.formats.contents import Document, Label, Texts, Values
+from urnscan.formats.small_files import HEAD, Read
+from urnscan.formats.unfold import doubts, is_plain, open_together
 from urnscan.run.failures import NO_PLACE
 from urnscan.run.options import Options
-from urnscan.run.pieces import Counts, Done, Failed, Piece, Rows
 from urnscan.run.small_texts import Origin, SmallTexts
+from urnscan.run.task_results import Counts, Done, Failed, Piece, Rows
 from urnscan.run.tasks import Files, Part, Sizes, Task
 from urnscan.scanner.blocks import Matches, Rejects, Scanner, components_in_names
 from urnscan.scanner.kernel import END
-from urnscan.scanner.views import make_scanner, separators
-from urnscan.sources.buffer import Buffer
-from urnscan.sources.captures import Capture
-from urnscan.sources.documents import Document, Label, Texts, Values
-from urnscan.sources.extents import Extent, open_extents
-from urnscan.sources.files import open_range
-from urnscan.sources.inputs import Input, Listed
-from urnscan.sources.reader import Reader
-from urnscan.sources.small_files import HEAD, Read
-from urnscan.sources.texts import doubts, is_plain, open_together
+from urnscan.scanner.scanners import make_scanner
+from urnscan.scanner.views.kinds import separators
+from urnscan.stores.files import open_range
+from urnscan.stores.input import Input, Listed
+from urnscan.stores.reader import Reader
 from urnscan.tables.rows import OF_CAPTURES, Found, Places, canonical_column, reject_rows
-from urnscan.tables.values import count_octets, scan_values
+from urnscan.tables.scanned_columns import count_octets, scan_values
 
 if TYPE_CHECKING:
     from urnscan.scanner.views.recovery import RecoveringScanner

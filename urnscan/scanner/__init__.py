@@ -4,6 +4,7 @@ blocks: the scanner of a stream: reads blocks, calls the kernel, and carries und
 kernel: searches a block for `urn:`, and writes the matches to columns; compiled.
 grammar: the options of a scan, the longest URN at a place, and what `--trim` (`urn.trim`) leaves of it; compiled.
 url_context: the URL that contains a URN: its host, and the place where the rest of the URL begins.
+scanners: the scanner for a grammar and views.
 views: scanners that also find URNs that are encoded, escaped or broken over lines.
-text: the scanner of one string (`urnscan.find`).
+find: the scanner of one string (`urnscan.find`).
 """

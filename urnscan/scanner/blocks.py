@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.jit import read_only, with_last
-from urnscan.arrays.octets import Integers, Octets, count_lf
+from urnscan.compiled.jit import read_only, with_last
+from urnscan.compiled.octets import Integers, Octets, count_lf
 from urnscan.scanner.grammar import LOOKAHEAD, Grammar, Rules
 from urnscan.scanner.kernel import (
     AT,

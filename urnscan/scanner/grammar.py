@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from urnscan.arrays.ascii import (
+from urnscan.compiled.ascii import (
     AMPERSAND,
     COLON,
     EQUALS,
@@ -21,11 +21,11 @@ from urnscan.arrays.ascii import (
     QUESTION_MARK,
     is_letter,
 )
-from urnscan.arrays.jit import inlined, inner
-from urnscan.arrays.octets import Octets, is_urn, may_hold
+from urnscan.compiled.jit import inlined, inner
+from urnscan.compiled.octets import Octets, is_urn, may_hold
 from urnscan.errors import ArgumentError, option
 from urnscan.scanner.url_context import URL_OCTETS
-from urnscan.urn.beginnings import Beginnings, begins, compiled_beginnings, read_beginnings
+from urnscan.urn.prefix_filter import Beginnings, begins, compiled_beginnings, read_beginnings
 from urnscan.urn.syntax import (
     ALNUM,
     COMPONENT,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.ascii import (
+from urnscan.compiled.ascii import (
     AMPERSAND,
     EQUALS,
     HASH,
@@ -25,8 +25,8 @@ from urnscan.arrays.ascii import (
     lower,
     upper,
 )
-from urnscan.arrays.jit import compiled, inlined, inner
-from urnscan.arrays.octets import Integers, Octets, copy, count_lf, hunt, may_hold
+from urnscan.compiled.jit import compiled, inlined, inner
+from urnscan.compiled.octets import Integers, Octets, copy, count_lf, hunt, may_hold
 from urnscan.scanner.grammar import IS_CLOSING, Rules, is_selected, match, may_be_selected, separator, trim
 from urnscan.scanner.url_context import find_host, find_mark, may_be_in_url
 from urnscan.urn.syntax import ALNUM, TAIL_COMPONENTS, TAIL_NONE

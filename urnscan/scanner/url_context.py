@@ -12,9 +12,9 @@ import string
 
 import numpy as np
 
-from urnscan.arrays.ascii import COLON, HASH, QUESTION_MARK, SLASH, is_digit
-from urnscan.arrays.jit import inner
-from urnscan.arrays.octets import Octets
+from urnscan.compiled.ascii import COLON, HASH, QUESTION_MARK, SLASH, is_digit
+from urnscan.compiled.jit import inner
+from urnscan.compiled.octets import Octets
 
 LOOK_BACK = 1024
 """Octets before a URN that are searched for a URL."""

@@ -17,8 +17,8 @@ from urnscan.errors import ArgumentError, FatalError, SourceError, SourceNote, c
 from urnscan.grouping.ranges import Ranges
 from urnscan.run.failures import add_note
 from urnscan.run.options import OF_INPUTS, Options, named_inputs, read_options
-from urnscan.run.pieces import Counts
 from urnscan.run.pipeline import Report
+from urnscan.run.task_results import Counts
 from urnscan.run.tasks import Argument, Part, tasks
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.spark import executors

@@ -22,23 +22,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import number_array
+from urnscan.compiled.arrow import number_array
 from urnscan.errors import FatalError, SourceError
 from urnscan.grouping.ranges import Ranges
-from urnscan.output.parquet import ParquetOutput
 from urnscan.run.failures import Failures
 from urnscan.run.options import Options
-from urnscan.run.partial import ROWS, Sums, classes_of_partial, names_of, packed, parted, unpacked
-from urnscan.run.pieces import Counts, Done, Failed, Rows, add_lines
+from urnscan.run.partial_result import ROWS, Sums, classes_of_partial, names_of, packed, parted, unpacked
+from urnscan.run.task_results import Counts, Done, Failed, Rows, add_lines
 from urnscan.run.tasks import Part, Sizes, Task
 from urnscan.run.worker import Worker
-from urnscan.scanner.views import make_scanner
-from urnscan.sources.remote.urls import in_folder, is_url
+from urnscan.scanner.scanners import make_scanner
 from urnscan.spark import frames
 from urnscan.spark.keys import SAMPLED, Keys, keys_of_head
+from urnscan.stores.urls import in_folder, is_url
+from urnscan.tables.parquet_writer import ParquetOutput
 from urnscan.tables.rows import count_untrimmed, occurrences_in_values
+from urnscan.tables.scanned_columns import scan_values
 from urnscan.tables.schemas import PARTIAL, REJECTS, SINGLE, WRITTEN
-from urnscan.tables.values import scan_values
 
 SIZES = Sizes(part=16 << 20)
 _MEMORY = 256 << 20  # octets of rows that an executor groups in memory

@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import pyarrow as pa
 
 from urnscan.errors import FatalError
-from urnscan.output.parquet import ParquetOutput
-from urnscan.output.places import as_fatal, existing_output, name_of
+from urnscan.inputs.selection import TEMPORARY_SUFFIX
+from urnscan.inputs.url_inputs import RemoteFolder
 from urnscan.run.pipeline import Report
-from urnscan.sources.remote.places import RemoteFolder
-from urnscan.sources.remote.urls import is_remote, local_path, parse_url
-from urnscan.sources.selection import TEMPORARY_SUFFIX
 from urnscan.spark.driver import Scan
 from urnscan.spark.frames import batch
+from urnscan.stores.urls import is_remote, local_path, parse_url
+from urnscan.tables.atomic_file import as_fatal, existing_output, name_of
 from urnscan.tables.metadata import OF_FOLDER
+from urnscan.tables.parquet_writer import ParquetOutput
 from urnscan.tables.schemas import WRITTEN
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from itertools import accumulate
 import numpy as np
 import pyarrow as pa
 
-from urnscan.arrays.arrow import number_array
+from urnscan.compiled.arrow import number_array
 from urnscan.grouping.ranges import Ranges, choose_ranges
 from urnscan.run.options import Options
-from urnscan.run.pieces import Rows
+from urnscan.run.task_results import Rows
 from urnscan.run.tasks import Part, Sizes, Task
 from urnscan.run.worker import Worker
 

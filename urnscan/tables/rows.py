@@ -11,21 +11,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from urnscan.arrays.arrow import bits, flag_array, number_array, numbers, octet_strings, string_array, text_array
-from urnscan.arrays.ascii import COLON, QUESTION_MARK
-from urnscan.arrays.jit import compiled
-from urnscan.arrays.octets import Octets
-from urnscan.arrays.strings import Offsets, RowNumbers, cut, same, take_numbers
+from urnscan.compiled.arrow import bits, flag_array, number_array, numbers, octet_strings, string_array, text_array
+from urnscan.compiled.ascii import COLON, QUESTION_MARK
+from urnscan.compiled.jit import compiled
+from urnscan.compiled.octets import Octets
+from urnscan.compiled.strings import Offsets, RowNumbers, cut, same, take_numbers
 from urnscan.scanner.blocks import Matches, Rejects
 from urnscan.scanner.kernel import END, REST
-from urnscan.scanner.views import KINDS
+from urnscan.scanner.views.kinds import KINDS
+from urnscan.tables.scanned_columns import InValues
 from urnscan.tables.schemas import CODED_CLASSES, OCCURRENCES, REJECTS, SINGLE
-from urnscan.tables.spellings import problem_column, spelling_columns
-from urnscan.tables.values import InValues
+from urnscan.tables.spelling_columns import problem_column, spelling_columns
 from urnscan.urn.equivalence import Level
 from urnscan.urn.namespaces import nid_status
-from urnscan.urn.namespaces.columns import NAMES, UNTRIMMED, is_invalid, is_valid, namespace_forms, verdicts
-from urnscan.urn.reasons import why_ends_badly, why_not
+from urnscan.urn.namespaces.judgement_columns import NAMES, UNTRIMMED, is_invalid, is_valid, namespace_forms, verdicts
+from urnscan.urn.reject_reasons import why_ends_badly, why_not
 from urnscan.urn.syntax import Syntax
 
 OF_CAPTURES = [OCCURRENCES.field(name).type for name in ("captured", "status", "mime")]

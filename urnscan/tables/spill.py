@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.arrays.arrow import number_array
+from urnscan.compiled.arrow import number_array
 from urnscan.errors import FatalError
 
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")  # less disk, in about the same time

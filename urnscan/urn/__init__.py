@@ -2,9 +2,9 @@
 
 syntax: the three grammars as data.
 parser: a text -> a `URN` value.
-reasons: why a text is not a URN, and the position of the error.
-namespaces: the IANA registry and the rules of its namespaces; `namespaces.columns` applies them to whole columns.
-beginnings: beginnings of names (`isbn`, `nbn:de`), which select the names to keep.
+reject_reasons: why a text is not a URN, and the position of the error.
+namespaces: the IANA registry and the rules of its namespaces; `namespaces.judgement_columns` applies them to whole columns.
+prefix_filter: beginnings of names (`isbn`, `nbn:de`), which select the names to keep.
 equivalence: levels of equivalence, and the canonical form at each level.
 lookalikes: characters that mislead a reader (UTS #39).
 problems: the codes of problems, and the problems of one spelling.

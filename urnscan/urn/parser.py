@@ -11,7 +11,7 @@ import regex
 
 from urnscan.errors import ArgumentError, checks_options
 from urnscan.urn.problems import spelling_problems
-from urnscan.urn.reasons import why_not
+from urnscan.urn.reject_reasons import why_not
 from urnscan.urn.syntax import (
     NSS,
     NSS_FIRST,

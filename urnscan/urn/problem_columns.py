@@ -11,10 +11,10 @@ import functools
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.ascii import AMPERSAND, HASH, PERCENT, QUESTION_MARK, hex_digit, is_alnum, is_digit
-from urnscan.arrays.jit import compiled, inlined, inner, read_only
-from urnscan.arrays.octets import Octets
-from urnscan.arrays.strings import Offsets
+from urnscan.compiled.ascii import AMPERSAND, HASH, PERCENT, QUESTION_MARK, hex_digit, is_alnum, is_digit
+from urnscan.compiled.jit import compiled, inlined, inner, read_only
+from urnscan.compiled.octets import Octets
+from urnscan.compiled.strings import Offsets
 from urnscan.urn.problems import OF_SPELLINGS, has_repeated_keyword, misleading
 from urnscan.urn.syntax import TAIL_QUERY, Syntax
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from urnscan.arrays.octets import Octets
+    from urnscan.compiled.octets import Octets
 
 CLOSING = b".,;:!?'*_"
 """Punctuation that may end a sentence after a name, though a name may hold it, too."""

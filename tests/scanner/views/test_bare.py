@@ -14,7 +14,7 @@ from stdnum import issn as issn_numbers
 from tests.scanner.views.test_recovery import found_in, simple, streamed
 from tests.support.examples import FEW
 from tests.support.strategies import cuttings
-from urnscan.scanner.views import KINDS
+from urnscan.scanner.views.kinds import KINDS
 
 FOUND = [
     # labels of numbers with a check digit, in prose, in data and in addresses

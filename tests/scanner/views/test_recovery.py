@@ -19,7 +19,8 @@ from tests.support.strategies import cuttings, octets, urn_pairs
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import Grammar
 from urnscan.scanner.kernel import END
-from urnscan.scanner.views import KINDS, make_scanner
+from urnscan.scanner.scanners import make_scanner
+from urnscan.scanner.views.kinds import KINDS
 from urnscan.scanner.views.recovery import RecoveringScanner
 from urnscan.urn.syntax import get_syntax
 

@@ -19,8 +19,8 @@ from stdnum.iso7064 import mod_37_36, mod_97_10
 from tests.support.registrations import EXAMPLES, names, verdict
 from tests.support.spelled import CODES
 from tests.urn.namespaces.test_rules import lexical
-from urnscan.arrays.arrow import octet_strings, text_array
-from urnscan.urn.namespaces.columns import NAMES, is_invalid, is_valid, namespace_forms, verdicts
+from urnscan.compiled.arrow import octet_strings, text_array
+from urnscan.urn.namespaces.judgement_columns import NAMES, is_invalid, is_valid, namespace_forms, verdicts
 from urnscan.urn.problems import OF_SPELLINGS, PROBLEMS
 
 NIDS = sorted(EXAMPLES)

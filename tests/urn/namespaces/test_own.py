@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import urnscan
 from tests.support.registrations import EXAMPLES, is_right, names
 from tests.urn.namespaces.test_rules import lexical
-from urnscan.arrays.arrow import octet_strings, text_array
+from urnscan.compiled.arrow import octet_strings, text_array
 from urnscan.errors import ArgumentError, FatalError
 from urnscan.urn.namespaces import Rulebook, judge, namespace_form, nid_status, read_rules, rules
-from urnscan.urn.namespaces.columns import NAMES, is_invalid, is_valid, namespace_forms, verdicts
+from urnscan.urn.namespaces.judgement_columns import NAMES, is_invalid, is_valid, namespace_forms, verdicts
 
 TABLE = (files("urnscan.urn.namespaces") / "rules.toml").read_text(encoding="utf-8")
 HEAD = '[x-a]\ntitle = "t"\nrule = "base"\nequality = "e"\n'

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.oracle import whole
-from urnscan.scanner.text import find
+from urnscan.scanner.find import find
 from urnscan.urn.namespaces import Namespace, NidStatus, judge, namespace_form, nid_status, registered, rules
 
 nids = st.builds(

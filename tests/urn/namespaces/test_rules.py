@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import string
 import time
-from importlib.resources import files
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,9 +13,9 @@ from hypothesis import strategies as st
 
 from tests.support.examples import FEW
 from tests.support.registrations import EXAMPLES, TABLE, names, verdict
-from urnscan.errors import FatalError, InvalidURN
+from urnscan.errors import InvalidURN
 from urnscan.urn.equivalence import canonical, equivalent
-from urnscan.urn.namespaces import judge, namespace_form, registered, registry, rules
+from urnscan.urn.namespaces import judge, namespace_form, registered, rules
 from urnscan.urn.namespaces.judgement import CHECKS, REWRITE
 from urnscan.urn.namespaces.patterns import automaton
 from urnscan.urn.parser import parse
@@ -58,17 +57,6 @@ class TestTable:
             assert rule.unsure_because is None or rule.unsure, nid
             for pattern in filter(None, (rule.grammar, rule.unsure)):
                 assert automaton(pattern).fold("") is None, f"{nid}: an NSS has a character"
-
-    @pytest.mark.parametrize(("key", "others"), [("check", CHECKS), ("code", REWRITE)])
-    def test_a_mistyped_name(self, tmp_path, monkeypatch, key, others):
-        """Someone who edits the table is told the entry, what it names, and what there is; it was a KeyError."""
-        text = (files("urnscan.urn.namespaces") / "rules.toml").read_text(encoding="utf-8")
-        (tmp_path / "rules.toml").write_text(text.replace(f'\n{key} = "issn"', f'\n{key} = "isn"', 1), encoding="utf-8")
-        monkeypatch.setattr(registry, "files", lambda _: tmp_path)
-        with pytest.raises(FatalError) as caught:
-            registry.rules.__wrapped__()
-        said = f"[issn] {key}: no {key} is called 'isn'; there are {', '.join(others)}"
-        assert str(caught.value) == f"{tmp_path / 'rules.toml'}: {said}"
 
     def test_base_means_base(self):
         """A rule called "base" changes no letter, and one that changes letters is not called so."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from urnscan.arrays.octets import Integers, Octets, find_words
+from urnscan.compiled.octets import Integers, Octets, find_words
 from urnscan.errors import ArgumentError
 from urnscan.urn.namespaces import identifiers as native
 from urnscan.urn.namespaces.native import Native

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from urnscan.arrays.strings import index_words
+from urnscan.compiled.strings import index_words
 from urnscan.scanner.views.markup import EMPTY, HYPHENATED, LOOSE, PLAIN, TEXT, TIGHT, Elements
 
 _HTML = {

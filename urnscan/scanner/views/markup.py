@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from urnscan.arrays.ascii import (
+from urnscan.compiled.ascii import (
     AMPERSAND,
     APOSTROPHE,
     CASE,
@@ -40,9 +40,9 @@ from urnscan.arrays.ascii import (
     is_digit,
     is_letter,
 )
-from urnscan.arrays.jit import inner
-from urnscan.arrays.octets import Integers, Octets, is_urn
-from urnscan.arrays.strings import Vocabulary, word_number
+from urnscan.compiled.jit import inner
+from urnscan.compiled.octets import Integers, Octets, is_urn
+from urnscan.compiled.strings import Vocabulary, word_number
 from urnscan.scanner.kernel import Block
 from urnscan.scanner.views.references import MORE, NOTHING, STOP, References, is_invisible, read_reference
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.ascii import (
+from urnscan.compiled.ascii import (
     AMPERSAND,
     BACKSLASH,
     CASE,
@@ -29,9 +29,9 @@ from urnscan.arrays.ascii import (
     is_alnum,
     is_letter,
 )
-from urnscan.arrays.jit import inner
-from urnscan.arrays.octets import Integers, Octets, is_scheme, is_urn
-from urnscan.arrays.strings import Vocabulary
+from urnscan.compiled.jit import inner
+from urnscan.compiled.octets import Integers, Octets, is_scheme, is_urn
+from urnscan.compiled.strings import Vocabulary
 from urnscan.scanner.grammar import Rules
 from urnscan.scanner.kernel import Block
 from urnscan.scanner.views.markup import Elements, PartialName, begins_gap, is_split, step_over_markup
@@ -115,7 +115,7 @@ def _pass_over(octets: Octets, at: int, end: int) -> int:
     while at + _HUNT + 3 <= end:
         block = octets[at : at + _HUNT + 3]
         least = np.uint8(255)
-        # The loop is vectorised, as in `arrays/octets.py`.
+        # The loop is vectorised, as in `compiled/octets.py`.
         for i in range(_HUNT):
             differs = ((block[i] | _CASE) ^ _U) | ((block[i + 1] | _CASE) ^ _R) | ((block[i + 2] | _CASE) ^ _N)
             least = min(least, np.uint8(differs))

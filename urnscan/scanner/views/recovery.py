@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.ascii import APOSTROPHE, SPACE
-from urnscan.arrays.jit import read_only
-from urnscan.arrays.octets import Integers, Octets
-from urnscan.arrays.strings import take
+from urnscan.compiled.ascii import APOSTROPHE, SPACE
+from urnscan.compiled.jit import read_only
+from urnscan.compiled.octets import Integers, Octets
+from urnscan.compiled.strings import take
 from urnscan.scanner.blocks import BufferedText, Matches, Rejects, Scanner
 from urnscan.scanner.grammar import Grammar
 from urnscan.scanner.kernel import CUT, END, Block, mark_selected
-from urnscan.scanner.views import KINDS
 from urnscan.scanner.views.bare import LOOK_BACK, find_references
 from urnscan.scanner.views.elements import ELEMENTS
+from urnscan.scanner.views.kinds import KINDS
 from urnscan.scanner.views.markup import SLOTS as SLOTS_OF_MARKUP
 from urnscan.scanner.views.readings import WRAPS, Plan
 from urnscan.scanner.views.references import REFERENCES, STOP
@@ -44,7 +44,7 @@ from urnscan.scanner.views.windows import (
 )
 from urnscan.scanner.views.wraps import AHEAD, is_enough, read_on
 from urnscan.scanner.views.wraps import LOOK_BACK as LOOK_BACK_OF_WRAPS
-from urnscan.urn.namespaces.columns import registered_nids
+from urnscan.urn.namespaces.judgement_columns import registered_nids
 
 _LF = 10
 _VIA = np.array([1, 1, 2, 3, 4, 5, 7], np.uint8)

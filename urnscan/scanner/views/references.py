@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from urnscan.arrays.ascii import CASE, HASH, SEMICOLON, hex_digit, is_alnum
-from urnscan.arrays.jit import inner
-from urnscan.arrays.octets import Octets
-from urnscan.arrays.strings import Vocabulary, index_words, word_number
+from urnscan.compiled.ascii import CASE, HASH, SEMICOLON, hex_digit, is_alnum
+from urnscan.compiled.jit import inner
+from urnscan.compiled.octets import Octets
+from urnscan.compiled.strings import Vocabulary, index_words, word_number
 
 STOP, NOTHING, MORE = 0, -1, -2
 """Special results of a step through a text, instead of an octet or its end.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from urnscan.arrays.ascii import (
+from urnscan.compiled.ascii import (
     AMPERSAND,
     APOSTROPHE,
     BACKSLASH,
@@ -23,9 +23,9 @@ from urnscan.arrays.ascii import (
     is_alnum,
     lower,
 )
-from urnscan.arrays.jit import compiled, inlined, inner
-from urnscan.arrays.octets import Integers, Octets, is_scheme, is_urn
-from urnscan.arrays.strings import Column, Offsets, cut, word_number
+from urnscan.compiled.jit import compiled, inlined, inner
+from urnscan.compiled.octets import Integers, Octets, is_scheme, is_urn
+from urnscan.compiled.strings import Column, Offsets, cut, word_number
 from urnscan.scanner.grammar import IS_CLOSING, Rules, match
 from urnscan.scanner.kernel import Block, is_in_word
 from urnscan.scanner.url_context import find_host, find_mark, may_be_in_url

@@ -5,10 +5,10 @@ RFC 2141 §5 and RFC 8141 §3 allow a namespace to declare more names equal than
 registry: the IANA registry and the status of a NID; grammar, check digit, equivalences and resolvers of each namespace.
 patterns: patterns of the rules as automata.
 check_digits: other check digits than those of ISBN and ISSN (`urn.numbers`), for Python and compiled code.
-endings: names with text of the document at their end, and templates.
+trailing_text: names with text of the document at their end, and templates.
 own: a file of custom rules, read and checked.
 judgement: the rules and their check digits applied to one name: valid, problem, canonical form.
-columns: the same rules applied to columns of names, compiled.
+judgement_columns: the same rules applied to columns of names, compiled.
 native: `Native`, the conversion of a native identifier to a URN and back.
 identifiers: a `Native` for each of `doi`, `eidr`, `ietf`, … `uuid`.
 references: the URN that a native identifier or a link to a resolver represents.

@@ -6,11 +6,10 @@ RFC 2141 §5, RFC 8141 §3.1: a namespace may declare more names equal than the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from urnscan.errors import FatalError
 from urnscan.urn.namespaces.check_digits import (
     DNB_NUMBERS,
     dnb_digit,
@@ -18,9 +17,9 @@ from urnscan.urn.namespaces.check_digits import (
     mod_37_36_is_right,
     mod_97_10_is_right,
 )
-from urnscan.urn.namespaces.endings import KINDS, front, is_template
 from urnscan.urn.namespaces.patterns import automaton
 from urnscan.urn.namespaces.registry import OURS, Rule, Rulebook, nid_and_nss
+from urnscan.urn.namespaces.trailing_text import KINDS, front, is_template
 from urnscan.urn.numbers import isbn, issn
 from urnscan.urn.problems import PROBLEMS
 from urnscan.urn.trim import CLOSES, is_trimmable
@@ -94,14 +93,6 @@ REWRITE: Mapping[str, Callable[[str], str]] = MappingProxyType(
 
 KNOWN: Mapping[str, Mapping[str, object]] = MappingProxyType({"check": CHECKS, "code": REWRITE})
 """Names that a rule may give, by the key under which it gives them."""
-
-
-def check_names(rules: Iterable[Rule], file: str) -> None:
-    """Raise FatalError if a rule of a file names a check digit or a rewriting that does not exist."""
-    for rule in rules:
-        for key, known in KNOWN.items():
-            if (name := getattr(rule, key)) not in (None, *known):
-                raise FatalError(f"{file}: [{rule.nid}] {key}: {no_such(key, name)}")
 
 
 def no_such(key: str, name: object) -> str:

@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from urnscan.arrays.octets import Octets
+    from urnscan.compiled.octets import Octets
 
 # Of "ISBN-13" the number belongs to the label only where something parts it from the ISBN.
 LABEL = r"(?i:e-?)?(?i:isbn)(?:-?1[03](?=[\s:])|\s1[03](?=\s*:))?\s*:?\s*"

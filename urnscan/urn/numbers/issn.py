@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from urnscan.arrays.octets import Octets
+    from urnscan.compiled.octets import Octets
 
 LABEL = r"(?i:[ep]-?)?(?i:issn(?:-l)?)\s*:?\s*"
 """Pattern of a label that people write before it."""

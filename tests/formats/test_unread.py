@@ -1,0 +1,243 @@
+"""What is not read as what it is: it is told, and nothing is lost silently."""
+
+import bz2
+import gzip
+import io
+import sqlite3
+import tarfile
+import zipfile
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from urnscan.errors import SourceError, SourceNote
+from urnscan.formats.contents import Document
+from urnscan.formats.context import Reading
+from urnscan.formats.unfold import open_documents
+from urnscan.stores.input import Input
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """What is in a file of this name: texts by their members, notes, and errors."""
+
+    def opened(name, octets):
+        path = tmp_path / name
+        path.write_bytes(octets)
+        view = memoryview(bytearray(1000))
+        out = []
+        try:
+            for found in open_documents(Input(name, str(path), len(octets)), Reading()):
+                if isinstance(found, Document):
+                    text = b""
+                    while got := found.reader.read_into(view):
+                        text += view[:got]
+                    out.append((found.member, text))
+                elif isinstance(found, SourceNote):
+                    out.append(f"note: {found}")
+                else:
+                    out.append(str(found) if isinstance(found, SourceError) else found)
+        except SourceError as error:
+            out.append(f"raised: {error}")
+        return out
+
+    return opened
+
+
+def tarred():
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        for number in range(3):
+            octets = bz2.compress(b"urn:isbn:%d" % number)
+            header = tarfile.TarInfo(f"m{number}.txt.bz2")
+            header.size = len(octets)
+            archive.addfile(header, io.BytesIO(octets))
+    return file.getvalue()
+
+
+def zipped():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(3):
+            archive.writestr(f"m{number}.txt", b"urn:isbn:%d" % number)
+    return file.getvalue()
+
+
+def record(number):
+    head = b"WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <m%d>\r\nContent-Length: 10\r\n\r\n" % number
+    return head + b"urn:isbn:%d\r\n\r\n" % number
+
+
+def flipped(octets, at):
+    return octets[:at] + bytes((octets[at] ^ 1,)) + octets[at + 1 :]
+
+
+# Archives whose first header is damaged
+
+
+@pytest.mark.parametrize(
+    ("name", "octets"),
+    [
+        ("x.tar", flipped(tarred(), 5)),
+        ("x.TAR", flipped(tarred(), 300)),
+        ("x.tar.gz", gzip.compress(flipped(tarred(), 5))),
+        ("x.tgz", gzip.compress(flipped(tarred(), 5))),
+        ("x.zip", flipped(zipped(), 0)),
+        ("x.epub", flipped(zipped(), 3)),
+        ("x.docx.gz", gzip.compress(flipped(zipped(), 1))),
+        ("x.warc", flipped(record(0), 0) + record(1) + record(2)),
+        ("x.wet.gz", gzip.compress(flipped(record(0), 1)) + gzip.compress(record(1)) + gzip.compress(record(2))),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_damaged_beginning_costs_the_first_member_alone(opened, name, octets):
+    """Known by its name, it is told; without that it would be scanned as a text, silently."""
+    error, *members = opened(name, octets)
+    assert "octet 0" in error
+    assert "passed over" in error
+    assert [text for _, text in members] == [b"urn:isbn:1", b"urn:isbn:2"]
+    assert [member[:2] for member, _ in members] == (["<m", "<m"] if "w" in name else ["m1", "m2"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.tar", b"urn:a:b and no NUL"),
+        ("x.tar", b"\xff\xfeu\0r\0n\0:\0a\0:\0b\0"),
+        ("x.zip", b"PK, urn:a:b and no control character"),
+        ("x.warc", b"about archives: urn:a:b"),
+        ("x.parquet", b"a text called like a table: urn:a:b"),
+        ("x.db", b"a text called like a database: urn:a:b"),
+        ("x.db", b"Another database\0\x01\x02 urn:a:b"),
+        ("x.bin", flipped(zipped(), 0)),
+        ("x.bin", b"\0\x01\x02\x03" * 300),
+    ],
+)
+def test_what_is_no_damaged_archive_is_scanned_as_it_is(opened, name, text):
+    ((member, octets),) = opened(name, text)
+    assert member is None
+    assert octets == (text.decode("utf-16").encode() if text.startswith(b"\xff\xfe") else text)
+
+
+def test_an_empty_tar_archive_is_one(opened):
+    """It is of zeros alone."""
+    assert opened("x.tar", bytes(10240)) == []
+
+
+# Tables
+
+
+def tables(tmp_path):
+    table = pa.table({"a": ["urn:a:b"]})
+    pq.write_table(table, tmp_path / "t")
+    yield "x.parquet", "a Parquet file", (tmp_path / "t").read_bytes(), 0
+    for name in ("x.arrow", "x.feather"):
+        with pa.OSFile(str(tmp_path / "t"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+            writer.write(table)
+        yield name, "an Arrow file", (tmp_path / "t").read_bytes(), 2
+    (tmp_path / "t").unlink()
+    database = sqlite3.connect(tmp_path / "t")
+    database.execute("create table t(a)")
+    database.execute("insert into t values ('urn:a:b')")
+    database.commit()
+    database.close()
+    for name in ("x.sqlite", "x.sqlite3", "x.db"):
+        yield name, "an SQLite database", (tmp_path / "t").read_bytes(), 3
+
+
+def test_a_table_that_does_not_begin_like_one_is_scanned_as_it_is(opened, tmp_path):
+    """And that is told: the values of one that is compressed are not found so."""
+    for name, what, octets, at in tables(tmp_path):
+        assert not any(isinstance(item, str) for item in opened(name, octets))
+        bad = flipped(octets, at)
+        error = f"{name}: is named like {what} but does not begin like one: scanned as it is, so values may be missing"
+        assert opened(name, bad) == [error, (None, bad)]
+
+
+# Forms that are not read
+
+
+@pytest.mark.parametrize(
+    ("magic", "what"),
+    [
+        (b"7z\xbc\xaf\x27\x1c\x00\x04", "a 7z archive"),
+        (b"Rar!\x1a\x07\x00", "a RAR archive"),
+        (b"Rar!\x1a\x07\x01\x00", "a RAR archive"),
+        (b"MSCF\0\0\0\0abcd", "a cabinet"),
+        (b"\x1f\x9d\x90urn", "what compress wrote"),
+        (b"\x1f\x9d\x0curn", "what compress wrote"),
+    ],
+)
+def test_archives_that_are_not_read_are_told(opened, magic, what):
+    """Whatever their names; in another archive it costs nothing but that member."""
+    assert opened("x", magic) == [f"raised: x: {what} is not read: unpack it first"]
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a", magic)
+        archive.writestr("b", b"urn:a:b")
+    assert opened("x", file.getvalue()) == [f"x!/a: {what} is not read: unpack it first", ("b", b"urn:a:b")]
+
+
+@pytest.mark.parametrize(
+    ("name", "octets", "remedy"),
+    [
+        ("x", b"Obj\x01\x04", "an Avro file is not read: docs/howto/engines.md shows how to scan it with fastavro"),
+        (
+            "000000_0",
+            b"ORC\x03urn:a:b",
+            "an ORC file is not read: docs/howto/engines.md shows how to scan it with pyarrow.orc",
+        ),
+        (
+            "x.orc",
+            b"ORCurn:a:b",
+            "an ORC file is not read: docs/howto/engines.md shows how to scan it with pyarrow.orc",
+        ),
+    ],
+)
+def test_avro_and_orc_are_told_with_what_reads_them(opened, name, octets, remedy):
+    """forms.md: their text is packed, so it is no text to scan; whatever their names, but ORC begins as a text may."""
+    assert opened(name, octets) == [f"raised: {name}: {remedy}"]
+
+
+@pytest.mark.parametrize(("name", "what"), [("x.avro", "an Avro file"), ("x.orc", "an ORC file")])
+def test_what_is_only_named_like_them_is_scanned_as_it_is(opened, name, what):
+    """forms.md: that is told, as the text in it may be packed."""
+    error = f"{name}: is named like {what} but does not begin like one: scanned as it is, so values may be missing"
+    assert opened(name, b"\0urn:a:b") == [error, (None, b"\0urn:a:b")]
+    assert opened(name, b"urn:a:b") == [(None, b"urn:a:b")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"7z",
+        b"Rar! it said",
+        b"MSCF",
+        b"\x1f\x9d",
+        b"\x1f\x9d\x00",
+        b"!<arch>",
+        b"7",
+        b"Obj",
+        b"ORC",
+        b"ORCHID urn:a:b",
+    ],
+)
+def test_what_only_begins_a_little_like_them_is_text(opened, text):
+    assert opened("x", text) == [(None, text)]
+
+
+def test_an_ar_archive_is_scanned_as_it_is(opened):
+    """It compresses nothing: what is in it is found, but not what is packed in that."""
+    octets = b"!<arch>\na/              0           0     0     100644  8         `\nurn:a:b\n"
+    note, found = opened("x", octets)
+    assert note == "note: x: an ar archive is scanned as it is; unpack it first if its members are packed themselves"
+    assert found == (None, octets)
+
+
+def test_a_debian_package_is_a_failure(opened):
+    """It is an ar archive whose members are all packed, so its text is lost; it is scanned all the same."""
+    octets = b"!<arch>\ndebian-binary   0           0     0     100644  4         `\n2.0\n"
+    error, found = opened("x", octets)
+    assert error.startswith("x: a Debian package is scanned as it is, and what is packed in it is not read")
+    assert found == (None, octets)

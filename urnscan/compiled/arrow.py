@@ -1,0 +1,96 @@
+"""Conversions between Arrow columns and the arrays that compiled code takes, without copying.
+
+pyarrow's own conversions import pandas, to check whether an argument is an object of pandas. The import costs each
+start a quarter of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from urnscan.compiled.jit import read_only
+from urnscan.compiled.octets import Octets
+from urnscan.compiled.strings import Offsets
+
+_DTYPES = {pa.uint8(): np.uint8, pa.int32(): np.int32, pa.int64(): np.int64}
+
+
+def octet_strings(column: pa.StringArray) -> tuple[Octets, Offsets]:
+    """The octets and offsets of a column of strings, not copied."""
+    _, offsets, octets = column.buffers()
+    return (
+        read_only(np.frombuffer(octets or b"", np.uint8)),
+        read_only(np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]),
+    )
+
+
+def string_array(octets: Octets, offsets: Offsets) -> pa.StringArray:
+    """A column of strings from octets and offsets, not copied."""
+    return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(octets))
+
+
+def numbers(column: pa.Array) -> npt.NDArray[Any]:
+    """The array of a column of numbers without nulls, not copied."""
+    values = np.frombuffer(column.buffers()[1], _DTYPES[column.type])
+    return read_only(values[column.offset : column.offset + len(column)])
+
+
+def number_array(values: npt.NDArray[Any]) -> pa.Array:
+    """A column of numbers from an array, not copied if the array is contiguous."""
+    values = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
+
+
+def number_scalar(value: int) -> pa.Int64Scalar:
+    """An int as Arrow's scalar. Functions of pyarrow that get a plain int import pandas to convert it."""
+    return number_array(np.array([value], np.int64))[0]
+
+
+def bits(flags: npt.NDArray[np.bool_] | Sequence[bool]) -> pa.Buffer:
+    """Flags packed into bits, as Arrow stores the validity of values and columns of booleans."""
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))
+
+
+def flag_array(flags: npt.NDArray[np.bool_]) -> pa.BooleanArray:
+    """A column of booleans from an array."""
+    return pa.Array.from_buffers(pa.bool_(), len(flags), [None, bits(flags)])
+
+
+def flags_of(column: pa.BooleanArray) -> npt.NDArray[np.bool_]:
+    """The array of a column of booleans without nulls."""
+    packed = np.unpackbits(np.frombuffer(column.buffers()[1], np.uint8), bitorder="little")
+    return packed[column.offset : column.offset + len(column)].astype(np.bool_)
+
+
+def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """The column with plain values, if it is dictionary-encoded; else the column unchanged."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def octets_array(values: Sequence[bytes]) -> pa.BinaryArray:
+    """A column of octet strings. Their total is at most 2 GiB."""
+    return _column(pa.binary(), values)
+
+
+def text_array(texts: Sequence[str | None]) -> pa.StringArray:
+    """A column of a few strings; None is null, a lone surrogate becomes an escape."""
+    validity = bits([text is not None for text in texts]) if None in texts else None
+    return _column(pa.string(), [(text or "").encode("utf-8", "backslashreplace") for text in texts], validity)
+
+
+def _column(kind: pa.DataType, values: Sequence[bytes], validity: pa.Buffer | None = None) -> pa.Array:
+    offsets = np.cumsum([0, *map(len, values)], dtype=np.int32)
+    return pa.Array.from_buffers(kind, len(values), [validity, pa.py_buffer(offsets), pa.py_buffer(b"".join(values))])
+
+
+def filtered(lists: pa.ListArray, flags: npt.NDArray[np.bool_]) -> pa.ListArray:
+    """The lists without the values whose flag is false. `flags` has one flag for each value of all lists."""
+    if flags.all():
+        return lists
+    ends = np.append(np.int32(0), np.cumsum(flags, dtype=np.int32))[numbers(lists.offsets)]
+    return pa.ListArray.from_arrays(number_array(ends), lists.values.filter(flag_array(flags)), type=lists.type)

@@ -1,0 +1,274 @@
+"""Compiled functions. They release the GIL, so threads run them in parallel; compiled code is saved on disk for later runs."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.compiled import object_code
+from urnscan.display.progress import running_cell, tell_if_interactive
+
+IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+"""Whether functions are compiled. With NUMBA_DISABLE_JIT=1 they run as plain Python."""
+
+_TIME = "about a minute"
+# Outside notebooks, a pause of so many seconds between two compilations means that the user made a new call.
+_PAUSE = 0.5
+NOT_KEPT = "no folder for the result can be written (NUMBA_CACHE_DIR names one)"
+"""The reason why compiled code is not kept, for messages."""
+# Bits of NumPy's array flags.
+_CONTIGUOUS, _WRITABLE, _ALIGNED = 0x1, 0x400, 0x100
+_PYTHON_KINDS: dict[type, type] = {np.bool_: bool, np.int64: int, np.float64: float}
+"""NumPy scalar type -> the Python type that Numba compiles to the same code."""
+_LOCK = threading.RLock()
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+_Result = TypeVar("_Result")
+
+
+class CompiledFunction:
+    """A function that only other compiled functions call."""
+
+    def __init__(self, function: Callable[..., Any], **options: bool | str) -> None:
+        functools.update_wrapper(self, function)
+        self._function, self._options = function, options
+
+    def __call__(self, *_: object) -> Any:  # noqa: ANN401 (any function)
+        """Raise TypeError: the code has no entry point for Python."""
+        raise TypeError("only compiled functions can call this function")
+
+    @functools.cached_property
+    def dispatcher(self) -> Any:  # noqa: ANN401 (Numba carries no types)
+        """Numba's form of the function."""
+        return _compiler().dispatcher(self._function, _resolved, **self._options)
+
+
+class Entry(CompiledFunction):
+    """A compiled function that Python calls. The first call with new argument types loads or compiles the code."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._codes: dict[object, Callable[..., Any]] = {}
+
+    def __call__(self, *arguments: object) -> Any:  # noqa: ANN401 (any function)
+        """Run the compiled code."""
+        kinds = (*map(_kind, arguments),)
+        return (self._codes.get(kinds) or self._prepared(kinds, arguments))(*arguments)
+
+    def with_last(self, last: tuple[object, ...]) -> Callable[..., Any]:
+        """The function with its last arguments bound. Their kinds are determined once, here, and not at each call."""
+        last_kinds = (*map(_kind, last),)
+        codes: dict[object, Callable[..., Any]] = {}
+
+        def call(*first: object) -> Any:  # noqa: ANN401 (any function)
+            kinds = (*map(_kind, first),)
+            code = codes.get(kinds)
+            if code is None:
+                code = codes[kinds] = self._prepared((*kinds, *last_kinds), (*first, *last))
+            return code(*first, *last)
+
+        return call
+
+    @property
+    def kinds(self) -> list[object]:
+        """The kinds of arguments for which code is loaded in this process."""
+        return [*self._codes]
+
+    def _prepared(self, kinds: tuple[object, ...], arguments: tuple[object, ...]) -> Callable[..., Any]:
+        name = f"{self._function.__module__}.{self._function.__qualname__}"
+        # Only code of this package is saved: `object_code.SOURCES` would not notice a change in other packages.
+        is_ours = name.startswith(f"{object_code.PACKAGE.name}.")
+        with _LOCK:
+            code = self._codes.get(kinds) or (object_code.load(name, kinds) if is_ours else None)
+            if code is None:
+                with _WATCH.compilation():
+                    code, to_save = _compiler().compile_for(self.dispatcher, arguments)
+                if to_save is not None and is_ours:
+                    object_code.save(name, kinds, to_save)
+            self._codes[kinds] = code
+        return code
+
+
+class External(NamedTuple):
+    """A function of the C library that compiled functions call."""
+
+    name: str
+    result: str
+    arguments: tuple[str, ...]
+
+
+def _kind(value: object) -> object:
+    """The properties of an argument's type on which compiled code depends: for an array, dtype, dimensions and flags."""
+    if isinstance(value, np.ndarray):
+        flags: int = value.flags.num
+        if not flags & _CONTIGUOUS:
+            raise TypeError("compiled functions are for arrays without gaps")
+        # Each call asks for these: code compiled for octets would read beyond the end of an array of numbers.
+        return value.dtype, value.ndim, flags & (_WRITABLE | _ALIGNED)
+    if isinstance(value, tuple):
+        return type(value), *map(_kind, value)
+    return _PYTHON_KINDS.get(type(value), type(value))
+
+
+def _resolved(value: object) -> object:
+    """Numba's form of a value: its dispatcher, if the value is one of our functions; else the value itself."""
+    if isinstance(value, CompiledFunction):
+        return value.dispatcher
+    return _compiler().external(*value) if isinstance(value, External) else value
+
+
+def _compiler() -> ModuleType:
+    from urnscan.compiled import compiler  # noqa: PLC0415 (it loads Numba)
+
+    return compiler
+
+
+def compiled(function: _Function) -> _Function:
+    """Decorator: compile the function at its first call from Python. With NUMBA_DISABLE_JIT=1 return the function itself.
+
+    The function must not create arrays: callers pass arrays for its results. NumPy's functions that create arrays take
+    long to compile.
+    """
+    return cast(_Function, Entry(function)) if IS_COMPILED else function
+
+
+def with_last(function: Callable[..., _Result], *last: object) -> Callable[..., _Result]:
+    """A compiled function with its last arguments bound. A call checks only the kinds of the first ones, which saves time.
+
+    The kind of a bound array must not change afterwards: do not make it read-only, for example.
+    """
+    if isinstance(function, Entry):
+        return function.with_last(last)
+    return lambda *first: function(*first, *last)
+
+
+def inner(function: _Function) -> _Function:
+    """Decorator: compile a function that only compiled functions call. Python cannot call the function."""
+    return cast(_Function, CompiledFunction(function, no_cpython_wrapper=True)) if IS_COMPILED else function
+
+
+def inlined(function: _Function) -> _Function:
+    """Decorator: inline a function into each of its callers, so that a call costs nothing. Python cannot call the function."""
+    return cast(_Function, CompiledFunction(function, inline="always")) if IS_COMPILED else function
+
+
+class _Watch:
+    """Counts the functions compiled in this process, and shows a message before the first compilation of a call."""
+
+    def __init__(self) -> None:
+        self.compiled = 0
+        self.tell: Callable[[str], None] = tell_if_interactive
+        self.count: Callable[[int], object] | None = None
+        self.is_all = False
+        """Whether one message covers all later compilations."""
+        self._is_told = False
+        self._ended = time.monotonic()
+        self._cell: int | None = None
+
+    def begin(self, *, is_all: bool) -> None:
+        """Show a message before the next compilation; then no further one (`is_all`), or one for each call."""
+        self.is_all, self._is_told = is_all, False
+
+    @contextlib.contextmanager
+    def compilation(self) -> Iterator[None]:
+        """Context in which one function is compiled."""
+        earlier, self._cell = self._cell, running_cell()
+        is_late = time.monotonic() - self._ended > _PAUSE
+        if not self.is_all and (is_late if self._cell is None else self._cell != earlier):
+            self._is_told = False
+        if not self._is_told:
+            self._is_told = True
+            self.tell(notice())
+        yield
+        self._ended = time.monotonic()
+        self.end_one()
+
+    def end_one(self) -> None:
+        """Count one function that was compiled."""
+        self.compiled += 1
+        if self.count:
+            self.count(1)
+
+
+_WATCH = _Watch()
+
+
+def tell_with(tell: Callable[[str], None]) -> None:
+    """Call `tell` once, with a line of text, before the first function is compiled in this process."""
+    _WATCH.tell = tell
+    _WATCH.begin(is_all=True)
+
+
+@contextlib.contextmanager
+def all_in_one() -> Iterator[None]:
+    """Context in which one message covers all compilations."""
+    earlier = _WATCH.is_all
+    _WATCH.begin(is_all=True)
+    try:
+        yield
+    finally:
+        _WATCH.begin(is_all=earlier)
+
+
+def count_with(count: Callable[[int], object] | None) -> None:
+    """Call `count` with 1 after each compilation from now on; None ends this."""
+    _WATCH.count = count
+
+
+def count_one() -> None:
+    """Count a function that another process compiled for this one."""
+    _WATCH.end_one()
+
+
+def count() -> int:
+    """Number of functions that were compiled in or for this process, without `inner` and `inlined` ones."""
+    return _WATCH.compiled
+
+
+def notice() -> str:
+    """The message for the user while functions are compiled."""
+    folder = kept_in()
+    if folder is None:
+        return f"compiling takes {_TIME}, in each run, as {NOT_KEPT}"
+    other = "" if folder == object_code.PACKAGE else f"; the result is kept in {folder}"
+    if _WATCH.is_all:
+        return f"compiling for this machine, once, takes {_TIME}{other}"
+    return (
+        "compiling for this machine, once, what this call needs: up to a minute; "
+        f"urnscan.warm_up() does it for all calls{other}"
+    )
+
+
+def kept_in() -> Path | None:
+    """The folder in which compiled code is kept, or None. A read-only folder counts if it contains all compiled code."""
+    folder = object_code.cache_folder()
+    if folder is None:
+        return None
+    return object_code.PACKAGE if folder.is_relative_to(object_code.PACKAGE) else folder.parent
+
+
+def from_c(name: str, result: str, *arguments: str) -> Any:  # noqa: ANN401 (only compiled code can call it)
+    """A function of the C library for compiled functions. Types have Numba's names, such as `uintp`."""
+    return External(name, result, arguments)
+
+
+def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+    """A read-only view of `array`.
+
+    Numba compiles a function once for writable and once for read-only arrays. If all inputs are read-only, it compiles
+    once.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,305 @@
+"""Columns of octet strings, stored end to end: sorting, comparing and selecting strings, compiled.
+
+A column is `octets` and `offsets`: string i is `octets[offsets[i]:offsets[i + 1]]`, as in Arrow. Strings are compared
+in words of eight octets; the last word is padded with zeros. No URN contains the octet 0, so `urn:a` sorts before
+`urn:ab`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.compiled.jit import compiled, inlined, inner, read_only
+from urnscan.compiled.octets import Integers, Octets, copy
+
+Offsets = npt.NDArray[np.int32]
+RowNumbers = npt.NDArray[np.int32]
+Words = npt.NDArray[np.uint64]
+Column = tuple[Octets, Offsets]
+"""Octets and offsets of a column of strings."""
+_Number = TypeVar("_Number", np.int32, np.int64)
+
+# Up to so many rows are sorted by insertion.
+_FEW = 32
+
+
+@inlined
+def word(octets: Octets, start: int, end: int) -> np.uint64:
+    """The first eight octets of `octets[start:end]`, padded with zeros, as a number that sorts in the same order."""
+    word = np.uint64(0)
+    prefix = octets[start : min(end, start + 8)]
+    if len(prefix) == 8:
+        for i in range(8):
+            word = (word << np.uint64(8)) | np.uint64(prefix[i])
+        return word
+    for i in range(len(prefix)):
+        word |= np.uint64(prefix[i]) << np.uint64(56 - 8 * i)
+    return word
+
+
+@inlined
+def _pair_word(row: int, depth: int, shared: int, firsts: Column, seconds: Column) -> np.uint64:
+    """Word number `depth` of a pair of strings: first come the words of its first string, then those of the second.
+
+    The last word of the first string has at least one zero, which separates the two strings.
+    """
+    first, first_offsets = firsts
+    second, second_offsets = seconds
+    start, end = first_offsets[row] + shared, first_offsets[row + 1]
+    words = (end - start) // 8 + 1
+    if depth < words:
+        return word(first, start + 8 * depth, end)
+    return word(second, second_offsets[row] + 8 * (depth - words), second_offsets[row + 1])
+
+
+class Sorting(NamedTuple):
+    """Row numbers, the word by which each row is sorted, and working memory of the sort."""
+
+    rows: RowNumbers
+    words: Words
+    spare_rows: RowNumbers
+    spare_words: Words
+    counts: Integers
+    """Working memory for the counts: 256 for each of the eight octets of a word."""
+
+    @classmethod
+    def of(cls, total: int) -> Sorting:
+        """The rows 0 to `total - 1`, in this order. Their words are not set."""
+        rows, words = np.arange(total, dtype=np.int32), np.empty(total, np.uint64)
+        return cls(rows, words, np.empty_like(rows), np.empty_like(words), np.empty((8, 256), np.int64))
+
+
+def argsort_pairs(shared: int, firsts: Column, seconds: Column) -> RowNumbers:
+    """The row numbers, sorted by the pairs (first string, second string). Equal pairs keep their order.
+
+    All first strings must begin with the same `shared` octets, which are not compared.
+    """
+    sorting = Sorting.of(len(firsts[1]) - 1)
+    parts = np.empty((len(sorting.rows) // 2 + 1, 3), np.int64)
+    _sort_pairs(shared, _read_only(firsts), _read_only(seconds), sorting, parts)
+    return sorting.rows
+
+
+def _read_only(column: Column) -> Column:
+    octets, offsets = column
+    return read_only(octets), read_only(offsets)
+
+
+@compiled
+def _sort_pairs(shared: int, firsts: Column, seconds: Column, sorting: Sorting, parts: Integers) -> None:
+    """Radix sort, word by word: all rows are sorted by the first word, then rows with the same word by the next word.
+
+    The time is linear in the number of octets that decide the order. `parts` is a stack of the groups of rows that still
+    have to be sorted by their next word: first row, end, number of the word. A group has at least two rows.
+    """
+    rows, words = sorting.rows, sorting.words
+    for i in range(len(rows)):
+        words[i] = _pair_word(i, 0, shared, firsts, seconds)
+    parts[0, 0], parts[0, 1], parts[0, 2] = 0, len(rows), 0
+    waiting = 1
+    while waiting:
+        waiting -= 1
+        low, high, depth = parts[waiting, 0], parts[waiting, 1], parts[waiting, 2]
+        sort_words(sorting, low, high)
+        i = low
+        while i < high:
+            word = words[i]
+            j = i + 1
+            while j < high and words[j] == word:
+                j += 1
+            if j - i > 1 and _goes_on(rows[i], depth, word, shared, firsts[1]):
+                for k in range(i, j):
+                    words[k] = _pair_word(rows[k], depth + 1, shared, firsts, seconds)
+                parts[waiting, 0], parts[waiting, 1], parts[waiting, 2] = i, j, depth + 1
+                waiting += 1
+            i = j
+
+
+@inner
+def sort_words(sorting: Sorting, low: int, high: int) -> None:
+    """Sort the rows from `low` to `high`, and their words, by the words; rows with equal words keep their order."""
+    rows, words = sorting.rows[low:high], sorting.words[low:high]
+    if high - low > _FEW:
+        _radix_sort(words, rows, sorting.spare_words[low:high], sorting.spare_rows[low:high], sorting.counts)
+        return
+    for i in range(1, len(words)):
+        word, row = words[i], rows[i]
+        j = i
+        while j > 0 and words[j - 1] > word:
+            words[j], rows[j] = words[j - 1], rows[j - 1]
+            j -= 1
+        words[j], rows[j] = word, row
+
+
+@inner
+def _radix_sort(words: Words, rows: RowNumbers, spare_words: Words, spare_rows: RowNumbers, counts: Integers) -> None:
+    """Sort by the words, octet by octet, from the last to the first. An octet that is equal in all words costs no pass."""
+    for digit in range(8):
+        for octet in range(256):
+            counts[digit, octet] = 0
+    for i in range(len(words)):
+        word = words[i]
+        for digit in range(8):
+            counts[digit, (word >> np.uint64(8 * digit)) & np.uint64(255)] += 1
+    in_place = True
+    for digit in range(8):
+        shift = np.uint64(8 * digit)
+        if counts[digit, (words[0] >> shift) & np.uint64(255)] == len(words):
+            continue
+        begin = 0
+        for octet in range(256):
+            begin, counts[digit, octet] = begin + counts[digit, octet], begin
+        for i in range(len(words)):
+            octet = (words[i] >> shift) & np.uint64(255)
+            to = counts[digit, octet]
+            counts[digit, octet] = to + 1
+            spare_words[to] = words[i]
+            spare_rows[to] = rows[i]
+        words, spare_words = spare_words, words
+        rows, spare_rows = spare_rows, rows
+        in_place = not in_place
+    if not in_place:
+        # A loop, since NumPy's assignment to a slice takes seconds to compile.
+        for i in range(len(words)):
+            spare_words[i] = words[i]
+            spare_rows[i] = rows[i]
+
+
+@inlined
+def _goes_on(row: int, depth: int, word: np.uint64, shared: int, first_offsets: Offsets) -> bool:
+    """Whether rows whose words are equal up to this one can still differ in a later word."""
+    words = (first_offsets[row + 1] - first_offsets[row] - shared) // 8 + 1
+    return bool((word & np.uint64(255)) != 0 or depth < words)
+
+
+@inlined
+def same(octets: Octets, start: int, end: int, other: Octets, other_start: int, other_end: int) -> bool:
+    """Whether two strings are equal."""
+    if end - start != other_end - other_start:
+        return False
+    a, b = octets[start:end], other[other_start:other_end]
+    different = 0
+    # Without an early exit the loop is vectorised.
+    for i in range(len(a)):
+        different += int(a[i] != b[i])
+    return different == 0
+
+
+@inner
+def compare(octets: Octets, start: int, end: int, other: Octets, other_start: int, other_end: int) -> int:
+    """A negative number, 0 or a positive number, if the first string is less than, equal to or greater than the other."""
+    for i in range(min(end - start, other_end - other_start)):
+        difference = np.int64(octets[start + i]) - np.int64(other[other_start + i])
+        if difference:
+            return int(difference)
+    return (end - start) - (other_end - other_start)
+
+
+def cut(octets: Octets, starts: Offsets, ends: Offsets) -> Column:
+    """A new column of the strings `octets[starts[i]:ends[i]]`."""
+    offsets = np.empty(len(starts) + 1, np.int32)
+    starts = read_only(starts)
+    _add_lengths(starts, read_only(ends), offsets)
+    out = np.empty(offsets[-1], np.uint8)
+    _copy_strings(read_only(octets), starts, offsets, out)
+    return out, offsets
+
+
+def take(octets: Octets, offsets: Offsets, rows: RowNumbers) -> Column:
+    """A new column: the strings of these rows, in this order."""
+    return cut(octets, take_numbers(offsets, rows), take_numbers(offsets[1:], rows))
+
+
+def take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers) -> npt.NDArray[_Number]:
+    """A new column: the numbers of these rows, in this order. NumPy would hold the GIL most of the time."""
+    out = np.empty(len(rows), numbers.dtype)
+    _take_numbers(read_only(numbers), read_only(rows), out)
+    return out
+
+
+@compiled
+def _add_lengths(starts: Offsets, ends: Offsets, offsets: Offsets) -> None:
+    """Set the offsets of strings that are stored end to end, from their starts and ends in another text."""
+    offset = offsets[0] = 0
+    for i in range(len(starts)):
+        offset += ends[i] - starts[i]
+        offsets[i + 1] = offset
+
+
+@compiled
+def _copy_strings(octets: Octets, starts: Offsets, offsets: Offsets, out: Octets) -> None:
+    """Copy the strings that begin at `starts` to their `offsets` in `out`."""
+    for i in range(len(starts)):
+        copy(octets, starts[i], starts[i] + offsets[i + 1] - offsets[i], out, offsets[i])
+
+
+@compiled
+def _take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers, out: npt.NDArray[_Number]) -> None:
+    for i in range(len(rows)):
+        out[i] = numbers[rows[i]]
+
+
+def spread(octets: Octets, offsets: Offsets, parts: int) -> RowNumbers:
+    """A hash (FNV-1a) of each string: a number less than `parts`, which is a power of two."""
+    numbers = np.empty(len(offsets) - 1, np.int32)
+    _spread(octets, offsets, parts, numbers)
+    return numbers
+
+
+@compiled
+def _spread(octets: Octets, offsets: Offsets, parts: int, numbers: RowNumbers) -> None:
+    for i in range(len(numbers)):
+        value = np.uint64(0xCBF29CE484222325)
+        for j in range(offsets[i], offsets[i + 1]):
+            value = (value ^ np.uint64(octets[j])) * np.uint64(0x100000001B3)
+        numbers[i] = np.int32((value ^ (value >> np.uint64(32))) & np.uint64(parts - 1))
+
+
+class Vocabulary(NamedTuple):
+    """A hash table of a few words. A word is in the slot of its hash, or in the next free slot."""
+
+    octets: Octets
+    offsets: Offsets
+    slots: RowNumbers
+    """The number of the word in each slot; -1 in an empty slot."""
+
+
+def index_words(words: Sequence[bytes]) -> Vocabulary:
+    """The vocabulary of these words, which must be different from each other."""
+    octets = read_only(np.frombuffer(b"".join(words), np.uint8))
+    offsets = read_only(np.cumsum([0, *map(len, words)]).astype(np.int32))
+    # Most slots stay empty, so that a search is short.
+    slots = np.full(1 << (4 * len(words)).bit_length(), -1, np.int32)
+    for number, word in enumerate(words):
+        slot = _slot(word, 0, len(word), len(slots))
+        while slots[slot] != -1:
+            slot = (slot + 1) % len(slots)
+        slots[slot] = number
+    return Vocabulary(octets, offsets, read_only(slots))
+
+
+def _slot(octets: Octets | bytes, start: int, end: int, slots: int) -> int:
+    """The slot in which the search for `octets[start:end]` begins; `slots` is a power of two."""
+    value = 0
+    for i in range(start, end):
+        value = (value * 31 + int(np.int64(octets[i]))) & 0xFFFFFF
+    return int((value ^ (value >> 9)) & (slots - 1))
+
+
+_compiled_slot = inner(_slot)
+
+
+@inner
+def word_number(octets: Octets, start: int, end: int, words: Vocabulary) -> int:
+    """The number of the word `octets[start:end]` in the vocabulary, from 0; -1 for an unknown word."""
+    slot = _compiled_slot(octets, start, end, len(words.slots))
+    while words.slots[slot] != -1:
+        number = words.slots[slot]
+        if same(octets, start, end, words.octets, words.offsets[number], words.offsets[number + 1]):
+            return int(number)
+        slot = (slot + 1) % len(words.slots)
+    return -1

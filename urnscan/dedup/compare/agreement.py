@@ -1,0 +1,226 @@
+"""Whether the descriptions of two records contradict each other: a table of rules, and how values are compared.
+
+An identifier may lie: a publisher uses an ISBN again for the next edition, a supplement has one DOI for all its abstracts.
+So records are joined only if nothing in their descriptions contradicts that. A value that a record does not have, or that
+cannot be compared, contradicts nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from urnscan.dedup.compare.features import DIGITS, Closest, Features, Title, alone, closest, features, known_words
+from urnscan.records.description import Description
+
+_SLIP = 0.03  # of 1: two letters in a title of seventy
+_YEARS = range(1400, 2101)  # a volume may have the number of its year, or its own
+
+# --- rules -----------------------------------------------------------------------------------------------------------
+
+
+def _closest(one: Features, other: Features) -> Closest | None:
+    """The forms of the titles that are compared; None if there is none, or in two scripts."""
+    if not one.title or not other.title or one.title.script != other.title.script:
+        return None
+    return closest(one.title, other.title, are_parts=bool(one.numbers and other.numbers))
+
+
+def _of_titles(one: Features, other: Features) -> float | None:
+    """1 without anything in common, 0 for the same."""
+    found = _closest(one, other)
+    return None if found is None else 1 - found.similarity / 100
+
+
+def _of_words(one: Features, other: Features) -> float | None:
+    found = _closest(one, other)
+    return None if found is None else min(alone(found.one, found.other), alone(found.other, found.one))
+
+
+def _of_kinds(one: Features, other: Features) -> float | None:
+    return float(one.about != other.about) if one.title and other.title else None
+
+
+def _of_authors(one: Features, other: Features) -> float | None:
+    """1 if a title of many texts has authors without a word in common."""
+    found = _closest(one, other) if one.author and other.author else None
+    if found is None or not known_words().general.fullmatch(found.one):
+        return None
+    return float(
+        not any(mine.startswith(others) or others.startswith(mine) for mine in one.author for others in other.author)
+    )
+
+
+def _of_years(one: Features, other: Features) -> float | None:
+    return min((abs(a - b) for a in one.years for b in other.years), default=None)
+
+
+def _of_editions(one: Features, other: Features) -> float | None:
+    if one.edition is None or other.edition is None or (one.edition > 999) != (other.edition > 999):
+        return None  # "2004 ed." is not to be compared with "3rd ed."
+    return float(one.edition != other.edition)
+
+
+def _of_parts(one: Features, other: Features) -> float | None:
+    mine, others = one.numbers, other.numbers
+    if bool(_years(mine)) != bool(_years(others)):
+        mine, others = mine - _years(mine), others - _years(others)
+    return _unlike(mine, others)
+
+
+def _years(numbers: frozenset[str]) -> frozenset[str]:
+    return frozenset(each for each in numbers if each.isdigit() and int(each) in _YEARS)
+
+
+def _of_numbers_in_titles(one: Features, other: Features) -> float | None:
+    if not one.title or not other.title:
+        return None
+    both = bool(one.title.subtitle and other.title.subtitle)
+    mine, others = one.in_title[both], other.in_title[both]
+    if not (mine and others):
+        return None
+    numbers, other_numbers = (_arabic(each.title, both=both) for each in (one, other))
+    if "".join(numbers) == "".join(other_numbers):  # 10(6) cells, 106 cells
+        mine, others = mine.difference(numbers), others.difference(other_numbers)
+    return _unlike(mine, others)
+
+
+def _arabic(title: Title | None, *, both: bool) -> list[str]:
+    """Numbers in a title that are written in digits."""
+    return DIGITS.findall((title.full if both else title.proper)[0]) if title else []
+
+
+def _of_pages(one: Features, other: Features) -> float | None:
+    if one.page is None or other.page is None or one.page[0] != other.page[0]:
+        return None  # an article number is not to be compared with a page
+    return float(one.page != other.page)
+
+
+def _of_formats(one: Features, other: Features) -> float | None:
+    shared = one.kinds.keys() & other.kinds.keys()
+    return float(any(not one.kinds[axis] & other.kinds[axis] for axis in shared)) if shared else None
+
+
+def _of_languages(one: Features, other: Features) -> float | None:
+    return float(not one.languages & other.languages) if one.languages and other.languages else None
+
+
+def _far_titles(one: Features, other: Features) -> float:
+    """Like `_of_titles`; 1 if they cannot be compared."""
+    distance = _of_titles(one, other)
+    return 1 if distance is None else distance
+
+
+def _other_numbers(one: Features, other: Features) -> float:
+    return float(one.numbers | one.in_title[1] != other.numbers | other.in_title[1])
+
+
+def _other_kinds(one: Features, other: Features) -> float:
+    return float(one.about != other.about)
+
+
+def _other_issues(one: Features, other: Features) -> float:
+    return float(one.issue != other.issue)
+
+
+def _other_years(one: Features, other: Features) -> float:
+    """0 if they have a year in common, or both have none."""
+    return float(one.years.isdisjoint(other.years) and bool(one.years or other.years))
+
+
+def _other_editions(one: Features, other: Features) -> float | None:
+    """None if one says nothing."""
+    return float(one.in_edition != other.in_edition) if one.in_edition and other.in_edition else None
+
+
+def _unlike(one: frozenset[str], other: frozenset[str]) -> float | None:
+    """1 if each has something that the other has not, 0 if one contains the other, None if one is empty."""
+    return float(not (one <= other or other <= one)) if one and other else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line of the table: records contradict each other if the distance is more than `most`."""
+
+    aspect: str
+    """One of ASPECTS."""
+    compared: str
+    """Name of the distance, for people."""
+    most: float
+    distance: Callable[[Features, Features], float | None]
+    """Distance of two records; None if one of them says nothing."""
+
+
+RULES = (
+    Rule("title", "1 minus the similarity of the titles, 0 to 1", 0.2, _of_titles),
+    Rule("title", "words that only the one and only the other title has: the smaller number", 0, _of_words),
+    Rule("title", "only one is a reply, a correction, a workbook or the like", 0, _of_kinds),
+    Rule("title", "other first authors of an editorial or the like", 0, _of_authors),
+    Rule("year", "years between the nearest two", 1, _of_years),
+    Rule("edition", "other numbers of the edition", 0, _of_editions),
+    Rule("part", "other numbers of the part or volume", 0, _of_parts),
+    Rule("part", "other numbers in the title", 0, _of_numbers_in_titles),
+    Rule("part", "other first pages in a host", 0, _of_pages),
+    Rule("format", "other contents, carriers or extents", 0, _of_formats),
+    Rule("language", "other languages", 0, _of_languages),
+)
+"""The rules, in the order of their aspects."""
+SURE_RULES = (
+    Rule("title", "1 minus the similarity of the titles; a title is missing", _SLIP, _far_titles),
+    Rule("title", "only one is a reply, a correction, a workbook or the like", 0, _other_kinds),
+    Rule("year", "other years, or only one has a year", 0, _other_years),
+    Rule("edition", "other numbers in the edition, such as `1.4` and `1.5`", 0, _other_editions),
+    Rule("part", "other numbers of the part or in the title, or only one has such", 0, _other_numbers),
+    Rule("part", "other numbers of the issue, report or version, or only one has such", 0, _other_issues),
+)
+"""Rules for records that share nothing but an unsure key, such as an address: more than that they do not contradict each
+other. All issues of a journal, and all versions of a manual, may have one address.
+"""
+ASPECTS = tuple(dict.fromkeys(rule.aspect for rule in RULES))
+"""Aspects of a description, such as its title: the values of `agree`."""
+
+
+class Comparison(NamedTuple):
+    """Result of the comparison of two descriptions."""
+
+    against: int
+    """Aspects that contradict each other: a bit for each, in the order of ASPECTS."""
+    same: int
+    """Rules by which they are the same."""
+
+
+def similarity(one: Description, other: Description) -> float:
+    """Similarity of two titles, 1 for the same; 0 where one has none, or they are in two scripts."""
+    distance = _of_titles(features(one), features(other))
+    return 0 if distance is None else 1 - distance
+
+
+def rules_of(aspects: Sequence[str]) -> tuple[Rule, ...]:
+    """The rules of some aspects."""
+    return tuple(rule for rule in RULES if rule.aspect in aspects)
+
+
+def is_surely_same(one: Description, other: Description) -> bool:
+    """Whether two descriptions have the same title but for a slip of the pen, the same year and the same numbers, or none, by
+    SURE_RULES. `Comment on Inks` is not `Inks`, volume 2 is not the whole, and number 3 of a journal is not number 4.
+    """
+    mine, others = features(one), features(other)
+    return all((rule.distance(mine, others) or 0) <= rule.most for rule in SURE_RULES)
+
+
+def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comparison:
+    """Compare two descriptions; the order of the two does not matter."""
+    return compare_features(features(one), features(other), rules)
+
+
+def compare_features(mine: Features, others: Features, rules: Sequence[Rule]) -> Comparison:
+    """Compare two descriptions by their features; the order of the two does not matter."""
+    against = same = 0
+    for rule in rules:
+        distance = rule.distance(mine, others)
+        if distance is not None and distance > rule.most:
+            against |= 1 << ASPECTS.index(rule.aspect)
+        elif distance == 0:
+            same += 1
+    return Comparison(against, same)

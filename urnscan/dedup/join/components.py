@@ -1,0 +1,256 @@
+"""Clusters: the connected components of records and the classes of URNs that they share, found out of core.
+
+An edge is a record and a class that it names. Edges are spread over parts by a hash of their URN: all edges of a class
+lie in one part, and parts are read one at a time. Only numbers stay in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.compiled.arrow import flags_of, number_array, numbers, octet_strings
+from urnscan.compiled.jit import compiled, inner, read_only
+from urnscan.compiled.strings import spread
+from urnscan.errors import FatalError
+from urnscan.tables.spill import SpilledParts
+from urnscan.urn.prefix_filter import with_beginnings
+
+_PARTS = 64  # a power of two
+_IN_MEMORY = 1 << 27  # octets of edges in memory; more are spilled
+MOST = (1 << 31) - 1
+"""Largest number of records, and of edges: they are counted in 32 bits."""
+_SLICE = 1 << 20  # elements that are computed at a time
+_EDGES = pa.schema({"urn": pa.string(), "record": pa.int32(), "edge": pa.int32()})
+
+SURE, OTHER, UNSURE = range(3)
+"""Trust in a class. SURE: it is a URN. OTHER: it is another key. UNSURE: it is a key that joins only records with the
+same title and part (`agreement.is_surely_same`).
+"""
+
+Numbers = npt.NDArray[np.int32]
+Pair = tuple[Numbers, Numbers]
+"""Pairs of records: the first ones and the other ones."""
+Flags = npt.NDArray[np.bool_]
+Levels = npt.NDArray[np.int8]
+Results = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+"""A function like `map`; `Workers.results` is another."""
+
+
+def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
+    """Mark the canonical forms that are weak: those with one of the beginnings `weak`, as `urn.beginnings` has them."""
+    return with_beginnings(*octet_strings(urns), weak)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Result of joining: the edges of classes that several records share, by class, then in the order of adding."""
+
+    edge: Numbers
+    """Numbers of these edges, in the order of adding."""
+    record: Numbers
+    class_: Numbers
+    """Numbers of their classes, from 0."""
+    level: Levels
+    """Of each class, how far it can be trusted: SURE, OTHER or UNSURE."""
+    common: Sequence[tuple[str, int]]
+    """Classes in too many records, with the number of records; largest first."""
+
+    def upto(self, level: int, records: Flags | None = None) -> Joined:
+        """Without the edges of classes above a level; if `records` are marked, others keep all of their edges."""
+        held = self.level[self.class_] <= level
+        if records is not None:
+            held |= ~records[self.record]
+        if held.all():
+            return self
+        edges = (self.edge[held], self.record[held], self.class_[held])
+        return Joined(*edges, self.level, self.common)
+
+    def pairs(self) -> Pair:
+        """Pairs of records that share a class: each record of the class is paired with the first one."""
+        is_first = np.append(True, self.class_[1:] != self.class_[:-1])[: len(self.class_)]
+        first = np.flatnonzero(is_first)
+        others = np.diff(first, append=len(is_first)) - 1
+        return np.repeat(self.record[first], others), self.record[~is_first]
+
+    def joins(self, cluster: Numbers, edges: int) -> Flags:
+        """Mark those of all edges, of which there are `edges`, whose class another record of the same cluster has, too."""
+        shared = np.zeros(edges, np.bool_)
+        for some in whole_groups(self.class_):
+            of_edge, of_record = self.edge[some], cluster[self.record[some]]
+            order = np.lexsort((of_record, self.class_[some]))
+            key = np.stack([self.class_[some], of_record])[:, order]
+            is_same = (key[:, 1:] == key[:, :-1]).all(axis=0)
+            shared[of_edge[order[:-1][is_same]]] = True
+            shared[of_edge[order[1:][is_same]]] = True
+        return shared
+
+
+def whole_groups(ordered: Numbers) -> Iterator[slice]:
+    """Slices of some million elements of an ordered array, between which no equal elements are parted.
+
+    What is computed slice by slice needs little memory.
+    """
+    start = 0
+    while start < len(ordered):
+        last = ordered[min(start + _SLICE, len(ordered)) - 1]
+        end = int(np.searchsorted(ordered, last, "right"))
+        yield slice(start, end)
+        start = end
+
+
+class Edges:
+    """Edges of all records, added in the order of the records, then joined."""
+
+    def __init__(
+        self,
+        weak: Sequence[str],
+        folder: Callable[[], Path],
+        unsure: Sequence[str] = (),
+        *,
+        by_urn: bool = True,
+    ) -> None:
+        """Classes that are weak (see `is_weak`) join nothing.
+
+        `folder` gives the folder for spilled edges. `unsure`: beginnings of keys that are UNSURE. `by_urn`:
+        URNs join records.
+        """
+        self._trust = _Trust(weak, unsure, by_urn)
+        self._parts = SpilledParts(_EDGES, _PARTS, _IN_MEMORY, folder)
+        self.count = 0
+        """Number of edges."""
+
+    def close(self) -> None:
+        """Delete the edges."""
+        self._parts.close()
+
+    def add(self, records: Numbers, urns: pa.StringArray) -> None:
+        """Append edges: record numbers, from 0, and canonical forms or keys; no pair twice. Raises FatalError."""
+        if self.count + len(urns) > MOST:
+            raise FatalError(f"more than {MOST:,} URNs and keys of records: give the dumps in several runs")
+        edges = np.arange(self.count, self.count + len(urns), dtype=np.int32)
+        self.count += len(urns)
+        columns = [urns, number_array(records), number_array(edges)]
+        self._parts.add(spread(*octet_strings(urns), _PARTS), pa.RecordBatch.from_arrays(columns, schema=_EDGES))
+
+    def join(
+        self, max_class: int, on_edges: Callable[[int], object] = lambda _: None, results: Results = map
+    ) -> Joined:
+        """Join the edges; none can be added afterwards. Classes in more than `max_class` records join nothing.
+
+        `on_edges` is told how many are joined. `results` calls the function that joins a part, perhaps in processes. Raises
+        FatalError.
+        """
+        common: list[tuple[str, int]] = []
+        shared = [np.empty((3, 0), np.int32)]
+        levels = [np.empty(0, np.int8)]
+        classes = 0
+        parts = filter(len, map(self._parts.take, range(_PARTS)))
+        for found in results(partial(_join, self._trust, max_class), parts):
+            shared.append(np.stack([found.edge, found.record, found.class_ + np.int32(classes)]))
+            levels.append(found.level)
+            common += found.common
+            classes += len(found.level)
+            on_edges(found.edges)
+        of_edge, of_record, class_ = np.concatenate(shared, axis=1)
+        common.sort(key=lambda each: (-each[1], each[0]))
+        return Joined(of_edge, of_record, class_, np.concatenate(levels), common)
+
+
+class _Trust(NamedTuple):
+    """Options that say which classes join records, and how surely."""
+
+    weak: Sequence[str]
+    unsure: Sequence[str]
+    by_urn: bool
+
+    def levels(self, names: pa.StringArray) -> Levels:
+        """The level of each class: SURE, OTHER or UNSURE."""
+        level = np.where(flags_of(pc.starts_with(names, "urn:")), SURE, OTHER).astype(np.int8)
+        for beginning in self.unsure:
+            level[flags_of(pc.starts_with(names, beginning))] = UNSURE
+        return level
+
+
+class _JoinedPart(NamedTuple):
+    """Result of joining the edges of one part; like Joined."""
+
+    edges: int
+    """Number of all of its edges."""
+    edge: Numbers
+    record: Numbers
+    class_: Numbers
+    level: Levels
+    common: Sequence[tuple[str, int]]
+
+
+def _join(trust: _Trust, max_class: int, rows: pa.Table) -> _JoinedPart:
+    """Join the edges of a part."""
+    record, edge = (numbers(rows.column(name).combine_chunks()) for name in ("record", "edge"))
+    urn = rows.column("urn").dictionary_encode().combine_chunks()
+    codes = numbers(urn.indices)
+    sizes = np.bincount(codes, minlength=len(urn.dictionary))
+    level = trust.levels(urn.dictionary)
+    strong = level != SURE
+    if trust.by_urn:
+        strong |= ~is_weak(urn.dictionary, trust.weak)
+    too_common = np.flatnonzero(strong & (sizes > max_class))
+    names = urn.dictionary.take(number_array(too_common)).to_pylist()
+    joins = strong & (sizes > 1) & (sizes <= max_class)
+    number = np.cumsum(joins, dtype=np.int32) - np.int32(1)
+    which = np.flatnonzero(joins[codes])
+    class_ = number[codes[which]]
+    by_class = np.argsort(class_, kind="stable")
+    which = which[by_class]
+    common = list(zip(names, sizes[too_common].tolist(), strict=True))
+    return _JoinedPart(len(edge), edge[which], record[which], class_[by_class], level[joins], common)
+
+
+def components(records: int, *pairs: Pair) -> Numbers:
+    """Number the connected components of `records` records, of which each two that are a pair are joined.
+
+    Returns the number of each record's component, from 1 in the order of first records.
+    """
+    parent = np.arange(records, dtype=np.int32)
+    for first, other in pairs:
+        _join_pairs(parent, read_only(first), read_only(other))
+    _number(parent)
+    return parent
+
+
+# Not `scipy.sparse.csgraph`: where SciPy is installed, Numba loads `scipy.linalg` at each start, which takes 0.12 s.
+@compiled
+def _join_pairs(parent: Numbers, first: Numbers, other: Numbers) -> None:
+    """Join components: `parent` has an earlier record of the component of each record, and itself for the first one."""
+    for i in range(len(first)):
+        a, b = _first(parent, first[i]), _first(parent, other[i])
+        parent[max(a, b)] = min(a, b)
+
+
+@compiled
+def _number(parent: Numbers) -> None:
+    """Put the number of each record's component in the place of its parent."""
+    number = 0
+    for record in range(len(parent)):
+        if parent[record] == record:
+            number += 1
+            parent[record] = number
+        else:
+            parent[record] = parent[parent[record]]
+
+
+@inner
+def _first(parent: Numbers, record: int) -> int:
+    """Find the first known record of a component; halves the path to it for later calls."""
+    while parent[record] != record:
+        parent[record] = parent[parent[record]]
+        record = parent[record]
+    return record

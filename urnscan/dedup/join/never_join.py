@@ -1,0 +1,119 @@
+"""Pairs of identifiers whose records are never joined: read from a table, and found in the records."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.compiled.arrow import numbers
+from urnscan.dedup.join.components import Numbers
+from urnscan.dedup.reread import Dump
+from urnscan.dedup.review.user_tables import read_table
+from urnscan.errors import ArgumentError, FatalError, InvalidURN
+from urnscan.records.keys import keys
+from urnscan.urn.equivalence import Level, canonical, get_level
+from urnscan.urn.namespaces.references import urn_of
+
+_COLUMNS = ("identifier", "other")
+_NAMESPACE = get_level("namespace", "rfc8141")
+_HINT = "it needs the columns identifier and other, with a pair of identifiers in each row"
+
+
+@dataclass(frozen=True, slots=True)
+class NeverJoin:
+    """Pairs of identifiers, as URNs or keys (`oclc:1234`)."""
+
+    path: str
+    sha256: str
+    pairs: tuple[tuple[str, str], ...]
+
+    def at(self, level: Level) -> list[tuple[str, str]]:
+        """The pairs in the canonical forms of a level of equivalence."""
+        return [(_refined(one, level), _refined(other, level)) for one, other in self.pairs]
+
+
+def read_never_join(path: str | os.PathLike[str]) -> NeverJoin:
+    """Read a table with the columns `identifier` and `other`: CSV or TSV in UTF-8.
+
+    An identifier is a URN, an identifier that has one (`ISBN 0-395-36341-1`), or a key as the column `other_keys` has it.
+    Raises FatalError, with the line, for a file that cannot be read or is no such table.
+    """
+    table = read_table(path, "the pairs of identifiers")
+    pairs = []
+    for where, _, cells in table.rows(_COLUMNS, _HINT):
+        one, other = (_name(where, cells[column].strip()) for column in _COLUMNS)
+        if _refined(one, _NAMESPACE) == _refined(other, _NAMESPACE):
+            raise FatalError(f"{where}: both are {one}: a record cannot be held apart from itself")
+        pairs.append((one, other))
+    return NeverJoin(table.path, table.sha256, tuple(dict.fromkeys(pairs)))
+
+
+def never_join_of(given: object) -> NeverJoin | None:
+    """The pairs that an option means. Raises FatalError as `read_never_join`, ArgumentError for another value."""
+    if given is None or isinstance(given, NeverJoin):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return read_never_join(given)
+    raise ArgumentError(f"never_join must be a path, or what read_never_join gives, not {given!r:.60}")
+
+
+def _name(where: str, text: str) -> str:
+    """The URN or key that a cell means. Raises FatalError."""
+    kind, _, name = text.partition(":")
+    if kind in keys() and name:
+        return text
+    urn = urn_of(text)
+    try:
+        return canonical(urn or text, syntax="rfc8141")
+    except InvalidURN:
+        raise FatalError(f"{where}: {text!r:.80} is no URN, and no key such as oclc:1234") from None
+
+
+def _refined(name: str, level: Level) -> str:
+    return level.refine(name) if name.startswith("urn:") else name
+
+
+class HeldApart:
+    """The records that hold identifiers of such pairs."""
+
+    def __init__(
+        self, pairs: Sequence[tuple[str, str]], batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], unit: Numbers
+    ) -> None:
+        """`pairs`: in the forms that the rows have. `batches`: rows of all records, with their names. `unit`: for each
+        record, the number of the thing of which it is a piece. Raises FatalError as `batches` does.
+        """
+        named = dict.fromkeys(name for pair in pairs for name in pair)
+        of_name = {name: number for number, name in enumerate(named)}
+        others: dict[int, set[int]] = defaultdict(set)
+        for one, other in pairs:
+            others[of_name[one]].add(of_name[other])
+            others[of_name[other]].add(of_name[one])
+        self._others = others
+        self._held: dict[int, set[int]] = defaultdict(set)  # by unit, its names
+        values = pa.array(named, pa.string())
+        for _, these, rows in batches:
+            names = rows.column("names")
+            which = pc.index_in(names.values, values)
+            if which.null_count == len(which):
+                continue
+            of_record = pc.list_parent_indices(names).filter(which.is_valid())
+            for record, name in zip(numbers(of_record).tolist(), which.drop_null().to_pylist(), strict=True):
+                self._held[int(unit[these.start + record])].add(name)
+
+    def pairs(self, component: Numbers) -> list[tuple[int, int]]:
+        """Pairs of units, in order, that are never joined, of those in one component; `component` has that of each unit."""
+        by_component: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))  # its units, by name
+        for unit, names in self._held.items():
+            for name in names:
+                by_component[int(component[unit])][name].append(unit)
+        pairs = set()
+        for by_name in by_component.values():
+            for name, units in by_name.items():
+                for other in self._others[name] & by_name.keys():
+                    pairs |= {(one, two) for one in units for two in by_name[other] if one < two}
+        return sorted(pairs)

@@ -1,0 +1,144 @@
+"""A component cut into clusters whose records do not contradict each other in their descriptions.
+
+Records are joined along the identifiers that they share. The strongest links come first: most equal aspects, then most
+shared identifiers. No cluster holds two records that contradict each other. Where equally strong links connect clusters
+that contradict each other, two of these are joined only if both contradict the same others. So no cluster depends on
+the order of the records.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from urnscan.dedup.compare.agreement import ASPECTS, Comparison, Rule, compare_features, is_surely_same
+from urnscan.dedup.compare.features import features
+from urnscan.records.description import Description
+
+REASONS = (*ASPECTS, "chain", "max-cluster", "unsure", "never-join")
+"""Why two records that share an identifier are not in one cluster; a set of reasons has a bit for each.
+
+An aspect (`title`, `year`): they contradict each other in it. `chain`: they do not, but to join them would bring records
+that do into one cluster, or would be a choice between two such clusters. `max-cluster`: their component is too large.
+`unsure`: they share only an unsure key, and nothing says surely that they are the same. `never-join`: a user's table says
+that they never are.
+"""
+_CHAIN, TOO_LARGE, _UNSURE, _NEVER = (
+    1 << REASONS.index(name) for name in ("chain", "max-cluster", "unsure", "never-join")
+)
+
+
+def split(
+    described: Sequence[Description],
+    shared: Iterable[Sequence[int]],
+    rules: Sequence[Rule],
+    unsure: Iterable[Sequence[int]] = (),
+    never: Iterable[tuple[int, int]] = (),
+) -> tuple[list[int], list[int]]:
+    """Cut a component into clusters.
+
+    `described` has the description of each record; `shared` has, for each identifier, the records that share it; `unsure`
+    has those that share an unsure key, which joins only records that are surely the same; `never` has pairs of records,
+    in order, that are never joined.
+    Returns for each record the number of a record of its cluster, the same for all of a cluster, and its reasons.
+    """
+    count = len(described)
+    against = [0] * count  # for each record, a bit for each record that contradicts it
+    compared = _compared(described, rules)
+    aspects = {pair: found.against for pair, found in compared.items() if found.against}
+    for pair in never:
+        aspects[pair] = aspects.get(pair, 0) | _NEVER
+    for one, other in aspects:
+        against[one] |= 1 << other
+        against[other] |= 1 << one
+    unsure = list(unsure)
+    if not aspects and not unsure:
+        return [0] * count, [0] * count
+    weights: dict[tuple[int, int], int] = defaultdict(int)  # identifiers that two records share
+    for records in shared:
+        for pair in itertools.combinations(sorted(records), 2):
+            weights[pair] += 1
+    apart: set[tuple[int, int]] = set()  # pairs that share only what is unsure, and are not surely the same
+    for records in unsure:
+        for pair in itertools.combinations(sorted(records), 2):
+            if pair in weights or is_surely_same(described[pair[0]], described[pair[1]]):
+                weights[pair] += 1
+            elif pair not in aspects:
+                apart.add(pair)
+    by_strength: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)  # equal aspects, shared identifiers
+    for pair, weight in weights.items():
+        if pair not in aspects:
+            by_strength[compared[pair].same, weight].append(pair)
+    group = list(range(count))
+    for _, pairs in sorted(by_strength.items(), reverse=True):
+        _join(group, pairs, against)
+    reasons = [0] * count
+    for pair in weights:
+        one, other = pair
+        if group[one] != group[other]:
+            reasons[one] |= aspects.get(pair, _CHAIN)
+            reasons[other] |= aspects.get(pair, _CHAIN)
+    for one, other in apart:
+        if group[one] != group[other]:
+            reasons[one] |= _UNSURE
+            reasons[other] |= _UNSURE
+    return group, reasons
+
+
+def _compared(described: Sequence[Description], rules: Sequence[Rule]) -> dict[tuple[int, int], Comparison]:
+    """Compare each two of some records; records with the same description only once."""
+    number: dict[Description, int] = {}
+    held = [number.setdefault(each, len(number)) for each in described]
+    made = [features(each) for each in number]
+    known = {
+        (one, other): compare_features(made[one], made[other], rules)
+        for one, other in itertools.combinations_with_replacement(range(len(made)), 2)
+        if one != other or len(made) < len(held)
+    }
+    return {
+        (one, other): known[min(held[one], held[other]), max(held[one], held[other])]
+        for one, other in itertools.combinations(range(len(held)), 2)
+    }
+
+
+def _join(group: list[int], pairs: Iterable[tuple[int, int]], against: Sequence[int]) -> None:
+    """Join the groups that pairs of records connect, all pairs at once, so that the order of the pairs means nothing.
+
+    Two linked groups are joined if they contradict the same ones of the groups that are connected with them. An example:
+    C is linked with A and with B, and A contradicts B. C could go to either of them, so it stays alone.
+    """
+    links = {(group[one], group[other]) for one, other in pairs if group[one] != group[other]}
+    if not links:
+        return
+    connected = _connected(links)
+    members: dict[int, int] = defaultdict(int)  # of each group, a bit for each record
+    hostile: dict[int, int] = defaultdict(int)  # of each group, a bit for each record that contradicts one in it
+    for record, mine in enumerate(group):
+        members[mine] |= 1 << record
+        hostile[mine] |= against[record]
+    beside: dict[int, list[int]] = defaultdict(list)
+    for each, leader in connected.items():
+        beside[leader].append(each)
+    foes = {
+        each: frozenset(other for other in beside[leader] if members[other] & hostile[each])
+        for each, leader in connected.items()
+    }
+    merged = _connected((one, other) for one, other in links if foes[one] == foes[other])
+    for record, mine in enumerate(group):
+        group[record] = merged.get(mine, mine)
+
+
+def _connected(links: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Connected components of numbers: the least number of the component of each."""
+    parent: dict[int, int] = {}
+
+    def first(each: int) -> int:
+        while parent.setdefault(each, each) != each:
+            parent[each] = each = parent[parent[each]]
+        return each
+
+    for one, other in links:
+        a, b = first(one), first(other)
+        parent[max(a, b)] = min(a, b)
+    return {each: first(each) for each in list(parent)}

@@ -1,0 +1,131 @@
+"""The reader of batches: it reads and scans the records of a batch together, into rows."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from urnscan.compiled.arrow import flag_array, number_array, numbers, text_array
+from urnscan.compiled.octets import Integers
+from urnscan.dedup.read.batches import ROWS, Batch, ReadBatch, Wanted, digest_of
+from urnscan.framing.lines import Damaged
+from urnscan.records.columns import Columns, Texts
+from urnscan.records.fields import Own
+from urnscan.records.identifier_columns import as_texts
+from urnscan.records.identifiers import with_wrong_digit
+from urnscan.records.key_columns import KeyColumns
+from urnscan.records.record import Cut, RecordReader, Run, count_of
+from urnscan.records.record_columns import cuts, read_columns
+from urnscan.run.options import Options
+from urnscan.run.task_results import Counts
+from urnscan.scanner.blocks import components_in_names
+from urnscan.scanner.scanners import make_scanner
+from urnscan.tables.rows import canonical_column
+from urnscan.tables.scanned_columns import scan_values
+
+_CUT = -1  # `stop` of a match that was cut at `max_length`
+
+
+class BatchReader:
+    """Reader and scanner of batches, for one thread."""
+
+    def __init__(self, options: Options) -> None:
+        self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
+        self._level = options.level
+        self._opened: tuple[Wanted, RecordReader, KeyColumns | None] | None = None
+
+    def read(self, batch: Batch) -> ReadBatch:
+        """Read a batch."""
+        if self._opened is None or self._opened[0] != batch.wanted:
+            self._opened = batch.wanted, batch.wanted.reader(), batch.wanted.key_reader()
+        wanted, reader, keys_of = self._opened
+        damaged = [(number, each) for number, each in batch.found if isinstance(each, Damaged)]
+        found = [each for _, each in batch.found if not isinstance(each, Damaged)]
+        number = _numbers_of(batch)
+        columns = read_columns(reader, found)
+        damaged += ((int(number[at]), each) for at, each in columns.damaged.items())
+        texts, wrong = _of_own(columns) if wanted.fields else (columns.texts, [])
+        keys = [] if keys_of is None else [*keys_of.read(columns)]
+        octets = [cut.octets for cut in cuts(found)] if wanted.digests or (keys_of and keys_of.has_octets) else []
+        if keys_of is not None and keys_of.has_octets:
+            keys.append(keys_of.of_octets(octets))
+        names, counts, cut_off = self._names(Texts.joined(texts), Texts.joined(keys), len(number))
+        digests = np.array([*map(digest_of, octets)] if wanted.digests else np.zeros(len(number)), np.int64)
+        numbered, *place, digest = (number_array(each) for each in (number, *_places(found), digests))
+        arrays = [numbered, columns.identifiers, *place, names, columns.descriptions, digest]
+        rows = pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+        if columns.damaged:
+            is_read = np.ones(len(number), np.bool_)
+            is_read[[*columns.damaged]] = False
+            rows = rows.filter(flag_array(is_read))
+            row = np.cumsum(is_read) - 1
+            wrong = [(int(row[at]), each) for at, each in wrong]
+        return ReadBatch(rows, sorted(damaged), counts, cut_off, wrong)
+
+    def _names(self, texts: Texts, keys: Texts, count: int) -> tuple[pa.ListArray, Counts, int]:
+        """The column `names` of the records, the counts of their occurrences, and the URNs that were cut.
+
+        Each record gets each canonical form once, in the order of the first occurrences, and its keys behind them.
+        """
+        places, forms = [np.empty(0, np.int64)], [text_array([])]
+        left_out, trimmable, components, cut_off = self._scanner.left_out, 0, 0, 0
+        for hits in scan_values(self._scanner, texts.texts.view(pa.binary())):
+            whole = hits.matches.stop != _CUT
+            place, form = hits.value, canonical_column(hits.matches, self._level)
+            if not whole.all():
+                place, form = place[whole], form.filter(flag_array(whole))
+            places.append(place)
+            forms.append(form)
+            trimmable += int(np.count_nonzero(hits.matches.punctuation))
+            components += components_in_names(hits.matches, self._scanner.grammar)
+            cut_off += int(np.count_nonzero(~whole))
+        owner = np.concatenate([texts.record[np.concatenate(places)], keys.record])
+        urn = pa.concat_arrays([*forms, keys.texts]).dictionary_encode()
+        codes = numbers(urn.indices)
+        _, first = np.unique(owner * np.int64(len(urn.dictionary) or 1) + codes, return_index=True)
+        first = first[np.lexsort((first, owner[first]))]
+        ends = np.searchsorted(owner[first], np.arange(count + 1)).astype(np.int32)
+        named = urn.dictionary.take(number_array(codes[first]))
+        names = pa.ListArray.from_arrays(number_array(ends), named, type=ROWS.field("names").type)
+        left_out = self._scanner.left_out - left_out
+        return names, Counts(trimmable=trimmable, left_out=left_out, components_in_names=components), cut_off
+
+
+def _of_own(columns: Columns) -> tuple[list[Texts], list[tuple[int, str]]]:
+    """The texts of own identifiers, and the records that only a wrong identifier names, each with that."""
+    texts, doubtful = [], []
+    has_text = np.zeros(len(columns.identifiers), np.bool_)
+    for own in columns.own:
+        if not own.is_key:
+            found = as_texts(own.texts, own.scheme)
+            texts.append(Texts(own.record[found.which], own.order[found.which], found.texts))
+            has_text[own.record[found.which]] = True
+            doubtful.append((own, found.doubtful))
+    suspects: list[tuple[int, int, Own]] = []
+    for own, among in doubtful:
+        which = among[~has_text[own.record[among]]]
+        places = (own.record[which].tolist(), own.order[which].tolist())
+        wrong = own.texts.take(number_array(which)).to_pylist()
+        suspects += ((*place, Own(text, own.scheme)) for *place, text in zip(*places, wrong, strict=True))
+    first: dict[int, str] = {}
+    for record, _, name in sorted(suspects, key=operator.itemgetter(0, 1)):
+        if record not in first and (digits := with_wrong_digit(name)) is not None:
+            first[record] = digits
+    return texts, [*first.items()]
+
+
+def _numbers_of(batch: Batch) -> Integers:
+    """The number in the dump of each record that is not damaged."""
+    found = [(first, count_of(each)) for first, each in batch.found if not isinstance(each, Damaged)]
+    return np.concatenate([np.empty(0, np.int64), *(np.arange(first, first + count) for first, count in found)])
+
+
+def _places(found: Sequence[Cut | Run]) -> tuple[Integers, Integers]:
+    """Offset and length of each record."""
+    offsets = [each.offset + each.starts if isinstance(each, Run) else [each.offset] for each in found]
+    lengths = [each.ends - each.starts if isinstance(each, Run) else [len(each.octets)] for each in found]
+    nothing = np.empty(0, np.int64)
+    return np.concatenate([nothing, *offsets]).astype(np.int64), np.concatenate([nothing, *lengths]).astype(np.int64)

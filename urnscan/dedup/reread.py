@@ -1,0 +1,175 @@
+"""Dumps that are read twice: the second reading, and the check that it gives the octets of the first."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from urnscan.errors import FatalError, SourceError
+from urnscan.formats.checksum import fastest_crc32
+from urnscan.formats.contents import Document
+from urnscan.formats.context import Reading
+from urnscan.formats.unfold import open_documents
+from urnscan.framing.buffer import Buffer
+from urnscan.records.formats import Format
+from urnscan.stores.input import Input
+from urnscan.stores.reader import past_damage
+
+ReadInto = Callable[[memoryview], int]
+
+
+@dataclass(slots=True, eq=False)
+class Dump:
+    """A document of records, and counts of the first reading."""
+
+    source: Input
+    name: str
+    """Name in messages."""
+    member: str | None
+    number: int
+    """Index among the documents of the input, from 0."""
+    format: Format
+    first: int = 0
+    """Number of its first record among the readable records of all dumps, from 0; known when it is read."""
+    records: int = 0
+    damaged: int = 0
+    without: int = 0
+    """Records without a URN."""
+    wrong: int = 0
+    """Records without a URN that hold an ISBN or ISSN with a wrong check digit."""
+    octets: int = 0
+    checksum: int = 0
+    """CRC-32 of the octets; 0 if the dump is read only once."""
+    spooled: int | None = None
+    """Offset in the spool; None if the input can be read again."""
+
+
+Place = tuple[Dump, int]
+"""A dump, and the offset of a record in it."""
+
+
+class Spool:
+    """Octets that came out of pipes, kept for the second reading: one unnamed file for all dumps."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises FatalError if the file cannot be made in the folder."""
+        self.octets = 0
+        """Octets kept so far."""
+        self._folder = folder
+        with self._as_fatal():
+            self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed by `close`)
+
+    def keep(self, octets: memoryview) -> None:
+        """Append octets. Raises FatalError if the disk is full."""
+        with self._as_fatal():
+            self._file.write(octets)
+        self.octets += len(octets)
+
+    def read_again(self, start: int, end: int) -> ReadInto:
+        """Reader of the octets between two offsets; nothing can be kept from then on. Raises FatalError, as it does."""
+        with self._as_fatal():
+            self._file.seek(start)
+
+        def read_into(view: memoryview) -> int:
+            nonlocal start
+            with self._as_fatal():
+                got: int = self._file.readinto(view[: end - start])  # type: ignore[attr-defined]
+            start += got
+            return got
+
+        return read_into
+
+    def close(self) -> None:
+        """Delete the octets."""
+        self._file.close()
+
+    @contextlib.contextmanager
+    def _as_fatal(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise FatalError(f"{self._folder}: cannot hold what comes out of a pipe: {error.strerror}") from error
+
+
+@dataclass(slots=True)
+class SummedReader:
+    """A reader that counts octets and makes a checksum, to compare two readings; it may keep the octets in a spool."""
+
+    reader: ReadInto
+    want_checksum: bool = True
+    spool: Spool | None = None
+    on_read: Callable[[int], object] = lambda _: None
+    octets: int = 0
+    checksum: int = 0
+
+    def read_into(self, view: memoryview) -> int:
+        """Read the next octets. Raises the errors of the reader, and FatalError if the disk is full."""
+        got = self.reader(view)
+        self.octets += got
+        self.on_read(got)
+        if self.want_checksum:
+            self.checksum = fastest_crc32()(view[:got], self.checksum)
+        if self.spool is not None:
+            self.spool.keep(view[:got])
+        return got
+
+
+@dataclass(frozen=True, slots=True)
+class SecondReading:
+    """The second reading of all dumps, or of some records in them."""
+
+    dumps: Sequence[Dump]
+    spool: Spool | None
+    """Octets that came out of pipes, if there were any."""
+    reading: Reading
+    on_read: Callable[[int], object]
+    """Called with the number of octets of the dumps that were read since the last call."""
+
+    def read(self) -> Iterator[tuple[Dump, Buffer]]:
+        """Give the dumps; the caller reads each to its end. Raises FatalError if one has changed."""
+        for dump, reader in self._open(self.dumps):
+            yield dump, Buffer(past_damage(reader.read_into))
+            if (reader.octets, reader.checksum) != (dump.octets, dump.checksum):
+                raise changed(dump)
+
+    def excerpts(self, places: Mapping[Dump, Sequence[tuple[int, int]]]) -> Iterator[tuple[Place, bytes]]:
+        """Give the first octets of some records, by dump: offset and number of octets, in their order. Raises FatalError."""
+        for dump, reader in self._open([dump for dump in self.dumps if dump in places]):
+            buffer = Buffer(past_damage(reader.read_into))
+            for start, length in places[dump]:
+                for _ in buffer.blocks(start - buffer.offset):
+                    pass
+                yield (dump, start), buffer.take(length)
+
+    def _open(self, dumps: Sequence[Dump]) -> Iterator[tuple[Dump, SummedReader]]:
+        """Open some of the dumps, in their order. Raises FatalError if one is missing."""
+        for source, of_source in itertools.groupby(dumps, lambda dump: dump.source):
+            waiting = deque(of_source)
+            while self.spool is not None and waiting and (start := waiting[0].spooled) is not None:
+                dump = waiting.popleft()
+                yield dump, SummedReader(self.spool.read_again(start, start + dump.octets), on_read=self.on_read)
+            if not waiting:
+                continue
+            try:
+                with contextlib.closing(open_documents(source, self.reading)) as documents:
+                    for number, document in enumerate(documents):
+                        if number == waiting[0].number and isinstance(document, Document):
+                            yield waiting.popleft(), SummedReader(document.reader.read_into, on_read=self.on_read)
+                        if not waiting:
+                            break
+            except SourceError as error:
+                if waiting:
+                    raise FatalError(f"{error}: it could be read when it was read first") from error
+            if waiting:
+                raise changed(waiting[0])
+
+
+def changed(dump: Dump) -> FatalError:
+    """The error for a dump whose second reading gives other octets."""
+    return FatalError(f"{dump.name}: has changed since it was read first: run it again when nobody writes it")

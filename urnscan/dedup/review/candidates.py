@@ -1,0 +1,146 @@
+"""Pairs of records that share no key, but author, year and title: people look at them, and nothing removes them.
+
+Two records are compared only if the family name of the first author, the year and the beginning of the title are the
+same, and only if they stand near each other in the order of titles: so the time grows with the number of records, and not
+with its square.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from urnscan.dedup.clustering import Clustering
+from urnscan.dedup.compare.agreement import RULES, compare, similarity
+from urnscan.dedup.compare.features import features, words
+from urnscan.dedup.read.batches import digest_of
+from urnscan.display.progress import ROWS, Progress, Stage
+from urnscan.records.description import Description, shown_title
+from urnscan.records.formats import description_of
+from urnscan.tables.schemas import CANDIDATES
+
+_LEAST = 0.9  # similarity of the titles
+_BEGINNING = 8  # letters of a title that have to be the same
+_NEAR = 20  # titles behind a title, in their order, with which it is compared
+_INITIALS = 3  # letters, at most, of the initials of an author
+_ROWS_AT_ONCE = 1 << 14
+
+
+class _Standing(NamedTuple):
+    """A record that is not removed."""
+
+    key: int
+    title: str
+    """Its title in small letters, by which records are brought into an order."""
+    number: int
+    component: int
+    place: dict[str, object]
+    """Values of the columns that say which record it is."""
+    description: Description
+
+
+def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.RecordBatch]:
+    """CANDIDATES rows, in the order of the first records. Raises FatalError if the disk fails.
+
+    `progress` is told of the search for records that share these, and of their comparison. Eight octets of each record are in memory, and the descriptions of those that share author, year and beginning of title.
+    """
+    progress.on_stage(Stage("looking for candidates"))
+    keys = np.concatenate(
+        [np.empty(0, np.int64), *(_keys(rows.column("description")) for _, _, rows in clustering.standing())]
+    )
+    known, counts = np.unique(keys, return_counts=True)
+    shared = known[(counts > 1) & (known != 0)]
+    held: list[_Standing] = []
+    at = 0
+    for source, component, rows in clustering.standing():
+        own = keys[at : at + len(rows)]
+        for index in np.flatnonzero(np.isin(own, shared)).tolist():
+            described = description_of(rows.column("description")[index].as_py())
+            place = {**source, **{name: rows.column(name)[index].as_py() for name in ("record", "record_id")}}
+            title = features(described).title
+            held.append(
+                _Standing(
+                    int(own[index]), title.full[0] if title else "", at + index, int(component[index]), place, described
+                )
+            )
+        at += len(rows)
+    held.sort(key=lambda each: each[:3])
+    progress.on_stage(Stage("comparing candidates", len(held), ROWS))
+    pairs = itertools.chain.from_iterable(_pairs(block, progress.on_progress) for block in _blocks(held))
+    found = sorted(pairs, key=lambda pair: (pair[0].number, pair[1].number))
+    for start in range(0, len(found), _ROWS_AT_ONCE):
+        yield pa.RecordBatch.from_pylist([_row(*pair) for pair in found[start : start + _ROWS_AT_ONCE]], CANDIDATES)
+
+
+def _blocks(held: Sequence[_Standing]) -> Iterator[list[_Standing]]:
+    """Records with the same key."""
+    for _, block in itertools.groupby(held, lambda each: each.key):
+        yield list(block)
+
+
+def _pairs(block: list[_Standing], on_record: Callable[[int], object]) -> Iterator[tuple[_Standing, _Standing, float]]:
+    """The pairs of a block that may be the same, the one that comes first before the other, and their similarity."""
+    for at, one in enumerate(block):
+        on_record(1)
+        for other in block[at + 1 : at + 1 + _NEAR]:
+            if one.component == other.component or compare(one.description, other.description, RULES).against:
+                continue
+            alike = similarity(one.description, other.description)
+            if alike >= _LEAST:
+                yield (one, other, alike) if one.number < other.number else (other, one, alike)
+
+
+def _row(first: _Standing, second: _Standing, alike: float) -> dict[str, object]:
+    others = {f"other_{name}": value for name, value in _shown(second).items()}
+    return {"similarity": round(alike, 3), **_shown(first), **others}
+
+
+def _shown(record: _Standing) -> dict[str, object]:
+    described = record.description
+    return {
+        "title": described.title and shown_title(described.title),
+        "author": described.author,
+        "publication_year": _year(described),
+        "format": described.format,
+        **record.place,
+    }
+
+
+def _keys(packed: pa.BinaryArray) -> npt.NDArray[np.int64]:
+    """Keys of descriptions; 0 where one says no author, no year or no title."""
+    return np.array([_key(description_of(octets.as_py())) for octets in packed], np.int64)
+
+
+def _key(described: Description) -> int:
+    title, year = features(described).title, _year(described)
+    family = _family(described.author) if described.author else ""
+    if not (title and year and family):
+        return 0
+    beginning = title.proper[-1].replace(" ", "")[:_BEGINNING]  # without its article, if the record marks one
+    text = f"{family} {year} {beginning}"
+    return digest_of(text.encode())
+
+
+def _year(described: Description) -> int | None:
+    return int(described.year.partition(" ")[0]) if described.year else None
+
+
+def _family(author: str) -> str:
+    """Family name of an author, in small letters.
+
+    >>> [_family(author) for author in ("Paul, Jean", "Jean Paul", "Paul JF", "Jean Paul and Sophie Mereau")]
+    ['paul', 'paul', 'paul', 'paul']
+    """
+    first = author.partition(" and ")[0]
+    family, comma, _ = first.partition(",")
+    if comma:
+        return words(family)
+    names = family.split()
+    while len(names) > 1 and len(names[-1].strip(".")) <= _INITIALS and names[-1].isupper():
+        names.pop()
+    return words(names[-1]) if names else ""

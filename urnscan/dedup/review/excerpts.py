@@ -1,0 +1,93 @@
+"""Records as pages show them: the beginning of their text, and the spellings of the names in it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from urnscan.compiled.arrow import octets_array, string_array
+from urnscan.dedup.policy import Policy
+from urnscan.dedup.reread import Dump
+from urnscan.framing.buffer import Buffer
+from urnscan.framing.lines import Damaged
+from urnscan.records.fields import Own
+from urnscan.records.identifiers import as_text
+from urnscan.records.keys import KeyReader
+from urnscan.records.record_columns import read_columns
+from urnscan.run.options import Options
+from urnscan.scanner.scanners import make_scanner
+from urnscan.tables.rows import canonical_column
+from urnscan.tables.scanned_columns import scan_values
+
+READ = 1 << 16
+"""Octets read of a record that is shown."""
+_EXCERPT = 3_000  # characters shown of it
+
+
+class Excerpt(NamedTuple):
+    """The beginning of a record."""
+
+    text: str
+    rest: int
+    """Octets that are left out."""
+    spellings: list[tuple[str, str]]
+    """Spellings of URNs and keys in it, each with its canonical form."""
+
+
+class Beginning(NamedTuple):
+    """The first octets of a record."""
+
+    dump: Dump
+    octets: bytes
+    length: int
+    """Octets of the whole record."""
+
+
+class Excerpts:
+    """Makes excerpts of records, as the options of a run say what counts as a name."""
+
+    def __init__(self, options: Options, policy: Policy) -> None:
+        self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
+        self._level = options.level
+        self._fields = policy.fields
+        self._has_keys = policy.has_keys
+        self._key_reader = KeyReader(policy.keys if policy.has_keys else (), 0)
+
+    def of(self, records: Sequence[Beginning]) -> list[Excerpt]:
+        """The excerpts of some records. Their texts are scanned at once: a scan costs more than a record."""
+        spellings: list[list[tuple[str, str]]] = [[] for _ in records]
+        texts = [octets for _, octets, _ in records]
+        owner: list[tuple[int, str | None]] = [(at, None) for at in range(len(records))]
+        """Of each text, its record, and how that writes the name in it; None if it stands there as in the text."""
+        for at, record in enumerate(records):
+            for own in self._own(record):
+                written = own.text.strip()
+                if self._fields and (text := as_text(own)):
+                    texts.append(text.encode())
+                    owner.append((at, written))
+                spellings[at] += ((written, key) for key in self._key_reader.of_own(own))
+        for hits in scan_values(self._scanner, octets_array(texts)):
+            names = canonical_column(hits.matches, self._level).to_pylist()
+            found = string_array(hits.matches.text, hits.matches.text_offsets).to_pylist()
+            for value, text, name in zip(hits.value.tolist(), found, names, strict=True):
+                at, spelling = owner[value]
+                spellings[at].append((text if spelling is None else spelling, name))
+        return [_excerpt(record, of_record) for record, of_record in zip(records, spellings, strict=True)]
+
+    def _own(self, record: Beginning) -> Iterator[Own]:
+        """Own identifiers of a record. One that cannot be read without its wrapper gives none."""
+        if not (self._fields or self._has_keys):
+            return
+        reader = record.dump.format.open(own=True, keys=self._has_keys)
+        found = [
+            each for each in reader.found(Buffer(io.BytesIO(record.octets).readinto)) if not isinstance(each, Damaged)
+        ]
+        for own in read_columns(reader, found).own_of_each():
+            yield from own
+
+
+def _excerpt(record: Beginning, spellings: Iterable[tuple[str, str]]) -> Excerpt:
+    text = record.dump.format.show(record.octets)
+    rest = record.length - len(record.octets) + len(text[_EXCERPT:].encode("utf-8", "replace"))
+    return Excerpt(text[:_EXCERPT], rest, list(dict.fromkeys(spellings)))

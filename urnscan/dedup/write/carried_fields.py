@@ -1,0 +1,81 @@
+"""Fields that only a removed record has, carried to the record that is kept in its place."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from urnscan.dedup.clustering import Clustering
+from urnscan.dedup.reread import SecondReading
+from urnscan.dedup.write.copies import Places, places_of
+from urnscan.errors import FatalError, option
+from urnscan.framing.buffer import Buffer
+from urnscan.records.marc_carry import FORMATS, Field, NotChangedError, fields_of, with_fields
+
+
+class Carry:
+    """The fields with some tags of all removed records, by the cluster of the record."""
+
+    def __init__(self, tags: tuple[str, ...], clustering: Clustering, again: SecondReading) -> None:
+        """Read the removed records. Raises FatalError, also if no dump is in a format whose fields can be carried."""
+        self.fields = 0
+        """Fields that were put into records."""
+        self.refused: list[tuple[str, str]] = []
+        """Records whose fields are not taken, or that are not changed, and why."""
+        self._clustering, self._dumps = clustering, again.dumps
+        self._fields: dict[int, list[Field]] = defaultdict(list)
+        if not any(dump.format.name in FORMATS for dump in again.dumps):
+            raise FatalError(f"{option('carry')} is for MARC in ISO 2709 and MARCXML: no dump is in one of these")
+        places = clustering.places(kept=False)
+        record = 0
+        for dump, buffer in again.read():
+            for each in places_of(dump.records, places):
+                removed = np.flatnonzero(each.stays).tolist() if dump.format.name in FORMATS else ()
+                for at in removed:
+                    self._take(record + at, dump.format.name, _record(buffer, each, at), tags)
+                record += len(each.start)
+            for _ in buffer.blocks():
+                pass
+
+    def _take(self, record: int, format_: str, octets: bytes, tags: tuple[str, ...]) -> None:
+        """Take the fields of a removed record."""
+        try:
+            found = fields_of(format_, octets, tags)
+        except NotChangedError as error:
+            self.refused.append((self._clustering.records.name(record), f"its fields are not carried: {error}"))
+        else:
+            self._fields[int(self._clustering.cluster[record])] += found
+
+    def places(self) -> Iterator[Places]:
+        """All records, those that are kept with what is done to them. Raises FatalError."""
+        places = self._clustering.places()
+        record = 0
+        for dump in self._dumps:
+            for each in places_of(dump.records, places):
+                changes = {}
+                for at in np.flatnonzero(each.stays).tolist() if dump.format.name in FORMATS else ():
+                    if fields := self._fields.get(int(self._clustering.cluster[record + at])):
+                        changes[at] = partial(self._change, record + at, dump.format.name, fields)
+                yield dataclasses.replace(each, changes=changes)
+                record += len(each.start)
+
+    def _change(self, record: int, format_: str, fields: list[Field], octets: bytes) -> bytes:
+        try:
+            changed, count = with_fields(format_, octets, fields)
+        except NotChangedError as error:
+            reason = f"it does not get the fields of the records that are removed for it: {error}"
+            self.refused.append((self._clustering.records.name(record), reason))
+            return octets
+        self.fields += count
+        return changed
+
+
+def _record(buffer: Buffer, places: Places, at: int) -> bytes:
+    """Octets of a record, which are taken from a dump with all before them."""
+    for _ in buffer.blocks(int(places.start[at]) - buffer.offset):
+        pass
+    return buffer.take(int(places.length[at]))

@@ -1,0 +1,39 @@
+"""The table that leads from each record that is removed to the one that is kept in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.compiled.arrow import number_array, numbers
+from urnscan.dedup.clustering import Clustering
+from urnscan.tables.schemas import MAPPING
+
+_KEPT = "source member record record_id".split()
+
+
+class Redirects:
+    """Finds for records that are removed the ones that are kept."""
+
+    def __init__(self, clustering: Clustering) -> None:
+        """Hold the names of the records that are kept in place of others. Raises FatalError."""
+        kept = list(clustering.kept())
+        held = pa.Table.from_batches(kept).unify_dictionaries().combine_chunks() if kept else None
+        clusters = np.empty(0, np.int64) if held is None else numbers(held.column("cluster").combine_chunks())
+        # Of a record in pieces, all pieces are kept: the first one stands for them.
+        self._clusters, first = np.unique(clusters, return_index=True)
+        self._kept = None if held is None else held.take(number_array(first))
+
+    def rows(self, clusters: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """MAPPING rows of the records in CLUSTERS rows that are removed."""
+        removed = clusters.filter(pc.equal(clusters.column("decision"), "removed"))
+        if self._kept is None or not len(removed):
+            return
+        at = number_array(np.searchsorted(self._clusters, numbers(removed.column("cluster"))))
+        kept = self._kept.take(at).combine_chunks()
+        columns = {name: removed.column(name) for name in removed.schema.names}
+        columns |= {f"kept_{name}": kept.column(name).chunk(0) for name in _KEPT}
+        yield pa.RecordBatch.from_arrays([columns[name] for name in MAPPING.names], schema=MAPPING)

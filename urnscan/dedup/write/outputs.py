@@ -1,0 +1,240 @@
+"""Destinations of the results of a run; the files for copies of the dumps: one for all, or one for each input."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from urnscan.errors import FatalError, SourceError
+from urnscan.framing.buffer import MARK
+from urnscan.records.formats import SUFFIXES, Format
+from urnscan.stores.input import Input
+from urnscan.stores.urls import is_remote, local_path, real_place
+from urnscan.tables.atomic_file import Output, as_fatal, check_output, work_folder
+from urnscan.tables.plain_output import NOT_WRITTEN, PAGES, OctetOutput, PageOutput, form_of
+from urnscan.tables.schemas import CANDIDATES, CLUSTERS, MAPPING, REPEATING_IN_CLUSTERS, REVIEW
+from urnscan.tables.writers import open_table
+
+
+class Following:
+    """Writes dumps one behind the other, with line ends between them, so that no record runs into the next dump."""
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self._write = write
+        self._tail = b""  # the last octets that were written
+        self._line_ends = 0  # needed before the next octets
+        self._begins = False  # whether the next octets begin another dump
+
+    def begin(self, line_ends: int) -> None:
+        """Begin another dump, with at least so many line ends before it."""
+        self._begins = bool(self._tail)
+        self._line_ends = line_ends if self._tail else 0
+
+    def __call__(self, octets: bytes) -> None:
+        """Write octets of the dump. Raises the errors of `write`."""
+        if self._begins and octets:
+            octets = octets.removeprefix(MARK)
+            self._begins = False
+        if not octets:
+            return
+        if self._line_ends:
+            lines = self._tail.replace(b"\r", b"")
+            self._write(b"\n" * (self._line_ends - len(lines) + len(lines.rstrip(b"\n"))))
+            self._line_ends = 0
+        self._write(octets)
+        self._tail = (self._tail + octets[-4:])[-4:]
+
+
+class Dumps(contextlib.AbstractContextManager["Dumps"]):
+    """Files for copies of the dumps: one for all, or a folder with one for each input; a context manager.
+
+    All files appear when `commit` is called.
+    """
+
+    def __init__(self, path: str, *, force: bool = False) -> None:
+        """`path` means a folder if one is there, or if it ends in "/". Raises FatalError like every output."""
+        self._path = path
+        self._force = force
+        self._admitted: dict[str, tuple[str, Format]] = {}  # path of an output -> its first input
+        self._folder = None if is_remote(path) else Path(local_path(path))
+        if self._folder is not None and not self._folder.is_dir():
+            if path.endswith("/"):
+                raise FatalError(f"{path}: this folder does not exist; make it first: mkdir {path}")
+            self._folder = None
+        self._joined: Following | None = None
+        self._outputs: list[OctetOutput] = []
+        with as_fatal(path), contextlib.ExitStack() as stack:
+            if self._folder is None:
+                output = stack.enter_context(OctetOutput(path, force=force))
+                self._outputs.append(output)
+                self._joined = Following(output.write)
+            else:
+                self._work = stack.enter_context(work_folder(self._folder / "deduplicated"))
+            self._clean_up = stack.pop_all()
+
+    def __exit__(self, *_: object) -> None:
+        self._clean_up.close()
+
+    def foresee(self, inputs: Iterable[Input | SourceError], others: Iterable[str] = ()) -> list[str]:
+        """Check that all files can be written, before hours go into reading. `others` are the other outputs of the run.
+
+        Returns their paths. Raises FatalError if they cannot be written.
+        """
+        paths: dict[str, None] = {}
+        read: dict[str, str] = {}  # real place -> name of the input; in `written` as well
+        written: dict[str, str] = {}
+        taken = set(map(real_place, others)) - {real_place(self._path)}
+        for source in inputs:
+            if isinstance(source, SourceError):
+                continue
+            path = self._place(source)
+            place = real_place(path)
+            if self._folder is not None:
+                if place in written:
+                    raise FatalError(
+                        f"{path}: would be written for {written[place]} and for {source.name}: give them in two runs"
+                    )
+                if place in taken:
+                    raise FatalError(f"{path}: would be written for {source.name}, and is another output")
+                check_output(path, force=self._force)
+            written[place] = source.name
+            paths[path] = None
+            if source.path is not None:
+                read[real_place(source.path)] = source.name
+        for place in read.keys() & written.keys():
+            raise FatalError(f"{read[place]}: is an input and an output: name another place to write")
+        return list(paths)
+
+    def admit(self, source: Input, format_: Format, codec: str | None) -> None:
+        """Check that a dump of the input can be written behind those before it.
+
+        `codec` is the encoding it was decoded from, if any. Raises FatalError if the dump cannot be written.
+        """
+        if codec is not None:
+            raise FatalError(
+                f"{source.name}: is in {codec}, and dumps are written as they came: convert it to UTF-8 first"
+            )
+        path = self._place(source)
+        suffix, _ = form_of(path)
+        if suffix in SUFFIXES and suffix not in (*format_.suffixes, form_of(source.name)[0]):
+            hint = f": let its name end in {format_.suffixes[0]}" if format_.suffixes else ""
+            raise FatalError(f"{path}: {source.name} is {format_.title}, and dumps are written as they came{hint}")
+        if path not in self._admitted:
+            self._admitted[path] = source.name, format_
+            return
+        first, before = self._admitted[path]
+        hint = (
+            "unpack it"
+            if first == source.name
+            else "name a folder that exists (mkdir makes one), and each input gets a file in it"
+        )
+        if before is not format_:
+            raise FatalError(f"{path}: would hold {before.title} and {format_.title} ({source.name}); {hint}")
+        if format_.framed:
+            raise FatalError(f"{path}: two dumps of {format_.title} do not make one ({source.name}); {hint}")
+
+    @contextlib.contextmanager
+    def open(self, source: Input) -> Iterator[Following]:
+        """Open the file for the dumps of an input. Raises FatalError."""
+        if self._joined is not None:
+            yield self._joined
+            return
+        work = self._work / f"dump-{len(self._outputs)}"
+        with as_fatal(self._path):
+            work.mkdir()
+        output = self._clean_up.enter_context(OctetOutput(self._place(source), force=self._force, folder=work))
+        yield Following(output.write)
+        output.complete()  # now: there may be more inputs than open files are allowed
+        self._outputs.append(output)
+
+    def complete(self, _metadata: Mapping[str, Any] | None = None) -> None:
+        """Complete the files; they have no place for metadata. Raises FatalError."""
+        for output in self._outputs:
+            output.complete()
+
+    def commit(self, _metadata: Mapping[str, Any] | None = None) -> None:
+        """Put the files in their places. Raises FatalError."""
+        for output in self._outputs:
+            output.commit()
+
+    def _place(self, source: Input) -> str:
+        if self._folder is None:
+            return self._path
+        name = source.file_name.lstrip("-") or "standard-input"
+        suffixes = Path(name).suffixes
+        written = (suffix for suffix in suffixes if suffix.lower() not in NOT_WRITTEN)
+        return str(self._folder / (name.removesuffix("".join(suffixes)) + "".join(written)))
+
+
+def open_review(path: str | os.PathLike[str], *, force: bool = False) -> Output:
+    """Open the output of `--review`: a page if its name ends in .html, else a table. Raises FatalError."""
+    if isinstance(path, str | os.PathLike) and form_of(os.fspath(path))[0] in PAGES:
+        return PageOutput(path, force=force)
+    return open_table(path, REVIEW, force=force)
+
+
+FILES: Mapping[str, Callable[..., Any]] = {
+    "clusters": functools.partial(open_table, schema=CLUSTERS, dictionaries=REPEATING_IN_CLUSTERS),
+    "mapping": functools.partial(open_table, schema=MAPPING),
+    "review": open_review,
+    "candidates": functools.partial(open_table, schema=CANDIDATES),
+    "deduplicated": Dumps,
+    "removed": Dumps,
+    "report": PageOutput,
+}
+"""The functions that open the outputs of a run, by the names of their options: path and `force` -> context manager."""
+
+
+def review_sinks(file: Any) -> tuple[Callable[[Any], None] | None, Callable[[Any], None] | None]:  # noqa: ANN401
+    """The functions that append to the output of `--review`: rows to a table, octets to a page; None if it is none."""
+    if isinstance(file, PageOutput):
+        return None, file.write
+    return file and file.write, None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outputs:
+    """Destinations of the results of a run; None: not wanted."""
+
+    clusters: Callable[[pa.RecordBatch], None] | None = None
+    """Takes batches of CLUSTERS rows, in order."""
+    mapping: Callable[[pa.RecordBatch], None] | None = None
+    """Takes batches of MAPPING rows, in order."""
+    review: Callable[[pa.RecordBatch], None] | None = None
+    """Takes batches of REVIEW rows, in order."""
+    review_page: Callable[[bytes], object] | None = None
+    """Takes the octets of the page of review, in pieces."""
+    candidates: Callable[[pa.RecordBatch], None] | None = None
+    """Takes batches of CANDIDATES rows, in order."""
+    dumps: Dumps | None = None
+    """Take the records that are kept, and what surrounds them."""
+    removed: Dumps | None = None
+    """Take the records that are removed, and what surrounds them."""
+    page: Callable[[bytes], object] | None = None
+    """Takes the HTML report."""
+    paths: Collection[str] = ()
+    """Files that the run writes and therefore must not read."""
+    spill_folder: Path | None = None
+    """Parent of the folder for spilled rows; None: that for temporary files."""
+
+    @property
+    def copies(self) -> Mapping[bool, Dumps]:
+        """Destinations of copies of the dumps, by whether they take the records that are kept."""
+        return {kept: dumps for kept, dumps in ((True, self.dumps), (False, self.removed)) if dumps is not None}
+
+    @property
+    def need_second_reading(self) -> bool:
+        """Whether the dumps have to be read twice."""
+        return bool(self.copies) or self.page is not None or self.review_page is not None
+
+    @property
+    def has_review(self) -> bool:
+        """Whether the records that are in doubt are wanted, in a table or a page."""
+        return self.review is not None or self.review_page is not None

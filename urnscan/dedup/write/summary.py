@@ -1,0 +1,179 @@
+"""The HTML report of a run: sizes of clusters, the largest clusters, some records side by side."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.compiled.arrow import number_array, number_scalar
+from urnscan.dedup.join.components import Numbers
+from urnscan.dedup.policy import Policy
+from urnscan.dedup.reread import Dump, Place
+from urnscan.dedup.review.excerpts import READ, Beginning, Excerpt, Excerpts
+from urnscan.errors import SourceError, count_of
+from urnscan.report.dedup_page import Common, Example, ExampleRecord, Input, Large, Summary, render
+from urnscan.run.options import Options
+from urnscan.version import __version__
+
+_LARGEST = 10  # clusters in the list of the largest
+_NAMED = 5  # records and URNs of each of these
+_ACROSS = 4  # examples: clusters with records of several dumps
+_FIRST = 4  # examples: first clusters
+_SIDE_BY_SIDE = 3  # records of an example
+_COMMON = 100
+_FAILURES = 20
+
+_Row = Mapping[str, Any]
+
+
+class Counted(Protocol):
+    """Counts and failures of a run, as a report of it has them."""
+
+    apart: int
+    wrong: int
+    wrong_identifiers: Sequence[tuple[str, str]]
+    common: Sequence[tuple[str, int]]
+    failures: list[SourceError]
+
+
+class Chosen:
+    """Clusters chosen for the report, and the rows of some of their records."""
+
+    def __init__(self, cluster: Numbers, dumps: Sequence[Dump]) -> None:
+        """`cluster`: number of the cluster of each record."""
+        self._dumps = dumps
+        self._sizes = sizes = np.bincount(cluster, minlength=1)
+        largest = np.argsort(-sizes, kind="stable")[:_LARGEST]
+        self._largest = largest[sizes[largest] > 1].tolist()
+        small = np.flatnonzero((sizes > 1) & (sizes <= _SIDE_BY_SIDE))
+        # Clusters with records of several dumps come first: they interest most.
+        begins = np.array([dump.first for dump in dumps])
+        first, last = np.zeros(len(sizes), np.int64), np.zeros(len(sizes), np.int64)
+        last[cluster] = np.arange(len(cluster))
+        first[cluster[::-1]] = np.arange(len(cluster))[::-1]
+        is_across = np.searchsorted(begins, first[small], "right") < np.searchsorted(begins, last[small], "right")
+        across = small[is_across][:_ACROSS].tolist()
+        self._shown = list(dict.fromkeys([*across, *small[:_FIRST].tolist(), *self._largest[:2]]))
+        self._wanted = number_array(np.array([*self._largest, *self._shown], np.int64))
+        self._rows: dict[int, list[tuple[Dump, _Row]]] = defaultdict(list)
+        self._removed: Counter[Dump] = Counter()
+
+    def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
+        """Count CLUSTERS rows of a dump, and keep those that are shown."""
+        self._removed[dump] += len(rows) - rows.column("kept").true_count
+        wanted = pc.and_(
+            pc.is_in(rows.column("cluster"), value_set=self._wanted),
+            pc.less_equal(rows.column("cluster_rank"), number_scalar(_NAMED)),
+        )
+        for row in rows.filter(wanted).to_pylist():
+            self._rows[row["cluster"]].append((dump, row))
+
+    def places(self) -> Mapping[Dump, Sequence[tuple[int, int]]]:
+        """Offsets of the records that are shown, with the number of octets to read of each, by dump."""
+        places: dict[Dump, set[tuple[int, int]]] = defaultdict(set)
+        for cluster in self._shown:
+            for dump, row in self._beside(cluster):
+                places[dump].add((row["start"], min(row["length"], READ)))
+        return {dump: sorted(of_dump) for dump, of_dump in places.items()}
+
+    def _beside(self, cluster: int) -> Sequence[tuple[Dump, _Row]]:
+        """Records of a cluster that are shown side by side, in the order of their ranks."""
+        return sorted(self._rows[cluster], key=lambda each: each[1]["cluster_rank"])[:_SIDE_BY_SIDE]
+
+    def page(
+        self,
+        options: Options,
+        policy: Policy,
+        counted: Counted,
+        excerpts: Mapping[Place, bytes],
+    ) -> bytes:
+        """Make the report; `counted` has what the run counted, `excerpts` has the octets for which `places` asked."""
+        sizes = Counter(self._sizes[1:].tolist())
+        made = Excerpts(options, policy)
+        inputs = [
+            Input(each.name, each.format.title, each.records, each.damaged, each.without, self._removed[each])
+            for each in self._dumps
+        ]
+        summary = Summary(
+            version=__version__,
+            inputs=inputs,
+            records=sum(each.records for each in inputs),
+            clusters=sizes.total(),
+            duplicates=self._removed.total(),
+            without=sum(each.without for each in inputs),
+            apart=counted.apart,
+            wrong=counted.wrong_identifiers,
+            more_wrong=counted.wrong - len(counted.wrong_identifiers),
+            sizes=sizes,
+            largest=[self._large(cluster) for cluster in self._largest],
+            common=[Common(urn, count) for urn, count in counted.common[:_COMMON]],
+            more_common=max(0, len(counted.common) - _COMMON),
+            examples=[
+                Example(
+                    cluster,
+                    int(self._sizes[cluster]),
+                    self._side_by_side(cluster, made, excerpts),
+                )
+                for cluster in self._shown
+            ],
+            settings=_settings(options, policy),
+            failures=[str(failure) for failure in counted.failures[:_FAILURES]],
+            more_failures=count_of(counted.failures[_FAILURES:]),
+        )
+        return render(summary).encode()
+
+    def _side_by_side(self, cluster: int, made: Excerpts, excerpts: Mapping[Place, bytes]) -> list[ExampleRecord]:
+        shown = self._beside(cluster)
+        beginnings = [Beginning(dump, excerpts[dump, row["start"]], row["length"]) for dump, row in shown]
+        return [_example(row, dump, each) for (dump, row), each in zip(shown, made.of(beginnings), strict=True)]
+
+    def _large(self, cluster: int) -> Large:
+        rows = [row for _, row in self._rows[cluster]]
+        urns = list(dict.fromkeys(urn for row in rows for urn in row["joined_by"]))
+        names = [row["record_id"] or f"record {row['record']:,}" for row in rows]
+        return Large(cluster, int(self._sizes[cluster]), urns[:_NAMED], names, max(0, len(urns) - _NAMED))
+
+
+def _example(row: _Row, dump: Dump, excerpt: Excerpt) -> ExampleRecord:
+    return ExampleRecord(
+        source=dump.name,
+        number=row["record"],
+        start=row["start"],
+        identifier=row["record_id"],
+        excerpt=excerpt.text,
+        rest=excerpt.rest,
+        urns=row["urns"],
+        joined_by=row["joined_by"],
+        spellings=list(dict.fromkeys(text for text, urn in excerpt.spellings if urn in row["joined_by"])),
+        kept=row["kept"],
+    )
+
+
+def _settings(options: Options, policy: Policy) -> Sequence[tuple[str, str]]:
+    """Options that decide what was joined, named as on the command line."""
+    recover = ",".join(options.recover)
+    return [
+        ("--equivalence", options.equivalence),
+        ("--syntax", options.syntax),
+        ("--keys", ",".join(policy.keys)),
+        ("--keep", ",".join(policy.keep)),
+        *([("--carry", ",".join(policy.carry))] if policy.carry else []),
+        *([("--decisions", policy.decisions.path)] if policy.decisions else []),
+        *([("--never-join", policy.never_join.path)] if policy.never_join else []),
+        ("--weak", ",".join(policy.weak) or "nothing"),
+        ("--max-class", f"{policy.max_class:,}" if isinstance(policy.max_class, int) else policy.max_class),
+        ("--agree", ",".join(policy.agree) or "none"),
+        ("--max-cluster", f"{policy.max_cluster:,}"),
+        ("--fields", "yes" if policy.fields else "no"),
+        ("--trim", "yes" if options.trim else "no"),
+        ("--resolver-tail", options.resolver_tail),
+        *([("--recover", recover)] if recover else []),
+        *([("--nid", ",".join(options.nid))] if options.nid else []),
+        *([("--not-nid", ",".join(options.not_nid))] if options.not_nid else []),
+        *([("--rules", f"SHA-256 {options.level.rulebook.sha256}")] if options.rules else []),
+    ]

@@ -1,0 +1,7 @@
+"""Archives and web archives -> the members in them, in one pass.
+
+tar, tar_fast: tar archives; usual members, many at once.
+zip, zip_entries: zip archives; headers of members, and how members are decoded.
+arc: web archives of the time before WARC.
+warc, warc_fast, http: web archives; usual records, many at once; bodies of archived HTTP messages.
+"""

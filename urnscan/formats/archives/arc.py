@@ -1,0 +1,75 @@
+"""ARC files, the web archives before WARC (Internet Archive, 1996; versions 1 and 2): records as members.
+
+A record begins with a line: the address, the IP, fourteen digits of the time, the media type, in version 2 more, and the
+length. A member is called by its address. Headers of HTTP messages are no text. What is no record is passed over to the next
+line that begins one, and one message says where that is and how many octets are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from urnscan.errors import DamageError, SourceError
+from urnscan.formats.archives.warc import open_record
+from urnscan.formats.buffer import Buffer
+from urnscan.formats.captures import Capture
+from urnscan.formats.contents import Member
+from urnscan.formats.context import Layer
+from urnscan.formats.protocol import Archive
+from urnscan.stores.reader import LengthReader, Reader
+
+_LONGEST = 1 << 14  # octets of the line that begins a record
+_LINE = (
+    rb"(?P<address>[A-Za-z][A-Za-z0-9+.-]{0,30}:[^ \r\n]*) [^ \r\n]+ (?P<date>[0-9]{14}) (?P<type>[^ \r\n]*) "
+    rb"(?:[^ \r\n]* [^ \r\n]* [^ \r\n]* [0-9]+ [^ \r\n]* )?(?P<length>[0-9]{1,18})\r?\n"
+)
+_RECORD = re.compile(_LINE)
+_NEXT = re.compile(rb"(?<=\n)" + _LINE)
+_BLANK = re.compile(rb"[\r\n]+")
+
+
+def is_arc(head: bytes, _: Layer) -> bool | None:
+    """Whether a file called ARC is one: its first record is that of the file; None: more octets are needed."""
+    if not (head.startswith(b"filedesc:") or b"filedesc:".startswith(head)):
+        return False
+    return _RECORD.match(head) is not None or (None if len(head) < _LONGEST and b"\n" not in head else False)
+
+
+def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
+    """The records, each to be read before the next is asked for; an error in place of one that is damaged."""
+    buffer = Buffer.of(reader)
+    before = ""
+    while True:
+        while blank := _BLANK.match(buffer.peek()):
+            buffer.skip(blank.end())
+        found = _RECORD.match(buffer.peek(_LONGEST))
+        if found is not None:
+            buffer.skip(found.end())
+            before = found["address"].decode("utf-8", "backslashreplace")
+            block = LengthReader(buffer, int(found["length"]), layer.name_of(before))
+            capture = Capture(found["date"], found["type"])
+            yield from open_record(block, before, capture, layer, is_http=before.lower().startswith("http"))
+        elif buffer.peek():
+            yield _passed_over(buffer, before, layer)
+        elif buffer.error is None:
+            return
+        else:
+            error = buffer.error
+            buffer.resume()
+            if not isinstance(error, DamageError):
+                raise error
+            yield error
+
+
+def _passed_over(buffer: Buffer, before: str, layer: Layer) -> SourceError:
+    """Go to the next line that begins a record; the error that says so."""
+    at = buffer.tell()
+    buffer.skip(1)
+    buffer.find(_NEXT, _LONGEST)
+    behind = f", where {before} ends by the length in its line" if before else ""
+    passed = f"{buffer.tell() - at:,} octets passed over"
+    return SourceError(layer.name, f"octet {at} of the web archive: no record begins here{behind}; {passed}")
+
+
+FORM = Archive(name="an ARC file", open=open_arc, suffixes=(".arc",), recognise_named=is_arc)

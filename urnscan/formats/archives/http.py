@@ -1,0 +1,240 @@
+"""From an HTTP/1.x message as it was archived to the octets of its body: without its headers, chunks and codings.
+
+Implements RFC 9112 and the codings of RFC 9110, section 8.4.1, RFC 7932 and RFC 8878, as tolerantly as archives need it:
+a coding that a header announces and the body plainly has not is not taken off, as many archives decode bodies and leave
+the headers. From the first octet on that cannot be a header, all is body. Trailer fields are dropped, and what follows
+the end of a coding, as browsers do. Content-Length is not looked at: the archive knows better.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from urnscan.errors import DamageError, SourceError
+from urnscan.formats.buffer import Buffer, CutError
+from urnscan.formats.compression import decoders, frames
+from urnscan.formats.compression.replay import BrokenError, ChecksumError, Decode
+from urnscan.formats.context import Layer
+from urnscan.stores.reader import PieceReader, Reader, skip
+
+_HEADERS = 1 << 16  # octets in which the headers must end
+_MOST_CODINGS = 8  # one in the other; two is what happens
+
+_LINE = rb"[^\n]*(?:\n|\Z)"
+_FIELD = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*:" + _LINE
+_FOLD = rb"[ \t]+[^\s]" + _LINE
+# Programs write lines that are no fields between those that are; browsers pass over them.
+_STRAY = rb"[^\s]" + _LINE + b"(?=" + _FIELD + b")"
+_START = rb"(?:HTTP/[0-9]|ICY |[A-Za-z-]+ [^\n]* HTTP/[0-9])" + _LINE
+_HEAD = re.compile(rb"[\r\n]*(%b)(?:%b|%b|%b)*+(?:[ \t\r]*\n)?" % (_START, _FIELD, _FOLD, _STRAY))
+_HEAD_END = re.compile(rb"\n[ \t\r]*\n")
+_INTERIM = re.compile(rb"HTTP/[0-9.]+[ \t]+1[0-9][0-9]")
+_CODING = re.compile(rb"(?i)\n(Content|Transfer)-Encoding[ \t]*:([^\n]*(?:\n[ \t]+[^\s][^\n]*)*)")
+_TOKEN = re.compile(rb"[0-9A-Za-z-]+")
+
+_CHUNK = re.compile(rb"(?:\r?\n)?[ \t]*([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_CHUNK_LINE = 1 << 12  # octets in which it must end
+_NO_MORE = re.compile(rb"(?:%b)*+[\r\n]*\Z" % _FIELD)  # behind the last chunk: trailers
+
+_BLOCK = 1 << 16  # octets of a coding that are read at a time
+_TRIED = 1 << 12  # octets of a body by which it is told whether it is in a coding
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+_SHORT = 64  # octets from which on nothing that is coded is without a control character
+
+
+@dataclass(frozen=True, slots=True)
+class _Coding:
+    """A content coding: how it is known, and taken off."""
+
+    name: str
+    decode: Decode
+    magic: re.Pattern[bytes] | None = None
+    """The octets with which it begins, and each further part of it; a coding without has one part."""
+
+    def fits(self, head: bytes) -> bool:
+        """Whether a body that begins so can be in it: by its magic, or if octets come out, and not by chance."""
+        if self.magic:
+            return self.magic.match(head) is not None
+        is_text = _CONTROL.search(head) is None
+        if is_text and len(head) > _SHORT:
+            return False
+        buffer = Buffer(PieceReader(iter([head])))
+        buffer.start_keeping(_BLOCK)
+        has_text = False
+        try:
+            for text in self.decode(buffer):
+                has_text |= text != b""
+        except CutError:
+            return not is_text
+        except (BrokenError, ChecksumError):
+            return has_text and not is_text
+        return not (is_text and buffer.peek())
+
+
+_DEFLATE = _Coding("deflate", decoders.zlib_format), _Coding("deflate", decoders.deflate)
+_GZIP = _Coding("gzip", decoders.gzip, re.compile(rb"\x1f\x8b\x08"))
+_CODINGS = {
+    b"gzip": (_GZIP,),
+    b"x-gzip": (_GZIP,),
+    b"deflate": _DEFLATE,  # the zlib format is meant, but many servers sent what the name says
+    b"br": (_Coding("br", decoders.brotli),),
+    b"zstd": (_Coding("zstd", frames.zstandard, re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")),),
+}
+
+
+def plain_body(octets: memoryview, start: int, end: int) -> tuple[bytes, int] | None:
+    """The head of a message from `start` to `end`, and where its body begins.
+
+    None if the body may be in a coding, or is for `Body` to find.
+    """
+    last = min(end, start + _HEADERS)
+    if not _HEAD_END.search(octets, start, last) or octets[start] in b"\r\n":
+        return None
+    head = _HEAD.match(octets, start, last)
+    if head is None:
+        return b"", start
+    return None if _INTERIM.match(head[1]) or _CODING.search(head[0]) else (bytes(head[0]), head.end())
+
+
+class Body(Reader):
+    """The body of a message, decoded. What is wrong with its coding is raised after what came before it was given."""
+
+    def __init__(self, message: Reader, layer: Layer) -> None:
+        """`message` gives start line, headers and body, and is closed with this one; `layer` is the body's.
+
+        The capture of the layer learns the headers when they are read.
+        """
+        self._message = Buffer(message)
+        self._layer = layer
+        self._body: Reader | None = None
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the front of the view; the first time the headers are read."""
+        if self._body is None:
+            self._body = self._open()
+        got = self._body.read_into(view)
+        if not got:  # errors behind the end of a coding are told, too
+            skip(self._message, sys.maxsize)
+        return got
+
+    def close(self) -> None:
+        """Close the message."""
+        self._message.close()
+
+    def _open(self) -> Reader:
+        """Pass over the headers; the reader of what follows, through all the codings that they announce."""
+        codings: list[bytes] = []
+        while found := _HEAD.match(self._head()):
+            self._message.skip(found.end())
+            # Those of the transfer were applied after those of the content; what was applied last is taken off first.
+            fields = sorted(_CODING.findall(found[0]), key=lambda field: field[0].lower())
+            codings = [token.lower() for _, value in fields for token in _TOKEN.findall(value)]
+            if self._layer.capture is not None:
+                self._layer.capture.head = found[0]
+            if not (_INTERIM.match(found[1]) and self._message.head(5).startswith(b"HTTP/")):
+                break
+        codings = [token for token in codings if token == b"chunked" or token in _CODINGS]
+        if len(codings) > _MOST_CODINGS:
+            raise SourceError(self._layer.name, f"is coded more than {_MOST_CODINGS} times over: not read")
+        reader = self._message
+        for token in reversed(codings):
+            if token == b"chunked":
+                if _is_chunked(reader.head(_CHUNK_LINE)):
+                    reader = Buffer(_Chunked(reader, self._layer.name))
+            else:
+                head = reader.head(_TRIED)
+                coding = next((coding for coding in _CODINGS[token] if coding.fits(head)), None)
+                if coding:
+                    reader = Buffer(PieceReader(_decoded(reader, self._layer, coding)))
+        return reader
+
+    def _head(self) -> bytes:
+        """Octets up to the end of the headers, at most 64 KiB, and perhaps some of the body."""
+        self._message.find_within(_HEAD_END, _HEADERS)
+        head = self._message.head(0)
+        return head if len(head) < _HEADERS else head[: head.rfind(b"\n", 0, _HEADERS) + 1]
+
+
+def _is_chunked(head: bytes) -> bool:
+    """Whether a body that begins so is in chunks: its first line says how long the first one is, as far as can be seen."""
+    size = _CHUNK.match(head)
+    if size is None:
+        return False
+    octets = int(size[1], 16)
+    if not octets:
+        return _NO_MORE.match(head, size.end()) is not None
+    after = head[size.end() + octets :][:2]
+    return b"\r\n".startswith(after) or after.startswith(b"\n")
+
+
+class _Chunked(Reader):
+    """The data of the chunks, without what stands between them (RFC 9112, section 7.1)."""
+
+    def __init__(self, reader: Buffer, name: str) -> None:
+        self._reader = reader
+        self._name = name
+        self._left = 0  # octets of this chunk that are still to be given
+        self._as_it_is = False  # what follows a damage is
+        self._ended = False
+
+    def read_into(self, view: memoryview) -> int:
+        if not self._left and not self._as_it_is and not self._ended:
+            self._begin()
+        if self._ended:
+            return 0
+        if self._as_it_is:
+            return self._reader.read_into(view)
+        try:
+            got = self._reader.read_into(view[: self._left])
+        except DamageError:
+            self._as_it_is = True
+            raise
+        if not got:
+            self._ended = True
+            raise SourceError(self._name, f"ends {self._left:,} octets before the end of a chunk: all else is read")
+        self._left -= got
+        return got
+
+    def _begin(self) -> None:
+        """Read the line before a chunk."""
+        head = self._reader.head(32)
+        if b"\n" not in head[2:]:
+            head = self._reader.head(_CHUNK_LINE)
+        size = _CHUNK.match(head)
+        if size is not None:
+            self._reader.skip(size.end())
+            self._left = int(size[1], 16)
+            # Trailers are headers; what follows them is nothing that anybody would be shown.
+            self._ended = not self._left
+            return
+        self._as_it_is = True
+        if len(head) >= _CHUNK_LINE or b"\n" in head[2:]:
+            raise DamageError(self._name, "is damaged where a chunk should begin: read on as it is")
+        # Cut off between two chunks: nothing, or an error, follows.
+        self._reader.skip(len(head) - len(head.lstrip(b"\r\n")))
+
+
+def _decoded(buffer: Buffer, layer: Layer, coding: _Coding) -> Iterator[bytes]:
+    """Text of each part of a content coding. Raises SourceError where that is not all."""
+    buffer.start_keeping(_BLOCK)
+    is_part = True
+    while is_part:
+        buffer.drop_kept()
+        try:
+            for text in coding.decode(buffer):
+                layer.budget.count_unfolded(len(text))
+                yield text
+        except CutError:
+            if buffer.error is not None:
+                buffer.read_into(memoryview(bytearray(1)))  # raises it
+            reason = "ends too early: what is there is read"
+        except BrokenError as error:
+            reason = str(error) or "is damaged: read up to there"
+        except ChecksumError:
+            layer.budget.failed_checksum(layer.name, f"the checksum of its {coding.name} coding")
+            return
+        else:
+            is_part = coding.magic is not None and coding.magic.match(buffer.peek(4)) is not None
+            continue
+        raise SourceError(layer.name, f"its {coding.name} coding {reason}")

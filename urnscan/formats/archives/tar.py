@@ -1,0 +1,289 @@
+"""Tar archives, read front to back in one pass: V7, ustar, GNU and pax.
+
+The standard library takes each header apart. What ties headers together (long names, pax records) is read here: there
+it is as large as a header says it is, and is lost with the rest at the first damaged header. Links, devices,
+folders and empty files are counted and passed over; the end marker may be missing, as many writers leave it out.
+"""
+
+import re
+import tarfile
+from collections.abc import Iterable, Iterator
+
+from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.formats.archives.tar_fast import BLOCK, GNU_MAGIC, LONGEST_EXTENSION, MAGIC_AT, Found, UsualFiles
+from urnscan.formats.buffer import Buffer
+from urnscan.formats.contents import Label, Member, Texts
+from urnscan.formats.context import Layer
+from urnscan.formats.encodings import WIDE_MARKS
+from urnscan.formats.protocol import Archive
+from urnscan.stores.reader import LengthReader, Reader, read_up_to, skip
+
+_RUN = 1 << 20  # octets in which whole members are taken together
+_FEW = 64  # files that are taken together if their headers are not as usual; behind them, one may be
+_SEARCHED = 1 << 16  # octets in which a header is searched at a time
+_LARGEST = 1 << 63
+
+# A name, and nothing but NULs behind it: what UTF-16 is not.
+_NAME = re.compile(rb"[^\0]+\0+")
+_CHECKSUM = re.compile(rb"[ \0]*[0-7]+[ \0]*")
+_NUMBER = re.compile(rb"[0-9]{1,18}")
+_PAX_RECORD = re.compile(rb"([0-9]{1,18}) ([^=]*)=")
+_MAGIC = re.compile(b"ustar")
+
+_LONG_NAME, _LONG_LINK, _PAX_GLOBAL = b"L", b"K", b"g"
+_EXTENSIONS = (_LONG_NAME, _LONG_LINK, _PAX_GLOBAL, b"x", b"X")
+_FILES = (tarfile.REGTYPE, tarfile.AREGTYPE)
+_WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")
+_FOLDER_LIST = b"D"  # GNU, incremental: which names a folder held
+
+_SPARSE = (b"GNU.sparse.size", b"GNU.sparse.major")  # one of them stands in each sparse file of pax
+_KEYWORDS = (b"path", b"size", b"GNU.sparse.name", *_SPARSE)
+
+
+def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar archive is known by its octets)
+    """Whether these are the first octets of a tar archive: a header whose checksum is right; NULs fill its fields."""
+    if len(head) >= BLOCK:
+        return b"\0" in head[:BLOCK] and _parse(head[:BLOCK]) is not None
+    name = head[:100]
+    return None if b"\0" in head and (b"\0" not in name or _NAME.fullmatch(name)) else False
+
+
+def _has_nuls(head: bytes, _: Layer) -> bool | None:
+    """Whether a file called a tar archive is one with a damaged beginning: NULs fill the fields of its first header."""
+    if head.startswith(WIDE_MARKS):
+        return False
+    return b"\0" in head[:BLOCK] or (None if len(head) < BLOCK else False)
+
+
+def open_tar(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
+    """The files in a tar archive, and in those that follow it, many together or each to be read before the next is asked for."""
+    return _Archive(_Source(Buffer.of(reader)), layer).members()
+
+
+class _Source(Reader):
+    """The octets of the archive, and whether their order can be relied on; the buffer stays open."""
+
+    def __init__(self, buffer: Buffer) -> None:
+        self.buffer = buffer
+        self.damage = False
+        """Whether something was lost, so that what follows may stand anywhere."""
+        self.failed = False
+        """Whether reading ended with an error."""
+
+    def read_into(self, view: memoryview) -> int:
+        if self.failed:
+            return 0
+        try:
+            return self.buffer.read_into(view)
+        except SourceError as error:
+            self.damage |= isinstance(error, DamageError)
+            self.failed = not isinstance(error, DamageError)
+            raise
+
+
+class _Archive:
+    """Goes from header to header. Raises SourceError for what is wrong with one, and then goes on."""
+
+    def __init__(self, source: _Source, layer: Layer) -> None:
+        self._source = source
+        self._layer = layer
+        self._usual = UsualFiles()
+        self._global: dict[bytes, bytes] = {}  # what pax headers say of all members that follow
+        self._extended: dict[bytes, bytes] = {}  # what pax headers and GNU ones say of the next member
+        self._searching = False
+        self._ended = False
+
+    def members(self) -> Iterator[Member | Texts | SourceError]:
+        while not self._ended and not self._source.failed:
+            try:
+                while found := self._run():
+                    yield found.texts
+                    self._layer.budget.count_member(found.passed)
+                yield from self._next()
+            except SourceError as error:
+                if self._source.failed or isinstance(error, LimitError):
+                    raise
+                yield error
+
+    def _run(self) -> Found | None:
+        """Take the next members that are whole in the buffer, if their headers say all about them; None if the next is none."""
+        if self._searching or self._source.damage or self._global or self._extended or self._layer.is_deepest:
+            return None
+        octets = self._source.buffer.peek(_RUN)
+        found = self._usual.find(octets)
+        if not found.end:
+            found = _others(octets)
+        if not self._layer.budget.allows_members(len(found.texts) + found.passed):
+            return None
+        self._source.buffer.skip(found.end)
+        return found if found.end else None
+
+    def _next(self) -> Iterator[Member | SourceError]:
+        """The member or the errors of the next header, if it has any."""
+        source = self._source
+        if self._searching or source.damage:
+            self._search()
+            return
+        at = source.buffer.tell()
+        source.buffer.peek(BLOCK)  # takes some more in at once, and so does for small members
+        block = read_up_to(source, BLOCK)
+        if len(block) < BLOCK:
+            self._ended = True
+            if block.strip(b"\0"):
+                raise self._error(f"cut off in a header, at octet {at}")
+        elif block != bytes(BLOCK):
+            header = _parse(block)
+            if header is None:
+                self._searching = True
+                passed = "passed over what stands there, up to the next one"
+                raise self._error(f"no valid tar header at octet {at}: {passed}")
+            if header.type in _EXTENSIONS:
+                yield from self._extension(header, at)
+            else:
+                yield from self._file(header, block, at)
+
+    def _error(self, reason: str) -> SourceError:
+        return SourceError(self._layer.name, reason)
+
+    def _pass_over(self, member: LengthReader, size: int) -> None:
+        """Pass over what was not read of a member, and over its padding."""
+        if not member.is_cut:
+            if member.left:
+                skip(member, member.left)
+            self._skip_padding(size)
+
+    def _skip_padding(self, size: int) -> None:
+        """Pass over what fills the last block of so many octets."""
+        padding = -size % BLOCK
+        if skip(self._source, padding) < padding:
+            self._ended = True
+            raise self._error(f"cut off at octet {self._source.buffer.tell()}, before the end of the archive")
+
+    def _search(self) -> None:
+        """Go to the next header in what is at hand; where there is none, behind it.
+
+        Where it is not known where headers stand, only those with a magic string are found.
+        """
+        source = self._source
+        head = source.buffer.head(_SEARCHED)
+        at = _find_header(head, anywhere=source.damage)
+        if at is not None:
+            skip(source, at)
+            self._searching = source.damage = False
+            self._extended = {}
+        elif len(head) < _SEARCHED:
+            # Then the end or a damage is behind it, which shows when it is read.
+            self._searching = True
+            skip(source, len(head))
+            self._ended = not source.read_into(memoryview(bytearray(1)))
+        else:
+            skip(source, len(head) - BLOCK + 1 if source.damage else len(head) // BLOCK * BLOCK)
+
+    def _extension(self, header: tarfile.TarInfo, at: int) -> Iterator[SourceError]:
+        """Read a header that describes members which follow it."""
+        if header.size > LONGEST_EXTENSION:
+            what = f"an extension header of {header.size:,} octets"
+            yield self._error(f"{what} at octet {at}: not read, 1 MiB is the most")
+            member = LengthReader(self._source, header.size, self._layer.name_of(header.name))
+            self._pass_over(member, header.size)
+            return
+        data = read_up_to(self._source, header.size)
+        if len(data) < header.size:
+            self._ended = True
+            raise self._error(f"cut off in an extension header, at octet {at}")
+        self._skip_padding(header.size)
+        if header.type == _LONG_NAME:
+            self._extended[b"path"] = data.split(b"\0", 1)[0]
+        elif header.type != _LONG_LINK:
+            records = _pax_records(data)
+            if records is None:
+                raise self._error(f"a damaged extension header at octet {at}: passed over")
+            (self._global if header.type == _PAX_GLOBAL else self._extended).update(records)
+
+    def _file(self, header: tarfile.TarInfo, block: bytes, at: int) -> Iterator[Member | SourceError]:
+        """The member of a header that is no extension, if it has data."""
+        records, self._extended = self._global | self._extended, {}
+        if header.type in _WITHOUT_DATA:
+            self._layer.budget.count_member()
+            return
+        is_gnu_sparse = header.type == tarfile.GNUTYPE_SPARSE
+        size = header.size
+        if b"size" in records:
+            if not _NUMBER.fullmatch(records[b"size"]):
+                self._searching = True  # where it ends is not known
+                reason = "it has no number where one must be; the member is passed over"
+                raise self._error(f"a damaged header at octet {at}: {reason}")
+            size = int(records[b"size"])
+        path = records.get(b"GNU.sparse.name", records.get(b"path"))
+        name = header.name if path is None else path.decode(errors="backslashreplace")
+        more = is_gnu_sparse and block[482]
+        while more:  # blocks with the rest of a sparse map
+            block = read_up_to(self._source, BLOCK)
+            more = len(block) == BLOCK and block[504]
+        member = LengthReader(self._source, size, self._layer.name_of(name))
+        if is_gnu_sparse or any(keyword in records for keyword in _SPARSE):
+            self._layer.budget.count_member()
+            reason = "a sparse file, which is not read: unpack it, and pack it without --sparse"
+            yield SourceError(self._layer.name_of(name), reason)
+        elif size and header.type != _FOLDER_LIST:
+            yield Member(name, member)
+        else:
+            self._layer.budget.count_member()
+        self._pass_over(member, size)
+
+
+def _others(octets: memoryview) -> Found:
+    """A few files in front that are whole, with any headers that say all about them."""
+    texts: list[tuple[Label, int, int]] = []
+    end = 0
+    while len(texts) < _FEW and (start := end + BLOCK) < len(octets):
+        header = _parse(bytes(octets[end:start]))
+        if header is None or header.type not in _FILES or not header.size:
+            break
+        after = start + header.size + -header.size % BLOCK
+        if after > len(octets):
+            break
+        texts.append((Label(header.name), start, start + header.size))
+        end = after
+    return Found(Texts.of(octets, texts), 0, end)
+
+
+def _parse(block: bytes) -> tarfile.TarInfo | None:
+    """The header that a block of 512 octets is, None where it is none."""
+    if not _CHECKSUM.fullmatch(block, 148, 156):
+        return None
+    try:
+        header = tarfile.TarInfo.frombuf(block, "utf-8", "backslashreplace")
+    except (tarfile.HeaderError, ValueError):
+        return None
+    if block[MAGIC_AT : MAGIC_AT + len(GNU_MAGIC)] == GNU_MAGIC:
+        # GNU tar has other things where ustar has the front of the name.
+        header.name = block[:100].split(b"\0", 1)[0].decode(errors="backslashreplace")
+    return header if 0 <= header.size < _LARGEST else None
+
+
+def _find_header(head: bytes, *, anywhere: bool) -> int | None:
+    """Index of the first header: with `anywhere` of one with a magic string, else in steps of 512 octets."""
+    last = len(head) - BLOCK
+    starts: Iterable[int] = range(0, last + 1, BLOCK)
+    if anywhere:
+        starts = (magic.start() - MAGIC_AT for magic in _MAGIC.finditer(head, MAGIC_AT, last + MAGIC_AT + 5))
+    return next((at for at in starts if _parse(head[at : at + BLOCK])), None)
+
+
+def _pax_records(data: bytes) -> dict[bytes, bytes] | None:
+    """The records of a pax header that say where a member ends and how it is called; None if it is damaged."""
+    records = {}
+    at = 0
+    while at < len(data):
+        begin = _PAX_RECORD.match(data, at)
+        end = at + int(begin[1]) if begin else 0
+        if not begin or not begin.end() < end <= len(data) or data[end - 1 : end] != b"\n":
+            return None
+        if begin[2] in _KEYWORDS:
+            records[begin[2]] = data[begin.end() : end - 1]
+        at = end
+    return records
+
+
+FORM = Archive(name="a tar archive", open=open_tar, recognise=is_tar, suffixes=(".tar",), recognise_named=_has_nuls)

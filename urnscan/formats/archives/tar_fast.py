@@ -1,0 +1,163 @@
+"""Members of a tar archive whose headers are as usual, many found by one call of compiled code; `tar.py` reads all others.
+
+A header is usual if all its numbers stand in octal digits, as programs write them. A pax header in front of it is passed over
+if it says nothing of the name, the size or holes of the file. `tar.py` would find the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.compiled.ascii import EQUALS, LF, SPACE, is_digit
+from urnscan.compiled.jit import compiled, inner, read_only
+from urnscan.compiled.octets import Octets, copy
+from urnscan.formats.contents import Label, Labels, Names, Texts
+
+BLOCK = 512
+MAGIC_AT = 257
+GNU_MAGIC = b"ustar  \0"
+"""The magic string where GNU tar has other things than the front of the name."""
+LONGEST_EXTENSION = 1 << 20
+"""Octets that a long name or pax records may have."""
+
+_MOST = 1 << 11  # files found by one call
+_NAME, _FRONT, _FRONT_END = 100, 345, 500  # where the name ends, and where its front stands
+_SIZE, _SIZE_END, _SUM, _SUM_END, _KIND = 124, 135, 148, 154, 156
+_FILE, _PAX = b"0x"
+_FIRST_EMPTY, _LAST_EMPTY = b"16"  # links, devices, folders, FIFOs, whatever size their headers give
+_DIGIT, _SPACE, _NUL = 1, 2, 4  # kinds of octets in numbers
+_KINDS = np.zeros(256, np.uint8)
+_KINDS[np.frombuffer(b"01234567", np.uint8)] = _DIGIT
+_KINDS[[0x20, 0]] = _SPACE, _NUL
+_USUAL = np.zeros(BLOCK, np.uint8)
+"""For each octet of a header of which kinds it may be; 0: of any."""
+for _at in (100, 108, 116, 329, 337):  # mode, owner, group, device
+    _USUAL[_at : _at + 6], _USUAL[_at + 6], _USUAL[_at + 7] = _DIGIT, _DIGIT | _SPACE, _SPACE | _NUL
+for _at in (_SIZE, 136):  # and the time
+    _USUAL[_at : _at + 11], _USUAL[_at + 11] = _DIGIT, _SPACE | _NUL
+_USUAL[_SUM:_SUM_END], _USUAL[_SUM_END:_KIND] = _DIGIT, _SPACE | _NUL
+_USUAL[329:345] |= _NUL
+_CHECKED = np.flatnonzero(_USUAL)
+SAID = np.frombuffer(b"psG", np.uint8)
+"""First octets of the keywords of pax that say more of a file than is passed over: `path`, `size`, `GNU.sparse…`."""
+
+
+class Found(NamedTuple):
+    """Members that stand in front of an archive."""
+
+    texts: Texts
+    """The texts of files."""
+    passed: int
+    """The number of members without data beside them: folders, links, devices, empty files."""
+    end: int
+    """The octet behind the last of them, and behind the headers that follow it."""
+
+
+class UsualFiles:
+    """Finds the usual files of one archive."""
+
+    def __init__(self) -> None:
+        self._heads = np.empty(_MOST * BLOCK, np.uint8)
+        self._spans = np.empty((3, _MOST), np.int64)
+
+    def find(self, octets: memoryview) -> Found:
+        """The members in front that are whole and usual."""
+        count = passed = end = 0
+        if octets:
+            count, passed, end = _find(read_only(np.frombuffer(octets, np.uint8)), self._heads, self._spans)
+        heads = self._heads[: count * BLOCK].tobytes()
+        starts, ends, name_ends = self._spans[:, :count].copy()
+
+        def label(number: int) -> Label:
+            return Label(name_of(heads[number * BLOCK : (number + 1) * BLOCK]))
+
+        names = Names(np.frombuffer(heads, np.uint8), np.arange(count) * BLOCK, name_ends)
+        return Found(Texts(octets, Labels(label, range(count)), starts, ends, names=names), passed, end)
+
+
+def name_of(block: bytes) -> str:
+    """The name in the header of a file."""
+    name, front = block[:_NAME].split(b"\0", 1)[0], block[_FRONT:_FRONT_END].split(b"\0", 1)[0]
+    if front and not block.startswith(GNU_MAGIC, MAGIC_AT):
+        name = front + b"/" + name
+    return name.decode(errors="backslashreplace")
+
+
+@compiled
+def _find(octets: Octets, heads: Octets, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
+    """Find members up to one whose header is not usual or that is not whole, and copy the headers of files.
+
+    Returns how many files there are, how many members without data, and where the last member ends, with the pax headers
+    behind it.
+    """
+    starts, ends, name_ends = spans[0], spans[1], spans[2]
+    count = passed = at = 0
+    while count < len(starts) and len(octets) - at > BLOCK and _is_usual(octets, at):
+        kind = octets[at + _KIND]
+        size = _octal(octets, at + _SIZE, at + _SIZE_END)
+        start = at + BLOCK
+        behind = start + (size + BLOCK - 1) // BLOCK * BLOCK
+        if _FIRST_EMPTY <= kind <= _LAST_EMPTY or (kind == _FILE and size == 0):
+            passed += 1
+            behind = start
+        elif size == 0 or behind > len(octets):
+            break
+        elif kind == _FILE:
+            name_end = 0
+            while name_end < _NAME and octets[at + name_end] != 0:
+                name_end += 1
+            starts[count], ends[count], name_ends[count] = start, start + size, count * BLOCK + name_end
+            copy(octets, at, start, heads, count * BLOCK)
+            count += 1
+        elif kind != _PAX or size > LONGEST_EXTENSION or not _says_little(octets, start, start + size):
+            break
+        at = behind
+    return count, passed, at
+
+
+@inner
+def _is_usual(octets: Octets, at: int) -> bool:
+    """Whether the block at `at` is a header whose numbers stand as usual, and whose checksum is right."""
+    for place in _CHECKED:
+        if not _KINDS[octets[at + place]] & _USUAL[place]:
+            return False
+    total = SPACE * (_KIND - _SUM)  # the checksum counts as spaces
+    for i in range(at, at + BLOCK):
+        total += int(np.int64(octets[i]))
+    for i in range(at + _SUM, at + _KIND):
+        total -= int(np.int64(octets[i]))
+    return bool(total == _octal(octets, at + _SUM, at + _SUM_END))
+
+
+@inner
+def _octal(octets: Octets, start: int, end: int) -> int:
+    """The number that stands in octal digits."""
+    number = 0
+    for i in range(start, end):
+        number = 8 * number + int(np.int64(octets[i])) - 0x30
+    return number
+
+
+@inner
+def _says_little(octets: Octets, at: int, end: int) -> bool:
+    """Whether the records of a pax header are whole, and none has a keyword that may count."""
+    while at < end:
+        begin, length = at, 0
+        while at < min(end, begin + 18) and is_digit(octets[at]):
+            length = 10 * length + int(np.int64(octets[at])) - 0x30
+            at += 1
+        if at == begin or at + 1 >= end or octets[at] != SPACE:
+            return False
+        for octet in SAID:
+            if octets[at + 1] == octet:
+                return False
+        while at < end and octets[at] != EQUALS:
+            at += 1
+        last = begin + length
+        if not at + 1 < last <= end or octets[last - 1] != LF:
+            return False
+        at = last
+    return True

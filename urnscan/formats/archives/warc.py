@@ -1,0 +1,242 @@
+"""Web archives: the records of a WARC file (ISO 28500, versions 0.18 to 1.1; WET and WAT files too) as members.
+
+A member is called by its target URI and its record ID. The headers of a record are never text, nor are those of an HTTP
+message in it. Digests in the headers are not verified, and segments of a record are members of their own.
+
+A record is as long as its header says. What is no record, or damaged, is passed over to the next octets that begin a
+record, and one message says where that is and how many octets are passed over.
+"""
+
+import re
+from collections.abc import Generator, Iterator
+
+from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.formats.archives.http import Body, plain_body
+from urnscan.formats.archives.warc_fast import HEADER, UsualRecords
+from urnscan.formats.buffer import Buffer
+from urnscan.formats.captures import Capture
+from urnscan.formats.contents import Label, Member, Texts
+from urnscan.formats.context import Layer
+from urnscan.formats.protocol import Archive
+from urnscan.stores.reader import LengthReader, Reader, begins, skip
+
+_Fields = dict[bytes, bytes]
+"""The fields of a header that are looked at, by their names in lower case."""
+
+_MAGICS = (b"WARC/0.", b"WARC/1.")
+_RUN = 1 << 20  # octets in which whole records are taken together
+_FEW = 16  # records that are not as usual and are taken together; behind them, one may be
+
+_BLANK = re.compile(rb"[\r\n]+")
+_RECORD = re.compile(rb"WARC/[0-9]")
+_SIGN = 6  # octets by which it matches
+_BEGIN = re.compile(rb"WARC/[0-9]{1,2}\.[0-9]{1,2}[ \t]{0,4}\r?\n")
+_LONGEST_BEGIN = 16
+_VERSION = re.compile(rb"WARC/[01]\.[0-9]{1,9}[ \t]{0,9}\r?\n")  # a text about such files has words behind it
+_VERSION_LINE = re.compile(rb"WARC/[0-9]+\.[0-9]+[ \t]*\r?\n")
+_VERSION_BEGUN = re.compile(rb"WARC/[01]\.[0-9]{0,9}[ \t]{0,9}\r?")
+_HEADER_END = re.compile(rb"\n(?:[ \t\r]*\n|(?P<next>WARC/[0-9]))")
+_FIELD = re.compile(
+    rb"\n(?i:(Content-Length|Content-Type|WARC-Date|WARC-Record-ID|WARC-Target-URI|WARC-Type))[ \t]*:"
+    rb"([^\n]*(?:\n[ \t]+[^\s][^\n]*)*)"
+)
+_FOLD = re.compile(rb"(?<!\s)\s*\n\s*")  # white space is passed once, not from each octet of it
+_LENGTH = re.compile(rb"[0-9]{1,18}")
+_HTTP_TYPES = (b"response", b"request", b"revisit")
+_ANY_FIELD = re.compile(rb"(?im)^(?:WARC-[A-Z-]+[ \t]*:|WARC/[0-9])")
+_FIELD_WITHIN = 1 << 10
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def is_warc(head: bytes, _: Layer) -> bool | None:
+    """Whether octets that begin so are a WARC file; None where they are too few to tell."""
+    known = begins(head, *_MAGICS)
+    if not known or _VERSION.match(head):
+        return known
+    return None if _VERSION_BEGUN.fullmatch(head) else False
+
+
+def _has_fields(head: bytes, _: Layer) -> bool | None:
+    """Whether a file called a web archive is one with a damaged beginning: its first octets hold fields of a record."""
+    return _ANY_FIELD.search(head[:_FIELD_WITHIN]) is not None or (None if len(head) < _FIELD_WITHIN else False)
+
+
+def open_warc(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
+    """The records, by name, each with a reader of its text, or many together; an error in place of one that is damaged."""
+    return _Archive(Buffer.of(reader), layer).members()
+
+
+class _Archive:
+    """Goes from record to record."""
+
+    def __init__(self, buffer: Buffer, layer: Layer) -> None:
+        self._buffer = buffer
+        self._layer = layer
+        self._usual = UsualRecords(_name)
+        self._before: str | None = None  # name of the record before
+
+    def members(self) -> Iterator[Member | Texts | SourceError]:
+        buffer = self._buffer
+        is_lost = False  # no record need begin at the next octet
+        wrong: tuple[int, str] | None = None  # where none began, and why
+        while True:
+            if is_lost or wrong:
+                buffer.find(_BEGIN, _LONGEST_BEGIN)
+            else:
+                while texts := self._run():
+                    yield texts
+                while blank := _BLANK.match(buffer.peek()):
+                    buffer.skip(blank.end())
+            at = buffer.tell()
+            header = self._header()
+            if isinstance(header, str):
+                wrong = wrong or (at, header)
+                buffer.skip(1)
+                continue
+            error = buffer.error if header is None else None
+            if wrong:
+                upto = "the next record" if header else "the end" if error is None else "where reading failed"
+                passed = f"{at - wrong[0]:,} octets passed over, up to {upto}"
+                yield SourceError(self._layer.name, f"octet {wrong[0]} of the web archive: {wrong[1]}; {passed}")
+                wrong = None
+            if header is not None:
+                is_lost = yield from self._record(header, at)
+            elif error is None:
+                return
+            else:
+                buffer.resume()
+                if not isinstance(error, DamageError):
+                    raise error
+                is_lost = True
+                yield error
+
+    def _run(self) -> Texts | None:
+        """Take the next records that are whole in the buffer, and whose text is their octets; None if the next is none."""
+        if self._layer.is_deepest:
+            return None
+        octets = self._buffer.peek(_RUN)
+        texts, end = self._usual.find(octets)
+        if not end:
+            texts, end = self._unusual(octets)
+        self._buffer.skip(end)
+        if not end:
+            return None
+        self._before = texts.labels[-1].member
+        return texts
+
+    def _unusual(self, octets: memoryview) -> tuple[Texts, int]:
+        """The texts of a few records in front, and where the last of them ends."""
+        texts: list[tuple[Label, int, int]] = []
+        end = 0
+        while len(texts) < _FEW:
+            blank = _BLANK.match(octets, end)
+            at = blank.end() if blank else end
+            found = _HEADER_END.search(octets, at, at + HEADER) if _RECORD.match(octets, at) else None
+            fields = _fields(found, octets[at : found.end()]) if found else ""
+            if not found or isinstance(fields, str):
+                break
+            start = found.end()
+            after = start + int(fields[b"content-length"])
+            if after > len(octets):
+                break
+            message = plain_body(octets, start, after) if _is_http(fields) else (b"", start)
+            if message is None:
+                break
+            head, body = message
+            name = _name(fields) or f"octet {self._buffer.tell() + at}"
+            texts.append((Label(name, _capture(fields, head)), body, after))
+            end = after
+        return Texts.of(octets, texts), end
+
+    def _header(self) -> _Fields | str | None:
+        """Take the header at the next octet. If there is none, the reason, and nothing is taken; None at the end."""
+        buffer = self._buffer
+        octets = buffer.peek(_SIGN)
+        if not octets:
+            return None
+        if len(octets) >= _SIGN or buffer.error is None:
+            if not _RECORD.match(octets):
+                behind = f", where {self._before} ends by the length in its header" if self._before else ""
+                return f"no record begins here{behind}"
+            if end := buffer.find_within(_HEADER_END, HEADER):
+                fields = _fields(end, buffer.peek()[: end.end()])
+                buffer.skip(0 if isinstance(fields, str) else end.end())
+                return fields
+            octets = buffer.peek(0)
+            if len(octets) >= HEADER:
+                return f"a header has more than {HEADER:,} octets"
+        if buffer.error is None:
+            return "a header is cut off"
+        buffer.skip(len(octets))
+        return None
+
+    def _record(self, fields: _Fields, at: int) -> Generator[Member | SourceError, None, bool]:
+        """A record and the errors in it; returns whether the next one need not begin behind it."""
+        name = self._before = _name(fields) or f"octet {at}"
+        block = LengthReader(self._buffer, int(fields[b"content-length"]), self._layer.name_of(name))
+        yield from open_record(block, name, _capture(fields), self._layer, is_http=_is_http(fields))
+        return block.is_cut
+
+
+def open_record(
+    block: LengthReader, name: str, capture: Capture, layer: Layer, *, is_http: bool
+) -> Iterator[Member | SourceError]:
+    """A record of a web archive, and the errors in it; its block is then read to the end. Raises LimitError."""
+    try:
+        inner = layer.inside(name, capture)
+    except SourceError as error:
+        yield error
+    else:
+        yield Member(name, Body(block, inner) if is_http else block, capture)
+    try:
+        skip(block, block.left)
+    except LimitError:
+        raise
+    except SourceError as error:
+        yield error
+
+
+def _fields(end: re.Match[bytes], octets: memoryview) -> _Fields | str:
+    """The fields of a header that ends with this match, from its octets; if it is none, the reason."""
+    if end["next"]:
+        return "a header ends where another begins"
+    if not _VERSION_LINE.match(octets):
+        return "a line that begins a record has no version"
+    fields: _Fields = {}
+    for name, value in _FIELD.findall(octets):
+        stripped = value.strip()
+        fields.setdefault(name.lower(), _FOLD.sub(b" ", stripped) if b"\n" in stripped else stripped)
+    if not _LENGTH.fullmatch(fields.get(b"content-length", b"")):
+        return "a header has no Content-Length that is a number"
+    return fields
+
+
+def _capture(fields: _Fields, head: bytes = b"") -> Capture:
+    return Capture(fields.get(b"warc-date", b""), fields.get(b"content-type", b""), head)
+
+
+def _name(fields: _Fields) -> str:
+    """The name of a record: its target URI, if it has one, and its record ID."""
+    uri = fields.get(b"warc-target-uri", b"")
+    if uri.startswith(b"<") and uri.endswith(b">"):  # the grammar of version 1.0 has them, its examples do not
+        uri = uri[1:-1]
+    name = b" ".join(filter(None, (uri, fields.get(b"warc-record-id")))).decode("utf-8", "backslashreplace")
+    return name if name.isprintable() else _CONTROL.sub(lambda control: f"\\x{ord(control[0]):02x}", name)
+
+
+def _is_http(fields: _Fields) -> bool:
+    """Whether a record holds an HTTP message: by its content type, and if it has none by the type of the record."""
+    content_type = fields.get(b"content-type")
+    if content_type:
+        return content_type.lower().startswith(b"application/http")
+    return fields.get(b"warc-type", b"").lower() in _HTTP_TYPES
+
+
+FORM = Archive(
+    name="a WARC file",
+    open=open_warc,
+    recognise=is_warc,
+    begins=b"W",
+    suffixes=(".warc", ".wet", ".wat"),
+    recognise_named=_has_fields,
+)

@@ -1,0 +1,273 @@
+"""Records of a WARC file that are as usual, many found by one call of compiled code; `warc.py` reads all others.
+
+A record is usual if each line of its headers ends with CR LF and none is folded, if it has a record ID, and if the message of
+HTTP in it, if there is one, has fields of which none names a coding of the body. `warc.py` would find the same in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.compiled.ascii import COLON
+from urnscan.compiled.jit import compiled, inner, read_only
+from urnscan.compiled.octets import Octets, copy
+from urnscan.formats.captures import Capture
+from urnscan.formats.contents import Label, Labels, Names, Texts
+
+_Spans = npt.NDArray[np.int64]
+"""Of a record: for each of _FIELDS where its value begins and ends, or -1 twice; then the same of the head of the message
+and of the text.
+"""
+
+HEADER = 1 << 16
+"""Octets that a header may have, of a record or of a message in it."""
+_MOST = 1 << 12  # records found by one call
+
+_FIELDS = (b"content-length", b"content-type", b"warc-date", b"warc-record-id", b"warc-target-uri", b"warc-type")
+_LENGTH, _TYPE, _DATE, _ID, _URI, _KIND, _MESSAGE, _TEXT = range(0, 16, 2)
+_NAMES = np.frombuffer(b"".join(_FIELDS), np.uint8)
+_NAME_ENDS = np.cumsum([len(name) for name in _FIELDS])
+_VERSION = np.frombuffer(b"WARC/1.", np.uint8)
+_HTTP = np.frombuffer(b"HTTP/", np.uint8)
+_HTTP_TYPE = np.frombuffer(b"application/http", np.uint8)
+_RESPONSE, _REQUEST, _REVISIT = (np.frombuffer(kind, np.uint8) for kind in (b"response", b"request", b"revisit"))
+_CONTENT, _TRANSFER = (np.frombuffer(kind, np.uint8) for kind in (b"content-encoding", b"transfer-encoding"))
+_CR, _LF, _TAB, _SPACE, _ONE, _GREATER = np.frombuffer(b"\r\n\t 1>", np.uint8)
+_TOKEN = np.zeros(256, np.bool_)  # octets of the name of a field of HTTP
+_TOKEN[np.frombuffer(b"!#$%&'*+.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-", np.uint8)] = True
+
+
+class UsualRecords:
+    """Finds the usual records of one web archive."""
+
+    def __init__(self, name_of: Callable[[dict[bytes, bytes]], str]) -> None:
+        """`name_of` makes the name of a record of its fields."""
+        self._name_of = name_of
+        self._heads = np.empty(0, np.uint8)
+        self._spans = np.empty((_MOST, _TEXT + 2), np.int64)
+
+    def find(self, octets: memoryview) -> tuple[Texts, int]:
+        """The texts of the usual records that are whole and stand in front, and where the last of them ends."""
+        if len(self._heads) < len(octets):
+            self._heads = np.empty(len(octets), np.uint8)
+        count = end = filled = 0
+        if octets:
+            count, end, filled = _find(read_only(np.frombuffer(octets, np.uint8)), self._heads, self._spans)
+        heads, spans = self._heads[:filled].tobytes(), self._spans[:count].copy()
+
+        def label(number: int) -> Label:
+            places = spans[number].tolist()
+
+            def value(field: int) -> bytes:
+                return heads[places[field] : places[field + 1]] if places[field] >= 0 else b""
+
+            name = self._name_of({b"warc-target-uri": value(_URI), b"warc-record-id": value(_ID)})
+            return Label(name, Capture(value(_DATE), value(_TYPE), value(_MESSAGE)))
+
+        starts, ends = spans[:, _TEXT].copy(), spans[:, _TEXT + 1].copy()
+        names = Names(np.frombuffer(heads, np.uint8), spans[:, _ID].copy(), spans[:, _ID + 1].copy())  # their ends
+        return Texts(octets, Labels(label, range(count)), starts, ends, has_captures=True, names=names), end
+
+
+@compiled
+def _find(octets: Octets, heads: Octets, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
+    """Find records up to one that is not usual or not whole, and copy their heads.
+
+    Returns how many there are, where the last ends, and the octets of the heads.
+    """
+    count = at = filled = 0
+    while count < len(spans):
+        begin = at
+        while begin < len(octets) and (octets[begin] == _CR or octets[begin] == _LF):
+            begin += 1
+        span = spans[count]
+        span[:] = -1
+        start = _header_end(octets, begin, span)
+        if start < 0:
+            break
+        length = _number(octets, span[_LENGTH], span[_LENGTH + 1])
+        if length < 0 or length > len(octets) - start or not _has_id(octets, span):
+            break
+        end = body = start + length
+        if not _is_http(octets, span):
+            body = start
+        else:
+            body = _body(octets, start, min(end, start + HEADER))
+            if body < 0:
+                break
+            span[_MESSAGE], span[_MESSAGE + 1] = start, body
+        for i in range(_TEXT):
+            if span[i] >= 0:
+                span[i] += filled - begin
+        filled = copy(octets, begin, body, heads, filled)
+        span[_TEXT], span[_TEXT + 1] = body, end
+        at = end
+        count += 1
+    return count, at, filled
+
+
+@inner
+def _header_end(octets: Octets, at: int, span: _Spans) -> int:
+    """The end of the header of a record at `at`, whose fields are put into `span`; -1 if it is not usual or not whole."""
+    last = min(len(octets), at + HEADER)
+    if last - at < len(_VERSION) + 3 or not _is(octets, at, _VERSION):
+        return -1
+    at += len(_VERSION)
+    if not 0x30 <= octets[at] <= 0x39 or octets[at + 1] != _CR or octets[at + 2] != _LF:
+        return -1
+    at += 3
+    while True:
+        end = at
+        while end < last and octets[end] != _LF:
+            end += 1
+        if end == last or end == at or octets[end - 1] != _CR:
+            return -1
+        if end == at + 1:
+            return end + 1
+        first = octets[at]
+        if first == _SPACE or first == _TAB or first == _CR:
+            return -1
+        if end - at > 5 and _is(octets, at, _VERSION[:5]):
+            return -1
+        _put_field(octets, at, end, span)
+        at = end + 1
+
+
+@inner
+def _put_field(octets: Octets, at: int, end: int, span: _Spans) -> None:
+    """Put the value of a field into `span`, if it is one of _FIELDS and the first of its name."""
+    begin = 0
+    for field in range(len(_NAME_ENDS)):
+        name = _NAMES[begin : _NAME_ENDS[field]]
+        begin = _NAME_ENDS[field]
+        if span[2 * field] < 0 and _is_field(octets, at, end, name):
+            start = at + len(name)
+            while octets[start] != COLON:
+                start += 1
+            start += 1
+            while start < end and _is_space(octets[start]):
+                start += 1
+            while end > start and _is_space(octets[end - 1]):
+                end -= 1
+            span[2 * field], span[2 * field + 1] = start, end
+            return
+
+
+@inner
+def _body(octets: Octets, at: int, last: int) -> int:
+    """Beginning of the body of a message at `at`; -1 if its head is not usual, or may say that the body is in a coding."""
+    is_first = True
+    while True:
+        end = at
+        while end < last and octets[end] != _LF:
+            end += 1
+        if end == last:
+            return -1
+        if end == at or (end == at + 1 and octets[at] == _CR):
+            return -1 if is_first else end + 1
+        if is_first:
+            if not _is_start_line(octets, at, end):
+                return -1
+        else:
+            colon = at
+            while _TOKEN[octets[colon]]:
+                colon += 1
+            if colon == at:
+                return -1
+            if _is_field(octets, at, end, _CONTENT) or _is_field(octets, at, end, _TRANSFER):
+                return -1
+            while octets[colon] == _SPACE or octets[colon] == _TAB:
+                colon += 1
+            if octets[colon] != COLON:
+                return -1
+        is_first = False
+        at = end + 1
+
+
+@inner
+def _is_start_line(octets: Octets, at: int, end: int) -> bool:
+    """Whether the line begins an answer, but no interim one, or a request with a version."""
+    if end - at > 6 and _is(octets, at, _HTTP):
+        at += len(_HTTP)
+        if not 0x30 <= octets[at] <= 0x39:
+            return False
+        while octets[at] != _SPACE and octets[at] != _TAB:
+            if at == end:
+                return True
+            at += 1
+        while octets[at] == _SPACE or octets[at] == _TAB:
+            at += 1
+        return bool(octets[at] != _ONE)
+    method = at
+    while 0x41 <= octets[at] <= 0x5A:
+        at += 1
+    if at == method or octets[at] != _SPACE:
+        return False
+    for i in range(at + 1, end - 6):
+        if octets[i] == _SPACE and _is(octets, i + 1, _HTTP) and 0x30 <= octets[i + 6] <= 0x39:
+            return True
+    return False
+
+
+@inner
+def _is_http(octets: Octets, span: _Spans) -> bool:
+    """Whether a record holds a message of HTTP: by its content type, and if it has none by the type of the record."""
+    start, end = span[_TYPE], span[_TYPE + 1]
+    if end > start:
+        return end - start >= len(_HTTP_TYPE) and _is(octets, start, _HTTP_TYPE)
+    start, end = span[_KIND], span[_KIND + 1]
+    return (
+        (end - start == len(_RESPONSE) and _is(octets, start, _RESPONSE))
+        or (end - start == len(_REQUEST) and _is(octets, start, _REQUEST))
+        or (end - start == len(_REVISIT) and _is(octets, start, _REVISIT))
+    )
+
+
+@inner
+def _has_id(octets: Octets, span: _Spans) -> bool:
+    """Whether a record has an ID in angle brackets: no form is told by a name that ends so."""
+    return bool(span[_ID + 1] > span[_ID] and octets[span[_ID + 1] - 1] == _GREATER)
+
+
+@inner
+def _number(octets: Octets, start: int, end: int) -> int:
+    """The number of 1 to 18 digits in `octets[start:end]`; -1 if there is none."""
+    if not 0 < end - start <= 18:
+        return -1
+    number = np.int64(0)
+    for i in range(start, end):
+        if not 0x30 <= octets[i] <= 0x39:
+            return -1
+        number = number * np.int64(10) + np.int64(octets[i] - 0x30)
+    return int(number)
+
+
+@inner
+def _is_field(octets: Octets, at: int, end: int, name: Octets) -> bool:
+    """Whether a line is a field of this name, with or without white space before the colon."""
+    if end - at <= len(name) or not _is(octets, at, name):
+        return False
+    at += len(name)
+    while octets[at] == _SPACE or octets[at] == _TAB:
+        at += 1
+    return bool(octets[at] == COLON)
+
+
+@inner
+def _is(octets: Octets, at: int, word: Octets) -> bool:
+    """Whether a word in small letters stands at `at`, in any case; capitals in the word stand for themselves."""
+    for i in range(len(word)):
+        octet = octets[at + i]
+        if 0x41 <= octet <= 0x5A and octet != word[i]:
+            octet |= 0x20
+        if octet != word[i]:
+            return False
+    return True
+
+
+@inner
+def _is_space(octet: int) -> bool:
+    return bool(octet == _SPACE or 0x09 <= octet <= 0x0D)

@@ -1,0 +1,334 @@
+"""Zip archives, read front to back in one pass: by the headers before the members, not by the directory at the end.
+
+So they can be read from a pipe and inside other forms, and as far as they go when they are cut off or damaged.
+The names are those of APPNOTE.TXT 6.3.10. Members without data, such as folders, are passed over, though counted.
+"""
+
+import itertools
+import re
+import struct
+import sys
+from collections.abc import Iterator
+
+from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.formats.archives.zip_entries import FIXED, MEMBER, Header, Whole, descriptor
+from urnscan.formats.buffer import Buffer, CutError
+from urnscan.formats.checksum import fastest_crc32
+from urnscan.formats.compression.replay import BrokenError, ChecksumError
+from urnscan.formats.contents import Label, Member, Texts
+from urnscan.formats.context import Layer
+from urnscan.formats.protocol import Archive, looks_binary
+from urnscan.stores.reader import PieceReader, Reader, begins, skip
+
+_ENTRY, _END = b"PK\x01\x02", b"PK\x05\x06"
+_SPLIT = (b"PK\x07\x08", b"PK00")  # in front of an archive of several parts, or of one that could have become such
+_MAGICS = (MEMBER, _END, *(mark + MEMBER for mark in _SPLIT))
+_RECORD = re.compile(rb"PK(?:\x03\x04|\x01\x02|\x05\x06|\x06\x06)")
+# Other records: how many octets their fixed part has, and where in it the size of the rest stands, in which format.
+_OTHERS = {
+    _ENTRY: (46, 28, "<HHH"),
+    _END: (22, 20, "<H"),
+    b"PK\x06\x06": (12, 4, "<Q"),  # zip64: the end
+    b"PK\x06\x07": (20, 20, ""),  # zip64: where that is
+    b"PK\x05\x05": (6, 4, "<H"),  # a signature
+    b"PK\x06\x08": (8, 4, "<I"),  # extra data, of encrypted archives
+}
+_SEARCHED = 1 << 16  # octets in which a record is searched at a time
+_PATIENCE = 1 << 28  # octets to go back in all to search them
+_BLOCK = 1 << 18  # octets read at a time, in which whole members are taken together
+_TOGETHER = 1 << 20  # octets of text of these; no member of more is among them
+_LARGEST_SIGNATURE = 1 << 18
+_APK_MAGIC = b"APK Sig Block 42"  # what Android has between the members and the directory
+
+
+def is_zip(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a zip archive is known by its octets)
+    """Whether these are the first octets of a zip archive; one with a program in front of it is none."""
+    return begins(head, *_MAGICS) if head else False
+
+
+def open_zip(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
+    """The files in a zip archive, and in those that follow it, many together or each to be read before the next is asked for."""
+    return _Archive(reader, layer).members()
+
+
+class _Member(PieceReader):
+    """Reader of a member; its checksum and its size are compared at its end."""
+
+    def __init__(self, header: Header, buffer: Buffer, layer: Layer) -> None:
+        super().__init__(self._texts())
+        self.header = header
+        self.start = buffer.tell()
+        self.is_begun = False  # some of it was read
+        self.is_open = True  # it may have more to give
+        self.is_decoded = False  # it was read to its end, and the next octet is that behind it
+        self.is_whole = False  # it also ends there by its header or descriptor
+        self.is_cut_off = False  # the octets end, or are interrupted, before it does
+        self._buffer = buffer
+        self._layer = layer
+
+    @property
+    def name(self) -> str:
+        """Name in errors."""
+        return self._layer.name_of(self.header.name)
+
+    def _texts(self) -> Iterator[bytes | memoryview]:
+        """Text of the member. Raises SourceError where the rest of it is lost."""
+        self.is_begun = True
+        budget, crc32 = self._layer.budget, fastest_crc32()
+        size = crc = 0
+        try:
+            for text in self.header.texts(self._buffer):
+                if self.header.method:
+                    budget.count_unfolded(len(text))
+                size += len(text)
+                crc = crc32(text, crc)
+                yield text
+            self.is_decoded = True
+            if not self._is_as_said(size, crc):
+                budget.failed_checksum(self.name, "its checksum or size")
+        except ChecksumError:
+            budget.failed_checksum(self.name, "its checksum")
+        except (CutError, BrokenError) as failure:
+            self.is_cut_off = isinstance(failure, CutError)
+            raise self._failed(failure) from failure
+        finally:
+            self.is_open = False
+
+    def _is_as_said(self, size: int, crc: int) -> bool:
+        """Whether the archive says the same of what was read; goes behind the descriptor. Raises CutError."""
+        header, compressed = self.header, self._buffer.tell() - self.start
+        if not header.has_descriptor:
+            self.is_whole = header.compressed == compressed
+            return (header.crc, header.size) == (crc, size)
+        length, good = descriptor(self._buffer, crc, compressed, size)
+        self._buffer.skip(length)
+        self.is_whole = length > 0
+        return good
+
+    def _failed(self, failure: Exception) -> SourceError:
+        if isinstance(failure, BrokenError):
+            reason = str(failure) or f"is damaged at about octet {self._buffer.tell()}: the rest of it is lost"
+            return SourceError(self.name, reason)
+        if self._buffer.error is not None:
+            return self._buffer.error
+        of = "" if self.header.compressed is None else f" of {self.header.compressed:,}"
+        there = self._buffer.tell() - self.start
+        return SourceError(self.name, f"cut off: {there:,}{of} octets of it are there")
+
+
+class _Archive:
+    """Goes from record to record."""
+
+    def __init__(self, reader: Reader, layer: Layer) -> None:
+        self._buffer = Buffer.of(reader)
+        self._buffer.start_keeping(_BLOCK)
+        self._layer = layer
+        self._said = False  # whether it was said that something is wrong with the last record
+        self._raised: SourceError | None = None  # what a member raised of what the reader below did
+        self._patience = _PATIENCE
+        self._behind_magic = 0  # where to search if it shows that the record before is damaged
+        self._searching = False
+        self._is_whole = False  # whether it was read to its end
+        self._ended = False
+
+    def members(self) -> Iterator[Member | Texts | SourceError]:
+        try:
+            while not self._ended:
+                try:
+                    if self._searching:
+                        self._search()
+                    else:
+                        while texts := self._run():
+                            yield texts
+                        self._pass_over_entries()
+                        yield from self._next()
+                except CutError:
+                    if error := self._cut_off():
+                        yield error
+        finally:
+            self._buffer.stop_keeping()
+
+    def _run(self) -> Texts | None:
+        """Take the next small members that are whole in the buffer and as their headers say; None if the next is none."""
+        self._buffer.drop_kept()
+        if self._layer.is_deepest or self._buffer.peek(4)[:4] != MEMBER:
+            return None
+        octets = self._buffer.peek(_BLOCK)
+        members: list[Whole] = []
+        end = size = unfolded = 0
+        while size < _TOGETHER and (member := Whole.at(octets, end, _TOGETHER)):
+            more = len(member.text) if member.is_compressed else 0
+            if not self._layer.budget.allows(unfolded + more):
+                break
+            members.append(member)
+            end, size, unfolded = member.end, size + len(member.text), unfolded + more
+        if not members:
+            return None
+        text = memoryview(b"".join(member.text for member in members))
+        ends = list(itertools.accumulate(len(member.text) for member in members))
+        starts = [0, *ends[:-1]]
+        self._layer.budget.count_unfolded(unfolded)
+        self._buffer.skip(end)
+        self._is_whole = False
+        return Texts.of(text, list(zip((Label(member.name) for member in members), starts, ends, strict=True)))
+
+    def _pass_over_entries(self) -> None:
+        """Pass over the entries of the directory that are whole in the buffer."""
+        octets, end = self._buffer.peek(), 0
+        fixed, where, layout = _OTHERS[_ENTRY]
+        while octets[end : end + 4] == _ENTRY and end + fixed <= len(octets):
+            behind = end + fixed + sum(struct.unpack_from(layout, octets, end + where))
+            if behind > len(octets):
+                break
+            end = behind
+        self._buffer.skip(end)
+
+    def _next(self) -> Iterator[Member | SourceError]:
+        """Pass over the next record, and give the member or error that it holds. Raises CutError."""
+        buffer = self._buffer
+        self._said = False
+        buffer.drop_kept()
+        at = buffer.tell()
+        self._behind_magic = at + 4
+        magic = bytes(buffer.peek(4)[:4])
+        if not magic and buffer.error is None and self._is_whole:
+            self._ended = True
+        elif len(magic) < 4 and (buffer.error is not None or not self._is_whole):
+            raise CutError
+        elif magic == MEMBER:
+            self._is_whole = False
+            yield from self._entry()
+        elif magic in _OTHERS:
+            fixed, where, layout = _OTHERS[magic]
+            octets = bytes(buffer.read(fixed))
+            buffer.skip(sum(struct.unpack_from(layout, octets, where)) if layout else 0)
+            self._is_whole |= magic == _END
+        elif at == 0 and magic in _SPLIT:
+            buffer.skip(4)  # a mark in front
+        elif not self._pass_over_signature():
+            self._searching = self._said = True
+            reason = f"no zip record at octet {at}: passed over what stands there, up to the next one"
+            yield SourceError(self._layer.name, reason)
+
+    def _entry(self) -> Iterator[Member | SourceError]:
+        """Read the header of a member, give the member, and go to the record behind it."""
+        buffer = self._buffer
+        fixed = bytes(buffer.read(FIXED))
+        lengths = int.from_bytes(fixed[26:28], "little") + int.from_bytes(fixed[28:30], "little")
+        header = Header.parse(fixed, bytes(buffer.read(lengths)))
+        member = _Member(header, buffer, self._layer)
+        if reason := header.refusal():
+            self._layer.budget.count_member()
+            self._said = True
+            # Of an encrypted member the sizes, too, may be masked.
+            self._searching = header.compressed is None or header.has_descriptor or header.is_encrypted
+            yield SourceError(member.name, reason)
+            buffer.skip(header.compressed or 0)
+        elif header.compressed or header.size or header.crc or header.has_descriptor:
+            yield Member(header.name, member)
+            if member.is_open and (member.is_begun or header.compressed is None):
+                try:  # it alone may tell where it ends, and what was given of it needs its checksum
+                    skip(member, sys.maxsize)
+                except LimitError:
+                    raise
+                except SourceError as error:
+                    yield error
+            self._leave(member)
+        else:
+            # If that is a lie, no record begins at what comes next, which is told.
+            self._layer.budget.count_member()
+
+    def _leave(self, member: _Member) -> None:
+        """Go to the record behind a member, however far it was read and whatever it said of its size. Raises CutError."""
+        buffer, compressed = self._buffer, member.header.compressed
+        if not member.header.method:
+            self._behind_magic = buffer.tell()  # records in it are those of an archive in this one
+        self._said = not member.is_open
+        if member.is_cut_off:
+            self._raised = buffer.error
+            raise CutError
+        if member.is_whole or (member.is_decoded and self._is_at_record()):
+            return
+        if compressed is None:
+            self._searching = True
+            return
+        end = member.start + compressed
+        if buffer.tell() <= end:
+            buffer.skip(end - buffer.tell())
+        else:
+            buffer.seek(end)
+        if not self._is_at_record():
+            self._searching = True
+            self._back(self._behind_magic if member.header.method else end)
+
+    def _back(self, position: int) -> bool:
+        """Go back to where a search can begin, if that is possible, and not with every record of a hostile file."""
+        distance = self._buffer.tell() - position
+        if distance <= 0 or distance > self._patience or not self._buffer.can_seek(position):
+            return False
+        self._patience -= distance
+        self._buffer.seek(position)
+        return True
+
+    def _is_at_record(self) -> bool:
+        magic = bytes(self._buffer.peek(4)[:4])
+        return magic == MEMBER or magic in _OTHERS
+
+    def _search(self) -> None:
+        """Go to the next record in what is at hand; where there is none, behind it. Raises CutError."""
+        buffer = self._buffer
+        buffer.drop_kept()
+        head = bytes(buffer.peek(_SEARCHED)[:_SEARCHED])
+        is_last = len(head) < _SEARCHED
+        for record in _RECORD.finditer(head):
+            at = record.start()
+            if at + FIXED > len(head):
+                break
+            if not head.startswith(MEMBER, at) or Header.is_plausible(head[at : at + FIXED]):
+                buffer.skip(at)
+                self._searching = False
+                return
+        buffer.skip(len(head) if is_last else len(head) - FIXED)
+        if is_last:
+            raise CutError
+
+    def _pass_over_signature(self) -> bool:
+        """Pass over the signature of an Android package, if there is one."""
+        size = 8 + int.from_bytes(self._buffer.peek(8)[:8], "little")
+        if size > _LARGEST_SIGNATURE or not bytes(self._buffer.peek(size)[:size]).endswith(_APK_MAGIC):
+            return False
+        self._buffer.skip(size)
+        return True
+
+    def _cut_off(self) -> SourceError | None:
+        """The message where the octets end, or are interrupted; None if that was said. Raises what ended them."""
+        buffer, error = self._buffer, self._buffer.error
+        if error is not None:
+            is_said = error is self._raised
+            if isinstance(error, DamageError):
+                buffer.resume()
+                self._searching = True
+            else:
+                self._ended = True
+                if not is_said:
+                    raise error
+            return None if is_said else error
+        at, is_said = buffer.tell(), self._said or self._searching
+        # What is there may lie about its size: then there may be more.
+        self._ended = self._searching or not self._back(self._behind_magic)
+        self._searching = self._said = True
+        reason = f"cut off at octet {at}, before the end of its directory"
+        return None if is_said else SourceError(self._layer.name, reason)
+
+
+FORM = Archive(
+    name="a zip archive",
+    open=open_zip,
+    recognise=is_zip,
+    begins=b"P",
+    suffixes=(
+        *(".zip", ".jar", ".war", ".ear", ".apk", ".xpi", ".whl", ".epub", ".kmz", ".cbz", ".wacz"),
+        *(".docx", ".docm", ".dotx", ".xlsx", ".xlsm", ".pptx", ".pptm", ".odt", ".ods", ".odp", ".odg"),
+    ),
+    recognise_named=looks_binary,
+)

@@ -1,0 +1,207 @@
+"""Headers of members of zip archives, members that are not read, and the decoding of members.
+
+The names are those of APPNOTE.TXT 6.3.10.
+"""
+
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from urnscan.formats.buffer import Buffer, CutError
+from urnscan.formats.checksum import fastest_crc32
+from urnscan.formats.compression import decoders, frames
+
+MEMBER = b"PK\x03\x04"
+"""Octets with which the header of a member begins."""
+FIXED = 30
+"""Octets of the header of a member before its name."""
+
+_HEADER = struct.Struct("<4x5H3I2H")
+_LATEST_VERSION = 99
+_IN_EXTRA = 0xFFFFFFFF
+
+_STORED, _DEFLATE, _AES = 0, 8, 99
+_DECODERS = {_DEFLATE: decoders.deflate, 12: decoders.bzip2, 93: frames.zstandard, 95: decoders.xz}
+_UNREAD = dict.fromkeys((2, 3, 4, 5), "Reduce") | {1: "Shrink", 6: "Implode", 9: "Deflate64", 10: "PKWARE Implode"}
+_UNREAD |= {14: "LZMA", 16: "IBM CMPSC", 18: "IBM Terse", 19: "IBM LZ77", 20: "Zstandard, deprecated"}
+_UNREAD |= {94: "MP3", 96: "JPEG", 97: "WavPack", 98: "PPMd", _AES: "AES"}
+_METHODS = {_STORED, *_DECODERS, *_UNREAD}
+_DESCRIPTOR, _UTF8 = 1 << 3, 1 << 11
+_ENCRYPTED = 1 << 0 | 1 << 6 | 1 << 13  # with a password, strongly, with masked headers
+
+# What descriptors look like: with a signature or without, with sizes of 64 bits or of 32. The longer first: with an
+# empty member the front of the longer ones is one of the shorter.
+_SIGNATURE = b"PK\x07\x08"
+_DESCRIPTORS = tuple(struct.Struct(layout) for layout in ("<4sIQQ", "<4sIII", "<0sIQQ", "<0sIII"))
+_SIGNED = _DESCRIPTORS[:2]
+_LONGEST_DESCRIPTOR = 24
+_BEHIND = (MEMBER, b"PK\x01\x02")
+_MARK = re.compile(_SIGNATURE)
+_SEARCHED = 1 << 12  # octets in which a descriptor is searched at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Header before a member."""
+
+    name: str
+    flags: int
+    method: int
+    crc: int
+    compressed: int | None
+    """Octets in the archive; None where only what is behind them tells."""
+    size: int | None
+
+    @property
+    def has_descriptor(self) -> bool:
+        """Whether its checksum and sizes stand behind the member."""
+        return bool(self.flags & _DESCRIPTOR)
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether the member is encrypted, in any way."""
+        return bool(self.flags & _ENCRYPTED) or self.method == _AES
+
+    @classmethod
+    def parse(cls, fixed: bytes, rest: bytes) -> "Header":
+        """`fixed` are its first 30 octets, `rest` the name and the extra fields."""
+        _, flags, method, _, _, crc, compressed, size, name_length, _ = _HEADER.unpack(fixed)
+        octets, extra = rest[:name_length], rest[name_length:]
+        is_utf8 = flags & _UTF8 or octets.isascii()
+        name = octets.decode("utf-8", "backslashreplace") if is_utf8 else octets.decode("cp437")
+        at = 0
+        while at + 4 <= len(extra):
+            kind, length = struct.unpack_from("<HH", extra, at)
+            field = extra[at + 4 : at + 4 + length]
+            at += 4 + length
+            if kind == 1:  # zip64: those of the sizes that do not fit
+                if size == _IN_EXTRA and len(field) >= 8:
+                    size, field = int.from_bytes(field[:8], "little"), field[8:]
+                if compressed == _IN_EXTRA and len(field) >= 8:
+                    compressed = int.from_bytes(field[:8], "little")
+            elif kind == 0x7075 and int.from_bytes(field[1:5], "little") == zlib.crc32(octets):  # the name in Unicode
+                name = field[5:].decode("utf-8", "backslashreplace")
+        none = None if flags & _DESCRIPTOR else 0
+        return cls(name, flags, method, crc, compressed or none, size or none)
+
+    @staticmethod
+    def is_plausible(fixed: bytes) -> bool:
+        """Whether its first 30 octets can be such, and are not data that happens to look so."""
+        version, flags, method, _, _, _, _, _, name_length, _ = _HEADER.unpack(fixed)
+        return version & 0xFF <= _LATEST_VERSION and method in _METHODS and not flags & 0xC000 and name_length > 0
+
+    def refusal(self) -> str | None:
+        """Why the member is not read; None where it is."""
+        if self.is_encrypted:
+            return "encrypted, which is not read: decrypt it first"
+        if self.method == _STORED or self.method in _DECODERS:
+            return None
+        name = _UNREAD.get(self.method, "unknown")
+        return f"compressed by method {self.method} ({name}), which is not read: unpack it and compress it by another"
+
+    def texts(self, buffer: Buffer) -> Iterator[bytes | memoryview]:
+        """Decode the member at the position of the buffer, and go behind it.
+
+        A piece is good until the next is asked for. Raises what decoders raise.
+        """
+        if self.method == _STORED:
+            if self.compressed is None:
+                yield from _stored_up_to_descriptor(buffer)
+            else:
+                # They are the same, unless one is damaged.
+                yield from _stored(buffer, self.compressed if self.size is None else min(self.compressed, self.size))
+            return
+        decode = _DECODERS[self.method]
+        end = 0 if self.compressed is None else buffer.tell() + self.compressed
+        yield from decode(buffer)
+        while buffer.tell() < end and self.method != _DEFLATE:  # some write more than one frame
+            if not buffer.peek():
+                raise CutError
+            yield from decode(buffer)
+
+
+class Whole(NamedTuple):
+    """A member that is whole, and as its header says."""
+
+    name: str
+    text: bytes | memoryview
+    end: int
+    """Index of the octet behind it."""
+    is_compressed: bool
+
+    @classmethod
+    def at(cls, octets: memoryview, start: int, most: int) -> "Whole | None":
+        """The member whose header is at `start`; None if it is not whole there, has more octets than `most`, or has a flaw."""
+        fixed = bytes(octets[start : start + FIXED])
+        if len(fixed) < FIXED or not fixed.startswith(MEMBER):
+            return None
+        begin = start + FIXED + int.from_bytes(fixed[26:28], "little") + int.from_bytes(fixed[28:30], "little")
+        header = Header.parse(fixed, bytes(octets[start + FIXED : begin]))
+        size, end = header.size or 0, begin + (header.compressed or 0)
+        is_usual = not header.is_encrypted and not header.has_descriptor
+        if not is_usual or not begin < end <= len(octets) or not 0 < size <= most:
+            return None
+        packed, is_compressed = octets[begin:end], header.method != _STORED
+        found: tuple[bytes | memoryview, int] | None = None
+        if header.method == _DEFLATE:
+            found = decoders.inflated(packed, size)
+        elif not is_compressed and len(packed) == size:
+            found = packed, fastest_crc32()(packed)
+        if found is None or found[1] != header.crc:
+            return None
+        return cls(header.name, found[0], end, is_compressed)
+
+
+def descriptor(buffer: Buffer, crc: int, compressed: int, size: int) -> tuple[int, bool]:
+    """The length of the descriptor at the position, or 0, and whether it has these values. Raises CutError."""
+    head = bytes(buffer.peek(_LONGEST_DESCRIPTOR + 4)[: _LONGEST_DESCRIPTOR + 4])
+    length = 0
+    for layout in _DESCRIPTORS:
+        if len(head) < layout.size:
+            continue
+        signature, *values = layout.unpack_from(head)
+        if signature not in (b"", _SIGNATURE):
+            continue
+        mask = (1 << 64 if "Q" in layout.format else 1 << 32) - 1
+        if values == [crc, compressed & mask, size & mask]:
+            return layout.size, True
+        if not length and head[layout.size : layout.size + 4] in _BEHIND:
+            length = layout.size
+    if not length and len(head) < _LONGEST_DESCRIPTOR:
+        raise CutError
+    return length, False
+
+
+def _stored(buffer: Buffer, left: int) -> Iterator[memoryview]:
+    while left:
+        octets = buffer.peek()[:left]
+        if not octets:
+            raise CutError
+        buffer.skip(len(octets))
+        left -= len(octets)
+        yield octets
+
+
+def _stored_up_to_descriptor(buffer: Buffer) -> Iterator[memoryview]:
+    """Octets before the first descriptor with a signature whose sizes are the number of these octets."""
+    given = 0
+    while True:
+        head = buffer.peek(_SEARCHED)
+        is_last = len(head) < _SEARCHED
+        safe = len(head) if is_last else len(head) - _LONGEST_DESCRIPTOR  # behind it one may begin that is not all here
+        for mark in _MARK.finditer(head, 0, safe):
+            at = mark.start()
+            for layout in _SIGNED:
+                if at + layout.size <= len(head) and layout.unpack_from(head, at)[2:] == (given + at, given + at):
+                    buffer.skip(at)
+                    yield head[:at]
+                    return
+        safe -= 0 if is_last else 3  # octets in which a mark may have begun
+        buffer.skip(safe)
+        given += safe
+        yield head[:safe]
+        if is_last:
+            raise CutError

@@ -1,0 +1,261 @@
+"""Octets of a reader that can be looked at before they are read, and can be read a second time."""
+
+import contextlib
+import io
+import re
+from collections.abc import Callable
+from typing import Self
+
+from urnscan.errors import DamageError, SourceError
+from urnscan.stores.reader import Reader
+
+_HEAD = 1 << 12  # octets read at a time
+_MOST_KEPT = 1 << 25  # octets kept to be read again, where the reader has no second file
+_LEAST_KEPT = 1 << 23  # octets kept of these, once there are more
+
+
+class CutError(Exception):
+    """The octets end, or an error interrupts them, before all were there that a format wants."""
+
+
+class Buffer(Reader):
+    """Reader around another one, whose next octets can be looked at before they are read.
+
+    After `start_keeping` it can also go back. Octets are then read again from the second file of the reader. If there is
+    none, up to 32 MiB of them are kept, and at least the last 8 MiB.
+    """
+
+    error: SourceError | None
+    """The error that the reader raised behind the octets that `peek` gives; `resume` reads on behind it."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        on_read: Callable[[int], object] = lambda _: None,
+        front: bytes = b"",
+        error: SourceError | None = None,
+    ) -> None:
+        """`reader` is closed with the buffer; `front` and `error` are what it has given and raised already.
+
+        `on_read` is told how many octets it gives, each time.
+        """
+        self.error = error
+        self._position = 0  # octets that were read from the buffer
+        self._reader = reader
+        self._on_read = on_read
+        self._block = _HEAD
+        self._storage = memoryview(bytearray(front))
+        self._start, self._end = (
+            0,
+            len(front),
+        )  # in the storage: octets that the reader gave and that are still to be read
+        self._ended = error is not None and not isinstance(error, DamageError)
+        self._read = len(front)  # octets that the reader gave
+        self._earliest = 0  # position up to which `seek` can go
+        self._holds = False
+        self._second: io.BufferedIOBase | None = None
+        self._kept = bytearray()  # octets from `_earliest` to `_read`, if there is no second file
+
+    @classmethod
+    def of(cls, reader: Reader) -> Self:
+        """The reader itself if it is a buffer; else a buffer around it."""
+        return reader if isinstance(reader, cls) else cls(reader)
+
+    @property
+    def buffered(self) -> bool:
+        """Whether the next octet is there without waiting for it."""
+        return self._end > self._start
+
+    def peek(self, count: int = 1) -> memoryview:
+        """The next octets, at least `count` of them unless the end or an error comes before. They stay to be read.
+
+        There are more of them if one read gave more: a slow pipe is not asked twice. The view is good until the next call.
+        """
+        while self._end - self._start < count and self._fill(count):
+            pass
+        return self._storage[self._start : self._end]
+
+    def head(self, count: int) -> bytes:
+        """The next octets as `peek` gives them, copied."""
+        return bytes(self.peek(count))
+
+    def peek_exactly(self, count: int) -> bytes:
+        """The next `count` octets, which stay to be read. Where there are fewer, these are read, and CutError is raised."""
+        octets = bytes(self.peek(count)[:count])
+        if len(octets) < count:
+            self.skip(len(octets))
+            raise CutError
+        return octets
+
+    def read(self, count: int) -> memoryview:
+        """The next `count` octets; good until the next call. Raises CutError where there are fewer."""
+        octets = self.peek(count)[:count]
+        self.skip(len(octets))
+        if len(octets) < count:
+            raise CutError
+        return octets
+
+    def skip(self, count: int) -> None:
+        """Pass over the next `count` octets. Raises CutError where there are fewer."""
+        while count > (there := self._end - self._start):
+            self._start = self._end
+            self._position += there
+            count -= there
+            if not self._fill(1):
+                raise CutError
+        self._start += count
+        self._position += count
+
+    def tell(self) -> int:
+        """The position: the number of octets that were read so far."""
+        return self._position
+
+    def find(self, pattern: re.Pattern[bytes], longest: int) -> bool:
+        """Go to the next match of a pattern, or to the end; whether there is a match. None may be longer than `longest`."""
+        while octets := self.peek(longest):
+            if found := pattern.search(octets):
+                self.skip(found.start())
+                return True
+            self.skip(len(octets) - (longest - 1) if len(octets) >= longest else len(octets))
+        return False
+
+    def find_within(self, pattern: re.Pattern[bytes], most: int) -> re.Match[bytes] | None:
+        """The first match of a pattern in the next `most` octets, or None. They stay to be read."""
+        octets = self.peek()
+        while not (found := pattern.search(octets[:most])):
+            longer = self.peek(min(2 * len(octets), most))
+            if len(longer) == len(octets):
+                return None
+            octets = longer
+        return found
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the front of the view. Raises the error of the reader after the octets that came before it."""
+        got = self._read_next(view)
+        if not got and self.error is not None:
+            error = self.error
+            self.resume()
+            raise error
+        return got
+
+    def fill(self, view: memoryview) -> int:
+        """Fill all of the view, unless the end or an error comes before. Raises errors as `read_into` does."""
+        filled = got = self.read_into(view)
+        while got and filled < len(view):
+            got = self._read_next(view[filled:])
+            filled += got
+        return filled
+
+    def resume(self) -> None:
+        """Read on behind the error; there is no way back over it."""
+        self.error = None
+        self._kept.clear()
+        self._earliest = self._read
+
+    def start_keeping(self, block: int) -> None:
+        """Make it possible to go back to the present position, and read `block` octets at a time."""
+        self._block = block
+        self._holds = True
+        self._earliest = self._position
+        with contextlib.suppress(SourceError):  # it is gone, or may not be opened a second time
+            self._second = self._reader.reopen()
+        if self._second is None:
+            self._kept += self._storage[self._start : self._end]
+
+    @property
+    def has_second(self) -> bool:
+        """Whether octets are read again from a second file, from wherever `start_keeping` was called."""
+        return self._second is not None
+
+    def drop_kept(self) -> None:
+        """Give up the way back to what lies before the position."""
+        if self._kept:
+            del self._kept[: self._position - self._earliest]
+            self._earliest = self._position
+
+    def can_seek(self, position: int) -> bool:
+        """Whether `seek` can go there."""
+        return position >= self._earliest
+
+    def seek(self, position: int) -> None:
+        """Go back to an earlier position, or to the earliest one after it that is kept."""
+        position = max(position, self._earliest)
+        if self._position - position <= self._start:
+            self._start -= self._position - position
+        else:
+            self._start = self._end = 0
+        self._position = position
+
+    def stop_keeping(self) -> None:
+        """Close the second file: nobody goes back any more."""
+        self._holds = False
+        self._kept.clear()
+        if self._second is not None:
+            self._second.close()
+
+    def reopen(self) -> io.BufferedIOBase | None:
+        """A second file with the same octets, if the reader has one."""
+        return self._reader.reopen()
+
+    def close(self) -> None:
+        """Close the second file and the reader."""
+        self.stop_keeping()
+        self._reader.close()
+
+    def _read_next(self, view: memoryview) -> int:
+        if self._holds or self._ended or self.error is not None or self._position < self._read:
+            octets = self.peek()[: len(view)]
+            got = len(octets)
+            view[:got] = octets
+            self.skip(got)
+        else:  # nothing is in the storage, nor must be: no need to copy
+            self._start = self._end = 0
+            got = self._read_on(view)
+            self._position += got
+        return got
+
+    def _fill(self, count: int) -> bool:
+        """Read once more, behind what is there; whether there was something."""
+        there = self._end - self._start
+        at = self._position + there
+        if at == self._read and (self._ended or self.error is not None):
+            return False
+        if self._end == len(self._storage) or self._start + count > len(self._storage):
+            old, size = self._storage, max(self._block, 2 * count)  # who asks for more often asks again
+            if len(old) < size:
+                self._storage = memoryview(bytearray(size))
+            self._storage[:there] = old[self._start : self._end]
+            self._start, self._end = 0, there
+        room = self._storage[self._end :]
+        got = self._read_again(room[: self._read - at], at) if at < self._read else self._read_on(room)
+        self._end += got
+        return got > 0
+
+    def _read_on(self, view: memoryview) -> int:
+        try:
+            got = self._reader.read_into(view)
+        except SourceError as error:
+            self.error = error
+            self._ended = not isinstance(error, DamageError)
+            return 0
+        self._ended = got == 0
+        self._read += got
+        self._on_read(got)
+        if self._holds and self._second is None:
+            self._kept += view[:got]
+            if len(self._kept) > _MOST_KEPT:
+                del self._kept[:-_LEAST_KEPT]
+                self._earliest = self._read - _LEAST_KEPT
+        return got
+
+    def _read_again(self, view: memoryview, at: int) -> int:
+        if self._second is None:
+            first = at - self._earliest
+            view[:] = self._kept[first : first + len(view)]
+            return len(view)
+        try:
+            self._second.seek(at)
+            return self._second.readinto(view)
+        except OSError as error:
+            self.error = SourceError.from_os(getattr(self._second, "name", "?"), error)
+            return 0

@@ -1,0 +1,282 @@
+"""Compressed files: how each form is recognised, and the reader of the text in one, whatever is damaged in it.
+
+Such a file is a text in one or more members, each of which can be decoded by itself: what gzip calls a member, xz and
+bzip2 call a stream, Zstandard and LZ4 a frame.
+
+A new compression is a row of CODECS and its decoder (`decoders.py`; `frames.py` for those made of frames). The registry
+of forms takes it from there. If it cannot be written, `tables/plain_output.py` lists its suffix.
+"""
+
+import functools
+import re
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+
+from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.formats.buffer import Buffer, CutError
+from urnscan.formats.compression import decoders, frames
+from urnscan.formats.compression.dictionary import ZstandardFile
+from urnscan.formats.compression.replay import BrokenError, ChecksumError, Decode, LeftOutError
+from urnscan.formats.context import Layer
+from urnscan.formats.encodings import is_binary
+from urnscan.formats.protocol import Compression
+from urnscan.stores.reader import Reader, begins
+
+_MOST_FAILURES = 1_000  # members: each costs a second look, and there can be very many in a file made to harm
+_PROOF = 1 << 10  # octets of text that a member must have, or a good end, that was found behind damaged octets
+_LONGEST_MAGIC = 6
+_SHORT = 1 << 20  # octets; behind a longer member each is decoded by itself, as going back would take long
+_WINDOW = 16  # octets; no less than what any header is searched by
+_BLOCK = 1 << 18  # octets read at a time
+
+# Octets with which members begin, and patterns of whole headers.
+_GZIP, _XZ, _LZ4 = b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x04\x22\x4d\x18"
+_LZ4_HEADER = _LZ4 + rb"[\x40-\x7f][\x40\x50\x60\x70]"
+_SKIPPABLE = tuple(bytes((0x50 + number, 0x2A, 0x4D, 0x18)) for number in range(16))
+_ZSTD = (b"\x28\xb5\x2f\xfd", *_SKIPPABLE)  # skippable frames are of LZ4 only where the name says so
+_ZSTD_HEADER = rb"\x28\xb5\x2f\xfd[^\x08-\x0f\x18-\x1f]"
+_BZIP2_FOLLOWS = (b"1AY&SY", b"\x17rE8P\x90")  # a block, or the end of an empty stream; BZh alone may be text
+_BZIP2 = tuple(b"BZh%d%b" % (level, follows) for level in range(1, 10) for follows in _BZIP2_FOLLOWS)
+_BZIP2_HEADER = rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """A form of compression."""
+
+    name: str
+    unit: str
+    """Word for a member."""
+    suffixes: tuple[str, ...]
+    decode: Decode | type[ZstandardFile]
+    """Decodes a member; or decodes those of one file, where one says how others are decoded."""
+    overrun: int
+    """Octets that the library may read on before it finds an error: the next members may begin in them. A block of it."""
+    magics: tuple[bytes, ...]
+    """Octets with which a member may begin."""
+    telling: tuple[bytes, ...]
+    """The magics that tell the form whatever the name is."""
+    header: bytes
+    """Pattern of the beginning of a member, searched for behind damaged octets."""
+    decode_whole: Decode | None = None
+    """Decodes all members that follow, faster than one by one, if nothing is wrong with them; BrokenError if there is."""
+
+    def recognise(self, head: bytes, layer: Layer) -> bool | None:
+        """Whether octets that begin so are compressed in this form; None where there are too few of them to tell."""
+        is_named = layer.file_name.lower().endswith(self.suffixes)
+        return begins(head, *(self.magics if is_named else self.telling))
+
+
+CODECS = (
+    Codec(
+        *("gzip", "member", (".gz", ".tgz"), decoders.gzip, 1 << 18, (_GZIP,), (_GZIP,), _GZIP + rb"[\x00-\x1f]"),
+        decode_whole=decoders.whole_gzip,
+    ),
+    Codec("bzip2", "stream", (".bz2", ".tbz2", ".tbz"), decoders.bzip2, 1 << 21, (b"BZh",), _BZIP2, _BZIP2_HEADER),
+    Codec("xz", "stream", (".xz", ".txz"), decoders.xz, 1 << 18, (_XZ,), (_XZ,), _XZ + rb"\x00[\x00-\x0f]"),
+    Codec("LZ4", "frame", (".lz4",), frames.lz4, 5 << 20, (_LZ4, *_SKIPPABLE), (_LZ4,), _LZ4_HEADER),
+    Codec("zstd", "frame", (".zst", ".tzst"), ZstandardFile, 1 << 19, _ZSTD, _ZSTD, _ZSTD_HEADER),
+    Codec("LZMA", "stream", (".lzma",), decoders.lzma_alone, 0, (b"\x5d\x00\x00",), (), b"(?!)"),
+)
+"""Every form of compression that is read, LZ4 before Zstandard: they share the skippable frames."""
+
+
+class Unpacked(Reader):
+    """The text of a compressed file: its members after each other, and what is left of it where it is damaged.
+
+    Behind damaged octets the next member is searched for.
+    """
+
+    def __init__(self, codec: Codec, reader: Reader, layer: Layer) -> None:
+        """`reader` stays open when this one is closed; `layer` is the compressed file's."""
+        self._codec = codec
+        self._header = re.compile(codec.header, re.DOTALL)
+        self._layer = layer
+        self._buffer = Buffer.of(reader)
+        self._buffer.start_keeping(_BLOCK)
+        self._count = layer.budget.count_unfolded
+        decode = codec.decode
+        self._decode = decode(self._count) if isinstance(decode, type) else decode
+        self._decode_short = self._decode.short if isinstance(self._decode, ZstandardFile) else None
+        self._searching = False
+        self._may_be_whole = codec.decode_whole is not None and self._buffer.has_second
+        self._known = 0  # octets of text from the position on that were given already
+        self._failures = 0  # members that could not be decoded, and what only looked like one
+        self._left_out = ""  # why members were left out since the last text, if that was said
+        self._passed: int | None = None  # where octets begin that are no member, if that is still to be said
+        self._parts = self._read()
+        self._part: memoryview | SourceError = memoryview(b"")  # still to be given
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the view, as far as that can be done without waiting for a pipe."""
+        filled = 0
+        while filled < len(view):
+            if not self._part:
+                if filled and not (self._buffer.buffered or self._buffer.has_second):
+                    break
+                try:
+                    part = next(self._parts, None)
+                except LimitError as error:
+                    part = error
+                if part is None:
+                    break
+                self._part = part if isinstance(part, SourceError) else memoryview(part)
+            if isinstance(self._part, SourceError):
+                if filled:
+                    break  # first what was decoded before it
+                raised, self._part = self._part, memoryview(b"")
+                raise raised
+            octets = min(len(self._part), len(view) - filled)
+            view[filled : filled + octets] = self._part[:octets]
+            self._part = self._part[octets:]
+            filled += octets
+        return filled
+
+    def close(self) -> None:
+        """Close the second file; the reader of the compressed octets stays open."""
+        self._parts.close()
+        self._buffer.stop_keeping()
+
+    def _read(self) -> Generator[bytes | SourceError, None, None]:
+        """Steps of text, and errors in their place."""
+        buffer = self._buffer
+        while True:
+            buffer.drop_kept()
+            if buffer.find(self._header, _WINDOW) if self._searching else self._is_at_member():
+                start = buffer.tell()
+                yield from self._short()
+                if buffer.tell() > start:
+                    continue
+                yield from self._member()
+                if self._may_be_whole and not self._searching:
+                    self._may_be_whole = buffer.tell() - start < _SHORT
+                    yield from self._whole()
+                if self._failures > _MOST_FAILURES:
+                    reason = f"is damaged in more than {_MOST_FAILURES:,} places: read no further"
+                    yield SourceError(self._layer.name, reason)
+                    return
+            elif buffer.buffered:
+                self._passed, self._searching = buffer.tell(), True
+            else:
+                yield from self._report_passed(buffer.tell())
+                if buffer.error is None:
+                    return
+                yield buffer.error
+                if not isinstance(buffer.error, DamageError):
+                    return
+                buffer.resume()
+                self._searching = True
+
+    def _whole(self) -> Iterator[bytes]:
+        """Text of all members that follow, unless something is wrong with one: then those before it are decoded again."""
+        decode, start = self._codec.decode_whole, self._buffer.tell()
+        if not self._may_be_whole or decode is None or not self._is_at_member():
+            return
+        self._may_be_whole = False
+        try:
+            for text in decode(self._buffer):
+                self._count(len(text))
+                self._known += len(text)
+                yield text
+            self._known = 0
+        except BrokenError:
+            self._buffer.seek(start)
+
+    def _short(self) -> Iterator[bytes]:
+        """Text of short members, unless the next is to be read with more care."""
+        if self._decode_short is not None and not self._searching:
+            while text := self._decode_short(self._buffer):
+                self._left_out = ""
+                self._count(len(text))
+                yield text
+
+    def _member(self) -> Iterator[bytes | SourceError]:
+        """Text of the member at the position. A member that was searched for is first held back: it may prove to be none."""
+        buffer = self._buffer
+        start = buffer.tell()
+        held: list[bytes] = []
+        is_proven = not self._searching
+        failure: Exception | None = None
+        try:
+            for text in self._decode(buffer):
+                self._left_out = ""
+                known = min(self._known, len(text))
+                self._known -= known
+                self._count(len(text) - known)
+                held.append(text[known:])
+                is_proven = is_proven or sum(map(len, held)) >= _PROOF
+                if is_proven:
+                    yield from self._report_passed(start)
+                    yield from held
+                    held.clear()
+        except (CutError, BrokenError, ChecksumError) as error:
+            failure = error
+            self._known = 0
+            self._failures += not isinstance(error, ChecksumError)  # which needs no second look
+        except LeftOutError as error:
+            failure = error
+            is_proven = is_proven or not buffer.peek() or self._is_at_member()
+        if failure is not None and not is_proven:
+            buffer.seek(start + 1)
+            return
+        yield from self._report_passed(start)
+        yield from held
+        self._searching = False
+        if failure is not None:
+            yield from self._fail(start, failure)
+
+    def _fail(self, start: int, failure: Exception) -> Iterator[SourceError]:
+        """Say what is wrong with the member that began at `start`, and go to where the next is to be searched for."""
+        buffer, layer = self._buffer, self._layer
+        named = f"the {self._codec.name} {self._codec.unit} at octet {start}"
+        if isinstance(failure, ChecksumError | LeftOutError):
+            if isinstance(failure, ChecksumError):
+                layer.budget.failed_checksum(layer.name, f"the checksum of {named}")
+            elif self._left_out != str(failure):
+                self._left_out = str(failure)
+                yield DamageError(layer.name, f"{named} {failure}")
+            if not buffer.peek() or self._is_at_member():
+                return
+        elif isinstance(failure, CutError) and buffer.error is not None:
+            self._searching = True
+            return  # the error below says it
+        elif isinstance(failure, CutError):
+            yield DamageError(layer.name, f"ends in the middle of {named}: the file is cut off")
+        else:
+            why = str(failure) or f"is damaged at about octet {buffer.tell()}: what follows in it is lost"
+            yield DamageError(layer.name, f"{named} {why}")
+        self._searching = True
+        buffer.seek(max(start + 1, buffer.tell() - self._codec.overrun))
+
+    def _is_at_member(self) -> bool:
+        """Whether a member begins here, behind octets of padding if it is not the first."""
+        buffer = self._buffer
+        while buffer.tell() and (block := buffer.peek()) and block[0] == 0:
+            buffer.skip(len(block) - len(bytes(block).lstrip(b"\0")))
+        head = bytes(buffer.peek(_LONGEST_MAGIC)[:_LONGEST_MAGIC])
+        return head != b"" and any(magic.startswith(head[: len(magic)]) for magic in self._codec.magics)
+
+    def _report_passed(self, end: int) -> Iterator[SourceError]:
+        """Say once how many octets before `end` are no member."""
+        if self._passed is not None:
+            first, self._passed = self._passed, None
+            reason = f"{end - first:,} octets at octet {first} are no {self._codec.name}: passed over"
+            yield DamageError(self._layer.name, reason)
+
+
+def _form(codec: Codec) -> Compression:
+    return Compression(
+        name=f"a {codec.name} file",
+        open=functools.partial(Unpacked, codec),
+        recognise=codec.recognise,
+        begins=bytes(magic[0] for magic in codec.magics),
+        suffixes=codec.suffixes,
+        recognise_named=_is_binary if codec.telling else None,
+    )
+
+
+def _is_binary(head: bytes, _: Layer) -> bool:
+    return bool(is_binary(head))
+
+
+FORMS = tuple(map(_form, CODECS))

@@ -1,0 +1,269 @@
+"""Decoders of one member of a compressed text: gzip, deflate, Brotli, bzip2, xz and LZMA; frames.py has the others.
+
+A decoder takes its member from a buffer that stands at the first octet of it, and gives the text in steps of bounded
+size. It gives all that can be decoded before it raises
+
+    CutError       the buffer ends in the middle of the member
+    BrokenError    the member cannot be decoded from here on
+    ChecksumError  all of it was decoded, and its checksum says that it is not what was encoded
+"""
+
+import bz2
+import contextlib
+import functools
+import io
+import lzma
+import re
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+
+from urnscan.formats.buffer import Buffer, CutError
+from urnscan.formats.compression.replay import STEP, BrokenError, ChecksumError, Decoding, Decompressor, without
+
+_MEMORY = (1 << 27) + (1 << 21)  # octets for an LZMA decoder: for a dictionary of 128 MiB
+_LONGEST_NAME = 1 << 16  # octets of a file name or comment in a gzip header
+_NUL = re.compile(b"\0")
+_BZIP2_PIECE = 44  # octets; the shortest block has 22, so no more than two blocks of 46 MB at most come out at once
+_XZ_CHECK_SIZES = (0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64)
+
+
+class _Zlib:
+    """zlib with the interface of isal."""
+
+    def __init__(self, window: int = -15) -> None:
+        self.crc = 0
+        self.needs_input = True
+        self._inner = zlib.decompressobj(window)
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+    def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
+        text = self._inner.decompress(self._inner.unconsumed_tail or data, max_length)
+        # It may hold back what did not fit, and then has taken all octets.
+        self.needs_input = not self._inner.unconsumed_tail and len(text) < max_length
+        self.crc = zlib.crc32(text, self.crc)
+        return text
+
+
+@functools.cache
+def _inflater(*, counts: bool) -> tuple[Callable[[], Decompressor], type[Exception]]:
+    """A factory of decompressors of raw deflate, and their exception; with `counts` they know the CRC of the text."""
+    try:
+        from isal import igzip_lib  # noqa: PLC0415 (there is none for some machines)
+    except ImportError:
+        return _Zlib, zlib.error
+    flag = igzip_lib.DECOMP_GZIP_NO_HDR if counts else igzip_lib.DECOMP_DEFLATE
+    return lambda: igzip_lib.IgzipDecompressor(flag=flag), igzip_lib.error  # type: ignore[return-value]  # its stub takes the class for an instance
+
+
+def gzip(buffer: Buffer) -> Iterator[bytes]:
+    """Decode a member of a gzip file (RFC 1952)."""
+    magic, flags = struct.unpack("<3sB6x", buffer.read(10))
+    if magic != b"\x1f\x8b\x08" or flags & 0xE0:
+        raise BrokenError
+    if flags & 4:  # FEXTRA
+        buffer.skip(int.from_bytes(buffer.read(2), "little"))
+    for flag in (8, 16):  # FNAME, FCOMMENT
+        if flags & flag:
+            nul = buffer.find_within(_NUL, _LONGEST_NAME)
+            if nul is None and len(buffer.peek()) >= _LONGEST_NAME:
+                raise BrokenError
+            if nul is None:
+                buffer.skip(len(buffer.peek()))
+                raise CutError
+            buffer.skip(nul.end())
+    if flags & 2:  # FHCRC: of the header, of which nothing is used
+        buffer.skip(2)
+    new, error = _inflater(counts=True)
+    decoding = Decoding(buffer, new, error)
+    yield from decoding.finish()
+    crc, size = struct.unpack("<II", buffer.read(8))
+    if crc != decoding.decompressor.crc or size != decoding.given & 0xFFFFFFFF:  # type: ignore[attr-defined]
+        raise ChecksumError
+
+
+class _Rest(io.RawIOBase):
+    """The octets of a buffer as a file, up to the end or an error."""
+
+    def __init__(self, buffer: Buffer) -> None:
+        self._buffer = buffer
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, view: memoryview) -> int:  # type: ignore[override]
+        octets = self._buffer.peek()[: len(view)]
+        view[: len(octets)] = octets
+        self._buffer.skip(len(octets))
+        return len(octets)
+
+
+def whole_gzip(buffer: Buffer) -> Iterator[bytes]:
+    """Decode all members of a gzip file up to the end of the buffer, many by one call: a member of a few KiB takes a third
+    of the time.
+
+    Raises BrokenError where anything is wrong, or without isal; it is not known at which member.
+    """
+    try:
+        from isal import igzip  # noqa: PLC0415 (there is none for some machines)
+    except ImportError as error:
+        raise BrokenError from error
+    _, isal_error = _inflater(counts=True)
+    try:
+        with igzip.IGzipFile(fileobj=_Rest(buffer), mode="rb") as file:  # type: ignore[no-untyped-call]
+            while text := file.read(STEP):
+                yield text
+    except (EOFError, OSError, OverflowError, isal_error) as error:
+        raise BrokenError from error
+    if buffer.error is not None:
+        raise BrokenError
+
+
+def deflate(buffer: Buffer) -> Iterator[bytes]:
+    """Decode raw deflate (RFC 1951)."""
+    return Decoding(buffer, *_inflater(counts=False)).finish()
+
+
+def inflated(octets: memoryview, size: int) -> tuple[bytes, int] | None:
+    """The text of raw deflate, and its CRC; None unless the octets are all of it and no more, and give `size` octets."""
+    new, error = _inflater(counts=True)
+    decompressor = new()
+    try:
+        text = decompressor.decompress(octets, size + 1)
+    except error:
+        return None
+    is_all = decompressor.eof and not decompressor.unused_data and len(text) == size
+    return (text, decompressor.crc) if is_all else None  # type: ignore[attr-defined]
+
+
+def zlib_format(buffer: Buffer) -> Iterator[bytes]:
+    """Decode a stream in the zlib format (RFC 1950)."""
+    try:
+        yield from Decoding(buffer, lambda: _Zlib(15), zlib.error).finish()
+    except BrokenError as error:
+        if "data check" in str(error.__cause__):
+            raise ChecksumError from error
+        raise
+
+
+class _Brotli:
+    """brotli's decompressor with the interface of isal."""
+
+    unused_data = b""
+
+    def __init__(self) -> None:
+        import brotli  # noqa: PLC0415 (only few archives need it)
+
+        self.needs_input = True
+        self._inner = brotli.Decompressor()
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._inner.is_finished())
+
+    def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
+        text = bytes(self._inner.process(data, output_buffer_limit=max_length))
+        self.needs_input = not text  # it accepts more while it still holds something
+        return text
+
+
+def brotli(buffer: Buffer) -> Iterator[bytes]:
+    """Decode a stream of Brotli (RFC 7932), which has no checksum."""
+    from brotli import error  # noqa: PLC0415 (only few archives need it)
+
+    return Decoding(buffer, _Brotli, error).finish()
+
+
+def bzip2(buffer: Buffer) -> Iterator[bytes]:
+    """Decode a stream of a bzip2 file; gives only octets of blocks whose CRC is good."""
+    origin = buffer.tell()
+    given = 0
+    try:
+        for text in _bzip2_blocks(buffer, None):
+            given += len(text)
+            yield text
+    except OSError as error:
+        if buffer.can_seek(origin):
+            until = buffer.tell()
+            buffer.seek(origin)
+            with contextlib.suppress(OSError):
+                yield from without(given, _bzip2_blocks(buffer, until))
+        raise BrokenError from error
+
+
+def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
+    """The blocks of a stream, fed octet by octet from the position `until` on. Raises OSError, where not all may be given."""
+    decompressor = bz2.BZ2Decompressor()
+    decompress = decompressor.decompress
+    while not decompressor.eof:
+        octets = buffer.peek()
+        if not octets:
+            raise CutError
+        size = _BZIP2_PIECE
+        if until is not None:
+            octets = octets[: max(1, until - buffer.tell())]
+            size = size if buffer.tell() < until else 1
+        fed = 0
+        try:
+            for fed in range(0, len(octets), size):
+                text = decompress(octets[fed : fed + size])
+                if text or decompressor.eof:
+                    break
+            # What ends a block may be all that it was fed: it then goes on giving it, and last looks at the CRC.
+            texts = [text]
+            while texts[-1] and not decompressor.eof:
+                texts.append(decompress(b""))
+            text = b"".join(texts)
+        except OSError:
+            buffer.skip(fed)
+            raise
+        buffer.skip(min(fed + size, len(octets)) - len(decompressor.unused_data))
+        if text:
+            yield text
+
+
+def xz(buffer: Buffer) -> Iterator[bytes]:
+    """Decode a stream of an xz file (The .xz File Format 1.2); its blocks are followed to tell checksums from data."""
+    start = buffer.tell()
+    header = buffer.peek_exactly(12)
+    decoding = Decoding(buffer, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY), lzma.LZMAError)
+    check = _XZ_CHECK_SIZES[header[7] & 15]
+    ahead = len(header)
+    while size := buffer.peek_exactly(ahead + 1)[ahead]:
+        yield from decoding.feed(ahead + 4 * (size + 1))
+        while buffer.peek_exactly(1)[0]:
+            yield from decoding.feed(_lzma2_chunk(buffer))
+        yield from decoding.feed(1 + (start - buffer.tell() - 1) % 4)
+        ahead = 0
+        value = bytes(buffer.read(check))
+        try:
+            decoding.decompressor.decompress(value, STEP)
+        except lzma.LZMAError as error:
+            if buffer.peek_exactly(1)[0]:  # the library decodes no block behind it
+                reason = f"has a wrong checksum before octet {buffer.tell()}: what follows in it is lost"
+                raise BrokenError(reason) from error
+            raise ChecksumError from error
+    yield from decoding.finish()
+
+
+def _lzma2_chunk(buffer: Buffer) -> int:
+    """Octets of the LZMA2 chunk at the position of the buffer."""
+    head = buffer.peek(6)
+    if len(head) < 6:
+        return 6  # it is cut off: no chunk is shorter and followed by less
+    if head[0] >= 0x80:
+        return 6 + (head[0] >= 0xC0) + (head[3] << 8 | head[4])
+    return 4 + (head[1] << 8 | head[2])
+
+
+def lzma_alone(buffer: Buffer) -> Iterator[bytes]:
+    """Decode an LZMA file as it was before xz, with no checksum."""
+    new = lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=_MEMORY)  # noqa: E731
+    return Decoding(buffer, new, lzma.LZMAError).finish()

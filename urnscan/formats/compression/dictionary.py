@@ -1,0 +1,152 @@
+"""Zstandard files whose frames were compressed with a dictionary that lies in the file (`.warc.zst`).
+
+The file begins with a skippable frame that holds the dictionary, itself compressed or not: "Zstandard Compression for
+WARC Files 1.0", https://iipc.github.io/warc-specifications/specifications/warc-zstd/. Such a frame further behind
+has the dictionary of the frames behind it, so files that were joined by `cat` are read, too.
+"""
+
+from collections.abc import Callable, Iterator
+
+from urnscan.formats.buffer import Buffer, CutError
+from urnscan.formats.compression.frames import (
+    TEXT_FRAME,
+    Decompressors,
+    pass_over,
+    short_frame,
+    skip_frame,
+    without_dictionary,
+    zstandard,
+)
+from urnscan.formats.compression.replay import BrokenError, ChecksumError, LeftOutError
+from urnscan.stores.reader import PieceReader
+
+DICTIONARY_FRAME = b"\x5d\x2a\x4d\x18"
+"""The first octets of a skippable frame that may hold a dictionary; it may also hold other things."""
+LARGEST_DICTIONARY = 1 << 23
+"""Octets of a dictionary, compressed or not: what the specification asks readers to take."""
+_TOGETHER = 1 << 17  # octets, of short frames or of their texts, that are decoded by one call
+_DICTIONARY = b"\x37\xa4\x30\xec"
+_ADVICE = "decompress the file first (zstd -d -D DICTIONARY)"
+
+
+class ZstandardFile:
+    """Decoder of the frames of one file."""
+
+    def __init__(self, count: Callable[[int], object]) -> None:
+        """`count` is told how many octets came out of a dictionary."""
+        self._count = count
+        self._octets = b""  # the dictionary as it lies in the file, until a frame needs it
+        self._name = ""
+        self._wrong = ""  # why the dictionary cannot be used
+        self._number = 0
+        self._decompressors: Decompressors | None = None
+
+    def __call__(self, buffer: Buffer) -> Iterator[bytes]:
+        """Decode a frame, or take a dictionary.
+
+        Raises LeftOutError for a frame that needs a dictionary that is not there, and stands behind it.
+        """
+        if self._take(buffer):
+            return
+        is_first = True
+        try:
+            for text in zstandard(buffer, self._find):
+                if is_first and text.startswith(_DICTIONARY):  # found in its frame, where that is damaged
+                    raise BrokenError("holds a dictionary: left out")
+                is_first = False
+                yield text
+        except _MissingError as missing:
+            pass_over(buffer)
+            raise LeftOutError(f"{missing}: left out, like all that need it; {_ADVICE}") from missing
+
+    def short(self, buffer: Buffer) -> bytes:
+        """Decode the next short frames that are whole in the buffer, up to one that is not, or with which anything is wrong.
+
+        That takes far fewer steps for each than to decode it block by block.
+        """
+        if self._octets or self._wrong:  # the next frame says more
+            return b""
+        from zstandard import ZstdError  # noqa: PLC0415 (only for such files)
+
+        decompressors = self._decompressors or without_dictionary(0)
+        decompressor = decompressors.take()
+        octets = bytes(buffer.peek()[:_TOGETHER])
+        view = memoryview(octets)
+        texts: list[bytes] = []
+        at = given = 0
+        while given < _TOGETHER and (frame := short_frame(octets, at)) and frame.dictionary in (0, self._number):
+            try:
+                text = decompressor.decompress(view[at : frame.end])
+            except ZstdError:
+                break
+            if text.startswith(_DICTIONARY):
+                break
+            at = frame.end
+            given += len(text)
+            texts.append(text)
+        buffer.skip(at)
+        decompressors.give_back(decompressor, 0)
+        return b"".join(texts)
+
+    def _take(self, buffer: Buffer) -> bool:
+        """Take the frame at the position, if it holds a dictionary."""
+        head = bytes(buffer.peek(12)[:12])
+        if head[:4] != DICTIONARY_FRAME or head[8:] not in (_DICTIONARY, TEXT_FRAME):
+            return False
+        start, size = buffer.tell(), int.from_bytes(head[4:8], "little")
+        self._name = f"the dictionary at octet {start}"
+        self._octets, self._decompressors, self._number = b"", None, 0
+        self._wrong = f"needs {self._name}, which has more than 8 MiB"
+        if size > LARGEST_DICTIONARY:
+            return skip_frame(buffer)
+        self._wrong = f"needs {self._name}, which is cut off"
+        buffer.skip(8)
+        self._octets = bytes(buffer.read(size))
+        self._wrong = ""
+        return True
+
+    def _find(self, number: int) -> Decompressors:
+        """Decompressors for frames with this number of a dictionary."""
+        if self._octets:
+            octets, self._octets = self._octets, b""
+            self._open(octets)
+        if self._wrong:
+            raise _MissingError(self._wrong)
+        if self._decompressors is None and not number:
+            return without_dictionary(number)
+        if self._decompressors is None or number not in (0, self._number):
+            has = f"the file has {self._number}" if self._decompressors else "the file has none"
+            raise _MissingError(f"needs the dictionary {number}, and {has}")
+        return self._decompressors
+
+    def _open(self, octets: bytes) -> None:
+        """Make decompressors of a dictionary."""
+        from zstandard import DICT_TYPE_FULLDICT, ZstdCompressionDict, ZstdError  # noqa: PLC0415 (only for such files)
+
+        try:
+            content = octets if octets.startswith(_DICTIONARY) else self._decompressed(octets)
+            dictionary = ZstdCompressionDict(content, dict_type=DICT_TYPE_FULLDICT)
+            decompressors = Decompressors(dictionary)
+            decompressors.give_back(decompressors.take(), 0)
+            self._number, self._decompressors = dictionary.dict_id(), decompressors
+        except (CutError, BrokenError, ChecksumError, ZstdError):
+            self._wrong = f"needs {self._name}, which is damaged"
+        except _TooLargeError:
+            self._wrong = f"needs {self._name}, which has more than 8 MiB"
+
+    def _decompressed(self, octets: bytes) -> bytes:
+        content = bytearray()
+        for text in zstandard(Buffer(PieceReader(iter([octets])))):
+            self._count(len(text))
+            content += text
+            if len(content) > LARGEST_DICTIONARY:
+                raise _TooLargeError
+        return bytes(content)
+
+
+class _MissingError(Exception):
+    """The dictionary that a frame needs cannot be used."""
+
+
+class _TooLargeError(Exception):
+    """A dictionary unfolds to too much."""

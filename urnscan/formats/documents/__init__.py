@@ -1,0 +1,6 @@
+"""Documents that people read -> the texts in them.
+
+mail, mime: messages and mboxes; the parts of a message.
+pdf, pdfium, pdfium_script: PDFs; the processes in which pdfium reads them, and the script that they run.
+pdfium_breaks: names that line ends break on a page, told by links and fonts.
+"""

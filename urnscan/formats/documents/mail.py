@@ -1,0 +1,171 @@
+"""Mail: messages (RFC 5322, MIME), mboxes and the files of a Maildir, as people see them.
+
+The members of a message are its `headers`, unfolded and decoded, its bodies `text` and `html`, decoded, and what is attached
+to it, by name. A name that stands in both bodies is found twice. In an mbox the number of the message stands before them, in
+a message that is attached to another the word `message`.
+
+What a program quoted for the sake of an mbox (`>From `) stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from urnscan.errors import SourceError
+from urnscan.formats.buffer import Buffer
+from urnscan.formats.contents import Label, Member, Texts
+from urnscan.formats.context import Layer
+from urnscan.formats.encodings import is_binary
+from urnscan.formats.protocol import Archive
+from urnscan.stores.reader import PieceReader, Reader
+
+_Texts: TypeAlias = list[tuple[str, bytes]]
+"""Names and octets."""
+
+_MOST = 1 << 26  # octets of a message: it is in memory
+_BLOCK = 1 << 18  # octets of an mbox that are searched at a time, at least
+
+_FIELD = rb"[!-9;-~]+[ \t]*:"
+_FROM = rb"From [^\r\n]*[0-9]:[0-9]{2}[^\r\n]*[0-9]{4}[^\r\n]*\r?\n"  # the line has a time and a year
+_MBOX = re.compile(rb"%b(?:>?%b)" % (_FROM, _FIELD))
+_NEXT = re.compile(rb"\n\r?\n(?=%b>?%b)" % (_FROM, _FIELD))
+_LINE = 1 << 10  # octets in which a line that begins a message, and the name of the field below it, end
+_SURE = re.compile(rb"(?:Return-Path|Received|Delivered-To|From|Date|DKIM-Signature|X-[A-Za-z-]+):")
+_MAILDIR = re.compile(r"(?:^|/)(?:cur|new)/[^/]+$")
+_HEAD_END = re.compile(rb"\n\r?\n")
+_CONTENT_LENGTH = re.compile(rb"(?i)\nContent-Length[ \t]*:[ \t]*([0-9]{1,12})[ \t]*\r?\n")
+_BEHIND = re.compile(rb"[\r\n]*(?:From |\Z)")
+
+
+def is_message(head: bytes, layer: Layer) -> bool:
+    """Whether a file of a Maildir that begins so is a message."""
+    return _SURE.match(head) is not None and _MAILDIR.search(layer.name) is not None
+
+
+def is_mbox(head: bytes, _: Layer) -> bool | None:
+    """Whether a file that begins so is an mbox: a line `From` with a date, and a header behind it; None: it may be."""
+    if not (head.startswith(b"From ") or b"From ".startswith(head)):
+        return False
+    return _MBOX.match(head) is not None or (None if len(head) < _LINE else False)
+
+
+def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
+    """The members of a message."""
+    buffer = Buffer.of(reader)
+    octets = buffer.head(_MOST + 1)
+    buffer.skip(len(octets))
+    texts, others = _members(octets, "", layer, is_whole=len(octets) <= _MOST)
+    yield _together(texts)
+    yield from others
+    if len(octets) > _MOST:
+        yield Member("rest", buffer)
+    yield from _behind(buffer)
+
+
+def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
+    """The members of all messages of an mbox, of any of its four kinds."""
+    buffer = Buffer.of(reader)
+    number = waiting = 0
+    texts: _Texts = []
+    while octets := _next(buffer):
+        number += 1
+        name = f"message {number}"
+        line = octets.find(b"\n") + 1 if octets.startswith(b"From ") else 0
+        some, others = _members(octets[line:], f"{name}/", layer, is_whole=len(octets) <= _MOST)
+        texts += some
+        waiting += len(octets)
+        if others or waiting >= _BLOCK:
+            yield _together(texts)
+            texts, waiting = [], 0
+            yield from others
+    yield _together(texts)
+    yield from _behind(buffer)
+
+
+def _behind(buffer: Buffer) -> Iterator[Member | SourceError]:
+    """The error that ended the octets, and what is read behind it."""
+    if (error := buffer.error) is not None:
+        yield error
+        buffer.resume()
+        yield Member("rest", buffer)
+
+
+def _next(buffer: Buffer) -> bytes:
+    """Take the next message with its line `From`: up to the next such line, or as long as it says."""
+    octets, searched = buffer.peek(_BLOCK), 0
+    while True:
+        if length := _said_length(octets):
+            end = length
+            break
+        if found := _NEXT.search(octets, searched, _MOST + 1):
+            end = found.end()
+            break
+        searched = max(0, len(octets) - _LINE)
+        longer = buffer.peek(2 * len(octets)) if len(octets) <= _MOST else octets
+        if len(longer) == len(octets):
+            end = min(len(octets), _MOST + 1)
+            break
+        octets = longer
+    message = bytes(octets[:end])
+    buffer.skip(end)
+    return message
+
+
+def _said_length(octets: memoryview) -> int:
+    """The end of a message by its Content-Length, if the next message, or nothing, follows there; 0: it does not say."""
+    head = _HEAD_END.search(octets)
+    said = head and _CONTENT_LENGTH.search(octets, 0, head.end())
+    if not (head and said):
+        return 0
+    end = head.end() + int(said[1])
+    behind = _BEHIND.match(octets, end) if end < len(octets) else None
+    return behind.end() - len(b"From ") if behind and behind[0].endswith(b"From ") else 0
+
+
+def _members(octets: bytes, before: str, layer: Layer, *, is_whole: bool) -> tuple[_Texts, list[Member | SourceError]]:
+    """The texts of a message, and what is attached to it, with `before` in front of their names.
+
+    A message that cannot be taken apart is read as it is, and told.
+    """
+    from urnscan.formats.documents.mime import take_apart  # noqa: PLC0415 (its library takes long to load)
+
+    wrong = "" if is_whole else f"it has more than {_MOST:,} octets"
+    if not wrong:
+        try:
+            head = _HEAD_END.search(octets)
+            texts, attached = take_apart(octets, head.end() if head else len(octets), before)
+            return texts, [Member(name, PieceReader(iter([content]))) for name, content in attached]
+        except Exception as error:  # noqa: BLE001 (the library raises errors of all kinds where a message is no message)
+            wrong = " ".join(str(error).split())
+    name = f"{before}message"
+    told = SourceError(layer.name_of(name), f"cannot be taken apart ({wrong}): read as it is")
+    return [], [told, Member(name, PieceReader(iter([octets])))]
+
+
+def _together(texts: _Texts) -> Texts:
+    """Texts of messages, end to end."""
+    found = []
+    end = 0
+    for name, text in texts:
+        found.append((Label(name), end, end + len(text)))
+        end += len(text)
+    return Texts.of(memoryview(b"".join(text for _, text in texts)), found)
+
+
+def _is_text(head: bytes, _: Layer) -> bool:
+    return not is_binary(head)
+
+
+FORMS = (
+    Archive(name="an mbox", open=open_mbox, recognise=is_mbox, begins=b"F"),
+    Archive(
+        name="a message",
+        open=open_message,
+        recognise=is_message,
+        begins=b"DFRX",
+        suffixes=(".eml",),
+        recognise_named=_is_text,
+    ),
+)

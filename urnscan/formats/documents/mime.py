@@ -1,0 +1,140 @@
+"""A message (RFC 5322, MIME) -> its headers and bodies, decoded, and what is attached to it.
+
+A message of one text, with nothing that is encoded, is read without Python's parser, which takes most of the time.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from email.errors import InvalidBase64CharactersDefect
+from email.message import Message
+from email.parser import BytesParser
+from email.quoprimime import header_decode
+from typing import Any, TypeAlias
+
+from urnscan.formats.contents import plain_name
+
+Parts: TypeAlias = list[tuple[str, bytes]]
+"""Names and octets."""
+
+_MOST_BOUNDARIES = 50  # in a message: each line is compared with all of them
+_FOLD = re.compile(r"\r?\n(?=[ \t])")
+_WORD = re.compile(r"=\?([!-)+->@-~]+?)(?:\*[!-)+->@-~]*)?\?([bqBQ])\?([!->@-~]*)\?=(?:[ \t\r\n]+(?==\?))?")
+_PLAIN_HEAD = re.compile(rb"(?:[!-9;-~]+:[ \t]*[!-~][ -~\t]*\r?\n(?:[ \t]+[!-~][ -~\t]*\r?\n)*)+\r?\n")
+"""Headers of ASCII, none of them empty."""
+_PLAIN_FIELD = re.compile(
+    rb"""content-length:.*|content-transfer-encoding:[ \t]*(?:7bit|8bit|binary)[ \t]*|"""
+    rb"""content-type:[ \t]*text/(?P<kind>plain|html)(?:[ \t]*;[ \t]*format=flowed)?"""
+    rb"""(?:[ \t]*;[ \t]*charset=(?P<quote>"?)(?P<charset>[a-z0-9_-]+)(?P=quote))?(?:[ \t]*;[ \t]*format=flowed)?[ \t]*""",
+    re.IGNORECASE,
+)
+"""Fields of a body that is as it stands there, each in one line."""
+_AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
+
+
+def take_apart(octets: bytes, head: int, before: str) -> tuple[Parts, Parts]:
+    """The texts of a message, and what is attached to it, with `before` in front of their names.
+
+    `head` is the number of octets of its headers, with the empty line after them.
+    Raises ValueError if it would take too long, and errors of all kinds where a message is no message.
+    """
+    plain = _plain(octets, before)
+    return (plain, []) if plain is not None else _parts(_parsed(octets, head), before)
+
+
+def _plain(octets: bytes, before: str) -> Parts | None:
+    """The texts of a message of one text in which nothing is encoded; None for any other."""
+    head = _PLAIN_HEAD.match(octets)
+    if head is None or b"=?" in head[0]:
+        return None
+    headers = []
+    body, charset, of_body = "text", "", set()
+    for line in (
+        head[0].replace(b"\r\n", b"\n").replace(b"\n ", b" ").replace(b"\n\t", b"\t").rstrip(b"\n").split(b"\n")
+    ):
+        name, _, value = line.partition(b":")
+        headers.append(b"%b: %b\n" % (name, value.lstrip(b" \t")))
+        if name[:8].lower() == b"content-":
+            field = _PLAIN_FIELD.fullmatch(line)
+            if field is None or name.lower() in of_body:
+                return None
+            of_body.add(name.lower())
+            if field["kind"]:
+                body = "html" if field["kind"].lower() == b"html" else "text"
+                charset = (field["charset"] or b"").decode()
+    return [(f"{before}headers", b"".join(headers)), (before + body, _in_utf_8(octets[head.end() :], charset))]
+
+
+def _parsed(octets: bytes, head: int) -> Message:
+    """The message in octets. Raises ValueError if it would take too long."""
+    if octets.lower().count(b"boundary") > _MOST_BOUNDARIES:
+        raise ValueError(f"it has more than {_MOST_BOUNDARIES} boundaries")
+    message = BytesParser().parsebytes(octets[:head])
+    if message.get_content_maintype() in ("multipart", "message"):
+        return BytesParser().parsebytes(octets)
+    # The parser would go from line to line.
+    rest = octets[head:].decode("ascii", "surrogateescape")
+    message.set_payload(str(message.get_payload()) + rest)
+    return message
+
+
+def _parts(message: Message, before: str) -> tuple[Parts, Parts]:
+    """Names and octets of the texts of a message, and of what is attached to it."""
+    texts: Parts = []
+    attached: Parts = []
+    headers = "".join(f"{name}: {_decoded(str(value))}\n" for name, value in message.items())
+    texts.append((f"{before}headers", headers.encode("utf-8", "surrogateescape")))
+    parts: list[Any] = [message]
+    while parts:
+        part = parts.pop()
+        kind = part.get_content_type()
+        content = part.get_payload()
+        if isinstance(content, list):
+            around = f"{part.preamble or ''}\n{part.epilogue or ''}".strip()
+            if around:
+                texts.append((f"{before}text", around.encode("utf-8", "surrogateescape")))
+            if kind.startswith("message/") and len(content) == 1:
+                inner_texts, inner_attached = _parts(content[0], f"{before}message/")
+                texts += inner_texts
+                attached += inner_attached
+            else:
+                parts += reversed(content)
+            continue
+        octets = part.get_payload(decode=True) or b""
+        if any(isinstance(defect, InvalidBase64CharactersDefect) for defect in part.defects):
+            texts.append((f"{before}text", content.encode("ascii", "surrogateescape")))
+        name = plain_name(_decoded(part.get_filename() or ""))
+        if name or part.get_content_maintype() != "text":
+            attached.append((before + (name or f"attachment.{part.get_content_subtype()}"), octets))
+        else:
+            body = "html" if kind == "text/html" else "text"
+            texts.append((before + body, _in_utf_8(octets, part.get_content_charset() or "")))
+    return texts, attached
+
+
+def _in_utf_8(octets: bytes, charset: str) -> bytes:
+    """A body in UTF-8; as it is if its charset is unknown."""
+    if charset.lower() in _AS_THEY_ARE:
+        return octets
+    try:
+        return octets.decode(charset, "replace").encode("utf-8", "replace")
+    except (LookupError, ValueError):
+        return octets
+
+
+def _decoded(value: str) -> str:
+    """The value of a header, unfolded, with its encoded words (RFC 2047) decoded."""
+    value = _FOLD.sub("", value)
+    return _WORD.sub(_decoded_word, value) if "=?" in value else value
+
+
+def _decoded_word(word: re.Match[str]) -> str:
+    try:
+        if word[2] in "bB":
+            octets = binascii.a2b_base64(word[3] + "=" * (-len(word[3]) % 4))
+        else:
+            octets = header_decode(word[3]).encode("latin-1")
+        return octets.decode(word[1], "replace")
+    except (LookupError, ValueError):
+        return word[0]

@@ -1,0 +1,119 @@
+"""PDFs: the text of each page and its links, outline, metadata and attached files, by pdfium (the extra `pdf`).
+
+A PDF that pdfium cannot open, and each PDF where the extra is missing, is scanned as it is: its octets.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import tempfile
+from collections.abc import Iterator
+from typing import IO
+
+from urnscan.errors import PdfNote, SourceError
+from urnscan.formats.contents import Document, Member, plain_name
+from urnscan.formats.context import Layer
+from urnscan.formats.on_disk import on_disk
+from urnscan.formats.protocol import Archive
+from urnscan.stores.reader import PieceReader, Reader, begins
+
+_AS_IT_IS = "is scanned as it is, and its text is not read"
+_BEGIN = b"%PDF-"
+_BEGIN_WITHIN = 1 << 10  # octets in which a PDF begins, as its readers have it
+_BLOCK = 1 << 18
+_IN_MEMORY = 1 << 24  # octets of attached files that are not written to the disk
+
+
+@functools.cache
+def is_installed() -> bool:
+    """Whether the extra is there."""
+    return importlib.util.find_spec("pypdfium2") is not None
+
+
+def is_pdf(head: bytes, _: Layer) -> bool | None:
+    """Whether what begins so is a PDF (ISO 32000-2, 7.5.2)."""
+    return begins(head, _BEGIN)
+
+
+def is_pdf_within(head: bytes, _: Layer) -> bool | None:
+    """Whether a file called a PDF is one, with other octets before its first line."""
+    return _BEGIN in head[:_BEGIN_WITHIN] or (None if len(head) < _BEGIN_WITHIN else False)
+
+
+def open_pdf(reader: Reader, layer: Layer) -> Iterator[Document | Member | SourceError]:
+    """The pages and other members of a PDF; the PDF as it is where it cannot be read. Raises SourceError, LimitError."""
+    if not is_installed():
+        yield PdfNote(layer.name, f"a PDF {_AS_IT_IS}: pip install 'urnscan[pdf]'")
+        yield Document(layer.member, reader)
+        return
+    if layer.capture is not None and not layer.is_wanted:
+        return
+    layer.inside("")  # raises once for all members if they are too deep
+    with on_disk(reader, layer) as path, tempfile.SpooledTemporaryFile(_IN_MEMORY) as file:
+        files: list[tuple[str, int]] = []
+        try:
+            yield from _texts(path, layer, file, files)
+        except _UnreadableError as error:
+            yield SourceError(layer.name, f"{error}: it {_AS_IT_IS}")
+            with open(path, "rb") as octets:  # noqa: PTH123 (names may be odd)
+                yield Document(layer.member, PieceReader(iter(functools.partial(octets.read, _BLOCK), b"")))
+        file.seek(0)
+        for name, length in files:
+            yield Member(name, PieceReader(_pieces(file, length)))
+
+
+class _UnreadableError(Exception):
+    """Nothing in a PDF can be read; the text says why."""
+
+
+def _texts(path: str, layer: Layer, file: IO[bytes], files: list[tuple[str, int]]) -> Iterator[Member | SourceError]:
+    """The texts of a PDF. Attached files are written to `file`, their names and lengths to `files`.
+
+    So pdfium is free for another PDF, such as one that is attached. Raises _UnreadableError.
+    """
+    from urnscan.formats.documents.pdfium import FILE, WRONG, ProcessError, lent  # noqa: PLC0415 (few inputs are PDFs)
+
+    has_begun = False
+    try:
+        with lent(layer.reading.processes) as pdfium:
+            for kind, name, length in pdfium.contents(path):
+                layer.budget.check_announced(length)
+                if kind == WRONG:
+                    reason = pdfium.take(length).decode("utf-8", "replace")
+                    if not name:
+                        raise _UnreadableError(reason)
+                    yield SourceError(layer.name_of(name), reason)
+                elif kind == FILE:
+                    files.append((plain_name(name), length))
+                    for size in _sizes(length):
+                        file.write(pdfium.take(size))
+                        layer.budget.count_unfolded(size)
+                else:
+                    has_begun = True
+                    layer.budget.count_unfolded(length)
+                    yield Member(name, PieceReader(iter([pdfium.take(length)])), is_set_in_lines=True)
+    except ProcessError as error:
+        if not has_begun:
+            raise _UnreadableError(str(error)) from error
+        yield SourceError(layer.name, f"{error}: what it gave until then is read")
+
+
+def _pieces(file: IO[bytes], length: int) -> Iterator[bytes]:
+    """The next octets of a file."""
+    return (file.read(size) for size in _sizes(length))
+
+
+def _sizes(length: int) -> Iterator[int]:
+    """Lengths of pieces that make up this length."""
+    return (min(_BLOCK, length - start) for start in range(0, length, _BLOCK))
+
+
+FORM = Archive(
+    name="a PDF",
+    open=open_pdf,
+    recognise=is_pdf,
+    begins=_BEGIN[:1],
+    suffixes=(".pdf",),
+    recognise_named=is_pdf_within,
+)

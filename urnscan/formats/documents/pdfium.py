@@ -1,0 +1,120 @@
+"""Processes in which pdfium reads PDFs: it may crash, and serves one thread alone.
+
+A process starts in 0.15 s, as its script imports nothing of this package, and is used again for the next PDF. One that
+crashes, or is silent for too long, is replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import subprocess
+from collections.abc import Iterator
+from typing import IO, cast
+
+from urnscan.formats import script_start
+from urnscan.formats.documents import pdfium_script
+from urnscan.formats.documents.pdfium_script import END, FILE, FRAME, WRONG
+from urnscan.formats.processes import Processes
+from urnscan.formats.scripts import start_python
+
+__all__ = ["FILE", "WRONG", "Pdfium", "ProcessError", "lent"]
+
+_PATIENCE = 60  # seconds without a word, after which a process is ended
+_BLOCK = 1 << 18
+_MEMORY = 2 << 30  # octets that a process may take
+
+
+class ProcessError(Exception):
+    """A process has ended, or was ended, before it said all; the text says how."""
+
+
+@contextlib.contextmanager
+def lent(processes: Processes) -> Iterator[Pdfium]:
+    """A process of a run, for one PDF. Raises ProcessError."""
+    pdfium = cast(Pdfium | None, processes.take())
+    while pdfium is not None and not pdfium.is_ready:  # somebody has ended it
+        processes.remove(pdfium)
+        pdfium.close()
+        pdfium = cast(Pdfium | None, processes.take())
+    if pdfium is None:
+        pdfium = Pdfium()
+        processes.add(pdfium)
+    try:
+        yield pdfium
+    finally:
+        if pdfium.is_ready:
+            processes.give_back(pdfium)
+        else:
+            processes.remove(pdfium)
+            pdfium.close()
+
+
+class Pdfium:
+    """A process that reads PDFs one by one, for one thread at a time."""
+
+    def __init__(self) -> None:
+        """Raises ProcessError if it cannot be started."""
+        self._said = bytearray()  # octets that were read, and not taken
+        self._has_answered = True  # the last question, whole
+        try:
+            self._process = start_python(
+                script_start.__file__,
+                pdfium_script.__file__,
+                str(_MEMORY),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ProcessError(f"pdfium could not be started ({error.strerror or error})") from error
+        self._in, self._out = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
+        self._poll = select.poll()
+        self._poll.register(self._out, select.POLLIN)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can read another PDF."""
+        return self._has_answered and self._process.poll() is None
+
+    def contents(self, path: str) -> Iterator[tuple[bytes, str, int]]:
+        """The kind, name and length of what is in a PDF; the caller takes the octets of each. Raises ProcessError."""
+        self._has_answered = False
+        with contextlib.suppress(BrokenPipeError):  # if it has ended, what it says next tells that
+            self._in.write(os.fsencode(path).hex().encode() + b"\n")
+        while True:
+            kind, name_length, length = FRAME.unpack(self.take(FRAME.size))
+            name = self.take(name_length).decode("utf-8", "replace")
+            if kind == END:
+                self._has_answered = True
+                return
+            yield kind, name, length
+
+    def take(self, length: int) -> bytes:
+        """The next octets that it says. Raises ProcessError if it ends or is silent before."""
+        while len(self._said) < length:
+            if not self._poll.poll(_PATIENCE * 1000):
+                raise ProcessError(f"pdfium took more than {_PATIENCE} s for a page")
+            said = os.read(self._out.fileno(), _BLOCK)
+            if not said:
+                status = self._process.wait()
+                how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+                raise ProcessError(f"pdfium {how}")
+            self._said += said
+        taken = bytes(self._said[:length])
+        del self._said[:length]
+        return taken
+
+    def end(self) -> None:
+        """End it, from any thread: the thread that uses it meets the end of what it says."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End it, and close the pipes."""
+        self._process.kill()
+        self._process.wait()
+        self._in.close()
+        self._out.close()

@@ -1,0 +1,170 @@
+"""Commands that run as filters: the text that they print, and their end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+
+from urnscan.errors import SourceError, option
+from urnscan.formats.context import Layer
+from urnscan.formats.filters import PATH, Filter, takes_path
+from urnscan.formats.on_disk import on_disk
+from urnscan.stores.reader import Reader
+
+_PATIENCE = 0.1  # seconds after which a reader looks whether it was closed
+_BLOCK = 1 << 16
+_SAID = 1 << 12  # octets of standard error that are kept
+_LONGEST = 200  # characters of it that are told
+_GUARD = 'read -r _; kill -s KILL -- "-$0"'
+"""Script that waits for the end of its input, that is of this process, and then ends a group of processes."""
+
+
+class Filtered(Reader):
+    """The text that a command makes of a file, as it comes.
+
+    What it printed before it failed counts. Raises SourceError behind that if it ends with another status than 0, or
+    takes too long.
+    """
+
+    def __init__(self, filter_: Filter, reader: Reader, layer: Layer) -> None:
+        """`reader` gives the octets of the file; `layer` is the file's. Raises SourceError if they cannot be read."""
+        self._filter = filter_
+        self._layer = layer
+        self._said = b""
+        self._may_say_more = True  # on standard error
+        self._is_open = True
+        self._has_ended = False
+        self._lock = threading.Lock()  # `close` may come from the thread that ends the run
+        self._stack = contextlib.ExitStack()
+        self._deadline = time.monotonic() + filter_.timeout
+        layer.reading.processes.add(self)
+        try:
+            with contextlib.ExitStack() as theirs:
+                self._out, out = self._pipe(theirs)
+                self._err, err = self._pipe(theirs)
+                self._process = self._start(reader, out, err)
+        except BaseException:
+            self.close()
+            raise
+        self._poll = select.poll()
+        self._poll.register(self._out, select.POLLIN)
+        self._poll.register(self._err, select.POLLIN)
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the front of the view with what the command has printed; waits for it. Raises LimitError, too."""
+        while not self._has_ended:
+            if (left := self._deadline - time.monotonic()) <= 0:
+                self._has_ended = True
+                more = f"what it printed until then is read; {option('filter_timeout', None)} allows more"
+                raise self._error(f"took more than {self._filter.timeout:,} s: {more}")
+            with self._lock:
+                if not self._is_open:
+                    raise self._error("was ended with the run")
+                if self._out in self._listen(min(left, _PATIENCE)):
+                    if got := os.readv(self._out, [view]):
+                        self._layer.budget.count_unfolded(got)
+                        return got
+                    self._has_ended = True
+                    self._poll.unregister(self._out)
+                    self._finish()
+        return 0
+
+    def close(self) -> None:
+        """End the command, if it still runs, and remove its files."""
+        self._layer.reading.processes.remove(self)
+        with self._lock:
+            self._is_open = False
+            self._stack.close()
+
+    def end(self) -> None:
+        """Close it, from the thread that ends the run."""
+        self.close()
+
+    def _pipe(self, started: contextlib.ExitStack) -> tuple[int, int]:
+        """A pipe, whose end for reading is closed with the reader, and the other when the command is started."""
+        ours, theirs = os.pipe()
+        self._stack.callback(os.close, ours)
+        started.callback(os.close, theirs)
+        return ours, theirs
+
+    def _start(self, reader: Reader, out: int, err: int) -> subprocess.Popen[bytes]:
+        """Start the command on the file of a reader, or on a copy if only the reader has its octets."""
+        path = self._stack.enter_context(on_disk(reader, self._layer))
+        words = [path.join(word.rsplit(PATH, 1)) if takes_path(word) else word for word in self._filter.command]
+        try:
+            with open(path if words == [*self._filter.command] else os.devnull, "rb") as stdin:  # noqa: PTH123 (names may be odd)
+                process = subprocess.Popen(  # noqa: S603 (the user's own command, without a shell)
+                    words,
+                    stdin=stdin,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise self._error(f"could not be started: {error.strerror or error}") from error
+        self._stack.callback(_end, process)
+        self._stack.enter_context(_guarded(process))
+        return process
+
+    def _listen(self, seconds: float) -> set[int]:
+        """Wait for octets, and keep what comes on standard error; the descriptors that have some."""
+        ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1000)}
+        if self._err in ready:
+            said = os.read(self._err, _BLOCK)
+            self._said = (self._said + said)[:_SAID]
+            if not said:
+                self._poll.unregister(self._err)
+                self._may_say_more = False
+        return ready
+
+    def _finish(self) -> None:
+        """Wait for the end of the command, which has closed its standard output. Raises SourceError if it failed."""
+        while self._process.poll() is None and time.monotonic() < self._deadline:
+            if self._may_say_more:
+                self._listen(_PATIENCE)
+            else:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_PATIENCE)
+        status = self._process.returncode
+        if status is None:
+            raise self._error("closed its output and did not end")
+        if status:
+            self._listen(0)
+            how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+            lines = self._said.decode("utf-8", "replace").strip().splitlines()
+            raise self._error(f"{how}{': ' + ' '.join(lines[0].split())[:_LONGEST] if lines else ''}")
+
+    def _error(self, what: str) -> SourceError:
+        return SourceError(self._layer.name, f"{self._filter.name} {what}")
+
+
+@contextlib.contextmanager
+def _guarded(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Have a command end if this process is killed and can no longer end it: the system is short of memory, or Spark
+    gives up an attempt. Without a shell, nothing guards it.
+    """
+    words = ["sh", "-c", _GUARD, str(process.pid)]
+    try:
+        guard = subprocess.Popen(  # noqa: S603 (a constant)
+            words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+    except OSError:
+        yield
+        return
+    with guard:
+        yield
+        guard.kill()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a command that still runs, and what it has started."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -1,0 +1,113 @@
+"""Filters: commands of the user that make text of files, such as `pdf:pdftotext % -`; which is for which file."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from urnscan.errors import ArgumentError, FatalError, option
+from urnscan.formats.captures import Capture
+from urnscan.formats.media_types import media_type
+
+ANY = "*"
+"""The suffix that stands for all files."""
+PATH = "%"
+"""The path of the file in a command."""
+_OF_RECORD = " ?#"  # characters that end the file name in the name of a record of a web archive
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A command that reads a file and writes its text to standard output."""
+
+    kinds: tuple[str, ...]
+    """Suffixes with their dot, in lower case; media types, or patterns of such; or ANY."""
+    command: tuple[str, ...]
+    """The words of the command. Without a word that takes the path it reads standard input."""
+    timeout: int
+    """Seconds that it may take for a file."""
+
+    @property
+    def name(self) -> str:
+        """Name of the text that it makes, as a member of the file: the command without its folder."""
+        return Path(self.command[0]).name
+
+    @property
+    def has_types(self) -> bool:
+        """True if the media type of a file may decide."""
+        return any("/" in kind for kind in self.kinds)
+
+    def fits(self, name: str, head: bytes = b"", capture: Capture | None = None) -> bool:
+        """True if the filter is for a file: by its name, or by its media type.
+
+        The first octets of the file (`head`) tell the type, and the record of a web archive around it (`capture`).
+        """
+        types = [media_type(head)] if self.has_types else []
+        if capture is not None:
+            name = name[: min(map(f"{name}{_OF_RECORD}".index, _OF_RECORD))]
+            types.append(capture.mime)
+        suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122 (a Path for each member would cost)
+        return any(
+            kind in (ANY, suffix) or any(fnmatchcase(mime, kind) for mime in types if mime) for kind in self.kinds
+        )
+
+
+def takes_path(word: str) -> bool:
+    """Whether the path stands in a word of a command: the word is `%`, or ends in `=%`.
+
+    Elsewhere it does not: as a part of a script, as in `sh -c 'cat %'`, a name could run programs.
+    """
+    return word == PATH or word.endswith(f"={PATH}")
+
+
+def read_filters(texts: Iterable[str], timeout: int) -> tuple[Filter, ...]:
+    """The filters in texts such as `pdf,eps:pdftotext % -`; `timeout` is in seconds. Raises ArgumentError.
+
+    >>> (each,) = read_filters(["txt,.LOG:cat"], 60)
+    >>> each.kinds, each.command, each.name
+    (('.txt', '.log'), ('cat',), 'cat')
+    """
+    return tuple(_read(text, timeout) for text in texts)
+
+
+def listed_filters(texts: Iterable[str]) -> tuple[str, ...]:
+    """The filters, with the lines of a file in the place of its `@FILE`.
+
+    Empty lines and those that begin with # are passed over. Raises FatalError for a file that cannot be read.
+    """
+    found: list[str] = []
+    for text in texts:
+        if not text.startswith("@"):
+            found.append(text)
+            continue
+        path = text.removeprefix("@")
+        try:
+            lines = Path(path).read_text("utf-8").splitlines()
+        except (OSError, ValueError) as error:  # ValueError: no UTF-8, or NUL in the path
+            reason = getattr(error, "strerror", None) or error
+            raise FatalError(f"{path}: the filters cannot be read: {reason}") from None
+        found += [line for line in map(str.strip, lines) if line and not line.startswith("#")]
+    return tuple(found)
+
+
+def _read(text: str, timeout: int) -> Filter:
+    named = option("filters", None)
+    kinds, colon, line = text.partition(":")
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise ArgumentError(f"{named}: the command in {text!r} cannot be taken apart: {error}") from None
+    suffixes = [kind.strip().lower() for kind in kinds.split(",")]
+    if not (colon and words and all(suffixes)):
+        raise ArgumentError(
+            f"{named}: {text!r} is no filter: write SUFFIX[,SUFFIX...]:COMMAND, for example 'pdf:pdftotext % -'"
+        )
+    if shutil.which(words[0]) is None:
+        raise ArgumentError(f"{named}: no command is called {words[0]}: install it, or name it with its folder")
+    shown = (kind if kind == ANY or "/" in kind else f".{kind.removeprefix('.')}" for kind in suffixes)
+    return Filter(tuple(shown), tuple(words), timeout)

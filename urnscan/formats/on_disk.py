@@ -1,0 +1,82 @@
+"""Octets of a reader as a file of this machine, for programs that read files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from urnscan.errors import SourceError
+from urnscan.formats.context import Layer
+from urnscan.stores.reader import Reader
+
+_BLOCK = 1 << 16
+_LONGEST_SUFFIX = 20  # characters that a copy of a file keeps of its name
+
+
+@contextlib.contextmanager
+def on_disk(reader: Reader, layer: Layer) -> Iterator[str]:
+    """The path of a file with just the octets of a reader: the file that is read, or a copy, removed in the end.
+
+    Raises SourceError where the octets cannot be read, or not be copied.
+    """
+    path = _path_of(reader, layer)
+    if path is not None:
+        yield path
+        return
+    suffix = Path(layer.file_name).suffix
+    is_plain = suffix.isascii() and suffix[1:].isalnum() and len(suffix) < _LONGEST_SUFFIX
+    try:
+        copy = _Copy(suffix if is_plain else "")
+        layer.reading.processes.add(copy)
+    except OSError as error:
+        raise _uncopied(layer, error) from error
+    try:
+        try:
+            copy.fill(reader)
+        except OSError as error:
+            raise _uncopied(layer, error) from error
+        yield copy.path
+    finally:
+        copy.end()
+        layer.reading.processes.remove(copy)
+
+
+class _Copy:
+    """A copy of a file in the folder of temporary files; it is removed with the processes of the run at the latest."""
+
+    def __init__(self, suffix: str) -> None:
+        """Raises OSError."""
+        self._file = tempfile.NamedTemporaryFile(prefix="urnscan-", suffix=suffix, delete=False)  # noqa: SIM115 (`fill`)
+        self.path = self._file.name
+
+    def fill(self, reader: Reader) -> None:
+        """Copy what a reader gives. Raises OSError, and what the reader raises."""
+        view = memoryview(bytearray(_BLOCK))
+        with self._file as file:
+            while got := reader.read_into(view):
+                file.write(view[:got])
+
+    def end(self) -> None:
+        """Remove it."""
+        with contextlib.suppress(OSError):
+            os.unlink(self.path)  # noqa: PTH108 (as above)
+
+
+def _uncopied(layer: Layer, error: OSError) -> SourceError:
+    return SourceError(layer.name, f"could not be copied to a temporary file: {error.strerror or error}")
+
+
+def _path_of(reader: Reader, layer: Layer) -> str | None:
+    """The path of the file that is read, if it is on this machine."""
+    file = reader.reopen()
+    if file is None:
+        return None
+    with file:
+        path = os.path.abspath(str(getattr(file, "name", "")))  # noqa: PTH100 (a name may begin with "-")
+        if not Path(path).is_file():  # of a store
+            return None
+        layer.budget.count_read(Path(path).stat().st_size)
+        return path

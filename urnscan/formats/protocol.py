@@ -1,0 +1,80 @@
+"""The protocol of forms: what a module says of the form that it reads, so that the registry can list it.
+
+A form is recognised by its first octets, whatever the name of the file is. Where these are damaged, or tell nothing, its
+name and other octets may tell: a file `a.parquet` with octets that no text has is a damaged Parquet file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar
+
+from urnscan.errors import SourceError
+from urnscan.formats.contents import Document, Member, Texts, Values
+from urnscan.formats.context import Layer
+from urnscan.formats.encodings import is_binary
+from urnscan.stores.reader import Reader
+
+Recognise: TypeAlias = Callable[[bytes, Layer], bool | None]
+"""Whether a file with these first octets is of a form; None where more octets are needed to tell."""
+
+ANY = bytes(range(256))
+"""Every octet."""
+
+_Opened = TypeVar("_Opened")
+
+
+def never(_head: bytes, _layer: Layer) -> bool:
+    """Recognise nothing: the rule of a form that has no first octets of its own."""
+    return False
+
+
+def looks_binary(head: bytes, _: Layer) -> bool | None:
+    """Whether these octets are no text: the rule for files whose name alone tells the form."""
+    return is_binary(head)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form(Generic[_Opened]):
+    """A way in which people keep text: a compression, an archive or a table."""
+
+    name: str
+    """Its name in messages, with an article: "a Parquet file"."""
+    open: Callable[[Reader, Layer], _Opened]
+    """Gives the content of a file; the caller closes the reader."""
+    recognise: Recognise = never
+    """The rule by the first octets, asked of every file."""
+    begins: bytes = ANY
+    """The octets with which such a file can begin: `recognise` is asked of no other file."""
+    suffixes: tuple[str, ...] = ()
+    """Suffixes of the names of such files, lower case."""
+    recognise_named: Recognise | None = None
+    """The rule for files with one of the suffixes that no rule by first octets takes. None: there is none."""
+    needs_beginning: bool = False
+    """Whether a file that `recognise_named` takes cannot be opened: it is scanned as it is, and an error says so."""
+
+
+class Compression(Form[Reader]):
+    """A form that holds one text."""
+
+
+class Archive(Form[Iterator[Document | Member | Texts | SourceError]]):
+    """A form that holds members with names, each to be read before the next is asked for, or many together.
+
+    Gives a document if the octets are scanned as they are.
+    """
+
+
+class Table(Form[Iterator[Document | Values | SourceError]]):
+    """A form that holds values in rows and columns; gives a document if the octets are scanned as they are."""
+
+
+def scan_as_it_is(kind: type[SourceError], reason: str) -> Callable[[Reader, Layer], Iterator[Document | SourceError]]:
+    """A function that opens a file as the octets that it has, after a note or an error that says the reason."""
+
+    def scan(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
+        yield kind(layer.name, reason)
+        yield Document(layer.member, reader)
+
+    return scan

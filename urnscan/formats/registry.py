@@ -1,0 +1,114 @@
+"""The registry of the forms that are read: it lists what their modules declare, in the order in which they are asked.
+
+A form is recognised by its first octets, and where these cannot tell by its name. What it holds is looked at in the
+same way, so forms nest as people nest them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from urnscan.errors import SourceError
+from urnscan.extensions import extensions
+from urnscan.formats import unread
+from urnscan.formats.archives import arc, tar, warc
+from urnscan.formats.archives import zip as zip_archive
+from urnscan.formats.buffer import Buffer
+from urnscan.formats.compression import codecs
+from urnscan.formats.contents import Document
+from urnscan.formats.context import Layer
+from urnscan.formats.documents import mail, pdf
+from urnscan.formats.protocol import ANY, Form, scan_as_it_is
+from urnscan.formats.tables import arrow, former_outputs, parquet, sqlite
+from urnscan.formats.tables import text_fields as fields
+from urnscan.stores.reader import Reader
+
+_TELLING = 1 << 9  # octets that tell every form; what is inside of something may come in smaller pieces
+
+
+class Registry:
+    """Forms in the order in which they are asked. Archives have millions of members: no form is asked in vain."""
+
+    def __init__(self, forms: Iterable[Form[Any]], text_forms: Iterable[Form[Any]] = ()) -> None:
+        """`text_forms` are asked last: text is in one of them only where the user names a field."""
+        forms = tuple(forms)
+        named = tuple(
+            replace(
+                form, recognise=form.recognise_named, open=_misnamed(form.name) if form.needs_beginning else form.open
+            )
+            for form in forms
+            if form.recognise_named is not None
+        )
+        self._named, self._text_forms = named, tuple(text_forms)
+        self._suffixes = tuple(suffix for form in named for suffix in form.suffixes)
+        self._by_first = [tuple(form for form in forms if octet in form.begins) for octet in ANY]
+        self._unnamed = [(*some, *self._text_forms) for some in self._by_first]
+        self.suffixes = frozenset(self._suffixes)
+        """Suffixes by which a form is recognised."""
+        self.begins = frozenset(octet for form in forms if form.begins != ANY for octet in form.begins)
+        """First octets of forms that are told by them."""
+
+    def is_named(self, name: str) -> bool:
+        """Whether a name ends in a suffix by which a form is recognised."""
+        return name[name.rfind(".") :].lower() in self.suffixes
+
+    def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:
+        """Whether a text that begins with these octets, or has no others, may be of a form."""
+        form, is_unsure = self._tell(head, layer)
+        return form is not None or (is_unsure and not is_whole)
+
+    def recognise(self, reader: Buffer, layer: Layer) -> Form[Any] | None:
+        """The form of what a reader gives; None where it is text. Looks no further than it must: a pipe may be slow."""
+        head = reader.head(_TELLING if layer.depth else 1)
+        while True:
+            form, is_unsure = self._tell(head, layer)
+            longer = reader.head(len(head) + 1) if is_unsure else head
+            if len(longer) == len(head):
+                return form
+            head = longer
+
+    def _tell(self, head: bytes, layer: Layer) -> tuple[Form[Any] | None, bool]:
+        """The form of what begins with these octets; where there is none, whether more octets may tell."""
+        if not head:
+            return None, False
+        is_unsure = False
+        name = layer.file_name.lower()
+        forms = self._unnamed[head[0]]
+        if name.endswith(self._suffixes):
+            named = (form for form in self._named if name.endswith(form.suffixes))
+            forms = (*self._by_first[head[0]], *named, *self._text_forms)
+        for form in forms:
+            known = form.recognise(head, layer)
+            if known:
+                return form, False
+            is_unsure |= known is None
+        return None, is_unsure
+
+
+def _misnamed(name: str) -> Callable[[Reader, Layer], Iterator[Document | SourceError]]:
+    return scan_as_it_is(
+        SourceError, f"is named like {name} but does not begin like one: scanned as it is, so values may be missing"
+    )
+
+
+FORMS = Registry(
+    [
+        *codecs.FORMS,
+        warc.FORM,
+        zip_archive.FORM,
+        pdf.FORM,
+        *mail.FORMS,
+        parquet.FORM,
+        *arrow.FORMS,
+        sqlite.FORM,
+        former_outputs.FORM,
+        *unread.FORMS,
+        tar.FORM,
+        arc.FORM,
+        *extensions("urnscan.formats"),
+    ],
+    fields.FORMS,
+)
+"""Every form that is read: those of this package, and those that other packages declare by an entry point."""

@@ -1,0 +1,220 @@
+"""Many files in one call: their sizes and times, and the octets of small ones.
+
+Compiled code calls the system without the GIL, which each call from Python would give up and wait for again: with two
+threads that takes longer than the reading. Small files are laid into one text as they are read; which of them are surely
+text is seen then, too.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.compiled.jit import IS_COMPILED, compiled, from_c, inner
+from urnscan.compiled.octets import Integers, Octets
+from urnscan.formats.contents import Names
+from urnscan.stores.input import Listed
+
+HEAD = 1 << 12
+"""Octets of a file by which its form is told."""
+
+UNKNOWN = -1
+"""Size of what is no regular file or is not there."""
+
+# statx(2), whose structure is the same on every Linux.
+_CAN_ASK = IS_COMPILED and sys.platform == "linux"
+_HERE, _NO_FOLLOW = -100, 0x100  # AT_FDCWD, AT_SYMLINK_NOFOLLOW
+_WANTED = 0x241  # STATX_TYPE, STATX_MTIME, STATX_SIZE
+_STRUCTURE, _MODE, _SIZE, _SECONDS, _NANOSECONDS = 256, 28, 40, 112, 120  # octets in all, and where these stand
+_TYPE, _REGULAR = 0o170000, 0o100000
+
+_FLAGS = os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK  # not to wait for what has become a FIFO meanwhile
+
+_statx = from_c("statx", "intc", "intc", "uintp", "intc", "uintc", "uintp")
+_open = from_c("open", "intc", "uintp", "intc")
+_read = from_c("read", "intp", "intc", "uintp", "uintp")
+_close = from_c("close", "intc", "intc")
+
+
+def file_states(paths: bytes, ends: Integers, *, follow: bool) -> tuple[Integers, Integers]:
+    """The octets of the regular file at each path, or UNKNOWN, and the time of its last change in nanoseconds since 1970.
+
+    The paths lie end to end, each with a NUL behind it, where it ends. `follow`: links lead to files.
+    """
+    sizes, times = np.full(len(ends), UNKNOWN, np.int64), np.zeros(len(ends), np.int64)
+    if _CAN_ASK and paths:
+        flags = 0 if follow else _NO_FOLLOW
+        _ask(np.frombuffer(paths, np.uint8), ends, flags, _Answer.room(), sizes, times)
+        return sizes, times
+    for i, path in enumerate(paths.split(b"\0")[:-1]):
+        try:
+            found = os.stat(path, follow_symlinks=follow)  # noqa: PTH116 (octets)
+        except OSError:
+            continue
+        if stat.S_ISREG(found.st_mode):
+            sizes[i], times[i] = found.st_size, found.st_mtime_ns
+    return sizes, times
+
+
+class _Answer(NamedTuple):
+    """The structure that statx(2) fills, as numbers of several widths."""
+
+    in_2: npt.NDArray[np.uint16]
+    in_4: npt.NDArray[np.uint32]
+    in_8: Integers
+
+    @classmethod
+    def room(cls) -> _Answer:
+        """Room for an answer."""
+        structure = np.zeros(_STRUCTURE // 8, np.int64)
+        return cls(structure.view(np.uint16), structure.view(np.uint32), structure)
+
+
+@compiled
+def _ask(paths: Octets, ends: Integers, flags: int, answer: _Answer, sizes: Integers, times: Integers) -> None:
+    begin = 0
+    for i in range(len(ends)):
+        path = paths.ctypes.data + np.uintp(begin)
+        failed = _statx(_HERE, path, flags, _WANTED, answer.in_8.ctypes.data)
+        if not failed and answer.in_2[_MODE // 2] & _TYPE == _REGULAR:
+            sizes[i] = answer.in_8[_SIZE // 8]
+            times[i] = answer.in_8[_SECONDS // 8] * 1_000_000_000 + np.int64(answer.in_4[_NANOSECONDS // 4])
+        begin = ends[i]
+
+
+class Doubts(NamedTuple):
+    """Signs that a file may not be plain text. A NUL at its beginning is one in any case, and a name that is not ASCII."""
+
+    begins: npt.NDArray[np.bool_]
+    """For each octet, whether it is one to begin so."""
+    suffixes: Octets
+    """Suffixes of names, lower case, end to end."""
+    ends: Integers
+    """The end of each suffix."""
+
+    def of_texts(self, octets: Octets, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
+        """For each of the texts that lie in these octets, whether it may not be plain text, whatever its name."""
+        are_doubtful = np.zeros(len(starts), np.bool_)
+        _find_doubtful(octets, starts, ends, self.begins, are_doubtful)
+        return are_doubtful
+
+    def of_names(self, names: Names) -> npt.NDArray[np.bool_]:
+        """For each of the names, whether what it names may not be plain text."""
+        are_doubtful = np.zeros(len(names.starts), np.bool_)
+        _find_telling(names, self, are_doubtful)
+        return are_doubtful
+
+
+class Read(NamedTuple):
+    """Files that were read, from the first one on."""
+
+    lengths: Integers
+    """Octets of each file."""
+    doubtful: Integers
+    """Indices of the files that may not be plain text."""
+    is_stuck: bool
+    """Whether the next file is to be read on its own: it is no regular file, or large, or cannot be read."""
+
+
+def read_together(files: Listed, text: Octets, *, separator: int, full: int, doubts: Doubts) -> Read:
+    """Read files into `text`, one behind the other with the separator behind each.
+
+    It goes on while less than `full` octets are there, so a file has the rest of the room in any case.
+    """
+    if not IS_COMPILED:
+        return Read(np.empty(0, np.int64), np.empty(0, np.int64), is_stuck=True)
+    paths = np.frombuffer(files.paths, np.uint8)
+    lengths, are_doubtful = np.empty(len(files.ends), np.int64), np.zeros(len(files.ends), np.bool_)
+    count, is_stuck = _read_files((paths, files.ends), (text, full, separator), doubts, lengths, are_doubtful)
+    return Read(lengths[:count], np.flatnonzero(are_doubtful[:count]), is_stuck)
+
+
+@compiled
+def _read_files(
+    files: tuple[Octets, Integers],
+    room: tuple[Octets, int, int],
+    doubts: Doubts,
+    lengths: Integers,
+    are_doubtful: npt.NDArray[np.bool_],
+) -> tuple[int, bool]:
+    """Read files whose paths each end with a NUL; returns how many were read, and whether it is stuck."""
+    paths, ends = files
+    text, full, separator = room
+    filled = begin = 0
+    for i in range(len(ends)):
+        if filled >= full:
+            return i, False
+        descriptor = _open(paths.ctypes.data + np.uintp(begin), _FLAGS)
+        if descriptor < 0:
+            return i, True
+        end = filled
+        got = 1
+        while got > 0 and end < len(text):
+            got = _read(descriptor, text.ctypes.data + np.uintp(end), np.uintp(len(text) - end))
+            end += max(got, 0)
+        _close(descriptor)
+        if got != 0:  # its end was not seen
+            return i, True
+        path = paths[begin : ends[i] - 1]
+        are_doubtful[i] = end > filled and (_may_be_more(text[filled:end], doubts.begins) or _is_telling(path, doubts))
+        lengths[i] = end - filled
+        text[end] = separator
+        filled = end + 1
+        begin = ends[i]
+    return len(ends), False
+
+
+@compiled
+def _find_doubtful(
+    octets: Octets,
+    starts: Integers,
+    ends: Integers,
+    begins: npt.NDArray[np.bool_],
+    are_doubtful: npt.NDArray[np.bool_],
+) -> None:
+    for i in range(len(starts)):
+        are_doubtful[i] = ends[i] > starts[i] and _may_be_more(octets[starts[i] : ends[i]], begins)
+
+
+@compiled
+def _find_telling(names: Names, doubts: Doubts, are_doubtful: npt.NDArray[np.bool_]) -> None:
+    for i in range(len(names.starts)):
+        are_doubtful[i] = _is_telling(names.octets[names.starts[i] : names.ends[i]], doubts)
+
+
+@inner
+def _may_be_more(octets: Octets, begins: npt.NDArray[np.bool_]) -> bool:
+    """Whether octets, at least one, need not be text as they are."""
+    has_nul = False
+    for octet in octets[:HEAD]:
+        has_nul |= octet == 0
+    return bool(has_nul or begins[octets[0]])
+
+
+@inner
+def _is_telling(path: Octets, doubts: Doubts) -> bool:
+    """Whether a name ends in one of the suffixes, or does not say so in ASCII."""
+    for at in range(len(path) - 1, -1, -1):
+        if path[at] == 0x2F:
+            break
+        if path[at] >= 0x80:
+            return True
+    begin = 0
+    for end in doubts.ends:
+        k = 0
+        while k < end - begin and k < len(path):
+            octet = path[len(path) - 1 - k]
+            if 0x41 <= octet <= 0x5A:
+                octet |= 0x20
+            if octet != doubts.suffixes[end - 1 - k]:
+                break
+            k += 1
+        if k == end - begin:
+            return True
+        begin = end
+    return False

@@ -1,0 +1,290 @@
+"""Arrow IPC as a file (Feather V2) and as a stream, both read front to back with `pyarrow.ipc`.
+
+An IPC file is a stream between a sign and a footer, and is read as that stream: so one that is cut off gives what is
+there. Before pyarrow reads a batch, the octets that it unfolds to are bounded, and its rows are counted, so that the
+rows behind a damaged batch have their numbers.
+"""
+
+import contextlib
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from urnscan.errors import SourceError
+from urnscan.formats.contents import Values
+from urnscan.formats.context import Layer
+from urnscan.formats.protocol import Table, looks_binary
+from urnscan.formats.tables.nested_text import FAILED, choose, read_column
+from urnscan.formats.tables.values import Failures, in_words, path_of, read_growing
+from urnscan.stores.reader import Reader, begins, read_up_to, skip
+
+_MAGIC = b"ARROW1\0\0"
+_NAMES = (".arrow", ".arrows", ".feather")
+_CONTINUATION = b"\xff\xff\xff\xff"  # each message begins with it since Arrow 0.15
+_LONGEST_SCHEMA = 1 << 20  # octets; a longer one is no sign of a stream that has no name
+_FOOTER = struct.Struct("<i6s")  # the last octets of a file: the length of its footer, and a sign
+_MAPPED = 1 << 28  # octets; a longer body is mapped and not read, if the input is a file
+_LARGEST = 1 << 30  # octets of a body that is read, of what a body unfolds to, of all dictionaries
+_BLOCK = 1 << 20
+
+
+def is_arrow_file(head: bytes, _: Layer) -> bool | None:
+    """Tell a file of Arrow IPC by its sign."""
+    return begins(head, _MAGIC)
+
+
+def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
+    """Tell a stream of Arrow IPC by its name, or by its first message, a schema: streams have no sign of their own."""
+    if not head.startswith(_CONTINUATION):
+        return begins(head, _CONTINUATION)
+    if layer.file_name.lower().endswith(_NAMES):
+        return True
+    if len(head) < 8:
+        return None
+    length = struct.unpack_from("<i", head, 4)[0]
+    if not 0 < length <= _LONGEST_SCHEMA or length % 8:
+        return False
+    if len(head) < 8 + length:
+        return None
+    with contextlib.suppress(*FAILED):
+        pa.ipc.read_schema(pa.py_buffer(head[: 8 + length]))
+        return True
+    return False
+
+
+def read_arrow_file(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
+    """Read the text in a file of Arrow IPC. Raises SourceError if it cannot be read to its end."""
+    read_up_to(reader, len(_MAGIC))
+    return _read(_Octets(reader, layer, len(_MAGIC)), layer, is_file=True)
+
+
+def read_arrow_stream(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
+    """Read the text in a stream of Arrow IPC. Raises SourceError if it cannot be read to its end."""
+    return _read(_Octets(reader, layer, 0), layer, is_file=False)
+
+
+def _read(octets: "_Octets", layer: Layer, *, is_file: bool) -> Iterator[Values | SourceError]:
+    messages = _Messages(octets, layer)
+    try:
+        schema = messages.schema()
+        chosen, errors = choose(schema, layer)
+        yield from errors
+        if not chosen:
+            return
+        options = pa.ipc.IpcReadOptions(use_threads=False, included_fields=list(chosen))
+        stream = pa.ipc.open_stream(pa.PythonFile(messages, "r"), options=options)
+    except FAILED as error:
+        raise SourceError(layer.name, f"cannot be read as Arrow: {in_words(error)}") from error
+    failures = Failures(layer.name, "batches")
+    row = 0
+    while True:
+        at = octets.at
+        try:
+            batch = stream.read_next_batch()
+            for column, (index, tails) in zip(batch.columns, chosen.items(), strict=True):
+                yield from read_column(column, schema.field(index).name, tails, row, layer)
+        except StopIteration:
+            break
+        except SourceError:
+            yield from failures.rest()
+            raise
+        except FAILED as error:
+            messages.parts.clear()
+            yield from failures.one(f"batch before octet {octets.at} damaged: {in_words(error)}")
+            if octets.at == at:  # nothing more can be read
+                break
+        row += messages.rows
+    yield from failures.rest()
+    octets.end(is_file=is_file)
+
+
+class _Octets:
+    """Input of pyarrow's reader of messages: a file that is read front to back."""
+
+    closed = False
+
+    def __init__(self, reader: Reader, layer: Layer, at: int) -> None:
+        """`at`: octets of the file that `reader` has given already."""
+        self.at = at
+        """Octets that were read."""
+        self.is_short = False
+        """Whether fewer octets came than were asked for."""
+        self._reader = reader
+        self._layer = layer
+
+    def read(self, count: int) -> memoryview:
+        """Read the next octets, fewer only at the end. Raises SourceError for more octets than are read at once."""
+        if count > _MAPPED and (mapped := self._mapped(count)):
+            return mapped
+        if count > _LARGEST:
+            what = f"has a message of {count:,} octets at octet {self.at}, more than {_LARGEST:,}"
+            raise SourceError(self._layer.name, f"{what}: write smaller batches")
+        octets = read_growing(self._reader, count)  # a length in a message may be false
+        self.at += len(octets)
+        if len(octets) < count:
+            self.is_short = len(octets) > 0 or count != len(_CONTINUATION)
+        return memoryview(octets)
+
+    def _mapped(self, count: int) -> memoryview | None:
+        """Map the next octets instead of reading them; None if the input is not a file of the system or too short."""
+        file = self._reader.reopen()
+        if file is None:
+            return None
+        with file:
+            path = path_of(file)
+        if path is None:
+            return None
+        with pa.memory_map(path) as mapped:
+            if self.at + count > mapped.size():
+                return None
+            mapped.seek(self.at)
+            octets = memoryview(mapped.read_buffer(count))
+        self.at += skip(self._reader, count)
+        return octets
+
+    def close(self) -> None:
+        """Do nothing: the caller closes the reader."""
+
+    def end(self, *, is_file: bool) -> None:
+        """Read to the end, behind the last message. Raises SourceError if there is more than the footer of a file."""
+        begin, tail, is_blank = self.at, b"", True
+        while block := self.read(_BLOCK):
+            octets = bytes(block)
+            is_blank &= not octets.strip(b"\0")
+            tail = (tail + octets)[-_FOOTER.size :]
+        if is_file:
+            size, magic = _FOOTER.unpack(tail.rjust(_FOOTER.size, b"\0"))
+            if magic != _MAGIC[:6] or self.at - begin != size + _FOOTER.size:
+                raise SourceError(self._layer.name, f"is damaged or cut off at octet {begin}: no footer follows there")
+        elif not is_blank:
+            raise SourceError(self._layer.name, f"what follows octet {begin}, where its stream ends, is not read")
+
+
+class _Messages:
+    """Input of pyarrow's reader of batches: a file of one message after the other, none of them too large."""
+
+    closed = False
+
+    def __init__(self, octets: _Octets, layer: Layer) -> None:
+        self.rows = 0
+        """Rows of the last batch, as its message says."""
+        self.parts: list[memoryview] = []
+        """Parts of a message that are still to be read."""
+        self._octets = octets
+        self._layer = layer
+        self._reader: Any = None
+        self._dictionaries: dict[int, int] = {}  # octets of each
+
+    def schema(self) -> pa.Schema:
+        """Read the schema in the first message. Raises pyarrow's own errors and SourceError."""
+        self._reader = pa.ipc.MessageReader.open_stream(pa.PythonFile(self._octets, "r"))
+        self._next()
+        return pa.ipc.read_schema(pa.py_buffer(b"".join(self.parts)))
+
+    def read(self, count: int) -> memoryview | bytes:
+        """Read the next octets, of one part of a message, as pyarrow asks for them. Raises SourceError."""
+        if not self.parts:
+            self._next()
+        if not self.parts:
+            return b""
+        part = self.parts.pop(0)
+        if count < len(part):
+            self.parts.insert(0, part[count:])
+        return part[:count]
+
+    def close(self) -> None:
+        """Do nothing: the caller closes the reader."""
+
+    def _next(self) -> None:
+        """Take the next message, if there is one. Raises SourceError."""
+        try:
+            message = self._reader.read_next_message()
+            metadata, body = memoryview(message.metadata), memoryview(message.body or b"")
+            self._count(message.type, bytes(metadata), body)
+        except StopIteration:
+            return
+        except (*FAILED, struct.error) as error:
+            at = self._octets.at
+            where = f"damaged at octet {at}: no message"
+            if self._octets.is_short:
+                where = f"ends at octet {at} within a message"
+            raise SourceError(self._layer.name, f"{where} of the Arrow stream") from error
+        begin = _CONTINUATION + struct.pack("<i", len(metadata))
+        self.parts = [part for part in (memoryview(begin), metadata, body) if part]
+
+    def _count(self, kind: str, metadata: bytes, body: memoryview) -> None:
+        """Count the rows of a message and the memory that pyarrow will take for it. Raises SourceError, struct.error.
+
+        The metadata is a Message (Message.fbs), whose offsets were verified by pyarrow.
+        """
+        if kind not in ("dictionary", "record batch"):
+            return
+        header = _table(metadata, _field(metadata, _table(metadata, 0), 2))
+        batch = _table(metadata, _field(metadata, header, 1)) if kind == "dictionary" else header
+        unfolded = _unfolded(metadata, batch, body)
+        if unfolded > _LARGEST:
+            self._refuse("a batch unfolds to", unfolded)
+        if kind == "record batch":
+            self.rows = max(0, _number(metadata, batch, 0))
+            return
+        name, is_more = _number(metadata, header, 0), _field(metadata, header, 2)
+        before = self._dictionaries.get(name, 0) if is_more and metadata[is_more] else 0
+        self._dictionaries[name] = before + (unfolded or len(body))
+        if (total := sum(self._dictionaries.values())) > _LARGEST:
+            self._refuse("its dictionaries have", total)
+
+    def _refuse(self, what: str, octets: int) -> None:
+        much = f"{what} {octets:,} octets before octet {self._octets.at}, more than {_LARGEST:,}"
+        raise SourceError(self._layer.name, f"{much}: write smaller batches")
+
+
+def _table(octets: bytes, at: int) -> int:
+    """Place of the table that a flatbuffer refers to at `at`."""
+    return at + int(struct.unpack_from("<I", octets, at)[0])
+
+
+def _field(octets: bytes, table: int, number: int) -> int:
+    """Place of a field of a table in a flatbuffer; 0 if the table does not have it."""
+    vtable = table - struct.unpack_from("<i", octets, table)[0]
+    size = struct.unpack_from("<H", octets, vtable)[0]
+    offset = struct.unpack_from("<H", octets, vtable + 4 + 2 * number)[0] if 6 + 2 * number <= size else 0
+    return int(table + offset) if offset else 0
+
+
+def _number(octets: bytes, table: int, number: int) -> int:
+    """Field of 64 bits of a table in a flatbuffer; 0 if the table does not have it."""
+    at = _field(octets, table, number)
+    return int(struct.unpack_from("<q", octets, at)[0]) if at else 0
+
+
+def _unfolded(metadata: bytes, batch: int, body: memoryview) -> int:
+    """Octets that a batch unfolds to, 0 if it is not compressed.
+
+    Each buffer of a compressed batch begins with its size, or with -1 if it is stored as it is.
+    """
+    if not _field(metadata, batch, 3):
+        return 0
+    vector = _table(metadata, _field(metadata, batch, 2))
+    count = struct.unpack_from("<I", metadata, vector)[0]
+    total = 0
+    for offset, length in struct.iter_unpack("<qq", metadata[vector + 4 : vector + 4 + 16 * count]):
+        if length >= 8 and offset >= 0:
+            size = struct.unpack_from("<q", body, offset)[0]
+            total += length - 8 if size == -1 else max(0, size)
+    return total
+
+
+FORMS = (
+    Table(
+        name="an Arrow file",
+        open=read_arrow_file,
+        recognise=is_arrow_file,
+        begins=_MAGIC[:1],
+        suffixes=(".arrow", ".feather"),
+        recognise_named=looks_binary,
+        needs_beginning=True,
+    ),
+    Table(name="an Arrow stream", open=read_arrow_stream, recognise=is_arrow_stream, begins=_CONTINUATION[:1]),
+)

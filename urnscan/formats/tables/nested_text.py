@@ -1,0 +1,262 @@
+"""Columns of Arrow -> the values of text in them, however deep they are nested, and the place of each.
+
+Arrays may come from hostile files: offsets and indices are checked before they are followed.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.compiled.arrow import number_array, number_scalar
+from urnscan.errors import SourceError
+from urnscan.formats.contents import Values
+from urnscan.formats.context import Layer
+from urnscan.formats.tables.values import MOST_OCTETS, Failures, below, in_place, in_words, no_column
+
+FAILED = (pa.ArrowException, ValueError, OSError, MemoryError, OverflowError, RecursionError)
+"""Errors that pyarrow raises for a damaged file."""
+
+Tails = tuple[str, ...]
+"""Dotted ways into a nested column, each to a part that is read; "" leads to all of the column."""
+Place = Callable[[int], str]
+
+_TEXT = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
+_VIEWS = (pa.string_view(), pa.binary_view())
+_AS_OCTETS = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
+# Hardly any file has them. Text in them is told to be unread.
+_UNREAD = (pa.types.is_union, pa.types.is_list_view, pa.types.is_large_list_view, pa.types.is_run_end_encoded)
+_DEEPEST = 100
+_LONGEST = (1 << 31) - 1  # octets of a value that 32-bit offsets can count
+_MOST_ROWS = 1 << 20  # rows looked at at a time: some types take no room for theirs, however many they are
+_LARGEST_DICTIONARY = 1 << 30  # octets, if its values may share them
+
+
+def tails_of(name: str, columns: tuple[str, ...]) -> Tails:
+    """Ways into a column or field by which it is named; none if it is not.
+
+    >>> tails_of("a", ("a.b", "ab", "c")), tails_of("a", ("a", "a.b"))
+    (('b',), ('', 'b'))
+    """
+    dotted = name + "."
+    return tuple(column[len(dotted) :] for column in columns if column == name or column.startswith(dotted))
+
+
+def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[SourceError]]:
+    """Choose the columns to be read, by index, with the ways into each; errors for columns that cannot be read."""
+    columns = layer.reading.columns
+    errors, missing = [], []
+    for column in columns:
+        named = (_find(field.type, tail) for field in schema for tail in tails_of(field.name, (column,)))
+        there = [kind for kind in named if kind is not None]
+        if not there:
+            missing.append(column)
+        elif not any(map(_has_text, there)):
+            errors.append(SourceError(layer.name, f"column {column!r} is {in_words(TypeError(there[0]))}, not text"))
+    if columns and len(missing) == len(columns):
+        errors.append(no_column(layer, missing, schema.names))
+    chosen = {}
+    failures = Failures(layer.name, "columns")
+    for index, field in enumerate(schema):
+        tails = tails_of(field.name, columns) if columns else ("",)
+        there = [kind for kind in (_find(field.type, tail) for tail in tails) if kind is not None]
+        if any(map(_has_text, there)):
+            chosen[index] = tails
+        elif columns:  # its error is there already
+            continue
+        if any(False in _texts(kind) for kind in there):
+            kind = in_words(TypeError(field.type))
+            errors += failures.one(f"column {in_place(field.name)!r} has text in a type that is not read: {kind}")
+    return chosen, [*errors, *failures.rest()]
+
+
+def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer) -> Iterator[Values]:
+    """Read the values of text in a column, whose first element is in the row with this number.
+
+    Raises pyarrow's own errors if the array is damaged, OverflowError for a value that is too long, LimitError.
+    """
+    array.validate()
+    shown = in_place(name)
+    yield from _leaves(array, tails, lambda index: f"{row + index}/{shown}", layer, 0)
+
+
+def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
+    """Type to which a dotted way leads; None if it leads nowhere. Lists are descended into."""
+    if not tail:
+        return kind
+    kind = _storage(kind)
+    if _is_list(kind):
+        return _find(kind.value_type, tail)
+    if pa.types.is_map(kind):
+        kind = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
+    fields = kind if pa.types.is_struct(kind) else ()
+    found = (_find(field.type, rest) for field in fields for rest in tails_of(field.name, (tail,)))
+    return next((inner for inner in found if inner is not None), None)
+
+
+def _texts(kind: pa.DataType, depth: int = 0, *, is_read: bool = True) -> Iterator[bool]:
+    """Whether it is read, of each text or octets in a type that is `depth` deep in its column."""
+    kind = _storage(kind)
+    is_dictionary = pa.types.is_dictionary(kind)
+    is_read = is_read and depth <= _DEEPEST and not any(is_unread(kind) for is_unread in _UNREAD)
+    if _is_text(kind):
+        yield is_read
+    elif is_dictionary or pa.types.is_run_end_encoded(kind):
+        is_read = is_read and (not is_dictionary or _is_text(kind.value_type))
+        yield from _texts(kind.value_type, depth + 1, is_read=is_read)
+    else:
+        for index in range(kind.num_fields):
+            yield from _texts(kind.field(index).type, depth + 1, is_read=is_read)
+
+
+def _has_text(kind: pa.DataType, depth: int = 0) -> bool:
+    return True in _texts(kind, depth)
+
+
+def _storage(kind: pa.DataType) -> pa.DataType:
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return kind in _TEXT or pa.types.is_fixed_size_binary(kind)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _leaves(array: pa.Array, tails: Tails, place: Place, layer: Layer, depth: int) -> Iterator[Values]:
+    kind = array.type
+    if isinstance(kind, pa.BaseExtensionType):
+        array, kind = array.storage, kind.storage_type
+    if not _has_text(kind, depth):
+        return
+    if len(array) > _MOST_ROWS and not pa.types.is_dictionary(kind):
+        for start in range(0, len(array), _MOST_ROWS):
+            yield from _leaves(array.slice(start, _MOST_ROWS), tails, _later(place, start), layer, depth)
+        return
+    layer.budget.count_unfolded(len(array) // 8)  # rows take time even if there is nothing in them
+    if array.null_count == len(array):
+        return
+    if pa.types.is_struct(kind):
+        for field, child in zip(kind, array.flatten(), strict=True):
+            inner = ("",) if "" in tails else tails_of(field.name, tails)
+            if inner:
+                yield from _leaves(child, inner, _in_field(place, field.name), layer, depth + 1)
+    elif pa.types.is_map(kind) or _is_list(kind):
+        array = _as_list(array)
+        ends = np.cumsum(_integers(pc.list_value_length(array)))
+        yield from _leaves(array.flatten(), tails, _in_list(place, ends), layer, depth + 1)
+    elif "" in tails:
+        for start, values in _pieces(array):
+            layer.budget.count_unfolded(values.nbytes)
+            yield Values(values, _later(lambda row: layer.of_value(place(row)), start))
+
+
+def _later(place: Place, start: int) -> Place:
+    return lambda index: place(start + index)
+
+
+def _in_field(place: Place, name: str) -> Place:
+    part = f".{in_place(name)}"
+    return lambda index: below(place(index), part)
+
+
+def _in_list(place: Place, ends: npt.NDArray[np.int64]) -> Place:
+    """Places of the elements of lists, whose elements end at `ends`, counted through all lists."""
+
+    def of_element(index: int) -> str:
+        which = int(np.searchsorted(ends, index, "right"))
+        start = int(ends[which - 1]) if which else 0
+        return below(place(which), f"[{index - start}]")
+
+    return of_element
+
+
+def _as_list(array: pa.Array) -> pa.Array:
+    """Array of lists or maps as one of lists, its offsets checked."""
+    kind = array.type
+    if pa.types.is_fixed_size_list(kind):
+        return array
+    if pa.types.is_map(kind):
+        values = pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"])
+        kind = pa.list_(values.type)
+    else:
+        values = array.values
+    buffers = array.buffers()[:2]
+    # Checked without its values: they would be checked, too, and text that is not UTF-8 is none to pyarrow.
+    hollow = pa.large_list(pa.null()) if pa.types.is_large_list(kind) else pa.list_(pa.null())
+    nothing = pa.nulls(len(values))
+    pa.Array.from_buffers(hollow, len(array), buffers, offset=array.offset, children=[nothing]).validate(full=True)
+    return pa.Array.from_buffers(kind, len(array), buffers, offset=array.offset, children=[values])
+
+
+def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
+    """Cut values of text into parts that are held, as octets, each part with the index of its first value."""
+    dictionary = None
+    if pa.types.is_dictionary(array.type):
+        dictionary, array = as_octets(array.dictionary), array.indices
+        sizes = _sizes(dictionary)
+        if dictionary.type not in (pa.binary(), pa.large_binary()):
+            if int(sizes.sum()) > _LARGEST_DICTIONARY:
+                raise OverflowError(f"a dictionary has more than {_LARGEST_DICTIONARY:,} octets")
+            dictionary = dictionary.cast(pa.binary())
+        indices = _integers(array)
+        if int(indices.min()) < 0 or int(indices.max()) >= len(dictionary):
+            raise pa.ArrowInvalid("an index leads out of its dictionary")
+        lengths = sizes[indices] * _present(array)
+    else:
+        array = as_octets(array)
+        lengths = _sizes(array)
+    ends = np.cumsum(lengths)
+    start = 0
+    while start < len(array):
+        before = int(ends[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, before + MOST_OCTETS, "right")))
+        octets = int(ends[end - 1]) - before
+        if octets > _LONGEST:
+            raise OverflowError(f"a value has {octets:,} octets, more than {_LONGEST:,}")
+        piece = array.slice(start, end - start)
+        if octets:
+            yield start, _piece(piece if dictionary is None else dictionary.take(piece))
+        start = end
+
+
+def _piece(values: pa.Array) -> pa.BinaryArray:
+    """Octets of few values, with 32-bit offsets."""
+    try:
+        return values.cast(pa.binary())
+    except pa.ArrowInvalid:  # far behind in a large array: its offsets are too large even if its values are not
+        return values.take(number_array(np.arange(len(values)))).cast(pa.binary())
+
+
+def as_octets(array: pa.Array) -> pa.Array:
+    """Text as octets, valid or not, its offsets checked."""
+    kind = _AS_OCTETS.get(array.type)
+    if kind is not None:
+        array = pa.Array.from_buffers(kind, len(array), array.buffers(), offset=array.offset)
+    array.validate(full=True)
+    return array
+
+
+def _sizes(array: pa.Array) -> npt.NDArray[np.int64]:
+    """Octets of each value, 0 for null."""
+    if array.type not in _VIEWS:
+        return _integers(pc.binary_length(array))
+    views = np.frombuffer(array.buffers()[1] or b"", np.int32)[::4][array.offset : array.offset + len(array)]
+    return views * _present(array)
+
+
+def _present(array: pa.Array) -> npt.NDArray[np.int64]:
+    """1 for each value, 0 for null."""
+    return _integers(array.is_valid())
+
+
+def _integers(array: pa.Array) -> npt.NDArray[np.int64]:
+    """Numbers, 0 for null."""
+    whole = pc.cast(array, pa.int64())
+    if whole.null_count:
+        whole = pc.fill_null(whole, number_scalar(0))
+    return np.frombuffer(whole.buffers()[1] or b"", np.int64)[whole.offset : whole.offset + len(whole)]

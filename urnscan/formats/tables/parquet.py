@@ -1,0 +1,197 @@
+"""Parquet: row group by row group, so that a damaged one does not harm the others."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.errors import SourceError, SourceNote
+from urnscan.formats.contents import Values
+from urnscan.formats.context import Layer
+from urnscan.formats.protocol import Table, looks_binary
+from urnscan.formats.tables.former_outputs import REASON
+from urnscan.formats.tables.nested_text import FAILED, Tails, as_octets, choose, read_column, tails_of
+from urnscan.formats.tables.values import MOST_OCTETS, Failures, in_words, octets_of, path_of
+from urnscan.stores.reader import Reader, begins
+
+_MAGIC = b"PAR1"
+_ENCRYPTED = b"PARE"
+_RESULT_KEY = b"urnscan"  # in the metadata of the tables that a run writes
+_TO_DECRYPT = "is encrypted, and is not read: decrypt it first"
+
+_MOST_ROWS = 1 << 16
+_BUFFER = 1 << 18
+_LARGE_DICTIONARY = 1 << 22  # octets; a larger dictionary stays one while its column is decoded
+_UNFOLDED = 1 << 30  # octets that decoding a small dictionary may take in a hostile file
+
+
+def is_parquet(head: bytes, layer: Layer) -> bool | None:
+    """Tell Parquet by its sign; encrypted Parquet also by its name, as text may begin with that sign."""
+    signs = (_MAGIC, _ENCRYPTED) if layer.file_name.lower().endswith(".parquet") else (_MAGIC,)
+    return begins(head, *signs)
+
+
+def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
+    """Read the text in a Parquet file, row group by row group. Raises SourceError if the file as a whole cannot be read."""
+    file = reader.reopen()
+    with file or contextlib.nullcontext():
+        try:
+            if file is None:
+                source = pa.BufferReader(pa.py_buffer(octets_of(reader, layer)))
+            elif path := path_of(file):
+                source = pa.OSFile(path)
+            else:
+                source = pa.PythonFile(file, "r")
+            with source:
+                yield from _Parquet(source, layer, counts=file is not None).read()
+        except FAILED as error:
+            raise SourceError(layer.name, f"cannot be read as Parquet: {in_words(error)}") from error
+
+
+class _ReadError(Exception):
+    pass
+
+
+class _Unread:
+    """File of a size, for pyarrow to look at and not to read."""
+
+    closed = False
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def seek(self, *_: int) -> int:
+        return self._size
+
+    def tell(self) -> int:
+        return self._size
+
+    def read(self, _: int) -> bytes:
+        raise _ReadError
+
+    def close(self) -> None:
+        pass
+
+
+class _Parquet:
+    def __init__(self, source: pa.NativeFile, layer: Layer, *, counts: bool) -> None:
+        """`counts`: whether the budget is told what is read. Raises pyarrow's own errors and SourceError."""
+        self._source = source
+        self._layer = layer
+        self._counts = counts
+        if source.read_at(len(_ENCRYPTED), 0) == _ENCRYPTED:
+            raise SourceError(layer.name, _TO_DECRYPT)
+        self._metadata: Any = None
+        self._file = self._open(source, [])
+        self._metadata = self._file.metadata
+        self._columns: list[str] = []  # of the file, that are read
+        self._unread = self._open(pa.PythonFile(_Unread(source.size()), "r"), [])
+
+    def read(self) -> Iterator[Values | SourceError]:
+        """Read the chosen columns."""
+        if _RESULT_KEY in (self._metadata.metadata or {}) and not self._layer.reading.columns:
+            yield SourceNote(self._layer.name, REASON)
+            return
+        schema = self._file.schema_arrow
+        chosen, errors = choose(schema, self._layer)
+        yield from errors
+        names = {schema.field(index).name: tails for index, tails in chosen.items()}
+        self._columns = list(names)
+        paths = [self._file.schema.column(index).path for index in range(self._metadata.num_columns)]
+        leaves = [index for index, path in enumerate(paths) if any(tails_of(name, (path,)) for name in self._columns)]
+        failures = Failures(self._layer.name, "row groups")
+        row = 0
+        for group in range(self._metadata.num_row_groups if names else 0):
+            try:
+                yield from self._read_group(group, row, names, leaves)
+            except FAILED as error:
+                why = _TO_DECRYPT if "crypt" in str(error).lower() else f"damaged: {in_words(error)}"
+                yield from failures.one(f"row group {group} {why}")
+            row += self._metadata.row_group(group).num_rows
+        yield from failures.rest()
+
+    def _read_group(self, group: int, row: int, names: dict[str, Tails], leaves: list[int]) -> Iterator[Values]:
+        self._try_metadata(group)
+        chunks = [(leaf, self._metadata.row_group(group).column(leaf)) for leaf in leaves]
+        rows = max(1, self._metadata.row_group(group).num_rows)
+        if self._counts:
+            self._layer.budget.count_read(sum(max(0, chunk.total_compressed_size) for _, chunk in chunks))
+        octets = sum(max(0, chunk.total_uncompressed_size) for _, chunk in chunks)
+        self._layer.budget.check_announced(octets)  # a page may be all of it, and takes its memory thrice
+        most = min(_MOST_ROWS, 2 * MOST_OCTETS * rows // max(1, octets))
+        kept = []
+        for leaf, chunk in chunks:
+            dictionary = self._dictionary(chunk)
+            column = self._file.schema.column(leaf)
+            is_text = column.physical_type == "BYTE_ARRAY"
+            if is_text and dictionary and (dictionary > _LARGE_DICTIONARY or column.max_repetition_level):
+                kept.append(column.path)
+            elif dictionary * most > _UNFOLDED:
+                longest = self._longest(group, column.path) if is_text and column.path in self._columns else dictionary
+                most = min(most, _UNFOLDED // max(1, longest))
+        file = self._open(self._source, kept) if kept else self._file
+        for batch in file.iter_batches(max(1, most), row_groups=[group], columns=self._columns, use_threads=False):
+            for field, column in zip(batch.schema, batch.columns, strict=True):
+                if field.name in names:
+                    yield from read_column(column, field.name, names[field.name], row, self._layer)
+            row += batch.num_rows
+
+    def _longest(self, group: int, name: str) -> int:
+        """Octets of the longest value in the dictionary of a column of text."""
+        file = self._open(self._source, [name])
+        batch = next(file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False))
+        dictionary = batch.column(0).dictionary
+        return pc.max(pc.binary_length(as_octets(dictionary))).as_py() or 0
+
+    def _try_metadata(self, group: int) -> None:
+        """Check the metadata of column chunks by a reading that comes no farther. Raises pyarrow's own errors.
+
+        If pyarrow were asked for damaged metadata, an exception of its C++ would end the process.
+        """
+        with contextlib.suppress(_ReadError):
+            next(self._unread.iter_batches(1, row_groups=[group], columns=self._columns, use_threads=False), None)
+
+    def _open(self, source: pa.NativeFile, kept: list[str]) -> Any:  # noqa: ANN401 (pyarrow carries no types)
+        """Open the file; `kept` are the columns whose dictionaries are kept as such."""
+        import pyarrow.parquet as pq  # noqa: PLC0415 (takes long to load, and few runs need it)
+
+        return pq.ParquetFile(
+            source,
+            metadata=self._metadata,
+            read_dictionary=kept,
+            buffer_size=_BUFFER,
+            pre_buffer=False,
+            page_checksum_verification=True,
+        )
+
+    def _dictionary(self, chunk: Any) -> int:  # noqa: ANN401 (pyarrow carries no types)
+        """Octets of the dictionary with which a column chunk begins, 0 if there is none.
+
+        The first fields of a page's header, in Thrift's compact protocol, are its type and its size: each an octet 0x15
+        and a number in zigzag, seven bits an octet.
+        """
+        start = chunk.data_page_offset
+        if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
+            start = chunk.dictionary_page_offset
+        header = self._source.read_at(12, start)
+        if not header.startswith(b"\x15\x04\x15"):
+            return 0
+        size = 0
+        for shift, octet in enumerate(header[3:]):
+            size |= (octet & 0x7F) << 7 * shift
+            if octet < 0x80:
+                break
+        return size >> 1
+
+
+FORM = Table(
+    name="a Parquet file",
+    open=read_parquet,
+    recognise=is_parquet,
+    begins=_MAGIC[:1],
+    suffixes=(".parquet",),
+    recognise_named=looks_binary,
+    needs_beginning=True,
+)

@@ -1,0 +1,290 @@
+"""SQLite databases: the values of text and octets in their tables.
+
+No code of the database is run: views, generated columns that are not stored, and virtual tables are left out. A virtual
+table keeps its values in ordinary tables beside it, which are read (`NAME_content` of a full-text index `NAME`).
+"""
+
+import contextlib
+import itertools
+import os
+import re
+import sqlite3
+import urllib.parse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from urnscan.errors import SourceError
+from urnscan.formats.contents import Values
+from urnscan.formats.context import Layer
+from urnscan.formats.encodings import is_binary
+from urnscan.formats.protocol import Table
+from urnscan.formats.tables.values import Failures, Found, gather, in_place, in_words, no_column, octets_of, path_of
+from urnscan.stores.reader import Reader, begins
+
+LONGEST = 1 << 26
+"""Octets of a row or value that is read."""
+
+_MAGIC = b"SQLite format 3\0"
+_SHARED_SUFFIXES = (".db", ".db3")
+_FRACTIONS = slice(21, 24)  # where octets stand that are the same in every database
+_ROW_IDS = ("rowid", "_rowid_", "oid")
+_STORED = (0, 3)  # of table_xinfo's `hidden`: an ordinary column, and a generated one that is stored
+# Possessive, all of it: a statement may be long, and many comments in a row could be matched in too many ways.
+_GAP = r"(?>\s++|\xef\xbb\xbf|/\*.*?\*/|--[^\n]*+\n)"
+_VIRTUAL = re.compile(rf"{_GAP}*+CREATE{_GAP}++VIRTUAL\b".encode(), re.IGNORECASE | re.DOTALL)
+_SMALLEST_ROW = 2  # octets that a row takes in its table's file, and more
+_AT_ONCE = 256  # rows that are read at a time
+_SHORT = 1 << 18  # octets of a row of which there are so many at a time
+# Raised by sqlite3 for a damaged database; the last if it quotes a name that is damaged.
+_FAILED = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    name: str
+    columns: tuple[str, ...]
+    """Names of the stored columns."""
+    row_id: str | None
+    """Name of the number of a row; None if rows have no number."""
+
+
+def is_sqlite(head: bytes, _: Layer) -> bool | None:
+    """Tell a database by its sign."""
+    return begins(head, _MAGIC)
+
+
+def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
+    """Read the text in a database, table by table. Raises SourceError if the database as a whole cannot be read."""
+    file = reader.reopen()
+    path = None
+    if file is not None:
+        with file:
+            path, size = path_of(file), file.seek(0, os.SEEK_END)
+    try:
+        if path is None:
+            octets = octets_of(reader, layer)
+            database, size = _load(octets), len(octets)
+        else:
+            yield from _look_beside(path, layer)
+            # The file does not change: so nothing is written beside it.
+            name = urllib.parse.quote(os.fsencode(path))
+            database = sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+        with contextlib.closing(database):
+            yield from _Database(database, layer, size, counts=path is not None).read()
+    except _FAILED as error:
+        raise SourceError(layer.name, f"cannot be read as SQLite: {in_words(error)}") from error
+
+
+def _look_beside(path: str, layer: Layer) -> Iterator[SourceError]:
+    """Error for changes in a write-ahead log: SQLite could read them only if it wrote into the folder."""
+    with contextlib.suppress(OSError):
+        if os.path.getsize(path + "-wal"):  # noqa: PTH202 (paths are strings here)
+            reason = "what was changed and stands in the -wal file beside it is not read"
+            yield SourceError(layer.name, f"{reason}: run sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)' first")
+
+
+def _load(octets: bytearray) -> sqlite3.Connection:
+    """Make a database in memory."""
+    # The two versions of the format: 2 is for a write-ahead log, and in memory there is none.
+    octets[18:20] = bytes(min(version, 1) for version in octets[18:20])
+    database = sqlite3.connect(":memory:", check_same_thread=False)
+    database.deserialize(octets)
+    return database
+
+
+def _quoted(name: str) -> str:
+    """Quote a name for a query. In the quotes of the standard it would be a string if nothing has that name."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+class _Database:
+    def __init__(self, database: sqlite3.Connection, layer: Layer, size: int, *, counts: bool) -> None:
+        """`size`: octets of its file. `counts`: whether the budget is told what is read."""
+        self._database = database
+        self._layer = layer
+        self._size = self._left = size
+        self._counts = counts
+        self._rows = 0
+        database.text_factory = bytes
+        for setting in ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON", "mmap_size=0"):
+            database.execute(f"PRAGMA {setting}")
+        database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        self._limit(LONGEST)
+
+    def read(self) -> Iterator[Values | SourceError]:
+        """Read the chosen columns."""
+        yield from gather(self._found(), self._layer)
+        if self._counts:
+            self._layer.budget.count_read(self._left)
+
+    def _found(self) -> Iterator[Found | SourceError]:
+        named = self._layer.reading.columns
+        found: set[str] = set()
+        there: list[str] = []
+        for table in self._tables():
+            if isinstance(table, SourceError):
+                yield table
+                continue
+            chosen = []
+            for column in table.columns:
+                there.append(f"{table.name}.{column}")
+                names = {column, there[-1]}.intersection(named)
+                found |= names
+                if names or not named:
+                    chosen.append(column)
+            if chosen:
+                yield from self._read_table(table, chosen)
+        if named and not found:
+            yield no_column(self._layer, list(named), there)
+
+    def _tables(self) -> Iterator[_Table | SourceError]:
+        """Ordinary tables; the error of one that cannot be asked for its columns."""
+        # In a file that was made to harm a name may be a number.
+        query = (
+            "SELECT CAST(name AS TEXT), sql FROM sqlite_master WHERE type = 'table'"
+            " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
+        )
+        names = [_text(name) for name, sql in self._database.execute(query) if not _VIRTUAL.match(sql or b"")]
+        for name in names:
+            self._limit(LONGEST)
+            try:
+                info = list(self._database.execute(f"PRAGMA table_xinfo({_quoted(name)})"))
+                if not info:
+                    raise sqlite3.DatabaseError("its name is not UTF-8")
+                columns = tuple(_text(row[1]) for row in info if row[6] in _STORED)
+                taken = {_text(row[1]).lower() for row in info}
+                row_id = next((way for way in _ROW_IDS if way not in taken and self._has_row_id(name, way)), None)
+                yield _Table(name, columns, row_id)
+            except _FAILED as error:
+                yield self._failed(name, error)
+
+    def _has_row_id(self, table: str, row_id: str) -> bool:
+        """Whether the rows of a table have ids under this name: none have in a table WITHOUT ROWID."""
+        try:
+            self._database.execute(f"SELECT {row_id} FROM {_quoted(table)} NOT INDEXED LIMIT 0")  # noqa: S608 (quoted)
+        except sqlite3.OperationalError:
+            return False
+        return True
+
+    def _failed(self, table: str, error: BaseException) -> SourceError:
+        return SourceError(self._layer.name, f"table {in_place(table)!r} damaged: {in_words(error)}")
+
+    def _read_table(self, table: _Table, columns: list[str]) -> Iterator[Found | SourceError]:
+        name, names = in_place(table.name), ["", *map(in_place, columns)]  # the number of the row stands first
+        width = len(names)
+        count = 0
+        for rows in self._rows_of(table, columns):
+            if isinstance(rows, SourceError):
+                yield rows
+                continue
+            cells = list(itertools.chain.from_iterable(rows))
+            filled = [at for at, cell in enumerate(cells) if isinstance(cell, bytes) and cell]
+            numbers = cells[::width] if table.row_id else range(count, count + len(rows))
+            count += len(rows)
+            values = [cells[at] for at in filled]
+            if not self._took(len(rows), sum(map(len, values))):
+                yield self._failed(table.name, sqlite3.DatabaseError("it has more rows than its file has room for"))
+                return
+            yield values, [(name, numbers[at // width], names[at % width]) for at in filled]
+
+    def _rows_of(self, table: _Table, columns: list[str]) -> Iterator[list[tuple[Any, ...]] | SourceError]:
+        """Rows of a table, some at a time, as far as they can be read: each its number or NULL, and its values.
+
+        If reading fails, they are read one by one. Python reads one row ahead, and gives neither if that one fails: so
+        with row ids each row has a query of its own, and without them the last one.
+        """
+        number = table.row_id or "NULL"
+        # Not by an index: that of an expression would run it, and one that covers all columns has another order.
+        query = f"SELECT {number}, {', '.join(map(_quoted, columns))} FROM {_quoted(table.name)} NOT INDEXED"  # noqa: S608 (quoted)
+        failures = Failures(self._layer.name, f"rows of table {in_place(table.name)!r}")
+        at_once, count = _AT_ONCE, 0
+        last: int | None = None
+        failure: BaseException = sqlite3.DatabaseError()
+        while True:
+            where = f" WHERE {number} > {last:d}" if table.row_id and last is not None else ""
+            part = " LIMIT 1" if table.row_id and at_once == 1 else f" LIMIT -1 OFFSET {0 if table.row_id else count}"
+            before = count
+            try:
+                for rows in self._select(query + where + part, at_once):
+                    last = rows[-1][0]
+                    count += len(rows)
+                    yield rows
+            except _FAILED as error:
+                failure = error
+                if at_once > 1:
+                    at_once = 1
+                    continue
+                if not table.row_id:
+                    with contextlib.suppress(*_FAILED):
+                        yield from self._select(f"{query} LIMIT 1 OFFSET {count}", 1)
+                last = self._next_id(table, last) if isinstance(error, sqlite3.DataError) else None
+                if last is None:
+                    yield self._failed(table.name, error)
+                    break
+                where = f"row {last} of table {in_place(table.name)!r}"
+                yield from failures.one(f"{where} has a value of more than {LONGEST:,} octets: not read")
+                at_once = _AT_ONCE
+            else:
+                if not table.row_id or at_once > 1:
+                    break
+                if count == before:  # the row at which reading failed is not there
+                    yield self._failed(table.name, failure)
+                    break
+                at_once = _AT_ONCE
+        yield from failures.rest()
+
+    def _select(self, query: str, at_once: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Rows of a query, some at a time. All but the first of those are short, as they are held together."""
+        self._limit(LONGEST)  # the query itself may be long, and the first row is read with it
+        cursor = self._database.execute(query)
+        self._limit(LONGEST if at_once == 1 else min(LONGEST, _SHORT))
+        while rows := list(itertools.islice(cursor, at_once)):
+            yield rows
+
+    def _limit(self, octets: int) -> None:
+        """No value and no row is longer from now on."""
+        self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, octets)
+
+    def _next_id(self, table: _Table, last: int | None) -> int | None:
+        """Id of the row behind `last`; None if it cannot be told."""
+        if table.row_id is None:
+            return None
+        where = "" if last is None else f"WHERE {table.row_id} > {last:d}"
+        query = f"SELECT min({table.row_id}) FROM {_quoted(table.name)} NOT INDEXED {where}"  # noqa: S608 (quoted)
+        try:
+            found = self._database.execute(query).fetchone()[0]
+        except sqlite3.Error:
+            return None
+        return int(found) if isinstance(found, int) and (last is None or found > last) else None
+
+    def _took(self, rows: int, octets: int) -> bool:
+        """Count rows that were read; whether as many fit into the file."""
+        self._rows += rows
+        if self._counts:
+            took = min(octets + rows * _SMALLEST_ROW, self._left)
+            self._left -= took
+            self._layer.budget.count_read(took)
+        return self._rows * _SMALLEST_ROW <= self._size
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "replace")
+
+
+def _is_damaged(head: bytes, layer: Layer) -> bool | None:
+    """Whether a file called a database is one of SQLite with a damaged beginning; other databases have such names, too."""
+    if not layer.file_name.lower().endswith(_SHARED_SUFFIXES):
+        return is_binary(head)
+    return head[_FRACTIONS] == b"\x40\x20\x20" or (None if len(head) < _FRACTIONS.stop else False)
+
+
+FORM = Table(
+    name="an SQLite database",
+    open=read_sqlite,
+    recognise=is_sqlite,
+    begins=_MAGIC[:1],
+    suffixes=(".sqlite", ".sqlite3", *_SHARED_SUFFIXES),
+    recognise_named=_is_damaged,
+    needs_beginning=True,
+)

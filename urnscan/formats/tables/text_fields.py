@@ -1,0 +1,223 @@
+"""Fields of records in text, where they are named: CSV and its kin, JSON, JSON Lines.
+
+Without a named field such files are scanned as the text that they are.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from urnscan.errors import DamageError, SourceError
+from urnscan.formats import contents as documents
+from urnscan.formats.buffer import Buffer as Stream
+from urnscan.formats.context import Layer
+from urnscan.formats.encodings import Transcoder, find_codec
+from urnscan.formats.protocol import Table
+from urnscan.formats.tables.json_lines import UsualLines
+from urnscan.formats.tables.json_paths import strings
+from urnscan.formats.tables.values import Failures, Found, gather, in_place, no_column
+from urnscan.framing.buffer import HEAD, MARK, Buffer
+from urnscan.framing.json_layout import LINE_NAMES, are_lines
+from urnscan.framing.json_values import Value, ValueLines, Values
+from urnscan.framing.lines import Damaged
+from urnscan.framing.rows import Row, Rows, begin, first_rows
+from urnscan.stores.reader import Reader, skip
+
+_JSON_NAMES = (".json", ".jsonl", ".ndjson", ".geojson")
+# An object, or an array of objects, arrays and strings. Not so few texts begin with a bracket.
+_JSON = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*(?:\{[ \t\r\n]*["}]|\[[ \t\r\n\[]*["{\]])')
+_JSON_BEGUN = re.compile(rb"(?:\xef(?:\xbb(?:\xbf)?)?)?[ \t\r\n]*(?:\{[ \t\r\n]*|\[[ \t\r\n\[]*)?")
+_CSV_NAMES = (".csv", ".tsv", ".tab")
+_LONGEST_HEADER = 1 << 24  # octets
+_FIELDS = 100  # names of fields that are kept for an error
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_IS_PLAIN = re.compile(r"[ !#-\-/-\[\]-~]+").fullmatch  # no quotation mark, no full stop, no backslash
+_ESCAPED = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # those that do not stand for an octet
+# Objects as tuples of pairs, as a name may stand twice. Numbers are not looked at, and Python refuses those of many digits.
+_DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float)
+
+
+def is_json(head: bytes, layer: Layer) -> bool | None:
+    """Tell JSON and JSON Lines by the name, or because the text begins like an object or array."""
+    if not layer.reading.columns:
+        return False
+    if layer.file_name.lower().endswith(_JSON_NAMES) or _JSON.match(head):
+        return True
+    return None if len(head) < HEAD and _JSON_BEGUN.fullmatch(head) else False
+
+
+def is_csv(head: bytes, layer: Layer) -> bool | None:
+    """Tell separated values by the name, or because the first row holds a named field."""
+    columns = layer.reading.columns
+    if not columns:
+        return False
+    if layer.file_name.lower().endswith(_CSV_NAMES):
+        return True
+    codec, mark = find_codec(lambda _: head, layer.reading.encoding)
+    text = head[mark:HEAD].removeprefix(MARK) if codec is None else head[mark:HEAD].decode(codec, "replace").encode()
+    table, at = first_rows(text, columns)
+    end = table.end(text, at, ended=False)
+    if end > 0:
+        return any(name in columns for name in table.names(Row(at, text[at:end])))
+    return None if len(head) < HEAD else False
+
+
+def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
+    """Read the strings in the named fields of the records. Raises SourceError if it cannot be read to its end."""
+    text = _Text(reader, layer, "record")
+    columns = layer.reading.columns
+    there: dict[str, None] = {}
+    found: set[str] = set()
+
+    def named(record: Value, number: int) -> Found:
+        if not found and isinstance(record.value, tuple) and len(there) < _FIELDS:
+            there.update(dict.fromkeys(in_place(name) for name, _ in record.value))
+        filled = [pair for column in columns for pair in strings(record.value, column, found) if pair[1]]
+        return [_octets(value, record.octets) for _, value in filled], [(number, place) for place, _ in filled]
+
+    records = _json_reader(text.buffer, layer)
+    usual = UsualLines(columns) if isinstance(records, ValueLines) and all(map(_IS_PLAIN, columns)) else None
+
+    def usually(number: int) -> tuple[int, Found]:
+        # Where nothing is found, the names that are there are told.
+        return usual.read(text.buffer, number) if usual is not None and found >= set(columns) else (0, ([], []))
+
+    yield from text.values(records.read, named, usually)
+    if text.count and not found and not text.failures.count:
+        yield no_column(layer, columns, there)
+
+
+def read_csv(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
+    """Read the values in the named columns; rows are counted behind the header, blank lines are no rows.
+
+    Raises SourceError if it cannot be read to its end.
+    """
+    text = _Text(reader, layer, "row")
+    columns = layer.reading.columns
+    table, header = begin(text.buffer, columns)
+    if header.fault is not None and text.buffer.error is None:
+        yield SourceError(layer.name, f"its header is damaged: {header.fault}")
+    if len(header.octets) > _LONGEST_HEADER:
+        raise SourceError(layer.name, f"its first line has more than {_LONGEST_HEADER:,} octets: not read")
+    names = table.names(header)
+    chosen = [(at, in_place(name)) for at, name in enumerate(names) if name in columns]
+
+    def named(row: Row, number: int) -> Found:
+        values = table.values(row)
+        filled: Found = ([], [])
+        for at, name in chosen:
+            if at < len(values) and values[at]:
+                filled[0].append(values[at])
+                filled[1].append((number, name))
+        return filled
+
+    if any(names) and not chosen:
+        yield no_column(layer, columns, names)
+    yield from text.values(Rows(table).read, named) if chosen else text.end()
+
+
+_Record = TypeVar("_Record", Value, Row)
+
+
+class _Text:
+    """Text of an input, of which records are read past all damage."""
+
+    def __init__(self, reader: Reader, layer: Layer, what: str) -> None:
+        """`what`: name of a record in errors."""
+        stream = Stream.of(reader)
+        codec, mark = find_codec(stream.head, layer.reading.encoding)
+        skip(stream, mark)
+        utf8 = stream if codec is None else Transcoder(stream, layer, codec, mark)
+        self.buffer = Buffer(utf8.read_into)
+        self.buffer.take_mark()
+        self.failures = Failures(layer.name, f"{what}s")
+        self.count = 0
+        """Records so far. One that a loss of octets cuts counts once."""
+        self._layer = layer
+        self._what = what
+
+    def values(
+        self,
+        read: Callable[[Buffer], Iterator[_Record | Damaged]],
+        named: Callable[[_Record, int], Found],
+        several: Callable[[int], tuple[int, Found]] | None = None,
+    ) -> Iterator[documents.Values | SourceError]:
+        """Read all records, and of each the values that `named` finds in it, given its number. `several` reads several
+        records at a time, as far as it can: given the number of the first, how many they are, and the values in them.
+        Raises SourceError.
+        """
+        yield from gather(self._found(read, named, several), self._layer)
+        yield from self.end()
+
+    def end(self) -> Iterator[SourceError]:
+        """Tell how many more records failed. Raises SourceError if an error ended the reading."""
+        yield from self.failures.rest()
+        if self.buffer.error is not None:
+            raise self.buffer.error
+
+    def _found(
+        self,
+        read: Callable[[Buffer], Iterator[_Record | Damaged]],
+        named: Callable[[_Record, int], Found],
+        several: Callable[[int], tuple[int, Found]] | None,
+    ) -> Iterator[Found | SourceError]:
+        is_resumed = False
+        while True:
+            for record in read(self.buffer):
+                if isinstance(record, Damaged):
+                    fault = record.reason
+                elif record.fault is None:
+                    yield named(record, self.count)
+                    self.count += 1
+                    is_resumed = False
+                    while several is not None:
+                        count, values = several(self.count)
+                        if not count:
+                            break
+                        yield values
+                        self.count += count
+                    continue
+                else:
+                    fault = f"{record.fault}; only its line is read"
+                is_cut = self.buffer.error is not None and not self.buffer.has(1)
+                if not is_cut and not is_resumed:
+                    where = f"{self._what} {self.count} at octet {record.offset}"
+                    yield from self.failures.one(f"{where} damaged: {fault}")
+                if not isinstance(record, Damaged) and not (is_cut and isinstance(self.buffer.error, DamageError)):
+                    yield named(record, self.count)
+                self.count += not is_resumed
+                is_resumed = False
+            if not isinstance(self.buffer.error, DamageError):
+                return
+            yield self.buffer.error
+            is_resumed = self.buffer.resume()
+
+
+def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | Values:
+    """Choose how values are read, by the first octets of a text."""
+    in_lines: bool | None = None
+    name = layer.file_name.lower()
+    while in_lines is None:
+        try:
+            in_lines = are_lines(buffer.octets[buffer.at : buffer.at + HEAD], name)
+        except ValueError:  # its beginning is damaged
+            in_lines = name.endswith(LINE_NAMES)
+        if not buffer.more():
+            break
+    return ValueLines(_DECODER) if in_lines else Values(_DECODER)
+
+
+def _octets(value: str, around: bytes) -> bytes:
+    """Octets of a string in the record `around`; half of a surrogate pair, which JSON can escape, is U+FFFD.
+
+    Surrogates may stand for octets, but only if the record is not UTF-8.
+    """
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        is_utf8 = around.decode("utf-8", "ignore").encode() == around
+        return (_SURROGATES if is_utf8 else _ESCAPED).sub("\ufffd", value).encode("utf-8", "surrogateescape")
+
+
+FORMS = (Table(name="JSON", open=read_json, recognise=is_json), Table(name="CSV", open=read_csv, recognise=is_csv))

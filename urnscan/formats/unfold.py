@@ -1,0 +1,267 @@
+"""From an input to the texts in it: the way through all forms that it has, one inside the other."""
+
+import contextlib
+import functools
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from urnscan.compiled.jit import read_only
+from urnscan.errors import DamageError, LimitError, SourceError
+from urnscan.formats.buffer import Buffer
+from urnscan.formats.byte_ranges import Extent, open_extents
+from urnscan.formats.contents import Document, Label, Labels, Member, Texts, Values
+from urnscan.formats.context import Budget, Layer, Reading
+from urnscan.formats.encodings import MARKS_BEGIN, Transcoder, find_codec
+from urnscan.formats.filters import ANY, Filter
+from urnscan.formats.media_types import BEGIN
+from urnscan.formats.protocol import Archive, Compression, Table
+from urnscan.formats.registry import FORMS
+from urnscan.formats.small_files import Doubts
+from urnscan.stores.files import open_file
+from urnscan.stores.input import Input
+from urnscan.stores.reader import Reader, skip
+
+
+def open_documents(
+    source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None
+) -> Generator[Document | Values | SourceError, None, None]:
+    """The texts and values in an input as `open_together` gives them, but each text is a document."""
+    for found in open_together(source, reading, on_read):
+        if isinstance(found, Texts):
+            yield from found.documents()
+        else:
+            yield found
+
+
+def open_together(
+    source: Input,
+    reading: Reading,
+    on_read: Callable[[int], object] = lambda _: None,
+    extents: Iterator[Extent] | None = None,
+) -> Generator[Document | Texts | Values | SourceError, None, None]:
+    """The texts and values in an input; in place of a member that cannot be read, its error.
+
+    A unit whose checksum fails is read like any other, and so is text with octets that cannot be decoded. Such an error
+    comes behind the text.
+    `on_read` is told how many octets of the input itself were read. Waits for the first octet of a pipe.
+    `extents`: those of the input, begun ahead, with those of other inputs behind them; None: they are opened here.
+    Raises SourceError where the input cannot be read or not to its end, LimitError where it unfolds to too much,
+    FatalError for an unknown encoding.
+    """
+    layer = _bottom(source, reading, on_read)
+    if source.extents:
+        with contextlib.closing(open_extents([source])) as own:
+            yield from _records(_of(source, extents or own), layer)
+        return
+    with Buffer(open_file(source), layer.budget.count_read) as reader:
+        try:
+            for found in _unfold(reader, layer):
+                yield found
+                yield from layer.budget.collected()
+        except SourceError:
+            yield from layer.budget.collected()
+            raise
+        yield from layer.budget.collected()
+
+
+def is_splittable(source: Input, reading: Reading) -> bool:
+    """Whether `open_range` can read parts of an input: a regular file whose text is its octets as they are.
+
+    Raises SourceError where the file cannot be read, FatalError for an unknown encoding.
+    """
+    layer = _bottom(source, reading)
+    if not source.is_whole_file or source.size is None or not layer.is_wanted:
+        return False
+    with Buffer(open_file(source)) as reader:
+        is_text = layer.filter(reader.head) is None and FORMS.recognise(reader, layer) is None
+        return is_text and find_codec(reader.head, reading.encoding)[0] is None
+
+
+def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
+    """Whether the text of an input that begins with these octets, or has no others, is surely its octets as they are.
+
+    Raises FatalError for an unknown encoding.
+    """
+    layer = _bottom(source, reading)
+    return (
+        layer.is_wanted
+        and layer.filter(lambda _: head) is None
+        and not FORMS.may_be(head, layer, is_whole=is_whole)
+        and find_codec(lambda _: head, reading.encoding)[0] is None
+    )
+
+
+@functools.cache
+def doubts(reading: Reading) -> Doubts:
+    """Signs by which only `is_plain` can tell whether an input is plain text."""
+    kinds = {kind for each in reading.filters for kind in each.kinds}
+    are_all = reading.encoding is not None or bool(reading.columns) or reading.where is not None or ANY in kinds
+    begins = np.full(256, are_all)
+    begins[[*FORMS.begins, *MARKS_BEGIN]] = True
+    if any(each.has_types for each in reading.filters):
+        begins[[*BEGIN]] = True
+    suffixes = sorted(suffix.encode() for suffix in FORMS.suffixes | kinds)
+    return Doubts(begins, np.frombuffer(b"".join(suffixes), np.uint8), np.cumsum([len(suffix) for suffix in suffixes]))
+
+
+def _bottom(source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None) -> Layer:
+    """The layer of an input itself."""
+    budget = Budget(source.name, reading.limits, on_read)
+    return Layer(source.name, source.file_name, reading, budget)
+
+
+def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
+    """Texts and values in the octets of a reader, through all their forms."""
+    if layer.reading.filters:
+        reader.peek()  # a record of a web archive says its media type in the headers before its first octet
+        if layer.is_wanted and (chosen := layer.filter(reader.head)) is not None:
+            yield from _filtered(chosen, reader, layer)
+            return
+    match form := FORMS.recognise(reader, layer):
+        case None if layer.is_wanted:
+            codec, mark = find_codec(reader.head, layer.reading.encoding)
+            reader.skip(mark)
+            text = reader if codec is None else Transcoder(reader, layer, codec, mark)
+            yield Document(layer.member, text, codec, layer.capture)
+        case Compression():
+            inner = layer.unpacked(form.suffixes)
+            with Buffer(form.open(reader, layer)) as unpacked:
+                yield from _unfold(unpacked, inner)
+                # A tar archive ends before the gzip file around it: what is left may still fail its checksum.
+                yield from _drain(unpacked)
+        case Archive():
+            for found in form.open(reader, layer):
+                match found:
+                    case SourceError():
+                        yield found
+                    case Document() if layer.is_wanted:
+                        yield replace(found, capture=layer.capture)
+                    case Texts():
+                        yield from _members(found, layer)
+                    case Member():
+                        yield from _member(found, layer)
+        case Table() if layer.is_wanted:
+            layer.unpacked(())  # it is one more layer
+            for values in form.open(reader, layer):
+                yield values if isinstance(values, SourceError) else replace(values, capture=layer.capture)
+
+
+def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
+    """The extents of an input, if those of others follow."""
+    left = source.size or 0
+    while left:
+        extent = next(extents)
+        left -= extent.size
+        yield extent
+
+
+def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
+    """Texts and values in the extents of a web archive. Each is read for itself, so a wrong one costs nothing else."""
+    for start, size, octets in extents:
+        layer.budget.count_read(size)
+        inner = replace(layer, name=f"{layer.name} from octet {start:,} on")
+        try:
+            with Buffer(octets) as reader:
+                if FORMS.recognise(reader, inner) is None:
+                    yield reader.error or _no_record(inner)
+                    continue
+                for found in _unfold(reader, inner):
+                    if isinstance(found, Document | Values) and found.capture is None:
+                        yield _no_record(inner)
+                        break
+                    yield found
+                    yield from layer.budget.collected()
+        except LimitError:
+            deque(extents, 0)  # those of the next input follow
+            raise
+        except SourceError as error:
+            yield error
+        yield from layer.budget.collected()
+
+
+def _no_record(layer: Layer) -> SourceError:
+    return SourceError(layer.name, "no record of a web archive is there")
+
+
+def _filtered(chosen: Filter, reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
+    """Texts and values in what a command prints for a file."""
+    from urnscan.formats.filter_commands import Filtered  # noqa: PLC0415 (few runs have filters)
+
+    inner = layer.inside(chosen.name)
+    with Buffer(Filtered(chosen, reader, layer)) as text:
+        yield from _unfold(text, replace(inner, reading=replace(inner.reading, filters=())))
+        yield from _drain(text)
+
+
+def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
+    """Texts of members: those that are plain text stay together, each other one is unfolded."""
+    reading = layer.reading
+    if reading.where is not None:
+        if texts.has_captures:  # else there may be captures inside
+            texts = texts.chosen([reading.where.fits(label.capture or layer.capture) for label in texts.labels])
+        reading = replace(reading, where=None)
+    octets = read_only(np.frombuffer(texts.octets, np.uint8))
+    may_be_more = doubts(reading).of_texts(octets, texts.starts, texts.ends)
+    if reading.filters:
+        may_be_more[:] = True
+    elif texts.names is None:
+        may_be_more |= np.array([FORMS.is_named(str(label.member)) for label in texts.labels], np.bool_)
+    else:
+        may_be_more |= doubts(reading).of_names(texts.names)
+    first = 0
+    for number in np.flatnonzero(may_be_more).tolist():
+        yield from _plain_members(texts.between(first, number), layer)
+        yield from _member(Member.of(texts.document(number)), layer)
+        first = number + 1
+    yield from _plain_members(texts.between(first, len(texts)), layer)
+
+
+def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
+    """Texts of members that are surely plain text."""
+    labels = texts.labels
+
+    def inside(number: int) -> Label:
+        member, capture = labels[number]
+        return Label(layer.of_value(str(member)), capture or layer.capture)
+
+    if not len(texts):
+        return
+    if not layer.budget.count_members(len(texts)):
+        for document in texts.documents():
+            yield from _member(Member.of(document), layer)
+    elif texts.has_captures or layer.is_wanted:
+        has_captures = texts.has_captures or layer.capture is not None
+        yield replace(texts, labels=Labels(inside, range(len(texts))), has_captures=has_captures)
+
+
+def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
+    """Texts and values in a member of an archive; errors of the member alone are given, not raised."""
+    layer.budget.count_member()
+    try:
+        inner = layer.inside(member.name, member.capture)
+        if member.is_set_in_lines:
+            if inner.is_wanted:
+                yield Document(inner.member, member.reader, None, inner.capture, is_set_in_lines=True)
+            return
+        with Buffer(member.reader) as buffer:
+            yield from _unfold(buffer, inner)
+            yield from _drain(buffer)  # a reader of tables may not have come to the checksum
+    except LimitError:
+        raise
+    except SourceError as error:
+        yield error
+
+
+def _drain(reader: Reader) -> Iterator[SourceError]:
+    """Read on to the end, for nothing but the errors on the way."""
+    while True:
+        try:
+            skip(reader, sys.maxsize)
+        except DamageError as error:
+            yield error
+        else:
+            return

@@ -1,0 +1,155 @@
+"""Arguments of a run -> its inputs: what each argument means, a file, a folder, a pattern, a URL, a list or an index.
+
+The order is that of the arguments; inside a folder that of the octets of the names, whatever the file system gives,
+so that a run on the same files is the same run. What was named is always read; only what was met is filtered.
+"""
+# A Path for each of a million files would cost more than all the rest of a walk.
+# ruff: noqa: PTH116
+
+import functools
+import os
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator
+from errno import ENAMETOOLONG, ENOENT, ENOTDIR
+from typing import TypeAlias
+
+import numpy as np
+
+from urnscan.errors import SourceError
+from urnscan.inputs.cdx import RecordIndex
+from urnscan.inputs.globs import is_pattern, matches
+from urnscan.inputs.lists import PathList, with_remedy
+from urnscan.inputs.own_outputs import OwnOutputs
+from urnscan.inputs.selection import Selection
+from urnscan.inputs.walk import AT_ONCE, input_of, regular_files, walk
+from urnscan.stores.input import Input, Listed, name_of
+from urnscan.stores.urls import is_remote, is_url, local_path
+
+Inputs: TypeAlias = Iterator[Listed | Input | SourceError]
+
+_EVERYTHING = Selection()
+
+
+def find_listed(
+    arguments: Iterable[str | PathList | RecordIndex],
+    selection: Selection = _EVERYTHING,
+    skip: Collection[str] = (),
+    foreign: Collection[str] = (),
+) -> Inputs:
+    """The inputs that the arguments name, found as they are asked for; in place of one that cannot be, its error.
+
+    * "-" is standard input; an existing path that is no folder is an input, whatever it is.
+    * A folder is walked, depth first, hidden files included. FIFOs, sockets and devices in it are passed over, files whose
+      `real_place` is in `skip` (a run's own outputs), and names that end in TEMPORARY_SUFFIX.
+    * A URL is an object in a store, a folder of one, or a pattern of such names; `file://` stands before a path.
+    * Anything else with `*`, `?` or `[` in it is a pattern: `**` stands for any number of folders. Matches count as
+      named, in the order of a walk. Nothing matched is an error.
+    * A list names paths and URLs, never patterns; those in `skip` are passed over. A list of nothing is an error.
+    * An index names files and the records of them that are read.
+
+    Raises FatalError for a list that cannot be read, and for a file in `foreign`: outputs, also in `skip`, at whose place
+    a file lies that is no result of an earlier run, and so is an input that would be replaced.
+    """
+    meanings = _Meanings(selection, OwnOutputs(skip, foreign))
+    for argument in arguments:
+        if isinstance(argument, PathList):
+            yield from meanings.of_list(argument)
+        elif isinstance(argument, RecordIndex):
+            yield from argument.find(meanings.of_indexed)
+        elif argument == "-":
+            yield Input("-", None, None)
+        else:
+            yield from meanings.of_name(argument)
+
+
+class _Meanings:
+    """The inputs that an argument stands for, by what it is."""
+
+    def __init__(self, selection: Selection, own: OwnOutputs) -> None:
+        self._selection = selection
+        self._own = own
+
+    def of_name(self, name: str, *, may_be_pattern: bool = True) -> Inputs:
+        """The inputs of a path, a URL or a pattern."""
+        try:
+            status = os.stat(name)
+        except ValueError:
+            yield SourceError(name.encode("unicode_escape").decode(), "no file can have such a name")
+        except OSError as error:
+            if error.errno not in (ENOENT, ENOTDIR, ENAMETOOLONG):
+                yield SourceError.from_os(name_of(name), error)
+            elif is_url(name):
+                yield from self._of_url(name, may_be_pattern=may_be_pattern)
+            elif may_be_pattern and is_pattern(name):
+                yield from self._of_pattern(name)
+            else:
+                yield SourceError(name_of(name), "no such file or folder")
+        else:
+            yield from self._of_existing(name, status)
+
+    def of_list(self, paths: PathList) -> Inputs:
+        """The inputs that a list names. Raises FatalError."""
+        from urnscan.stores.prefetch import in_turn  # noqa: PLC0415 (only lists need threads)
+
+        return in_turn(self._of_lines(paths))
+
+    def of_indexed(self, name: str) -> Inputs:
+        """The inputs of a path or URL that an index names; none for an output of the run. Raises FatalError."""
+        return iter(()) if self._own.has_argument(name) else self.of_name(name, may_be_pattern=False)
+
+    def _of_existing(self, path: str, status: os.stat_result) -> Inputs:
+        if stat.S_ISDIR(status.st_mode):
+            yield from walk(path.rstrip("/") or "/", self._selection, self._own)
+        else:
+            yield input_of(path, status)
+
+    def _of_url(self, url: str, *, may_be_pattern: bool) -> Inputs:
+        if is_remote(url):
+            from urnscan.inputs.url_inputs import find_remote  # noqa: PLC0415 (not loaded where no URL is read)
+
+            yield from find_remote(url, self._selection, self._own.places, is_pattern=may_be_pattern)
+            return
+        try:
+            path = local_path(url)
+        except SourceError as error:
+            yield error
+        else:
+            yield from self.of_name(path, may_be_pattern=may_be_pattern)
+
+    def _of_pattern(self, pattern: str) -> Inputs:
+        match = None
+        for match in matches(pattern, self._own, follow=self._selection.follow):
+            if isinstance(match, SourceError):
+                yield match
+                continue
+            try:
+                status = os.stat(match)
+            except OSError as error:
+                yield SourceError.from_os(name_of(match), error)
+            else:
+                yield from self._of_existing(match, status)
+        if match is None:
+            yield SourceError(name_of(pattern), "no such file or folder, and no file matches it as a pattern")
+
+    def _of_lines(self, paths: PathList) -> Iterator[Inputs | Callable[[], Inputs]]:
+        """The inputs of each line of a list. Those of a URL are a function: a thread asks for them. Raises FatalError."""
+        lines: list[bytes] = []
+        for lines in paths.read(AT_ONCE):
+            may_be_own = self._own.may_be_among(path.rpartition(b"/")[2] for path in lines)
+            for entry in regular_files(b"", lines):
+                if isinstance(entry, Listed) and may_be_own:
+                    yield iter([entry.chosen(np.array([not self._own.has_file(file.path or "") for file in entry]))])
+                elif isinstance(entry, Listed):
+                    yield iter([entry])
+                elif not self._own.has_argument(entry):
+                    of_line = functools.partial(self._of_line, entry)
+                    yield of_line if is_remote(entry) else of_line()
+            # Nothing waits for the next lines of a list that somebody still writes.
+            yield iter([])
+        if not lines:
+            yield iter([SourceError(paths.name, "the list names no inputs")])
+
+    def _of_line(self, path: str) -> Inputs:
+        """The inputs of a line of a list that names no regular file."""
+        for source in self.of_name(path, may_be_pattern=False):
+            yield with_remedy(source, path) if isinstance(source, SourceError) else source

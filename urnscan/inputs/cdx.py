@@ -1,0 +1,260 @@
+"""Indexes of web archives (`--cdx`): lists of records, by the WARC file, the first octet and the octets of each.
+
+Read are CDXJ and the JSON lines of index servers, CDX with a header, and tables in CSV or Parquet with the columns of
+Common Crawl's index.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import io
+import itertools
+import json
+import os
+import re
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from urnscan.errors import FatalError, SourceError
+from urnscan.stores.input import Input, Listed, name_of
+from urnscan.stores.urls import HTTP, in_folder, is_remote, local_path, parse_url
+
+STANDARD_INPUT = "-"
+_PARQUET = b"PAR1"
+_COLUMNS = ("warc_filename", "warc_record_offset", "warc_record_length")
+_KEYS = ("filename", "offset", "length")
+_LETTERS = ("g", "V", "S")
+_KNOWN = "CDXJ, CDX with a header, or CSV or Parquet with the columns " + ", ".join(_COLUMNS)
+_NAME = re.compile("[^\0\ud800-\udfff]+")
+_MOST_DIGITS = 18  # no file has so many octets
+_MOST_WRONG = 10_000  # wrong lines that are told one by one
+_MOST_SHOWN = 80  # characters of a value that are shown
+_SAFE = "/:@!$&'()*+,;=~"  # stays as it is in the path of a URL
+
+_Values = Sequence[Any]
+"""Name of the file, first octet, octets, as they stand in a line."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecordIndex:
+    """An index that was read, and the place of the files that it names."""
+
+    source: str
+    """Path of the index, or "-" for standard input."""
+    place: str
+    """The folder, or the beginning of URLs, below which the files lie."""
+    files: Mapping[str, array[int]] = field(repr=False)
+    """For each file first octet, octets and line of each record, one behind the other."""
+    errors: Sequence[SourceError] = field(default=(), repr=False)
+    """Lines that name no record."""
+
+    is_file = True
+    """An index can be read a second time, like a list of paths in a file."""
+
+    @property
+    def octets(self) -> int:
+        """The octets of all records, about: of a record that is named twice those of both."""
+        return sum(sum(each[1::3]) for each in self.files.values())
+
+    def find(self, find: Callable[[str], Iterator[Listed | Input | SourceError]]) -> Iterator[Input | SourceError]:
+        """The files as inputs, in the order of their names, each with its extents; `find` finds the inputs of a path."""
+        from urnscan.stores.prefetch import in_turn  # noqa: PLC0415 (only lists need threads)
+
+        parts = (functools.partial(self._file, name, find) for name in sorted(self.files, key=os.fsencode))
+        yield from self.errors
+        yield from in_turn(part if is_remote(self.place) else part() for part in parts)
+
+    def _file(
+        self, name: str, find: Callable[[str], Iterator[Listed | Input | SourceError]]
+    ) -> Iterator[Input | SourceError]:
+        """The input of a file, and an error for each line that names what it does not have."""
+        path = self._path(name)
+        found = next(find(path), None)
+        if isinstance(found, SourceError):
+            yield found
+            return
+        if not isinstance(found, Input) or not _is_file(found, name):
+            shown = parse_url(path).name if is_remote(path) else name_of(path)
+            yield SourceError(shown, "is no file of which records can be read")
+            return
+        octets, extents = self.files[name], dict[int, int]()
+        for start, size, line in zip(octets[::3], octets[1::3], octets[2::3], strict=True):
+            if found.size is not None and start + size > found.size:
+                reason = f"{name} has {found.size:,} octets, and a record of it cannot end at {start + size:,}"
+                yield _wrong(self.source, line, reason)
+            else:
+                extents[start] = max(start + size, extents.get(start, 0))
+        if extents:
+            chosen = tuple(sorted(extents.items()))
+            size = sum(end - start for start, end in chosen)
+            yield Input(found.name, found.path, size, found.remote, found.mark, chosen)
+
+    def _path(self, name: str) -> str:
+        """Path or URL of a file."""
+        if not is_remote(self.place):
+            return f"{local_path(self.place).rstrip('/')}/{name}"
+        return in_folder(self.place, quote(name, safe=_SAFE) if parse_url(self.place).scheme in HTTP else name)
+
+
+def read_index(source: str, place: str) -> RecordIndex:
+    """Read an index, "-" from standard input. `place`: the folder or the beginning of URLs below which the files lie that it names.
+
+    Raises FatalError where the index cannot be read, or is none, and if there is no such folder.
+    """
+    try:
+        is_there = bool(parse_url(place)) if is_remote(place) else Path(local_path(place)).is_dir()
+    except SourceError as error:
+        raise FatalError(str(error)) from error
+    if not is_there:
+        reason = "no such folder: with an index of records, name the folder or URL below which its files lie"
+        raise FatalError(f"{name_of(place)}: {reason}")
+    files: dict[str, array[int]] = {}
+    errors = []
+    line = wrong = 0
+    try:
+        for line, values in _lines(source):
+            record = _record(values)
+            if isinstance(record, str):
+                wrong += 1
+                if wrong <= _MOST_WRONG:
+                    errors.append(_wrong(source, line, record))
+            else:
+                name, start, size = record
+                files.setdefault(name, array("q")).extend((start, size, line))
+    except OSError as error:
+        raise FatalError(f"{name_of(source)}: cannot be read as an index: {error.strerror or error}") from error
+    except (ValueError, csv.Error, EOFError, NotImplementedError) as error:
+        raise FatalError(f"{name_of(source)}: cannot be read as an index: {error}") from error
+    if not line:
+        raise FatalError(f"{name_of(source)}: the index names no records")
+    if wrong > _MOST_WRONG:
+        errors.append(SourceError(name_of(source), f"{wrong - _MOST_WRONG:,} more lines that name no record"))
+    return RecordIndex(source, place, files, errors)
+
+
+def _record(values: _Values | None) -> tuple[str, int, int] | str:
+    """The file, first octet and octets that a line names; the reason if it names no record."""
+    if values is None:
+        return "has not the fields of an index"
+    name, *given = values
+    if not isinstance(name, str) or not name:
+        return "names no file"
+    if not _NAME.fullmatch(name):
+        return f"names a file that can have no such name: {_shown(name)}"
+    if name.startswith("/") or ".." in name.split("/"):
+        return f"names a file that does not lie below the folder: {_shown(name)}"
+    numbers = []
+    for what, value in zip(("its first octet is", "its octets are"), given, strict=True):
+        text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+        digits = text.lstrip("0") or text[:1]
+        if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS):
+            return f"{what} no number: {_shown(text or type(value).__name__)}"
+        numbers.append(int(digits))
+    start, size = numbers
+    return (name, start, size) if size else "its record has no octets"
+
+
+def _lines(source: str) -> Iterator[tuple[int, _Values | None]]:
+    """The lines of an index or rows of a table, from 1 on, with their values; None for a line without them.
+
+    Raises FatalError if it is no index, and errors of the libraries.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (few runs have an index)
+
+    is_piped = source == STANDARD_INPUT
+    with open(0 if is_piped else source, "rb", closefd=not is_piped) as file:
+        if file.peek(len(_PARQUET)).startswith(_PARQUET):
+            yield from _of_parquet(io.BytesIO(file.read()) if is_piped else source, source)
+            return
+        unpacked = file if is_piped else io.BufferedReader(pa.input_stream(source, compression="detect"))
+        text = io.TextIOWrapper(unpacked, "utf-8-sig", "backslashreplace", newline="")
+        lines = enumerate(text, 1)
+        number, first = next((each for each in lines if each[1].strip()), (0, ""))
+        rows = itertools.chain([(number, first)] if first else [], lines)
+        begin = first.strip()
+        columns = next(csv.reader([first], _dialect(first)), [])
+        if begin.startswith("CDX "):
+            yield from _of_cdx(rows, source)
+        elif begin.startswith(("{", "!")) or begin.endswith("}"):
+            yield from _of_cdxj(rows)
+        elif set(_COLUMNS) <= set(columns):
+            yield from _of_csv((line for _, line in rows), number - 1, first)
+        elif first:
+            raise FatalError(f"{name_of(source)}: is no index of records, which are {_KNOWN}")
+
+
+def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int, _Values | None]]:
+    """Lines of a CDX file, whose header says by letters what the fields are."""
+    letters = next(lines)[1].split()[1:]
+    if missing := [letter for letter in _LETTERS if letter not in letters]:
+        raise FatalError(
+            f"{name_of(source)}: the header of the index has no {' and no '.join(missing)}: it has to name g, V and S"
+        )
+    places = [letters.index(letter) for letter in _LETTERS]
+    for number, line in lines:
+        fields = line.split()
+        if fields:
+            yield number, [fields[place] for place in places] if len(fields) == len(letters) else None
+
+
+def _of_cdxj(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Values | None]]:
+    """Lines with a JSON object each, at the end or alone; those that begin with "!" tell of the index itself."""
+    for number, line in lines:
+        if not line.strip() or line.startswith("!"):
+            continue
+        try:
+            told = json.loads(line if line.startswith("{") else line.split(None, 2)[2])
+            yield number, [told.get(key, "") for key in _KEYS]
+        except (ValueError, IndexError, AttributeError, RecursionError):
+            yield number, None
+
+
+def _of_csv(lines: Iterator[str], before: int, first: str) -> Iterator[tuple[int, _Values | None]]:
+    """Rows of a table in CSV; `before` are the lines before its first one, and `first` is that."""
+    rows = csv.reader(lines, _dialect(first))
+    columns = next(rows)
+    places = [columns.index(column) for column in _COLUMNS]
+    for row in rows:
+        if row:
+            yield before + rows.line_num, [row[place] for place in places] if len(row) == len(columns) else None
+
+
+def _dialect(first: str) -> type[csv.Dialect]:
+    """The dialect of a table that begins with this line."""
+    return csv.excel_tab if "\t" in first else csv.excel
+
+
+def _of_parquet(file: str | io.BytesIO, source: str) -> Iterator[tuple[int, _Values]]:
+    """Rows of a Parquet file."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 (few runs have an index)
+
+    with pq.ParquetFile(file) as table:
+        if missing := [column for column in _COLUMNS if column not in table.schema_arrow.names]:
+            raise FatalError(f"{name_of(source)}: the index has no column {' and no '.join(missing)}")
+        number = 0
+        for batch in table.iter_batches(columns=list(_COLUMNS)):
+            values = [batch.column(column).to_pylist() for column in _COLUMNS]
+            for row in zip(*values, strict=True):
+                number += 1
+                yield number, row
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…")
+
+
+def _wrong(source: str, line: int, reason: str) -> SourceError:
+    return SourceError(name_of(source), f"line {line:,}: {reason}")
+
+
+def _is_file(found: Input, name: str) -> bool:
+    """Whether what was found is the file of this name: no pipe, and no file in a folder of this name."""
+    last = name.rsplit("/", 1)[-1]
+    if found.remote is None:
+        return found.size is not None and found.file_name == last
+    return last in (found.file_name, unquote(found.file_name))

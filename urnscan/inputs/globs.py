@@ -1,0 +1,96 @@
+"""Patterns with `*`, `?`, `[` and `**` -> the paths that match them, in the order of a walk."""
+# A Path for each of a million files would cost more than all the rest of a walk.
+# ruff: noqa: PTH112, PTH114, PTH119
+
+import os
+import re
+from collections.abc import Collection, Iterator
+from errno import ENOENT, ENOTDIR
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+from urnscan.errors import SourceError
+from urnscan.inputs.own_outputs import OwnOutputs
+from urnscan.inputs.selection import TEMPORARY_SUFFIX, with_next
+from urnscan.inputs.walk import identity
+from urnscan.stores.input import name_of
+
+_MAGIC = re.compile(r"[*?\[]")
+
+_Candidate: TypeAlias = tuple[str, bool, bool]
+"""A path, whether it is a folder, and whether it is a link."""
+
+
+def is_pattern(path: str) -> bool:
+    """Whether a path has a character of patterns in it."""
+    return _MAGIC.search(path) is not None
+
+
+def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | SourceError]:
+    """The paths that match a pattern, in the order of a walk, and the errors on the way.
+
+    `glob` of the standard library follows links in circles, gives what is in a folder in addition to the folder itself, and
+    does not sort. Here the folders are walked once, with the set of the parts of the pattern that an entry may match; a
+    folder that matches is given, and not entered. `own` are passed over.
+    """
+    parts = pattern.split("/")
+    first = next(at for at, part in enumerate(parts) if _MAGIC.search(part))
+    # The paths begin with it as the user wrote it.
+    top = "".join(part + "/" for part in parts[:first])
+    folder = top.rstrip("/") or top[:1] or "."
+    only_folders = parts[-1] == ""
+    parts = [part for part in parts[first:] if part]
+    wanted = with_next(parts, {0})
+    if len(parts) in wanted:
+        if os.path.isdir(folder):
+            yield folder
+        return
+    way = [(_candidates(top, parts, wanted), wanted, identity(folder, follow=follow))]
+    while way:
+        candidates, wanted, _ = way[-1]
+        candidate = next(candidates, None)
+        if candidate is None:
+            way.pop()
+            continue
+        if isinstance(candidate, SourceError):
+            yield candidate
+            continue
+        path, is_folder, is_link = candidate
+        name = os.path.basename(path)
+        reached = {at + 1 for at in wanted if parts[at] != "**" and fnmatchcase(name, parts[at])}
+        if is_folder:
+            reached = with_next(parts, reached)
+        if len(parts) in reached:
+            if is_folder or not (only_folders or own.has_file(path, is_link=is_link)):
+                yield path
+        elif is_folder:
+            key = identity(path, follow=follow)
+            # Only `**` goes round in circles, and only by links.
+            if all(key != above for _, _, above in way) if follow else not is_link:
+                reached |= {at for at in wanted if parts[at] == "**"}
+            if reached:
+                reached = with_next(parts, reached)
+                way.append((_candidates(path + "/", parts, reached), reached, key))
+
+
+def _candidates(folder: str, parts: list[str], wanted: Collection[int]) -> Iterator[_Candidate | SourceError]:
+    """Entries of a folder that can match one of the wanted parts; `folder` ends in "/" or is empty."""
+    names = {parts[at] for at in wanted}
+    if not any(map(_MAGIC.search, names)):
+        # Nothing is to be listed, and perhaps nobody may list it.
+        for name in sorted(names, key=os.fsencode):
+            path = folder + name
+            if os.path.lexists(path):
+                yield path, os.path.isdir(path), os.path.islink(path)
+        return
+    try:
+        with os.scandir(folder or ".") as listing:
+            entries = sorted(listing, key=lambda entry: os.fsencode(entry.name))
+    except OSError as error:
+        if error.errno not in (ENOENT, ENOTDIR):
+            yield SourceError.from_os(name_of(folder.rstrip("/") or folder[:1] or "."), error)
+        return
+    for entry in entries:
+        if not entry.name.endswith(TEMPORARY_SUFFIX):
+            path, is_link = folder + entry.name, entry.is_symlink()
+            yield path, os.path.isdir(path) if is_link else entry.is_dir(), is_link

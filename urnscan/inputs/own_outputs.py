@@ -1,0 +1,47 @@
+"""The outputs of a run, which the run must not read where it meets them among its inputs."""
+# A Path for each of a million files would cost more than all the rest of a walk.
+# ruff: noqa: PTH119
+
+import os
+from collections.abc import Collection, Iterable
+
+from urnscan.errors import FatalError, SourceError
+from urnscan.stores.input import name_of
+from urnscan.stores.urls import real_place
+
+
+class OwnOutputs:
+    """The real paths and URLs of the outputs of a run."""
+
+    def __init__(self, places: Collection[str] = (), foreign: Collection[str] = ()) -> None:
+        """`foreign`: places, also in `places`, where a file is that no earlier run wrote: it may be an input."""
+        self.places = frozenset(places)
+        self._foreign = frozenset(foreign)
+        self._names = frozenset(os.path.basename(path) for path in places)
+        self._octets = frozenset(map(os.fsencode, self._names))
+
+    def may_be_among(self, names: Iterable[bytes]) -> bool:
+        """Whether a file with one of these base names can be an output."""
+        return not self._octets.isdisjoint(names)
+
+    def has_file(self, path: str, *, is_link: bool = False) -> bool:
+        """Whether a file is an output. Raises FatalError for one that is an input, too."""
+        # The real path takes a call of the system: it is looked up only where the name can be one.
+        may_be = bool(self.places) and (is_link or os.path.basename(path) in self._names)
+        return may_be and self._has(os.path.realpath(path))
+
+    def has_argument(self, argument: str) -> bool:
+        """Whether a path or URL leads to an output. Raises FatalError for one that is an input, too."""
+        try:
+            place = real_place(argument) if self.places else ""
+        except (SourceError, ValueError):
+            # The error is reported when the input is looked for.
+            return False
+        return self._has(place)
+
+    def _has(self, place: str) -> bool:
+        if place in self._foreign:
+            raise FatalError(
+                f"{name_of(place)}: is an output, and an input in a folder or a list: name another file to write"
+            )
+        return place in self.places

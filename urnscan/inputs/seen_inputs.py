@@ -1,0 +1,50 @@
+"""Set of the inputs met so far, for millions of them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.compiled.jit import compiled
+
+_ROWS = 1 << 10  # for a start; always a power of two
+_Hashes = npt.NDArray[np.int64]
+
+
+class Seen:
+    """A set of octet strings that only grows: 24 to 48 octets for each, as only 128 bits of hash are kept.
+
+    The hashes are Python's own, keyed anew in each process, so nobody can name two files that are taken for one.
+    """
+
+    def __init__(self) -> None:
+        self._table = np.zeros((_ROWS, 2), np.int64)
+        self._count = 0
+
+    def add(self, keys: Sequence[bytes]) -> npt.NDArray[np.bool_]:
+        """Add keys; tells for each whether it is new."""
+        old, rows = self._table, len(self._table)
+        while 3 * (self._count + len(keys)) > 2 * rows:
+            rows *= 2
+        if rows > len(old):
+            self._table = np.zeros((rows, 2), np.int64)
+            kept = old[old[:, 1] != 0]
+            _add(self._table, kept, np.zeros(len(kept), np.bool_))
+        hashes, are_new = np.empty((len(keys), 2), np.int64), np.zeros(len(keys), np.bool_)
+        hashes[:, 0] = [hash(key) for key in keys]
+        hashes[:, 1] = [hash(key + b"\0") | 1 for key in keys]  # a row of the table that is free has 0
+        _add(self._table, hashes, are_new)
+        self._count += int(are_new.sum())
+        return are_new
+
+
+@compiled
+def _add(table: _Hashes, hashes: _Hashes, are_new: npt.NDArray[np.bool_]) -> None:
+    """Add hashes to a table that has room, and mark those that are new."""
+    for i in range(len(hashes)):
+        at = hashes[i, 0] & (len(table) - 1)
+        while table[at, 1] != 0 and (table[at, 0] != hashes[i, 0] or table[at, 1] != hashes[i, 1]):
+            at = (at + 1) & (len(table) - 1)
+        if table[at, 1] == 0:
+            table[at, 0], table[at, 1] = hashes[i, 0], hashes[i, 1]
+            are_new[i] = True

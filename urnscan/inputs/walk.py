@@ -1,0 +1,141 @@
+"""Folders -> the inputs in them and below them, depth first, in the order of the octets of the names."""
+# A Path for each of a million files would cost more than all the rest of a walk.
+# ruff: noqa: PTH208, PTH112, PTH116, PTH119
+
+import contextlib
+import os
+import stat
+from collections.abc import Collection, Iterator
+from typing import TypeAlias
+
+import numpy as np
+
+from urnscan.errors import SourceError, SourceNote
+from urnscan.formats.small_files import UNKNOWN, file_states
+from urnscan.inputs.own_outputs import OwnOutputs
+from urnscan.inputs.selection import DELTA_LOG, LAKE, TEMPORARY_SUFFIX, Selection
+from urnscan.stores.input import Input, Listed, name_of
+
+AT_ONCE = 1 << 12
+"""Files that are looked at together."""
+_TEMPORARY = os.fsencode(TEMPORARY_SUFFIX)
+
+Identity: TypeAlias = tuple[int, int]
+"""Key of a folder: st_dev and st_ino."""
+
+
+def walk(root: str, selection: Selection, own: OwnOutputs) -> Iterator[Listed | Input | SourceError]:
+    """The inputs in a folder and in those below it; in place of what cannot be read, its error.
+
+    FIFOs, sockets and devices are passed over. Raises FatalError for an output that is an input, too.
+    """
+    return _Walk(root, selection, own).inputs()
+
+
+class _Walk:
+    def __init__(self, root: str, selection: Selection, own: OwnOutputs) -> None:
+        self._root = root
+        self._root_length = len(root.rstrip("/")) + 1
+        self._selection = selection
+        self._own = own
+
+    def inputs(self) -> Iterator[Listed | Input | SourceError]:
+        follow = self._selection.follow
+        # Folders on the way down, each with the entries that are left.
+        way = [(self._listing(self._root), identity(self._root, follow=follow))]
+        while way:
+            listing, _ = way[-1]
+            path = next(listing, None)
+            if path is None:
+                way.pop()
+                continue
+            if not isinstance(path, str):
+                yield path
+                continue
+            try:
+                status = os.lstat(path)
+                is_link = stat.S_ISLNK(status.st_mode)
+                if is_link and not follow:
+                    continue
+                is_folder = os.path.isdir(path) if is_link else stat.S_ISDIR(status.st_mode)
+                if not self._takes(path, is_folder=is_folder, is_link=is_link):
+                    continue
+                if is_folder:
+                    key = identity(path, follow=follow)
+                    # A link to a folder on the way would lead round in circles.
+                    if key is None or all(key != above for _, above in way):
+                        way.append((self._listing(path), key))
+                else:
+                    status = os.stat(path) if is_link else status
+                    if stat.S_ISREG(status.st_mode):
+                        yield input_of(path, status)
+            except OSError as error:
+                yield SourceError.from_os(name_of(path), error)
+
+    def _listing(self, folder: str) -> Iterator[Listed | str | SourceError]:
+        """Entries of a folder, sorted: files that are inputs, and paths of all else."""
+        try:
+            names = os.listdir(os.fsencode(folder))
+        except OSError as error:
+            yield SourceError.from_os(name_of(folder), error)
+            return
+        if _is_lake_table(folder, names):
+            yield SourceNote(name_of(folder), LAKE)
+        names.sort()
+        prefix = os.fsencode(folder if folder.endswith("/") else folder + "/")
+        is_filtered = bool(self._selection.include or self._selection.exclude)
+        for at in range(0, len(names), AT_ONCE):
+            block = names[at : at + AT_ONCE]
+            are_special = is_filtered or self._own.may_be_among(block)
+            for entry in regular_files(prefix, block):
+                if isinstance(entry, Listed) and (are_special or _TEMPORARY + b"\0" in entry.paths):
+                    yield entry.chosen(np.array([self._takes(file.path or "") for file in entry]))
+                else:
+                    yield entry
+
+    def _takes(self, path: str, *, is_folder: bool = False, is_link: bool = False) -> bool:
+        """Whether a file that was met is an input, or a folder is entered."""
+        if not self._selection.takes(os.path.basename(path), path[self._root_length :], is_folder=is_folder):
+            return False
+        return is_folder or not self._own.has_file(path, is_link=is_link)
+
+
+def regular_files(prefix: bytes, names: list[bytes]) -> Iterator[Listed | str]:
+    """Regular files whose names are next to each other, and paths of all else. Each name comes after the prefix."""
+    paths = prefix + (b"\0" + prefix).join(names) + b"\0"
+    ends = np.flatnonzero(np.frombuffer(paths, np.uint8) == 0) + 1
+    if len(ends) != len(names):
+        # A line of a list has a NUL in it: no file can have such a name.
+        yield from map(os.fsdecode, names)
+        return
+    files = Listed(paths, ends, file_states(paths, ends, follow=False)[0])
+    start = 0
+    for at in [*np.flatnonzero(files.sizes == UNKNOWN).tolist(), len(names)]:
+        if at > start:
+            yield files.between(start, at)
+        if at < len(names):
+            yield os.fsdecode(prefix + names[at])
+        start = at + 1
+
+
+def identity(folder: str, *, follow: bool) -> Identity | None:
+    """Key of a folder. None where links are not followed, as these alone make loops, or where listing it will fail."""
+    try:
+        status = os.stat(folder) if follow else None
+    except OSError:
+        return None
+    return status and (status.st_dev, status.st_ino)
+
+
+def input_of(path: str, status: os.stat_result) -> Input:
+    """The input at a path that is no folder."""
+    return Input(name_of(path), path, status.st_size if stat.S_ISREG(status.st_mode) else None)
+
+
+def _is_lake_table(folder: str, names: Collection[bytes]) -> bool:
+    """Whether a folder with these entries is a table of Delta or Iceberg."""
+    log: list[str] = []
+    if b"metadata" in names:
+        with contextlib.suppress(OSError):
+            log = os.listdir(f"{folder}/metadata")
+    return DELTA_LOG.encode() in names or any(name.endswith(".metadata.json") for name in log)

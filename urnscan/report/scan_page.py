@@ -1,0 +1,185 @@
+"""The report of `urnscan report`: what a scan found, and a table of its classes to search, sort and page through.
+
+Each section of the page is in the template `scan.html`. The page has one script, and a policy by which a browser runs
+no other. Without the script the page still shows the most frequent classes.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from urnscan.report.embedded import Place, embed
+from urnscan.report.page import by_size, digest, page, script
+from urnscan.report.spelling_differences import differences, ways
+from urnscan.urn.namespaces.registry import OURS, Rulebook
+from urnscan.urn.problems import PROBLEMS
+
+_FIRST = 25
+"""Classes that the page shows without its script."""
+_AROUND, _LONG = 40, 400
+"""Characters of a long name: those kept of a prefix that all its spellings share, and those shown in all."""
+
+VERDICTS = {
+    "valid": "fits what is registered for its namespace",
+    "invalid": "does not fit what is registered for its namespace",
+    "unknown": "nothing certain is known of such names",
+}
+"""Verdicts in words."""
+
+_OCTETS = {
+    None: "end of the text",
+    -1: "cut at --max-length",
+    0: "NUL",
+    9: "tab",
+    10: "line feed",
+    13: "carriage return",
+    30: "end of a field (U+001E)",
+    31: "subfield (U+001F)",
+    32: "space",
+    37: "% percent sign without two hex digits",
+    127: "DEL",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Numbers of a namespace, a status of registration, a source, a verdict or a problem."""
+
+    name: str
+    occurrences: int | None
+    """None for a source if the occurrences were not given."""
+    classes: int
+    """Of a source, the classes that were found there first."""
+    status: str = ""
+    """Of a namespace."""
+    examples: Sequence[str] = ()
+    """Names with a problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """A class with many spellings, and the most frequent of them, each with its number."""
+
+    urn: str
+    occurrences: int
+    spelling_count: int
+    spellings: Sequence[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Ends of matches."""
+
+    stops: Mapping[int | None, int]
+    """Number of matches by the octet that ended them; None is the end of the text, -1 a cut."""
+    punctuation: Mapping[int, int]
+    """Number of matches by the octets that `--trim` would cut off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Contents of the report; sequences are shown in their order."""
+
+    version: str
+    """Version of urnscan."""
+    file: str
+    occurrences: int
+    classes: int
+    spellings: int
+    varied: int
+    """Classes with more than one spelling."""
+    namespaces: Sequence[Row]
+    more_namespaces: int
+    statuses: Sequence[Row]
+    sizes: Mapping[int, int]
+    """Number of classes by number of occurrences."""
+    most_varied: Sequence[Varied]
+    sources: Sequence[Row]
+    more_sources: int
+    folder: str
+    """The folder that all sources are below; empty if there is none."""
+    ends: Ends | None
+    """None if the occurrences were not given."""
+    verdicts: Sequence[Row]
+    """Rows with the names `valid`, `invalid`, `unknown`."""
+    problems: Sequence[Row]
+    frequent: Mapping[str, Sequence[Any]]
+    """The most frequent classes: the columns `urnscan.report.embedded.COLUMNS`, `spellings` with their numbers, `link`."""
+    places: Sequence[Sequence[Place]] | None
+    """The first places of each of them; None if the occurrences were not given."""
+    settings: Sequence[tuple[str, str]] = ()
+    rulebook: Rulebook = OURS
+    """The rules whose titles are shown."""
+    title: str = "URNs found"
+
+
+def render(summary: Summary) -> str:
+    """The report as HTML, to be written in UTF-8, without date, name of the machine or address in the network."""
+    nids = set(summary.frequent["nid"])
+    about = {
+        "all": summary.classes,
+        "folder": summary.folder,
+        "verdicts": VERDICTS,
+        "problems": dict(PROBLEMS),
+        "titles": {nid: rule.title for nid, rule in summary.rulebook.rules.items() if nid in nids},
+    }
+    embedded = embed(summary.frequent, summary.places, about)
+    program = script("classes.js")
+    return page(
+        "scan.html",
+        summary=summary,
+        program=program,
+        digest=digest(program),
+        embedded=embedded,
+        first=embedded.first(_FIRST),
+        sizes=by_size(summary.sizes),
+        varied=[(each, _shown(each)) for each in summary.most_varied],
+        stops=_stops({} if summary.ends is None else summary.ends.stops),
+        meanings=PROBLEMS,
+    )
+
+
+def _stops(stops: Mapping[int | None, int]) -> list[tuple[str, int]]:
+    """Octets that ended matches, in words, by frequency."""
+    counts: Counter[str] = Counter()
+    for octet, number in sorted(stops.items(), key=lambda item: (-item[1], -2 if item[0] is None else item[0])):
+        counts[_octet(octet)] += number
+    return counts.most_common()
+
+
+def _octet(octet: int | None) -> str:
+    """Name of an octet.
+
+    >>> _octet(34), _octet(10), _octet(None), _octet(195), _octet(65)
+    ('" quotation mark', 'line feed', 'end of the text', 'non-ASCII character', 'A')
+    """
+    if octet in _OCTETS:
+        return _OCTETS[octet]
+    if octet is None or not 32 < octet < 127:
+        return "non-ASCII character" if octet is not None and octet > 127 else f"octet {octet}"
+    character = chr(octet)
+    return character if character.isalnum() else f"{character} {unicodedata.name(character).lower()}"
+
+
+def _shown(varied: Varied) -> dict[str, Any]:
+    """The canonical form and the spellings of a class, shortened: `start` is shown, `before` and `rest` are the numbers
+    of characters left out around it. A spelling has its parts, its number, the kinds of differences, and its rest.
+    """
+    texts = [varied.urn, *(text for text, _ in varied.spellings)]
+    before = 0
+    if max(map(len, texts)) > _LONG:
+        least, greatest = min(texts), max(texts)
+        common = next((at for at, pair in enumerate(zip(least, greatest, strict=False)) if pair[0] != pair[1]), 0)
+        before = max(0, common - _AROUND)
+    start = varied.urn[before : before + _LONG]
+    spellings = []
+    for whole, count in varied.spellings:
+        text = whole[before : before + _LONG]
+        is_whole = start == varied.urn and text == whole
+        kinds = ways(start, text) if is_whole else []
+        spellings.append((differences(start, text), count, kinds, len(whole) - before - len(text)))
+    return {"before": before, "start": start, "rest": len(varied.urn) - before - len(start), "spellings": spellings}

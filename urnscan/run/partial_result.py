@@ -1,0 +1,142 @@
+"""Partial rows of several workers: they are exchanged as rows with the names of their sources, and become classes at last."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from urnscan.compiled.arrow import bits, numbers, octet_strings, text_array
+from urnscan.grouping.classes import add_up, one_batch, take_rows
+from urnscan.grouping.ranges import Ranges, choose_ranges, sample
+from urnscan.pool import Pool
+from urnscan.run.groupings import groupings
+from urnscan.run.options import Options
+from urnscan.tables.rows import class_rows
+from urnscan.tables.schemas import PARTIAL
+from urnscan.urn.syntax import get_syntax
+
+ROWS = 1 << 18
+"""Rows that are added up at once."""
+
+NAMED_PARTIAL = PARTIAL.append(pa.field("source", pa.string()))
+"""PARTIAL with the name of the first source, in the first row of each source."""
+
+_OCTETS = 256 << 20  # of rows that wait
+_TRIED = 16  # one row of so many is added up first: it tells whether that makes rows fewer
+_KEYS = 256  # keys of the sample for each of these shares
+_FEWER = 0.9  # share of the rows that must be left at most, if it is to be worth the time
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1))
+
+
+class Sums:
+    """Parts rows by ranges of keys, and adds them up first where that makes them fewer, so that fewer are exchanged."""
+
+    def __init__(self, ranges: Ranges = Ranges()) -> None:  # noqa: B008 (it is frozen)
+        self._ranges = ranges
+        self._waiting: list[pa.RecordBatch] = []
+        self._names: dict[int, str] = {}
+        self._rows = self._octets = 0
+
+    def add(self, rows: pa.RecordBatch, names: Mapping[int, str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Add SINGLE rows, in input order; gives what `parted` gives when many wait. `names` has the names of the inputs."""
+        self._waiting.append(rows)
+        self._names.update(names)
+        self._rows += rows.num_rows
+        self._octets += rows.nbytes
+        if self._rows > ROWS or self._octets > _OCTETS:
+            self._add_up()
+            if self._rows > ROWS // 2 or self._octets > _OCTETS // 2:  # waiting longer would hardly make them fewer
+                yield from self.end()
+
+    def end(self) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Give all rows that wait."""
+        if not self._rows:
+            return
+        if len(self._waiting) > 1 or not self._waiting[0].schema.equals(PARTIAL):
+            self._add_up()
+        (rows,), names = self._waiting, self._names
+        self._waiting, self._names = [], {}
+        self._rows = self._octets = 0
+        yield from parted(rows, names, self._ranges)
+
+    def _add_up(self) -> None:
+        rows = one_batch(self._waiting, PARTIAL)
+        rows = add_up([rows]) if _repeat(rows) else rows
+        self._waiting, self._rows, self._octets = [rows], rows.num_rows, rows.nbytes
+
+
+def _repeat(rows: pa.RecordBatch) -> bool:
+    """Tell if many rows have equal keys. Those between two keys are tried, about one in 16."""
+    if rows.num_rows < _TRIED * _KEYS:
+        return True
+    urns = octet_strings(rows.column("urn"))
+    ranges = choose_ranges(sample(*urns, rows.num_rows // (_TRIED * _KEYS)), _TRIED)
+    if any(map(ranges.is_single, range(len(ranges)))):  # a key that fills a range
+        return True
+    order, begins = ranges.order(*urns)
+    middle = len(ranges) // 2
+    some = take_rows(rows, order[begins[middle] : begins[middle + 1]])
+    return bool(add_up([some]).num_rows < _FEWER * some.num_rows)
+
+
+def parted(rows: pa.RecordBatch, names: Mapping[int, str], ranges: Ranges) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """PARTIAL rows -> the number of each range of keys that has some, and these as NAMED_PARTIAL rows.
+
+    Rows of a range that holds only one key are added up: however frequent a class is, it is a row for each spelling.
+    """
+    order, begins = ranges.order(*octet_strings(rows.column("urn")))
+    ordered = take_rows(rows, order) if len(ranges) > 1 else rows
+    for number, (first, end) in enumerate(pairwise(begins.tolist())):
+        if first < end:
+            some = ordered.slice(first, end - first)
+            yield number, _named(add_up([some]) if ranges.is_single(number) else some, names)
+
+
+def _named(rows: pa.RecordBatch, names: Mapping[int, str]) -> pa.RecordBatch:
+    places, firsts = np.unique(numbers(rows.column("first_source")), return_index=True)
+    index, is_first = np.zeros(rows.num_rows, np.int32), np.zeros(rows.num_rows, np.bool_)
+    index[firsts], is_first[firsts] = np.arange(len(places)), True
+    which = pa.Array.from_buffers(pa.int32(), len(index), [bits(is_first), pa.py_buffer(index)])
+    source = text_array([names[place] for place in places.tolist()]).take(which)
+    return pa.RecordBatch.from_arrays([*rows.columns, source], schema=NAMED_PARTIAL)
+
+
+def names_of(rows: pa.RecordBatch) -> dict[int, str]:
+    """Names of the inputs of NAMED_PARTIAL rows."""
+    named = rows.filter(rows.column("source").is_valid())
+    return dict(zip(named.column("first_source").to_pylist(), named.column("source").to_pylist(), strict=True))
+
+
+def classes_of_partial(
+    batches: Iterable[pa.RecordBatch], options: Options, memory: int, jobs: int = 1
+) -> Iterator[pa.RecordBatch]:
+    """NAMED_PARTIAL rows in the order of the inputs -> CODED_CLASSES rows; with about `memory` octets of rows in memory."""
+    names: dict[int, str] = {}
+    with contextlib.ExitStack() as stack:
+        grouping = groupings(stack.enter_context(Pool(jobs)), None, stack)(memory)
+        for rows in batches:
+            names.update(names_of(rows))
+            grouping.add(rows.select(PARTIAL.names))
+        yield from grouping.classes(
+            lambda grouped: class_rows(grouped, names, options.level), syntax=get_syntax(options.syntax)
+        )
+
+
+def packed(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None) -> bytes:
+    """One buffer of the rows, which have one schema."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema or batches[0].schema, options=_COMPRESSED) as writer:
+        for rows in batches:
+            writer.write_batch(rows)
+    octets: bytes = sink.getvalue().to_pybytes()
+    return octets
+
+
+def unpacked(buffer: bytes) -> list[pa.RecordBatch]:
+    """The rows of a buffer."""
+    with pa.ipc.RecordBatchStreamReader(pa.py_buffer(buffer)) as reader:
+        return list(reader)

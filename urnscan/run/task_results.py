@@ -1,0 +1,105 @@
+"""Pieces of a result, as workers yield them: the beginning of a task, its rows, its failures, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.compiled.arrow import number_scalar
+from urnscan.errors import SourceError
+
+_PIECE = 1 << 12  # octets of a piece without its tables, names and a message among them
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts of a run, or of a part of it; they can be added."""
+
+    inputs: int = 0
+    """Inputs that were read, or of which a part was."""
+    octets: int = 0
+    """Octets of text that were scanned."""
+    occurrences: int = 0
+    rejects: int = 0
+    trimmable: int = 0
+    """Occurrences that `trim` would change."""
+    left_out: int = 0
+    """Occurrences of names that do not count, by `nid` and `not_nid`."""
+    components_in_names: int = 0
+    """Occurrences whose names hold components of RFC 8141; always 0 but in rfc2141."""
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*map(int.__add__, _numbers(self), _numbers(other)))
+
+
+_numbers = attrgetter(*(each.name for each in fields(Counts)))
+"""All counts, in their order. `dataclasses.astuple` copies each of them, which takes several times as long; every piece is added."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A task begins."""
+
+    part_of: int | None = None
+    """Place of the huge file of which the task is a part; its lines are counted from 1 in each part."""
+    stamp: str = ""
+    """Stamp of the task (`resume.py`); empty if it has none."""
+    is_kept: bool = False
+    """True if an earlier run kept the pieces of the task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of occurrences and partial classes, or of rejects."""
+
+    counts: Counts = Counts()
+    occurrences: pa.RecordBatch | None = None
+    partial: pa.RecordBatch | None = None
+    rejects: pa.RecordBatch | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
+    """Names of the inputs of `partial`, by their places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Something could not be read, or has a wrong checksum; or there is a note about it."""
+
+    place: int
+    """Number of the input in the run."""
+    name: str
+    error: SourceError
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A task ends."""
+
+    counts: Counts = Counts()
+    """Inputs and octets."""
+    lines: int = 0
+    """LF octets in the task, if it is a part of a huge file."""
+    names: Sequence[str] = ()
+    """Names of the inputs that are counted; empty if an earlier run kept the task."""
+
+
+Piece: TypeAlias = Begun | Rows | Failed | Done
+"""A task yields Begun, then rows and failures mixed, then Done."""
+
+
+def octets_of(piece: Piece) -> int:
+    """The octets of memory that a piece takes, about."""
+    tables = (piece.occurrences, piece.partial, piece.rejects) if isinstance(piece, Rows) else ()
+    return _PIECE + sum(int(table.nbytes) for table in tables if table is not None)
+
+
+def add_lines(rows: pa.RecordBatch, lines: int) -> pa.RecordBatch:
+    """Rows of occurrences or rejects with so many lines added to their numbers of lines."""
+    if not lines:
+        return rows
+    number = rows.schema.get_field_index("line")
+    return rows.set_column(number, rows.schema.field(number), pc.add(rows.column(number), number_scalar(lines)))

@@ -1,0 +1,22 @@
+"""The scanner for a grammar and the views of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from urnscan.scanner.blocks import Scanner
+    from urnscan.scanner.grammar import Grammar
+    from urnscan.scanner.views.recovery import RecoveringScanner
+
+
+def make_scanner(grammar: Grammar, recover: Collection[str] = ()) -> Scanner | RecoveringScanner:
+    """A scanner for a grammar. `recover` has the names of views, from KINDS."""
+    if not recover:
+        from urnscan.scanner.blocks import Scanner  # noqa: PLC0415 (loaded only if needed)
+
+        return Scanner(grammar)
+    from urnscan.scanner.views.recovery import RecoveringScanner  # noqa: PLC0415 (loaded only if needed)
+
+    return RecoveringScanner(grammar, recover)

@@ -1,0 +1,19 @@
+"""The names of the views, and where a text may be split for them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+KINDS = ("percent", "entities", "escapes", "wraps", "labels", "bare", "markup")
+"""Names of the views. `Matches.via` has their numbers, from 1, in this order."""
+
+
+def separators(recover: Collection[str]) -> bytes | None:
+    """Octets at which a text can be split for these views; None: the text must not be split.
+
+    A URN that is broken over lines may go on after the mark of a quoted mail or a comment, a label may precede any mark,
+    and a tag in the middle of a URN may contain any octet. So for these views no octet is safe.
+    """
+    if not {"wraps", "bare", "markup"}.isdisjoint(recover):
+        return None
+    return b'\0"<>' if "escapes" in recover else b'\0\n"<>'

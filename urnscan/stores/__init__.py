@@ -1,0 +1,13 @@
+"""Places that hold octets: files of this machine, the web, object stores. Inputs and outputs use them.
+
+reader: the protocol of all that gives octets.
+urls: URLs, and names of them without secrets.
+s3: endpoint, region and credentials of Amazon S3 and stores like it.
+store: the protocol of all stores, their errors, trying again.
+filesystems: stores that pyarrow and fsspec reach.
+web: the web as a store.
+objects: reading an object over a network that fails.
+input: an input of a run; many files without an object for each.
+files: files, ranges of files, pipes and standard input -> octets.
+prefetch: requests to servers, made side by side.
+"""

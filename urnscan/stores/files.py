@@ -1,0 +1,170 @@
+"""Octets as they are: from files, ranges of files, pipes and standard input.
+
+The readers are thin over the system's own calls, which release the GIL: no buffer between the file and the scanner's.
+"""
+
+import contextlib
+import fcntl
+import io
+import os
+import re
+import select
+import stat
+
+from urnscan.errors import SourceError
+from urnscan.stores.input import Input
+from urnscan.stores.reader import Reader
+
+_PIPE_SIZE = 1 << 20  # what Linux lets everyone ask for
+_SEARCHED = 1 << 16  # octets searched for a separator at a time
+
+
+class File(Reader):
+    """A file: fills the view as far as the file goes, so that fewer octets than fit mean that the end is near."""
+
+    def __init__(self, name: str, descriptor: int, path: str | None = None) -> None:
+        """`descriptor` is closed with this reader, but for 0, standard input; `path` can be opened a second time."""
+        self.name = name
+        self._descriptor = descriptor
+        self._path = path
+        self._ended = False
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the view, or its front at the end of the file."""
+        got = 0
+        try:
+            # Once at the end it stays there: a terminal would ask for more, and a growing file may never end.
+            while got < len(view) and not self._ended and self._is_ready(got):
+                more = os.readv(self._descriptor, [view[got:]])
+                self._ended = not more
+                got += more
+        except OSError as error:
+            if not got:  # else what came before is given first; the next call meets the error again
+                raise SourceError.from_os(self.name, error) from error
+        return got
+
+    def reopen(self) -> io.BufferedIOBase | None:
+        """The file once more, from its beginning."""
+        if self._path is None:
+            return None
+        try:
+            return open(self._path, "rb")  # noqa: PTH123 (whoever asked closes it)
+        except OSError as error:
+            raise SourceError.from_os(self.name, error) from error
+
+    def close(self) -> None:
+        """Close the descriptor; standard input stays open."""
+        if self._descriptor > 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+    def _is_ready(self, got: int) -> bool:  # noqa: ARG002 (for pipes it counts)
+        """Whether to read on when there are `got` octets to be given; may wait where there are none."""
+        return True
+
+
+class Pipe(File):
+    """A pipe, a socket, a terminal: waits for the first octet, then gives all octets that are there at once."""
+
+    def __init__(self, name: str, descriptor: int) -> None:
+        super().__init__(name, descriptor)
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN)
+        if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux: fewer and larger reads
+            with contextlib.suppress(OSError):
+                if fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ) < _PIPE_SIZE:
+                    fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
+
+    def _is_ready(self, got: int) -> bool:
+        # Waiting here and not in the read does for a pipe, too, that someone else made non-blocking.
+        events = self._poll.poll(0 if got else None)
+        return not got or any(event & select.POLLIN for _, event in events)
+
+
+class Range(File):
+    """A range of a regular file, moved to where no URN is cut: see `open_range`."""
+
+    offset: int
+    """The octet of the file at which it begins."""
+    following: int | None
+    """The octet behind it, once it is read to its end: the separator, or None at the end of the file."""
+
+    def __init__(self, name: str, descriptor: int, start: int, end: int, separators: bytes) -> None:
+        """Raises OSError."""
+        super().__init__(name, descriptor)
+        self._separator = re.compile(b"[%b]" % re.escape(separators) if separators else b"(?!)")
+        self._end = end
+        self.following = None
+        self.offset = self._at = self._begin(start)
+        os.lseek(descriptor, self.offset, os.SEEK_SET)
+
+    def _begin(self, start: int) -> int:
+        """Position of the first separator in the range; if there is none, `start`, and the range is at its end."""
+        if start == 0 and self._end > 0:
+            return 0
+        at = start
+        while at < self._end:
+            block = os.pread(self._descriptor, min(_SEARCHED, self._end - at), at)
+            if not block:
+                break
+            separator = self._separator.search(block)
+            if separator:
+                return at + separator.start()
+            at += len(block)
+        self._ended = True
+        return start
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the view, or its front at the end of the range."""
+        got = super().read_into(view)
+        if self._at + got > self._end:
+            separator = self._separator.search(view, max(0, self._end - self._at), got)
+            if separator:
+                got = separator.start()
+                self.following = view[got]
+                self._ended = True
+        self._at += got
+        return got
+
+
+def open_file(source: Input) -> Reader:
+    """A reader of the octets of an input; waits for the writer of a FIFO. Raises SourceError, also for a folder."""
+    if source.remote is not None:
+        from urnscan.stores.objects import RemoteReader  # noqa: PLC0415 (who reads no URL loads nothing for it)
+
+        return RemoteReader(source.remote)
+    descriptor, mode = _open(source)
+    if stat.S_ISREG(mode) or stat.S_ISBLK(mode):
+        return File(source.name, descriptor, source.path)
+    return Pipe(source.name, descriptor)
+
+
+def open_range(source: Input, start: int, end: int, separators: bytes) -> Range:
+    """A reader of a range of a regular file, with a descriptor of its own. Raises SourceError.
+
+    `separators` are the octets that neither a URN nor a URL around it holds. The range goes from the first of them at or
+    after `start` (from 0 if that is 0) to just before the first one at or after `end`, and is empty if none is between.
+    So ranges that follow each other, from 0 to sys.maxsize, hold each octet once, and every URN is whole in one of them.
+    """
+    descriptor, _ = _open(source)
+    try:
+        return Range(source.name, descriptor, start, end, separators)
+    except OSError as error:
+        os.close(descriptor)
+        raise SourceError.from_os(source.name, error) from error
+
+
+def _open(source: Input) -> tuple[int, int]:
+    """A descriptor and the mode of what it leads to."""
+    descriptor = 0
+    try:
+        if source.path is not None:
+            descriptor = os.open(source.path, os.O_RDONLY | os.O_NOCTTY)
+        mode = os.fstat(descriptor).st_mode
+    except OSError as error:
+        raise SourceError.from_os(source.name, error) from error
+    if stat.S_ISDIR(mode):
+        if descriptor:
+            os.close(descriptor)
+        raise SourceError(source.name, "a folder cannot be read as a file")
+    return descriptor, mode

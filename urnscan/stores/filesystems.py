@@ -1,0 +1,219 @@
+"""Stores that libraries reach: pyarrow object stores and HDFS, fsspec all others but the web."""
+
+import functools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from urnscan.stores import store
+from urnscan.stores.s3 import new_file_system
+from urnscan.stores.store import Content, Entry, Store, Trouble
+from urnscan.stores.urls import ARROW, HTTP, Url, shown, without_secrets
+
+_Untyped: TypeAlias = Any  # neither pyarrow nor fsspec carries types
+
+_RETRY_LIMIT = 5  # seconds that the library of Google may try by itself
+_UNFINISHED: list[object] = []  # streams that must live on: their end would complete them, and a part would appear
+_CHUNK = 8 << 20  # octets that are put at a time
+_INSTALL = "pip install 'urnscan[remote]'"
+_MARKS = re.compile("(?i)etag|mtime|modif|created|generation|sha|md5|oid")
+
+
+def open_store(url: Url) -> Store:
+    """Open the store of a URL. Raises Trouble if there is none, and errors of the libraries."""
+    if url.scheme in HTTP:
+        from urnscan.stores.web import Web  # noqa: PLC0415 (loaded only to read from the web)
+
+        return Web(url)
+    return open_file_system(url)
+
+
+def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
+    """Open the store of a URL that is not of the web. Raises the errors of `open_store`.
+
+    `tries`: how often pyarrow makes each request to S3; once, if the caller tries again from the octet that was reached.
+    """
+    return open_bucket(url, tries) if url.scheme in ARROW else _Fsspec(url)
+
+
+def open_bucket(url: Url, tries: int = 1) -> "_Arrow":
+    """Open the store of a URL that pyarrow reaches, like `open_file_system`."""
+    return _arrow_store(Url(url.scheme, url.user, url.host, "/", url.options), tries)
+
+
+class _Arrow:
+    def __init__(self, url: Url, system: _Untyped, base: str) -> None:
+        self._url = url
+        self._system = system
+        self._base = base.rstrip("/")  # the bucket, which begins all paths
+
+    def path_of(self, path: str) -> str:
+        key = path.removeprefix("/").removesuffix("/")
+        if self._base and key and "" in key.split("/"):
+            raise Trouble('an object with "//" in its name cannot be reached', passing=False)
+        return f"{self._base}/{key}" if key else self._base or "/"
+
+    def name_of(self, path: str) -> str:
+        return f"{self._url.authority}/{shown(path[len(self._base) :].lstrip('/'))}"
+
+    def find(self, path: str) -> Entry | None:
+        info = self._system.get_file_info(path)
+        if info.type.name != "NotFound":
+            return self._entry(info)
+        if self._base and self._lacks_bucket():
+            raise FileNotFoundError("bucket does not exist")
+        return None
+
+    def _lacks_bucket(self) -> bool:
+        try:
+            return str(self._system.get_file_info(self._base).type.name) == "NotFound"
+        except Exception:  # noqa: BLE001 (a user who may read an object need not be allowed to ask for its bucket)
+            return False
+
+    def entries(self, path: str) -> Iterator[Entry]:
+        from pyarrow.fs import FileSelector  # noqa: PLC0415 (loaded only to read from stores)
+
+        return map(self._entry, self._system.get_file_info(FileSelector(path, allow_not_found=True)))
+
+    @staticmethod
+    def _entry(info: _Untyped) -> Entry:
+        marks = {} if info.mtime_ns is None else {"mtime": info.mtime_ns}
+        return _entry(info.path, info.size, marks, is_folder=info.type.name == "Directory")
+
+    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (any octet can be read)
+        file = self._system.open_input_file(path)
+        marks = _marks(file.metadata() or {}) or {"mtime": self._system.get_file_info(path).mtime_ns}
+        return _File(file, file.size(), marks)
+
+    def put(self, file: Path, path: str) -> None:
+        temporary = path + ".urnscan-tmp" if self._url.scheme in ("hdfs", "viewfs") else path
+        # pyarrow.fs.copy_files would do, but it does not tell when the last part failed.
+        stream = self._system.open_output_stream(temporary)
+        try:
+            with file.open("rb") as source:
+                while block := source.read(_CHUNK):
+                    stream.write(block)
+        except BaseException:
+            _UNFINISHED.append(stream)
+            raise
+        stream.close()
+        if temporary != path:
+            self._system.move(temporary, path)
+
+    def move(self, path: str, new_path: str) -> None:
+        self._system.move(path, new_path)
+
+    def delete(self, folder: str) -> None:
+        self._system.delete_dir(folder)
+
+
+@functools.lru_cache(maxsize=32)
+def _arrow_store(root: Url, tries: int) -> _Arrow:
+    from pyarrow.fs import FileSystem  # noqa: PLC0415 (loaded only to read from stores)
+
+    try:
+        if root.scheme == "s3":
+            return _Arrow(root, new_file_system(root, store.TIMEOUT, tries), root.host)
+        options = root.options
+        if root.scheme in ("gs", "gcs") and "retry_limit_seconds" not in root.option:
+            options = "&".join(filter(None, (options, f"retry_limit_seconds={_RETRY_LIMIT}")))
+        system, base = FileSystem.from_uri(root.root + "/" + ("?" + options if options else ""))
+    except ValueError as error:
+        raise Trouble(without_secrets(" ".join(str(error).split())), passing=False) from None
+    return _Arrow(root, system, base)
+
+
+class _Fsspec:
+    """Store with a file system of its own for each object: those of FTP and the like serve one at a time."""
+
+    def __init__(self, url: Url) -> None:
+        try:
+            import fsspec.core  # noqa: PLC0415 (an extra)
+
+            self._system, self._root = fsspec.core.url_to_fs(url.full, skip_instance_cache=True)
+        except ImportError as error:
+            reason = f"{url.scheme}:// needs a package that is not installed: {_INSTALL} ({error})"
+            raise Trouble(reason, passing=False) from None
+        except ValueError as error:
+            raise Trouble(without_secrets(str(error)), passing=False) from None
+        # The path in the store is the end of the URL; the part before it begins the names.
+        inside, whole = self._root.strip("/"), url.name.rstrip("/")
+        self._begin = whole[: len(whole) - len(inside)] if whole.endswith(inside) else f"{url.authority}/"
+
+    def path_of(self, path: str) -> str:  # noqa: ARG002 (fsspec has its own ways with the paths of URLs)
+        return str(self._root)
+
+    def name_of(self, path: str) -> str:
+        return self._begin + shown(path.lstrip("/"))
+
+    def find(self, path: str) -> Entry | None:
+        try:
+            return self._entry(self._info(path))
+        except FileNotFoundError:
+            return None
+
+    def entries(self, path: str) -> Iterator[Entry]:
+        self._system.invalidate_cache()
+        try:
+            found = self._system.ls(path, detail=True)
+        except FileNotFoundError:
+            return iter(())
+        return (self._entry(info) for info in found if info["name"].strip("/") != path.strip("/"))
+
+    @staticmethod
+    def _entry(info: dict[str, Any]) -> Entry:
+        is_folder = info["type"] == "directory"
+        return _entry(info["name"].rstrip("/"), info.get("size"), _marks(info), is_folder=is_folder)
+
+    def open(self, path: str, position: int, end: int | None = None) -> Content:  # noqa: ARG002 (any octet can be read)
+        info = self._info(path)
+        return _File(self._system.open(path, "rb"), info.get("size"), _marks(info))
+
+    def put(self, file: Path, path: str) -> None:
+        temporary = path + ".urnscan-tmp"
+        try:
+            self._system.put_file(str(file), temporary)
+            self._system.mv(temporary, path)
+        except BaseException:
+            if self._system.exists(temporary):
+                self._system.rm_file(temporary)
+            raise
+
+    def _info(self, path: str) -> dict[str, Any]:
+        self._system.invalidate_cache()
+        info: dict[str, Any] = self._system.info(path)
+        return info
+
+
+def _entry(path: str, size: int | None, marks: dict[str, Any], *, is_folder: bool) -> Entry:
+    told = sorted(f"{key}={value}" for key, value in marks.items() if value)
+    mark = " ".join([str(size), *told]) if told and size is not None and not is_folder else None
+    return Entry(path, path.rsplit("/", 1)[-1], is_folder, None if is_folder else size, mark)
+
+
+def _marks(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in metadata.items() if _MARKS.search(key)}
+
+
+class _File:
+    """Object as pyarrow or fsspec opens it."""
+
+    at: int | None = None
+
+    def __init__(self, file: _Untyped, size: int | None, marks: dict[str, Any]) -> None:
+        self._file = file
+        self.size = size
+        self.mark: object | None = (size, sorted(map(str, marks.items()))) if marks or size is not None else None
+        self.seekable = size is not None and bool(file.seekable())
+
+    def read_at(self, position: int, view: memoryview) -> int:
+        if self.size is not None and position >= self.size:
+            return 0
+        if self._file.tell() != position:
+            self._file.seek(position)
+        octets: int = self._file.readinto(view)
+        return octets
+
+    def close(self) -> None:
+        self._file.close()

@@ -1,0 +1,169 @@
+"""Inputs of a run: one as an object, many files as arrays."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.errors import SourceError
+from urnscan.stores.urls import ARROW, Remote
+
+_ROUNDABOUT = re.compile(rb"//|/\./")
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input of a run."""
+
+    name: str
+    """The input as named or walked, "-" for standard input; octets that are not UTF-8 are written as in `\\xff`."""
+    path: str | None
+    """Path to open, None for standard input and remote objects; octets that are not UTF-8 are surrogate escapes."""
+    size: int | None
+    """The octets of a regular file or an object when it was found, None where not known: standard input, a FIFO, a device."""
+    remote: Remote | None = None
+    """The object in a store; None for what is here."""
+    mark: str | None = None
+    """Text that differs between two states of an object, as it was found; None if the store does not tell, and for files."""
+    extents: tuple[tuple[int, int], ...] = ()
+    """The first octet and the end of each record that an index names, sorted; `size` is theirs. Empty: all is read."""
+
+    @property
+    def key(self) -> bytes:
+        """Key of the input: two inputs with one key are the same."""
+        if self.path is not None:
+            return _known_by([os.fsencode(self.path)])[0]
+        return b"\0" + repr(self.name if self.remote is None else self.remote.key).encode()  # no path has a NUL
+
+    @property
+    def is_whole_file(self) -> bool:
+        """True for a file of this machine that is read as a whole: not for an object, nor for records of a file."""
+        return self.path is not None and not self.extents
+
+    @property
+    def file_name(self) -> str:
+        """The last part of the name, by whose suffix a form may be told: of a URL without its query."""
+        is_page = self.remote is not None and self.remote.url.scheme not in ARROW  # in a key "?" is as any other
+        name = self.name.partition("?")[0] if is_page else self.name
+        return name.rstrip("/").rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """Regular files in the order of a run, as arrays: an `Input` of each costs more than to read a small file."""
+
+    paths: bytes
+    """The paths end to end, each with a NUL behind it."""
+    ends: npt.NDArray[np.int64]
+    """The end of each path, behind its NUL."""
+    sizes: npt.NDArray[np.int64]
+    """The octets of each when it was found."""
+
+    @classmethod
+    def of(cls, inputs: Iterable[Input]) -> "Listed":
+        """Inputs that are regular files, each with its path and its size."""
+        files = [(os.fsencode(each.path or "") + b"\0", each.size or 0) for each in inputs]
+        paths, sizes = zip(*files, strict=True) if files else ((), ())
+        return cls(b"".join(paths), np.cumsum([len(path) for path in paths], dtype=np.int64), np.array(sizes, np.int64))
+
+    @classmethod
+    def joined(cls, some: Sequence["Listed"]) -> "Listed":
+        """The files of one after those of the other."""
+        if len(some) == 1:
+            return some[0]
+        before = np.cumsum([0, *(len(each.paths) for each in some)]).tolist()
+        return cls(
+            b"".join(each.paths for each in some),
+            np.concatenate([each.ends + octets for each, octets in zip(some, before, strict=False)]),
+            np.concatenate([each.sizes for each in some]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __iter__(self) -> Iterator[Input]:
+        return map(self.input, range(len(self)))
+
+    def input(self, at: int) -> Input:
+        """The file at a place, as an object."""
+        octets = self.paths[self.ends[at - 1] if at else 0 : self.ends[at] - 1]
+        return Input(_shown(octets), os.fsdecode(octets), int(self.sizes[at]))
+
+    def between(self, start: int, end: int) -> "Listed":
+        """The files from one place up to another."""
+        if (start, end) == (0, len(self)):
+            return self
+        first = int(self.ends[start - 1]) if start else 0
+        last = int(self.ends[end - 1]) if end > start else first
+        return Listed(self.paths[first:last], self.ends[start:end] - first, self.sizes[start:end])
+
+    def runs(self, files: int, octets: int, huge: int) -> Iterator["Listed | Input"]:
+        """The files in runs of so many, or of so many octets and those of one more; one of more than `huge` alone."""
+        start = 0
+        while start < len(self):
+            sizes = self.sizes[start : start + files]
+            alone = np.flatnonzero(sizes > huge)[:1].tolist()
+            if alone == [0]:
+                yield self.input(start)
+                start += 1
+                continue
+            full = int(np.searchsorted(np.cumsum(sizes), octets, side="right")) + 1
+            end = start + min(full, len(sizes), *alone)
+            yield self.between(start, end)
+            start = end
+
+    def chosen(self, which: npt.NDArray[np.bool_]) -> "Listed":
+        """The files for which `which` is true."""
+        if which.all():
+            return self
+        chosen = [path + b"\0" for path in compress(self.paths.split(b"\0"), which)]
+        ends = np.cumsum([len(path) for path in chosen], dtype=np.int64)
+        return Listed(b"".join(chosen), ends, self.sizes[which])
+
+    @property
+    def keys(self) -> list[bytes]:
+        """Keys of the files, as of inputs."""
+        return _known_by(self.paths.split(b"\0")[:-1])
+
+    @property
+    def names(self) -> list[str]:
+        """The names that their inputs have."""
+        return _shown(self.paths).split("\0")[:-1]
+
+
+def one_by_one(found: "Iterable[Listed | Input | SourceError]") -> "Iterator[Input | SourceError]":
+    """Inputs and errors, each file as an object."""
+    for each in found:
+        if isinstance(each, Listed):
+            yield from each
+        else:
+            yield each
+
+
+def name_of(path: str) -> str:
+    """The name of the input at a path."""
+    return _shown(os.fsencode(path))
+
+
+def _known_by(paths: Iterable[bytes]) -> list[bytes]:
+    """The paths from the root on, however they are written: a, ./a and folder//a. Links are not looked up, which takes
+    long; so ".." stays.
+    """
+    try:
+        here = os.getcwdb() + b"/"  # noqa: PTH109 (octets)
+    except OSError:  # it is gone, and no path that begins in it leads anywhere
+        here = b"/"
+    whole = [path if path.startswith(b"/") else here + path for path in paths]
+    return [_direct(path) if _ROUNDABOUT.search(path) else path[1:] for path in whole]
+
+
+def _direct(path: bytes) -> bytes:
+    return b"/".join(part for part in path.split(b"/") if part not in (b"", b"."))
+
+
+def _shown(octets: bytes) -> str:
+    return octets.decode("utf-8", "backslashreplace")

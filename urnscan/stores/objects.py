@@ -1,0 +1,151 @@
+"""Objects: their octets, read on after a failure from the octet that was reached, and never a mixture of two states."""
+
+import io
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
+from urnscan.stores.filesystems import open_store
+from urnscan.stores.reader import Reader
+from urnscan.stores.store import Content, Trouble, in_thread, patiently
+from urnscan.stores.urls import Remote
+
+_BLOCK = 8 << 20  # octets of one request to an object store: fewer, and the latency of each would count
+_BUFFER = 1 << 18  # octets that are read at least after a seek
+
+Result = TypeVar("Result")
+
+
+class _Object(io.RawIOBase):
+    """File of Python over as many connections as reading takes. Methods raise SourceError."""
+
+    def __init__(self, source: Remote, start: int = 0, end: int | None = None) -> None:
+        """`start` and `end`: the octets that will be read, if they are known."""
+        self.source = source
+        self._end = end
+        self._content: Content | None = None
+        self._position = 0
+        self._reads = 0
+        self._is_checked = False
+        content = self._patiently(lambda: self._open(start))
+        self.size, self._seekable, self._mark = content.size, content.seekable, content.mark
+        self.is_stream = content.at is not None
+
+    def read_at(self, position: int, view: memoryview) -> int:
+        """Fill the front of the view from an octet on; how many octets were filled, 0 at the end."""
+        if self.size is not None and position >= self.size and self.is_stream:
+            return 0
+        return self._patiently(lambda: self._read_at(position, view), position)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._seekable
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        begin = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.size or 0}[whence]
+        if begin + offset < 0:
+            raise ValueError("before the beginning")
+        self._position = begin + offset
+        return self._position
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # any buffer
+        view = memoryview(buffer).cast("B")
+        got = self.read_at(self._position, view) if view and self._position < (self.size or 0) else 0
+        self._position += got
+        return got
+
+    def close(self) -> None:
+        if not self.closed:
+            self._disconnect()
+        super().close()
+
+    def _disconnect(self) -> None:
+        content, self._content = self._content, None
+        if content is not None:
+            content.close()
+
+    def _patiently(self, action: Callable[[], Result], position: int = 0) -> Result:
+        return patiently(self.source.name, self.source.url, action, position, self._disconnect)
+
+    def _open(self, position: int) -> Content:
+        self._content = open_store(self.source.url).open(self.source.path, position, self._end)
+        return self._content
+
+    def _opened(self, position: int) -> Content:
+        """Content in its first state; opened again after a failure, or if a stream is at another octet."""
+        if self._content is not None and self._content.at in (None, position):
+            return self._content
+        self._disconnect()
+        content = self._open(position)
+        if content.mark != self._mark:
+            raise Trouble("changed while it was read: read no further", passing=False)
+        if content.mark is None and self._reads:
+            reason = "the connection broke off, and nothing tells whether it is still the same: read no further"
+            raise Trouble(reason, passing=False)
+        return content
+
+    def _read_at(self, position: int, view: memoryview) -> int:
+        got = self._opened(position).read_at(position, view)
+        if got:
+            self._reads += 1
+        elif self.size is not None and position < self.size:
+            raise Trouble(f"ended at octet {position} of {self.size}", passing=True)
+        elif self._reads > 1 and not self.is_stream and not self._is_checked:
+            self._disconnect()
+            self._opened(position)  # raises if the object has changed since the first block was read
+            self._is_checked = True
+        return got
+
+
+def open_between(source: Remote, start: int, end: int) -> _Object:
+    """An object of which the octets from `start` up to `end` will be read. Raises SourceError."""
+    return _Object(source, start, end)
+
+
+class RemoteReader(Reader):
+    """Reads an object front to back; of an object store the next block is fetched while the one before is read."""
+
+    def __init__(self, source: Remote) -> None:
+        """Raises SourceError."""
+        self._object = _Object(source)
+        self._ahead: Future[memoryview] | None = None
+        self._block = memoryview(b"")
+        self._at = 0
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the front of the view."""
+        if self._object.is_stream:
+            got = self._object.read_at(self._at, view)
+            self._at += got
+            return got
+        self._block = self._block or self._next_block()
+        got = min(len(view), len(self._block))
+        view[:got] = self._block[:got]
+        self._block = self._block[got:]
+        return got
+
+    def _next_block(self) -> memoryview:
+        ahead, self._ahead = self._ahead or in_thread(self._fetch), None
+        block = ahead.result()
+        self._at += len(block)
+        if block and (self._object.size is None or self._at < self._object.size or self._at > _BLOCK):
+            self._ahead = in_thread(self._fetch)
+        return block
+
+    def _fetch(self) -> memoryview:
+        size = _BLOCK if self._object.size is None else max(1, min(_BLOCK, self._object.size - self._at))
+        block = memoryview(bytearray(size))
+        return block[: self._object.read_at(self._at, block)]
+
+    def reopen(self) -> io.BufferedIOBase | None:
+        """Open a file with the same octets, if the store can give any part of them. Raises SourceError."""
+        return io.BufferedReader(_Object(self._object.source), _BUFFER) if self._object.seekable() else None
+
+    def close(self) -> None:
+        """Close the connection; a block that is being fetched comes to its end by itself."""
+        if self._ahead is None:
+            self._object.close()
+        self._ahead = None
+        self._block = memoryview(b"")

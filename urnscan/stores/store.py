@@ -1,0 +1,172 @@
+"""Protocol of stores, to which URLs lead; their errors, and trying again."""
+
+import contextlib
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from urnscan.errors import SourceError
+from urnscan.stores.s3 import after_refusal
+from urnscan.stores.urls import Url, without_secrets
+
+PAUSES = (0.2, 1.0, 3.0)
+"""Seconds between the tries of a request."""
+TIMEOUT = 20.0
+"""Seconds that a store may be silent, connecting or answering."""
+
+_MOST = 200  # characters of a library's message that are shown
+
+_DENIED = (
+    r"^PermissionError|ACCESS_DENIED|AccessDenied|HTTP status 40[13]\b|INVALID_ACCESS_KEY|SIGNATURE_DOES_NOT"
+    r"|SignatureDoesNotMatch|ExpiredToken|INVALID_CLIENT_TOKEN|UNRECOGNIZED_CLIENT|[Uu]nauthenticated|UNAUTHENTICATED"
+    r"|PERMISSION_DENIED|\b40[13] |[Cc]redential"
+)
+# Pattern of a library's error, as `Type: message` -> our reason, where no further try can succeed. The first one counts.
+_REASONS = {
+    "NO_SUCH_BUCKET|NoSuchBucket|ContainerNotFound|bucket does not exist": "there is no such {bucket}",
+    "^FileNotFoundError": "does not exist",
+    r"curlCode: 6\b|[Cc]ould ?n[o']t resolve host": "the host does not exist, or cannot be found from here",
+    _DENIED: "access denied{advice}",
+    "NO_SUCH_KEY|RESOURCE_NOT_FOUND|NOT_FOUND|[Nn]ot found": "does not exist",
+    "HTTP status 301": "the bucket is in another region: name it, as in ?region=eu-central-1",
+}
+_PASSING = re.compile(
+    "SLOW_?DOWN|THROTTL|SERVICE_?UNAVAILABLE|INTERNAL_?(FAILURE|ERROR)|REQUEST_?(TIMEOUT|TIME_OUT|LIMIT)|NETWORK_CONNECTION"
+    r"|UNAVAILABLE|DEADLINE|HTTP status (408|429|5\d\d)|\b(429|50[0234]) |[Tt]imed? ?out|[Cc]onnection|incomplete|^EOFError",
+)
+_HELP = {
+    "gs": "set GOOGLE_APPLICATION_CREDENTIALS or run `gcloud auth application-default login`; for a public bucket write"
+    " gs://anonymous@BUCKET/",
+    "abfs": "log in with `az login` or set AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_CLIENT_SECRET",
+    "http": "credentials go before the host, as in https://USER:PASSWORD@HOST/",
+}
+_ALIASES = {"gcs": "gs", "abfss": "abfs", "https": "http"}
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Object or folder of a store."""
+
+    path: str
+    name: str
+    """Last part of the path, decoded."""
+    is_folder: bool
+    size: int | None = None
+    mark: str | None = None
+    """Text that differs between two states of an object; None if the store tells nothing of that kind."""
+
+
+class Content(Protocol):
+    """Octets of an object that was opened."""
+
+    size: int | None
+    """None if the store does not tell."""
+    mark: object | None
+    """Differs between two states of the object, as an ETag does; None if the store gives nothing of that kind."""
+    seekable: bool
+    """Whether the object can be read from any octet on, if need be by opening it again."""
+
+    @property
+    def at(self) -> int | None:
+        """Next octet of a stream; None if any octet can be read without opening the object again."""
+
+    def read_at(self, position: int, view: memoryview) -> int:
+        """Fill the front of the view from an octet on; how many octets were filled, 0 at the end."""
+
+    def close(self) -> None:
+        """Close the connection or file."""
+
+
+class Store(Protocol):
+    """Bucket or host. Methods raise the errors of the library below, which `explain` understands."""
+
+    def path_of(self, path: str) -> str:
+        """Path in the store for the path of a URL."""
+
+    def name_of(self, path: str) -> str:
+        """URL, without secrets, of a path in the store."""
+
+    def find(self, path: str) -> Entry | None:
+        """Entry at a path; None if nothing is there."""
+
+    def entries(self, path: str) -> Iterator[Entry]:
+        """Entries of a folder, in no order; none if there is no such folder."""
+
+    def open(self, path: str, position: int, end: int | None = None) -> Content:
+        """Open an object, to be read first of all from an octet on, and up to the octet `end` if that is known."""
+
+
+class Trouble(Exception):  # noqa: N818
+    """Failure of a store: why, and whether the next try may succeed."""
+
+    def __init__(self, reason: str, *, passing: bool) -> None:
+        super().__init__(reason)
+        self.passing = passing
+
+
+_TOLD_BY_TYPE = (FileNotFoundError, PermissionError, TimeoutError, ConnectionError, EOFError)
+
+
+def explain(error: BaseException, url: Url) -> Trouble:
+    """Translate an error of a store: one short line without secrets."""
+    if isinstance(error, Trouble):
+        return error
+    message = without_secrets(" ".join(str(error).split()))
+    kind = next((base.__name__ for base in _TOLD_BY_TYPE if isinstance(error, base)), "")
+    text = f"{kind}: {message}"
+    scheme = _ALIASES.get(url.scheme, url.scheme)
+    reason = next((reason for pattern, reason in _REASONS.items() if re.search(pattern, text)), None)
+    if reason is not None:
+        advice = after_refusal(url) if scheme == "s3" else _HELP.get(scheme, "")
+        bucket = "container" if scheme == "abfs" else "bucket"
+        return Trouble(reason.format(bucket=bucket, advice=advice and ": " + advice), passing=False)
+    if kind == "TimeoutError" or "curlCode: 28" in message:
+        return Trouble("no answer in time", passing=True)
+    # The message without its beginning, which names the object once more, and without the numbers of the request.
+    message = re.sub(r"^When .*?: (?=AWS Error)", "", message)
+    message = re.sub(r" \(Request ID: [^)]*\)|; Details: .*|\. Detail: .*", "", message) or type(error).__name__
+    message = message if len(message) <= _MOST else message[: _MOST - 1] + "…"
+    return Trouble(message, passing=_PASSING.search(text) is not None)
+
+
+def patiently(
+    name: str, url: Url, action: Callable[[], Result], position: int = 0, on_failure: Callable[[], object] = int
+) -> Result:
+    """Result of an action, tried again if its failure may pass; `position`: octet for errors. Raises SourceError."""
+    for pause in (*PAUSES, None):
+        try:
+            return action()
+        except SourceError:
+            raise
+        except Exception as error:  # noqa: BLE001 (each library has its own)
+            with contextlib.suppress(Exception):  # a broken connection need not close well
+                on_failure()
+            trouble = explain(error, url)
+            if pause is None or not trouble.passing:
+                reason = str(trouble)
+                if position and " octet " not in reason:
+                    reason += f" (octet {position})"
+                tries = f"; tried {len(PAUSES) + 1} times" if trouble.passing else ""
+                raise SourceError(name, reason + tries) from None
+            time.sleep(pause)
+    raise AssertionError
+
+
+def in_thread(action: Callable[[], Result]) -> Future[Result]:
+    """Run an action in a thread: Ctrl-C interrupts the wait for its result, and the process can end before it."""
+    future: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(action())
+        except BaseException as error:  # noqa: BLE001 (raised again where the result is taken)
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True, name="urnscan-remote").start()
+    return future

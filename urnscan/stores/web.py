@@ -1,0 +1,202 @@
+"""Web: a store whose objects are pages and whose folders are pages that list links."""
+
+import contextlib
+import errno
+import http.client
+import re
+import socket
+import ssl
+import urllib.error
+import urllib.request
+from base64 import b64encode
+from collections.abc import Iterator
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from urnscan.stores import store
+from urnscan.stores.store import Entry, Trouble
+from urnscan.stores.urls import Url, clean, without_secrets
+
+_INDEX = re.compile(rb"(?i)<title[^>]*>\s*(index of|directory listing for)\b")
+_BLOCK = 1 << 16  # octets that are read at a time to list a folder or to get to a position
+_LARGEST_INDEX = 1 << 24  # octets of a page that lists a folder
+# Errors of OpenSSL where a server answers in plain HTTP, or in a version of TLS that is not spoken here.
+_NO_TLS = frozenset(
+    "WRONG_VERSION_NUMBER RECORD_LAYER_FAILURE HTTP_REQUEST UNSUPPORTED_PROTOCOL TLSV1_ALERT_PROTOCOL_VERSION".split()
+)
+_SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # stays as it is in a URL that people wrote
+
+
+class Web:
+    """Pages of a host. Paths are URLs without the user, as in requests."""
+
+    def __init__(self, url: Url) -> None:
+        self._url = url
+        self._credentials = "Basic " + b64encode(unquote(url.user).encode()).decode() if url.user else ""
+
+    def path_of(self, path: str) -> str:
+        """URL of the request; only the path of the store's own URL gets its query."""
+        query = "?" + self._url.options if self._url.options and path == self._url.path else ""
+        return f"{self._url.scheme}://{self._url.host}{quote(path, safe=_SAFE) or '/'}{quote(query, safe=_SAFE)}"
+
+    def name_of(self, path: str) -> str:
+        """URL as it is shown."""
+        return clean(without_secrets(path))
+
+    def find(self, path: str) -> Entry | None:
+        """Find a page without reading it; a folder, if it lists links."""
+        try:
+            page = self._page(path, "bytes=0-0")
+            page.close()
+        except FileNotFoundError:
+            return None
+        parts = urlsplit(path)
+        is_folder = page.is_html and parts.path.endswith("/") and not parts.query and self._links(path) is not None
+        name = unquote(parts.path.rstrip("/").rsplit("/", 1)[-1])
+        return Entry(path, name, is_folder, None if is_folder else page.size, None if is_folder else page.state)
+
+    def entries(self, path: str) -> Iterator[Entry]:
+        """Links of a page that lead right below it."""
+        try:
+            links = self._links(path)
+        except FileNotFoundError:
+            return
+        begin = path.partition("?")[0]
+        for link in sorted(links or ()):
+            below = link[len(begin) :]
+            name = below.rstrip("/")
+            if link.startswith(begin) and name and not re.search("[/?]", name):
+                yield Entry(link, unquote(name), below.endswith("/"))
+
+    def open(self, path: str, position: int, end: int | None = None) -> "_Page":
+        """Open a page from an octet on or, if the server does not know ranges, from the first."""
+        page = self._page(path, f"bytes={position}-{'' if end is None else end - 1}")
+        if page.at > position:
+            page.close()
+            raise Trouble("the server gives another part than was asked for", passing=False)
+        return page
+
+    def _links(self, path: str) -> set[str] | None:
+        """Targets of the links of a page that lists a folder, by its title; None for any other page."""
+        from lxml import html  # noqa: PLC0415 (only for pages that may list a folder)
+
+        octets = bytearray()
+        view = memoryview(bytearray(_BLOCK))
+        with contextlib.closing(self.open(path, 0)) as page:
+            while got := page.read_at(page.at, view):
+                octets += view[:got]
+                if not _INDEX.search(octets, 0, _BLOCK):
+                    return None
+                if page.at > _LARGEST_INDEX:
+                    raise Trouble(f"lists more than {_LARGEST_INDEX:,} octets of names", passing=False)
+        if not octets:
+            return None
+        links = (link.get("href") for link in html.document_fromstring(bytes(octets)).iter("a"))
+        return {urljoin(path, link).partition("#")[0] for link in links if link}
+
+    def _page(self, path: str, octets: str | None) -> "_Page":
+        """Ask for a page, or a range of it."""
+        request = urllib.request.Request(path, headers={"User-Agent": "urnscan"})  # noqa: S310 (http and https only)
+        if octets:
+            request.add_header("Range", octets)
+        if self._credentials:
+            request.add_unredirected_header("Authorization", self._credentials)
+        try:
+            return _Page(urllib.request.urlopen(request, timeout=store.TIMEOUT))  # noqa: S310
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+                if octets in ("bytes=0-", "bytes=0-0"):  # of an empty page no octet can be asked for
+                    return self._page(path, None)
+                raise Trouble("is shorter than it was", passing=False) from None
+            if str(error.msg).startswith(urllib.request.HTTPRedirectHandler.inf_msg):
+                raise Trouble("a redirect loop: the server redirects without end", passing=False) from None
+            raise _of_status(error.code) from None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise _of_network(error) from None
+
+
+class _Page:
+    """Answer of a server: a stream of octets."""
+
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self._response = response
+        self._failure: Trouble | None = None  # behind the octets that were given
+        headers = response.headers
+        self.is_html = "html" in headers.get("Content-Type", "")
+        length = headers.get("Content-Length", "")
+        self.at = 0
+        self.size = self._end = int(length) if length.isdecimal() else None
+        is_part = response.status == http.HTTPStatus.PARTIAL_CONTENT
+        if is_part:
+            part = re.match(r"bytes (\d+)-(\d+)/(\d+|\*)", headers.get("Content-Range", ""))
+            if part is None:
+                raise Trouble("the server does not say which part it gives", passing=False)
+            self.at, self._end = int(part[1]), int(part[2]) + 1
+            self.size = int(part[3]) if part[3] != "*" else None
+        self.seekable = is_part and self.size is not None
+        marks = (headers.get("ETag"), headers.get("Last-Modified"), self.size)
+        self.mark: object | None = marks if any(mark is not None for mark in marks) else None
+
+    @property
+    def state(self) -> str | None:
+        """Text that tells a page with other octets: the ETag, if it is strong, or else its length and time (RFC 9110, 8.8)."""
+        tag, time = self._response.headers.get("ETag", ""), self._response.headers.get("Last-Modified")
+        if tag.startswith('"'):
+            return tag
+        return None if time is None or self.size is None else f"{self.size} {time}"
+
+    def read_at(self, position: int, view: memoryview) -> int:
+        while self.at < position:  # the server gives all of the page, whatever range it is asked for
+            if not self._read(min(position - self.at, _BLOCK)):
+                raise Trouble(f"the connection broke off at octet {self.at}", passing=True)
+        filled = 0
+        try:
+            while filled < len(view) and self._failure is None and (octets := self._read(len(view) - filled)):
+                view[filled : filled + len(octets)] = octets
+                filled += len(octets)
+        except Trouble as error:
+            self._failure = error
+        if self._failure is not None and not filled:
+            raise self._failure
+        return filled
+
+    def _read(self, most: int) -> bytes:
+        """Read the next octets, empty at the end. Raises Trouble."""
+        try:
+            octets = self._response.read1(most)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise _of_network(error) from None
+        self.at += len(octets)
+        if not octets and self._end is not None and self.at < self._end:
+            raise Trouble(f"the connection broke off at octet {self.at} of {self._end}", passing=True)
+        return octets
+
+    def close(self) -> None:
+        self._response.close()
+
+
+def _of_status(status: int) -> Exception:
+    if status in (404, 410):
+        return FileNotFoundError()
+    if status in (401, 403):
+        return PermissionError(errno.EACCES, f"HTTP status {status}")
+    phrase = http.client.responses.get(status, "")
+    return Trouble(f"the server answers {status} {phrase}".rstrip(), passing=status in (408, 425, 429) or status >= 500)
+
+
+def _of_network(error: BaseException) -> Trouble:
+    while isinstance(error, urllib.error.URLError) and isinstance(error.reason, BaseException):
+        error = error.reason
+    if isinstance(error, TimeoutError):
+        return Trouble(f"no answer within {store.TIMEOUT:g} s", passing=True)
+    if isinstance(error, socket.gaierror):
+        return Trouble(f"the host cannot be found: {error.strerror}", passing=error.errno == socket.EAI_AGAIN)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return Trouble(f"the certificate is not trusted: {error.verify_message}", passing=False)
+    if isinstance(error, ssl.SSLError) and error.reason in _NO_TLS:
+        reason = f"the server speaks no TLS that is understood here ({error.reason}): is it http:// and not https://?"
+        return Trouble(reason, passing=False)
+    if isinstance(error, http.client.InvalidURL | ValueError):
+        return Trouble("is no URL that can be asked for", passing=False)
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return Trouble(f"the connection failed: {without_secrets(text)}", passing=True)

@@ -1,0 +1,75 @@
+"""Plain octets: reports and deduplicated dumps."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from urnscan.errors import FatalError
+from urnscan.stores.urls import is_remote, without_secrets
+from urnscan.tables.atomic_file import Output, as_fatal
+
+CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+"""Compressions that pyarrow writes, by the suffix of the name."""
+NOT_WRITTEN = (".xz", ".lzma", ".zip", ".7z", ".rar", ".tar", ".tgz", ".tbz2", ".tbz", ".txz", ".tzst")
+"""Suffixes of forms that are read, but not written."""
+
+PAGES = (".html", ".htm", ".xhtml")
+"""Suffixes of the name of a page; it may have none."""
+GENERATOR = b'<meta name="generator" content="urnscan">'
+"""Octets at the beginning of each page that urnscan writes."""
+
+
+def form_of(name: str) -> tuple[str, str]:
+    """The suffix of a path or URL that tells the form of the file, and that of its compression; "" if it has none.
+
+    >>> form_of("a/urns.CSV.gz"), form_of("s3://bucket/urns.parquet?versionId=1.2"), form_of("urns")
+    (('.csv', '.gz'), ('.parquet', ''), ('', ''))
+    """
+    file = Path(name.partition("?")[0] if is_remote(name) else name)
+    codec = file.suffix.lower()
+    if codec in CODECS:
+        return file.with_suffix("").suffix.lower(), codec
+    return codec, ""
+
+
+class OctetOutput(Output):
+    """A file of octets, compressed as the suffix of its name says (.gz, .bz2, .zst, .lz4)."""
+
+    def __init__(self, path: str | os.PathLike[str], *, force: bool = False, folder: Path | None = None) -> None:
+        """See Output. Raises FatalError for the suffix of a form that is not written, too."""
+        suffix = Path(os.fspath(path)).suffix.lower()
+        if suffix in NOT_WRITTEN:
+            raise FatalError(f"{os.fspath(path)}: {suffix} is not written; choose {', '.join(CODECS)} or none of them")
+        super().__init__(path, force=force, folder=folder)
+        with as_fatal(self._place.name), contextlib.ExitStack() as stack:
+            stack.push(self)
+            self._file = pa.OSFile(str(self._written), "wb")
+            if suffix in CODECS:
+                self._file = pa.CompressedOutputStream(self._file, CODECS[suffix])
+            stack.pop_all()
+
+    def write(self, octets: bytes | memoryview) -> None:
+        """Append octets. Raises FatalError."""
+        with as_fatal(self._place.name):
+            self._file.write(octets)
+
+    def _write_end(self, _metadata: Mapping[str, Any]) -> None:
+        self._file.close()
+
+
+class PageOutput(OctetOutput):
+    """A page of HTML, compressed as OctetOutput does it."""
+
+    def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """See OctetOutput. Raises FatalError for a suffix that is not of HTML; a name may have no suffix."""
+        name = without_secrets(os.fspath(path))
+        suffix, _ = form_of(name)
+        if suffix and suffix not in PAGES:
+            raise FatalError(f"{name}: the page is HTML, not {suffix}: let its name end in .html")
+        super().__init__(path, force=force)

@@ -1,0 +1,110 @@
+"""A column of values, each a text of its own: scanned end to end, matches told apart by value."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.compiled.arrow import octet_strings, octets_array
+from urnscan.errors import ArgumentError
+from urnscan.scanner.blocks import Matches, Scanner
+
+if TYPE_CHECKING:
+    from urnscan.scanner.views.recovery import RecoveringScanner
+
+
+_ROWS = 1 << 14  # values that are scanned as one text, at most
+_TEXT = (pa.null(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
+
+
+@dataclass(frozen=True, slots=True)
+class PlacesInValues:
+    """Places of matches or rejects in values: columns of equal length."""
+
+    value: npt.NDArray[np.int64]
+    """The index of the value, from 0."""
+    start: npt.NDArray[np.int64]
+    """Octets from the beginning of the value."""
+    line: npt.NDArray[np.int64]
+    """1 + the LF octets before it in the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class InValues(PlacesInValues):
+    """Matches in values, with their places."""
+
+    matches: Matches
+    rejects: PlacesInValues | None = None
+    """Places of `matches.rejects`, if there are any."""
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type can be scanned: text, octets, or a dictionary of them."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return kind in _TEXT or pa.types.is_fixed_size_binary(kind)
+
+
+def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Iterator[InValues]:
+    """The matches in values of a type that `is_text`; null holds nothing.
+
+    Raises ArgumentError for a value of more than 2 GiB.
+    """
+    first = 0
+    for octet_values in _octets(values):
+        octets, offsets = octet_strings(octet_values)
+        number = np.arange(first, first + len(octet_values))
+        starts, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64) - 1
+        line_ends: npt.NDArray[np.int64] | None = None if scanner.grammar.count_lines else starts[:0]
+        for matches in scanner.scan_octets(octets[: offsets[-1]]):
+            if line_ends is None:  # not counted in values that hold nothing
+                line_ends = np.flatnonzero(octets == ord("\n"))
+            rejects: PlacesInValues | None = None
+            if matches.rejects:
+                of = matches.rejects.locate(starts, ends)
+                line = matches.rejects.line - np.searchsorted(line_ends, starts[of])
+                rejects = PlacesInValues(number[of], matches.rejects.start - starts[of], line)
+            of = matches.locate(starts, ends)
+            line = matches.line - np.searchsorted(line_ends, starts[of])
+            yield InValues(number[of], matches.start - starts[of], line, matches, rejects)
+        first += len(octet_values)
+
+
+def count_octets(values: pa.Array) -> int:
+    """The octets of values of a type that `is_text`."""
+    return pc.sum(pc.binary_length(as_octets(values))).as_py() or 0
+
+
+def as_octets(values: pa.Array) -> pa.LargeBinaryArray:
+    """The octets of values of a type that `is_text`."""
+    return _each(values).cast(pa.large_binary())
+
+
+def _each(values: pa.Array) -> pa.Array:
+    """The values, decoded if they are a dictionary. Arrow casts no dictionary of string views, which Polars writes."""
+    if not pa.types.is_dictionary(values.type):
+        return values
+    return values.dictionary.cast(pa.large_binary()).take(values.indices)
+
+
+def _octets(values: pa.Array) -> Iterator[pa.BinaryArray]:
+    """The values as octets, a separator behind each, in parts that fit 32-bit offsets."""
+    values = _each(values)
+    separator, nothing = octets_array([b"\0", b""])
+    rest = deque(values.slice(start, _ROWS) for start in range(0, len(values), _ROWS))
+    while rest:
+        part = rest.popleft()
+        try:
+            yield pc.binary_join_element_wise(part.cast(pa.binary()).fill_null(nothing), nothing, separator)
+        except pa.ArrowInvalid as error:
+            if len(part) == 1:
+                raise ArgumentError("a value has more than 2 GiB; scan it from a file") from error
+            half = len(part) // 2
+            rest.extendleft((part.slice(half), part.slice(0, half)))

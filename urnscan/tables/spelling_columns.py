@@ -1,0 +1,94 @@
+"""Columns that tell of spellings: the components of each, and its problems."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from urnscan.compiled.arrow import bits, decoded, number_array, text_array
+from urnscan.compiled.ascii import EQUALS, HASH, PLUS, QUESTION_MARK
+from urnscan.compiled.jit import compiled, read_only
+from urnscan.compiled.octets import Octets
+from urnscan.compiled.strings import Offsets, cut
+from urnscan.urn.namespaces.judgement_columns import NAMES, Codes
+from urnscan.urn.problem_columns import MARKS_IN_ALL, Marks, marks_of
+from urnscan.urn.problems import OF_SPELLINGS, joined
+from urnscan.urn.syntax import TAIL_COMPONENTS, TAIL_NONE, Syntax
+
+_R, _Q, _F = range(3)
+
+
+def spelling_columns(octets: Octets, offsets: Offsets, syntax: Syntax) -> list[pa.Array]:
+    """The columns r_component, q_component, f_component and problem of a column of spellings."""
+    marks = marks_of(octets, offsets, syntax)
+    problem = decoded(problem_column(np.zeros(len(marks), np.uint8), marks)) if marks.any() else _nulls(len(marks))
+    return [*_components(octets, offsets, syntax), problem]
+
+
+def problem_column(codes: Codes, marks: Marks) -> pa.DictionaryArray:
+    """The column `problem`: for each verdict (an index of NAMES) and the mark of the spellings."""
+    problems = _problems()
+    of_rows = problems.indices.take(number_array(codes.astype(np.int32) * MARKS_IN_ALL + marks))
+    return pa.DictionaryArray.from_arrays(of_rows, problems.dictionary)
+
+
+@functools.cache
+def _problems() -> pa.DictionaryArray:
+    """The problems of each verdict with each mark; null for none."""
+    of_marks = [[code for bit, code in enumerate(OF_SPELLINGS) if mark >> bit & 1] for mark in range(MARKS_IN_ALL)]
+    return text_array([joined([verdict, *codes]) for verdict in NAMES for codes in of_marks]).dictionary_encode()
+
+
+def _nulls(rows: int) -> pa.StringArray:
+    return pa.nulls(rows, pa.string())
+
+
+def _components(octets: Octets, offsets: Offsets, syntax: Syntax) -> list[pa.StringArray]:
+    """The r-component, q-component and f-component of each URN, without their delimiters; null where it has none."""
+    rows = len(offsets) - 1
+    text = octets[offsets[0] : offsets[-1]]
+    if syntax.tail == TAIL_NONE or not ((text == QUESTION_MARK).any() or (text == HASH).any()):
+        return [_nulls(rows)] * 3
+    starts, ends = np.zeros((3, rows), np.int32), np.zeros((3, rows), np.int32)
+    _find_components(read_only(octets), read_only(offsets), syntax.tail == TAIL_COMPONENTS, starts, ends)
+    columns = []
+    for start, end in zip(starts, ends, strict=True):
+        known = start > 0  # before it stands "urn:" at least
+        found, found_offsets = cut(octets, start, end)
+        buffers = [bits(known), pa.py_buffer(found_offsets), pa.py_buffer(found)]
+        nulls = rows - int(np.count_nonzero(known))
+        columns.append(
+            pa.Array.from_buffers(pa.string(), rows, buffers, null_count=nulls) if nulls < rows else _nulls(rows)
+        )
+    return columns
+
+
+@compiled
+def _find_components(
+    octets: Octets, offsets: Offsets, is_rfc8141: bool, starts: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]
+) -> None:
+    """Set the beginning and end of each component of each URN; they are 0. No name holds a "?" or "#"."""
+    for i in range(len(offsets) - 1):
+        at, end = offsets[i], offsets[i + 1]
+        while at < end and octets[at] != QUESTION_MARK and octets[at] != HASH:
+            at += 1
+        if is_rfc8141 and at + 1 < end and octets[at] == QUESTION_MARK and octets[at + 1] == PLUS:
+            at += 2
+            starts[_R, i] = at
+            while at < end and octets[at] != HASH:
+                if octets[at] == QUESTION_MARK and at + 1 < end and octets[at + 1] == EQUALS:
+                    break
+                at += 1
+            ends[_R, i] = at
+        if at < end and octets[at] == QUESTION_MARK:
+            at += 2 if is_rfc8141 else 1
+            starts[_Q, i] = at
+            while at < end and octets[at] != HASH:
+                at += 1
+            ends[_Q, i] = at
+        if at < end:
+            starts[_F, i] = at + 1
+            ends[_F, i] = end

@@ -1,0 +1,172 @@
+"""Tables in the format that the name of the file says: Parquet, CSV, TSV or JSON Lines."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from urnscan.compiled.arrow import decoded
+from urnscan.errors import FatalError
+from urnscan.pool import Pool
+from urnscan.tables.atomic_file import Output, name_of
+from urnscan.tables.metadata import KEY, OF_FOLDER
+from urnscan.tables.plain_output import CODECS, GENERATOR, OctetOutput, form_of
+from urnscan.tables.printed_lines import json_lines, json_values, moments
+from urnscan.tables.schemas import (
+    CANDIDATES,
+    CHANGES,
+    CLASSES,
+    CLUSTERS,
+    MAPPING,
+    OCCURRENCES,
+    REJECTS,
+    REVIEW,
+)
+
+_PARQUET = (".parquet", ".parq", ".pq")
+# With the wide forms of `= + - @`, which Excel in Japanese takes for the same.
+_FORMULA = "^[=+@\uff1d\uff0b\uff0d\uff20\t\r\n-]"
+_DEFUSED = "'"
+
+Lines = Callable[[pa.RecordBatch], bytes | memoryview]
+
+
+class LinesOutput(OctetOutput):
+    """A table as lines of text, compressed as OctetOutput does it. It has no place for metadata."""
+
+    def __init__(
+        self, path: str | os.PathLike[str], schema: pa.Schema, head: bytes, lines: Lines, *, force: bool = False
+    ) -> None:
+        """`head` stands before all rows; `lines` gives the octets of rows. See OctetOutput."""
+        super().__init__(path, force=force)
+        self.schema = schema
+        self._lines = lines
+        with contextlib.ExitStack() as stack:
+            stack.push(self)
+            super().write(head)
+            stack.pop_all()
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        """Append rows of the schema. Raises FatalError."""
+        super().write(self._lines(rows))
+
+
+def open_table(
+    path: str | os.PathLike[str] | IO[bytes],
+    schema: pa.Schema,
+    *,
+    dictionaries: Sequence[str] | bool = True,
+    statistics: Sequence[str] | bool = True,
+    force: bool = False,
+    pool: Pool | None = None,
+) -> Output:
+    """Open an output for rows of the schema, in the format of its name; a stream gets Parquet.
+
+    `dictionaries`, `statistics` and `pool` are those of ParquetOutput. Raises FatalError like Output, and for a name that says
+    no format.
+    """
+    if isinstance(path, str | os.PathLike):
+        name = name_of(path)
+        form, codec = form_of(name)
+        if form in TEXT_FORMS:
+            head, lines = TEXT_FORMS[form](schema)
+            return LinesOutput(path, schema, head, lines, force=force)
+        if form not in _PARQUET or codec:
+            raise FatalError(
+                f"{name}: the end of the name tells the format of a table: .parquet, {', '.join(TEXT_FORMS)}, or one of "
+                f"the last three and {', '.join(CODECS)}"
+            )
+    from urnscan.tables.parquet_writer import ParquetOutput  # noqa: PLC0415 (takes long to load, and runs that print do without)
+
+    return ParquetOutput(path, schema, dictionaries=dictionaries, statistics=statistics, force=force, pool=pool)
+
+
+def is_result(path: str) -> bool:
+    """Whether a file on this machine is a table or a page that urnscan wrote, or is empty.
+
+    A file in a folder that a run on Spark wrote is a part of such a table.
+    """
+    if Path(path).with_name(OF_FOLDER).is_file():
+        return True
+    form, codec = form_of(path)
+    try:
+        if form in _PARQUET:
+            import pyarrow.parquet as pq  # noqa: PLC0415 (few runs need it)
+
+            return KEY.encode() in (pq.read_metadata(path).metadata or {})
+        with pa.input_stream(path, compression=CODECS.get(codec)) as file:
+            head = file.read(1 << 12)
+    except (OSError, pa.ArrowException):
+        return False
+    if form in _SEPARATORS:
+        return not head or any(head.startswith(TEXT_FORMS[form](schema)[0]) for schema in _SCHEMAS)
+    if form == ".jsonl":
+        line, keys = head.partition(b"\n")[0], [_json_head(schema) for schema in _SCHEMAS]
+        return not head or line.startswith(tuple(keys))
+    return not head or GENERATOR in head
+
+
+def separated_lines(rows: pa.RecordBatch, separator: str) -> memoryview:
+    r"""Octets of the lines of CSV of rows; lists are JSON. No text begins like a formula of a spreadsheet.
+
+    A text that begins with one of `= + - @`, a tab or a line end gets an apostrophe before it: a spreadsheet would
+    calculate `=1+1`, and could start programs.
+
+    >>> rows = pa.RecordBatch.from_pydict({"title": ["=1+1", "1=1", None]})
+    >>> bytes(separated_lines(rows, ","))
+    b'"\'=1+1"\n"1=1"\n\n'
+    """
+    import pyarrow.csv  # noqa: PLC0415 (few runs need it)
+
+    columns = [_cells(column) for column in rows.columns]
+    cells = pa.RecordBatch.from_arrays(columns, rows.schema.names)
+    stream = pa.BufferOutputStream()
+    options = pyarrow.csv.WriteOptions(include_header=False, delimiter=separator, batch_size=1 << 16)
+    pyarrow.csv.write_csv(cells, stream, options)
+    return memoryview(stream.getvalue())
+
+
+def _cells(column: pa.Array) -> pa.Array:
+    """The values of a column as a cell has them."""
+    if pa.types.is_list(column.type):
+        return json_values(column)
+    if pa.types.is_timestamp(column.type):
+        return moments(column)
+    column = decoded(column)
+    if not pa.types.is_string(column.type):
+        return column
+    is_formula = pc.match_substring_regex(column, _FORMULA)
+    if not pc.any(is_formula).as_py():
+        return column
+    return pc.if_else(is_formula, pc.binary_join_element_wise(_DEFUSED, column, ""), column)
+
+
+def _separated(separator: str, schema: pa.Schema) -> tuple[bytes, Lines]:
+    """The first octets of a file of separated values, and the function that makes lines.
+
+    The mark of UTF-8 comes first: Excel takes a file without it for one in the encoding of the country. The header has no
+    quotation marks: behind that mark, OpenRefine takes the first one for text, and the whole file for one cell.
+    """
+    header = separator.join(schema.names).encode() + b"\n"
+    return codecs.BOM_UTF8 + header, functools.partial(separated_lines, separator=separator)
+
+
+def _json_head(schema: pa.Schema) -> bytes:
+    return f'{{"{schema.names[0]}": '.encode()
+
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+TEXT_FORMS: Mapping[str, Callable[[pa.Schema], tuple[bytes, Lines]]] = {
+    **{suffix: functools.partial(_separated, separator) for suffix, separator in _SEPARATORS.items()},
+    ".jsonl": lambda _: (b"", json_lines),
+}
+"""Formats of text by suffix; each function gives, for a schema, the head of the file and the function of its lines."""
+_SCHEMAS = (CLASSES, OCCURRENCES, REJECTS, CLUSTERS, MAPPING, REVIEW, CANDIDATES, CHANGES)

@@ -1,0 +1,399 @@
+"""The rules of namespaces applied to columns of URNs, compiled: verdicts and canonical forms.
+
+`judgement.py` does the same for one name. Patterns are tables of states, run octet by octet. A check digit that is not
+compiled here, as it is rare, is judged name by name. A pattern takes some 60 ns for a name.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.compiled.ascii import COLON, HASH, HYPHEN, PERCENT, QUESTION_MARK, lower, upper
+from urnscan.compiled.jit import compiled, inner, read_only
+from urnscan.compiled.octets import Octets, copy
+from urnscan.compiled.strings import Column, Offsets, Vocabulary, index_words, same, word_number
+from urnscan.urn.namespaces import judge, registered
+from urnscan.urn.namespaces.check_digits import (
+    DNB_NUMBERS,
+    dnb_digit,
+    mod_11_2_is_right,
+    mod_37_36_is_right,
+    mod_97_10_is_right,
+)
+from urnscan.urn.namespaces.patterns import CASE, CHECKED, EXACT, LOWER, automaton
+from urnscan.urn.namespaces.registry import OURS, Rulebook
+from urnscan.urn.namespaces.trailing_text import KINDS, front, is_template
+from urnscan.urn.numbers.isbn import calc_check_digit as calc_isbn_digit
+from urnscan.urn.numbers.isbn import is_right as isbn_is_right
+from urnscan.urn.numbers.issn import is_right as issn_is_right
+from urnscan.urn.numbers.issn import write_canonical as write_issn
+from urnscan.urn.trim import CLOSES, is_trimmable
+
+Codes = npt.NDArray[np.uint8]
+_Indices = npt.NDArray[np.int16]
+# Each load of a state waits for the one before. An index without a sign needs no test between them.
+_States = npt.NDArray[np.uint32]
+
+NAMES = (None, None, "nss-grammar", "check-digit", "dnb-check-digit", "untrimmed", "run-on", "template", None)
+"""Problem of each code of a verdict, a key of `urn.problems.PROBLEMS`; the last code is that of a name with `%00`."""
+_UNKNOWN, _VALID, _GRAMMAR, _CHECK_DIGIT, _DNB, UNTRIMMED, _RUN_ON, _TEMPLATE, _NUL = range(9)
+
+_STEPS = ["", "isbn", "issn", "gsma", "dnb", "mod_11_2", "mod_97_10", "mod_37_36"]
+"""Compiled steps for a name that fits the grammar: values of `check` and `code` of the rule."""
+_NOTHING, _ISBN, _ISSN, _GSMA, _NBN, _MOD_11_2, _MOD_97_10, _MOD_37_36 = range(8)
+_ONE_BY_ONE = 255
+
+_issn_is_right, _write_issn = inner(issn_is_right), inner(write_issn)
+_isbn_is_right, _isbn_digit = inner(isbn_is_right), inner(calc_isbn_digit)
+_mod_11_2_is_right, _mod_97_10_is_right = inner(mod_11_2_is_right), inner(mod_97_10_is_right)
+_mod_37_36_is_right, _dnb_digit = inner(mod_37_36_is_right), inner(dnb_digit)
+_front, _is_trimmable, _is_template = inner(front), inner(is_trimmable), inner(is_template)
+
+_CLOSES, _KINDS, _DNB_NUMBERS = (np.frombuffer(table, np.uint8) for table in (CLOSES, KINDS, DNB_NUMBERS))
+_SCHEME, _NO_STATE = 4, 0  # octets of "urn:"; a dead state, so never the first one
+_DIGIT_0, _DIGIT_7, _DIGIT_8, _DIGIT_9 = b"0789"
+_VERSION_0 = tuple(b";vers=0")
+
+
+@functools.lru_cache(maxsize=8)
+def _needed(_rulebook: Rulebook) -> set[int]:
+    """Numbers of the rules that were needed so far. Automata of others are not made: that takes milliseconds for each."""
+    return set()
+
+
+class _Tables(NamedTuple):
+    """The rules as arrays, with two automata for each rule: of its grammar at 2 * rule, of `unsure` behind it.
+
+    The tables of the automata lie end to end, and a state is the index of its first kind there.
+    """
+
+    check: Codes
+    """Check digit of each rule: an index of _STEPS, or _ONE_BY_ONE."""
+    code: Codes
+    """Rewriting of each rule: an index of _STEPS."""
+    has_part: npt.NDArray[np.bool_]
+    """Whether the grammar of each rule names the part with the check digit."""
+    kinds: npt.NDArray[np.uint8]
+    """The kind of each octet, for each automaton."""
+    first: _States
+    """First state of each automaton; _NO_STATE for none."""
+    dead: _States
+    """State of each automaton from which none leads on."""
+    follow: _States
+    marks: Codes
+    accepting: Codes
+
+
+class _Judged(NamedTuple):
+    """A column of URNs, judged."""
+
+    rule: _Indices
+    """Number of the rule of each; -1 if its NID has none."""
+    start: Offsets
+    """The beginning of its NSS."""
+    codes: Codes
+    fitting: _Indices
+    """Number of the automaton that it fits; -1 for none."""
+
+
+def is_valid(codes: Codes) -> npt.NDArray[np.bool_]:
+    """Whether each code means a valid name."""
+    return np.asarray((codes == _VALID) | (codes == _DNB))
+
+
+def is_invalid(codes: Codes) -> npt.NDArray[np.bool_]:
+    """Whether each code means an invalid name."""
+    return np.asarray((codes == _GRAMMAR) | (codes == _CHECK_DIGIT))
+
+
+def verdicts(urn: Octets, offsets: Offsets, ends: Offsets, rulebook: Rulebook = OURS) -> Codes:
+    """Verdict on each URN in canonical form (of any level), an index of NAMES; its NSS ends at `ends`."""
+    judged, tables = _judged(urn, offsets, ends, rulebook)
+    checks = np.append(tables.check, _NOTHING)  # the last one, index -1, for URNs without a rule
+    decided = (_VALID, UNTRIMMED, _RUN_ON, _NUL)  # but for the check digit
+    for row in np.flatnonzero((checks[judged.rule] == _ONE_BY_ONE) & np.isin(judged.codes, decided)).tolist():
+        judgement = judge(urn[offsets[row] : ends[row]].tobytes().decode(), rulebook)
+        if judgement.problem:
+            judged.codes[row] = NAMES.index(judgement.problem)
+        else:
+            judged.codes[row] = _VALID if judgement.valid else _NUL
+    return judged.codes
+
+
+def namespace_forms(urn: Octets, offsets: Offsets, rulebook: Rulebook = OURS) -> Column:
+    """Canonical forms in their namespaces, of URNs in lexical canonical form without components."""
+    judged, tables = _judged(urn, offsets, offsets[1:], rulebook)
+    rows = len(offsets) - 1
+    out, out_offsets = np.empty(len(urn) + 3 * rows, np.uint8), np.zeros(rows + 1, np.int32)  # an ISBN grows by three
+    _write_forms((read_only(urn), read_only(offsets)), judged, tables, out, out_offsets)
+    return out[: out_offsets[-1]].copy(), out_offsets
+
+
+@functools.cache
+def registered_nids() -> Vocabulary:
+    """The registered NIDs, sorted."""
+    return index_words([nid.encode() for nid in sorted(registered())])
+
+
+@functools.lru_cache(maxsize=8)
+def _nids(rulebook: Rulebook) -> Vocabulary:
+    """The NIDs that have a rule, sorted; rules are numbered in the same order."""
+    return index_words([nid.encode() for nid in rulebook.nids]) if rulebook.own else registered_nids()
+
+
+def _judged(urn: Octets, offsets: Offsets, ends: Offsets, rulebook: Rulebook) -> tuple[_Judged, _Tables]:
+    """A column judged, but for check digits that are not compiled."""
+    rows = len(offsets) - 1
+    rule, start = np.empty(rows, np.int16), np.empty(rows, np.int32)
+    _look_up(read_only(urn), read_only(offsets), _nids(rulebook), rule, start)
+    needed = _needed(rulebook)
+    needed.update(np.flatnonzero(np.bincount(rule[rule != -1])).tolist())
+    tables = _tables(rulebook, frozenset(needed))
+    judged = _Judged(rule, start, np.zeros(rows, np.uint8), np.full(rows, -1, np.int16))
+    room = np.empty((ends - start).max(initial=0) + 1, np.uint8)
+    _judge(read_only(urn), read_only(ends), judged, tables, room)
+    return judged, tables
+
+
+@functools.lru_cache(maxsize=4)
+def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
+    """Tables with the automata of these rules."""
+    table = [rulebook.rules[nid] for nid in rulebook.nids]
+    checks, codes = [rule.check or "" for rule in table], [rule.code or "" for rule in table]
+    kinds = np.zeros((2 * len(table), 256), np.uint8)
+    first, dead = np.full(2 * len(table), _NO_STATE, np.uint32), np.full(2 * len(table), _NO_STATE, np.uint32)
+    follow, marks, accepting = [np.empty(0, np.uint32)], [np.empty(0, np.uint8)], [np.empty(0, np.uint8)]
+    has_part, size = np.zeros(len(table), np.bool_), 0
+    for number in sorted(numbers):
+        for place, pattern in enumerate((table[number].grammar, table[number].unsure), 2 * number):
+            if pattern is not None:
+                each = automaton(pattern)
+                kinds[place] = np.frombuffer(each.kinds, np.uint8)
+                first[place], dead[place] = size + each.width, size
+                follow.append(np.uint32(size) + np.uint32(each.width) * np.array(each.follow, np.uint32))
+                marks.append(np.frombuffer(each.marks, np.uint8))
+                if place == 2 * number:
+                    has_part[number] = each.has_part
+                accepting.append(np.repeat(np.frombuffer(each.accepting, np.uint8), each.width))
+                size += len(each.follow)
+    return _Tables(
+        check=np.array([_STEPS.index(step) if step in _STEPS else _ONE_BY_ONE for step in checks], np.uint8),
+        code=np.array([_STEPS.index(step) for step in codes], np.uint8),
+        has_part=has_part,
+        kinds=kinds,
+        first=first,
+        dead=dead,
+        follow=np.concatenate(follow),
+        marks=np.concatenate(marks),
+        accepting=np.concatenate(accepting),
+    )
+
+
+@compiled
+def _look_up(urn: Octets, offsets: Offsets, nids: Vocabulary, rule: _Indices, starts: Offsets) -> None:
+    """Set the rule of each URN, -1 if its NID has none, and the beginning of its NSS."""
+    known = length = 0  # the NID before: names are sorted, so most have the same
+    for i in range(len(rule)):
+        begin = offsets[i] + _SCHEME
+        colon = begin
+        while urn[colon] != COLON:
+            colon += 1
+        starts[i] = colon + 1
+        if i and same(urn, begin, colon, urn, known, known + length):
+            rule[i] = rule[i - 1]
+        else:
+            rule[i] = word_number(urn, begin, colon, nids)
+            known, length = begin, colon - begin
+
+
+@inner
+def _fits(octets: Octets, start: int, end: int, number: int, tables: _Tables) -> bool:
+    """Whether `octets[start:end]` fits the pattern of automaton `number`, if there is one."""
+    kinds, follow = tables.kinds[number], tables.follow
+    state, dead = tables.first[number], tables.dead[number]
+    if state == _NO_STATE:
+        return False
+    text = octets[start:end]
+    for i in range(len(text)):
+        state = follow[state + kinds[text[i]]]
+        if state == dead:
+            return False
+    return bool(tables.accepting[state])
+
+
+@compiled
+def _judge(urn: Octets, ends: Offsets, judged: _Judged, tables: _Tables, room: Codes) -> None:
+    """Set the code of each URN, _VALID if its check digit is not compiled, and the automaton that it fits.
+
+    They are _UNKNOWN and -1 before. `room` has an octet for each of the longest NSS, and one more.
+    """
+    rule, starts, codes, fitting = judged
+    for i in range(len(rule)):
+        if rule[i] == -1:
+            continue
+        start, end = starts[i], ends[i]
+        grammar, unsure = 2 * rule[i], 2 * rule[i] + 1
+        if _fits(urn, start, end, grammar, tables):
+            fitting[i] = grammar
+            step = tables.check[rule[i]]
+            codes[i] = _VALID
+            if step != _NOTHING and not _has_right_digit(urn, start, end, rule[i], tables, room):
+                codes[i] = _DNB if step == _NBN else _CHECK_DIGIT
+            if codes[i] != _CHECK_DIGIT and _holds_nul(urn, start, end):
+                codes[i] = _NUL
+        elif _fits(urn, start, end, unsure, tables):
+            fitting[i] = unsure
+        elif tables.first[grammar] != _NO_STATE or tables.first[unsure] != _NO_STATE:
+            codes[i] = _not_meant(urn, start, end, rule[i], tables, room)
+            if codes[i] == _UNKNOWN and not _holds_reserved(urn, start, end):
+                codes[i] = _GRAMMAR
+
+
+@inner
+def _not_meant(octets: Octets, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> int:
+    """The code of an NSS that fits nothing and that nobody meant: UNTRIMMED, _RUN_ON, _TEMPLATE, or _UNKNOWN.
+
+    `room` has an octet for each of the NSS, and one more.
+    """
+    fits = room[: end - start + 1]
+    fits[end - start] = 0
+    for number in range(2 * rule, 2 * rule + 2):
+        kinds, state = tables.kinds[number], tables.first[number]
+        if state == _NO_STATE:
+            continue
+        some_fit = False
+        for i in range(end - start):
+            fits[i] = tables.accepting[state]
+            some_fit |= fits[i] != 0
+            if state != tables.dead[number]:
+                state = tables.follow[state + kinds[octets[start + i]]]
+            elif not some_fit:
+                break  # most names: none of their beginnings fits
+        length = _front(octets, start, fits, _KINDS) if some_fit else 0
+        if length == 0:
+            continue
+        behind = start + length
+        is_sure = _fits(octets, start, behind, 2 * rule, tables)
+        # What fits is in `room`, and no longer needed: the part with the check digit takes its place.
+        if not is_sure or tables.check[rule] == _NBN or _has_right_digit(octets, start, behind, rule, tables, room):
+            return UNTRIMMED if _is_trimmable(octets, behind, end, _CLOSES) else _RUN_ON
+    return _TEMPLATE if _is_template(octets, start, end) else _UNKNOWN
+
+
+@inner
+def _holds_reserved(octets: Octets, start: int, end: int) -> bool:
+    """Whether the NSS holds a "?" or "#": reserved in RFC 2141 (§2.3.2), the beginning of a component in RFC 8141."""
+    found = False
+    for i in range(start, end):
+        found |= octets[i] == QUESTION_MARK or octets[i] == HASH
+    return found
+
+
+@inner
+def _holds_nul(octets: Octets, start: int, end: int) -> bool:
+    """Whether the NSS holds `%00`."""
+    least = np.uint8(255)
+    text = octets[start:end]
+    for i in range(len(text)):  # it has no early exit, so it is vectorised; most names have none
+        least = min(least, np.uint8(text[i] ^ PERCENT))
+    if not least:
+        for i in range(start, end - 2):
+            if octets[i] == PERCENT and octets[i + 1] == _DIGIT_0 and octets[i + 2] == _DIGIT_0:
+                return True
+    return False
+
+
+@inner
+def _has_right_digit(octets: Octets, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> bool:
+    """Whether the check digit of an NSS that fits the grammar of a rule is right, or the NSS has none.
+
+    `room` has an octet for each of the NSS.
+    """
+    step = tables.check[rule]
+    if not tables.has_part[rule]:
+        return _is_right(step, octets, start, end)
+    kinds, state = tables.kinds[2 * rule], tables.first[2 * rule]
+    length = 0
+    for i in range(start, end):
+        place = state + kinds[octets[i]]
+        state = tables.follow[place]
+        if tables.marks[place] & CHECKED:
+            room[length] = octets[i]
+            length += 1
+    return length == 0 or _is_right(step, room, 0, length)
+
+
+@inner
+def _is_right(step: int, octets: Octets, start: int, end: int) -> bool:
+    """Whether the check digit or character of an NSS is right; True for a rule that is not compiled."""
+    if step == _ISBN:
+        return _isbn_is_right(octets, start, end)
+    if step == _ISSN:
+        return _issn_is_right(octets, start, end)
+    if step == _NBN:
+        digit = _dnb_digit(octets, start - len("urn:nbn:"), end - 1, _DNB_NUMBERS)
+        return digit == -1 or octets[end - 1] == _DIGIT_0 + digit
+    if step == _MOD_11_2:
+        return _mod_11_2_is_right(octets, start, end)
+    if step == _MOD_97_10:
+        return _mod_97_10_is_right(octets, start, end)
+    return step != _MOD_37_36 or _mod_37_36_is_right(octets, start, end)
+
+
+@compiled
+def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: Octets, out_offsets: Offsets) -> None:
+    """Write the canonical forms of judged URNs; there must be room for them."""
+    urn, offsets = column
+    at = 0
+    for i in range(len(offsets) - 1):
+        begin = at + judged.start[i] - offsets[i]
+        at = copy(urn, offsets[i], offsets[i + 1], out, at)
+        if judged.fitting[i] != -1:
+            _fold(out, begin, at, judged.fitting[i], tables)
+            step = tables.code[judged.rule[i]]
+            if step != _NOTHING and judged.codes[i] != _UNKNOWN:
+                at = _rewrite(out, begin, at, step)
+        out_offsets[i + 1] = at
+
+
+@inner
+def _fold(octets: Octets, start: int, end: int, number: int, tables: _Tables) -> None:
+    """Bring an NSS into the preferred case, except the hex digits of %HH."""
+    kinds, state = tables.kinds[number], tables.first[number]
+    escaped = 0
+    for i in range(start, end):
+        octet = octets[i]
+        place = state + kinds[octet]
+        case, state = tables.marks[place] & CASE, tables.follow[place]
+        escaped = 3 if octet == PERCENT else escaped - 1
+        if case != EXACT and escaped <= 0:
+            octets[i] = lower(octet) if case == LOWER else upper(octet)
+
+
+@inner
+def _rewrite(octets: Octets, start: int, end: int, step: int) -> int:
+    """Bring an ISBN, ISSN or IMEI into its canonical form, a right ISBN-10 as ISBN-13, and return where it ends now."""
+    if step == _GSMA:
+        first = end - len(_VERSION_0)
+        is_default = first >= start
+        for i in range(len(_VERSION_0) if is_default else 0):
+            is_default &= octets[first + i] == _VERSION_0[i]
+        return first if is_default else end
+    if step == _ISSN:
+        return _write_issn(octets, start, end)
+    at = start
+    for i in range(start, end):
+        if octets[i] != HYPHEN:
+            octets[at] = upper(octets[i])
+            at += 1
+    if at - start == 10 and _isbn_is_right(octets, start, at):
+        for i in range(at - 1, start - 1, -1):
+            octets[i + 3] = octets[i]
+        octets[start], octets[start + 1], octets[start + 2] = _DIGIT_9, _DIGIT_7, _DIGIT_8
+        octets[at + 2] = _isbn_digit(octets, start)
+        return at + 3
+    return at

@@ -1,0 +1,78 @@
+"""Endings of names that belong to the document and not to the name. For these names `valid` is null instead of false.
+
+`urn:isbn:0451450523).` is a valid name with punctuation at its end. In `urn:isbn:0451450523&page=2` other text follows
+the name. If the name itself has a wrong check digit, it is invalid, whatever follows. A template has letters instead of
+a name: `urn:isbn:n-nn-nnnnnn-n`.
+
+The functions are called in plain Python for one name, and compiled for columns (`columns.py`). Compiled functions cannot
+call plain ones, so no function here calls another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from urnscan.urn.trim import CLOSES
+
+if TYPE_CHECKING:
+    from urnscan.compiled.octets import Octets
+
+SEPARATING = b",;&/()'"
+"""Punctuation that may separate a name from more text, without a space. `,` `;` and `'` are also closing punctuation."""
+
+_CLOSES, _SEPARATES = 1, 2
+KINDS = bytes(_CLOSES * CLOSES[octet] + _SEPARATES * (octet in SEPARATING) for octet in range(256))
+"""The kind of each octet: 1 if trimming may cut it, 2 if it is in SEPARATING, 3 for both, else 0.
+
+The functions take this table as an argument.
+"""
+
+_A, _Z, _DIGIT_0, _DIGIT_9 = b"az09"
+# The bit in which upper and lower case of a letter differ.
+_CASE = 32
+
+
+def front(octets: Octets | bytes, start: int, fits: Octets | Sequence[int], kinds: Octets | bytes) -> int:
+    """Length of the name at the front of octets that do not fit the pattern as a whole; 0 if there is no such name.
+
+    `fits[n]` says whether the first `n` octets from `start` on fit the pattern of the namespace. The name is the longest
+    prefix that fits and is followed by one of these: closing punctuation up to the end of the octets; or one octet of
+    SEPARATING, perhaps with closing punctuation before it.
+
+    >>> text = b"0451450523).&page=2"
+    >>> front(text, 0, [length == 10 for length in range(len(text) + 1)], KINDS)
+    10
+    >>> front(b"0451450523x", 0, [length == 10 for length in range(12)], KINDS)
+    0
+    """
+    # `candidate` is a prefix that fits and that only closing punctuation has followed so far.
+    longest = candidate = 0
+    for i in range(len(fits) - 1):
+        if fits[i]:
+            candidate = i
+        kind = kinds[octets[start + i]]
+        if kind & _SEPARATES and candidate > 0:
+            longest = candidate
+        if not kind & _CLOSES:
+            candidate = 0
+    return candidate if candidate > 0 else longest
+
+
+def is_template(octets: Octets | bytes, start: int, end: int) -> bool:
+    """Whether octets have no digits and at most one different letter: `n-nn-nnnnnn-n`, `XXXX-xxxx`, `...`, or empty.
+
+    >>> [is_template(nss, 0, len(nss)) for nss in (b"n-nn-nnnnnn-n", b"XXXX-xxxx", b"...", b"abc", b"1")]
+    [True, True, True, False, False]
+    """
+    letter = 0
+    for i in range(start, end):
+        octet = octets[i]
+        if _DIGIT_0 <= octet <= _DIGIT_9:
+            return False
+        small = int(octet | _CASE)
+        if _A <= small <= _Z:
+            if letter not in (0, small):
+                return False
+            letter = small
+    return True

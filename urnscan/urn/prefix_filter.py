@@ -1,0 +1,107 @@
+"""Beginnings of names, which select the names to keep. They are read from options, and compared with octets, compiled.
+
+A beginning is a NID (`isbn`), or a NID and the first characters of an NSS (`nbn:de`). It ends at the end of a word:
+`nbn:de` is a beginning of `urn:nbn:de:101` and `urn:nbn:de-1`, but not of `urn:nbn:den:1`. A `*` at the end allows any
+continuation (`isbn:978*`, `schemas-*`). Case does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from urnscan.compiled.ascii import is_alnum, lower
+from urnscan.compiled.jit import compiled, inner, read_only
+from urnscan.compiled.octets import Octets
+from urnscan.errors import ArgumentError, InvalidURN
+from urnscan.urn.parser import parse
+from urnscan.urn.syntax import Syntax
+
+_SCHEME, _ANYTHING = "urn:", "*"
+
+
+class Beginnings(NamedTuple):
+    """Beginnings of names, in the form that compiled code takes."""
+
+    octets: Octets
+    """The beginnings without `urn:`, in lower case, end to end."""
+    ends: npt.NDArray[np.int32]
+    """The end of each beginning in `octets`."""
+    are_whole: npt.NDArray[np.uint8]
+    """1 for each beginning that no letter or digit may follow."""
+
+
+def read_beginnings(name: str, values: Iterable[str], syntax: Syntax) -> tuple[str, ...]:
+    """The beginnings in the values of the option `name`: different ones, in lower case, without `urn:`.
+
+    A NID alone has no colon at its end. Raises ArgumentError for a beginning that no name of the syntax can have.
+
+    >>> from urnscan.urn.syntax import get_syntax
+    >>> read_beginnings("nid", ["urn:ISBN:", "nbn:DE", "schemas-*", "isbn"], get_syntax("rfc2141"))
+    ('isbn', 'nbn:de', 'schemas-*')
+    """
+    return tuple(dict.fromkeys(_read(name, value, syntax) for value in values))
+
+
+def _read(name: str, value: str, syntax: Syntax) -> str:
+    text = value.strip().lower().removeprefix(_SCHEME)
+    stem = text.removesuffix(_ANYTHING)
+    nid, colon, nss = stem.partition(":")
+    if text == _ANYTHING:
+        return text
+    if not nid:
+        raise ArgumentError(f"{name} names no namespace: write it like isbn or nbn:de")
+    # If an example with this beginning can be parsed, names can have the beginning.
+    more = "x" if stem != text and not colon else ""
+    try:
+        is_in_nss = parse(f"{_SCHEME}{nid}{more}:{nss or 'x'}", syntax.name).nss == (nss or "x")
+    except InvalidURN as error:
+        raise ArgumentError(f"{name}: no URN begins like {value!r}: {error.reason}") from None
+    if not is_in_nss:
+        raise ArgumentError(f"{name}: no URN begins like {value!r}: a component is no part of the NSS")
+    return text if nss or more else nid
+
+
+def compiled_beginnings(beginnings: Sequence[str]) -> Beginnings:
+    """Beginnings from `read_beginnings`, in the form that compiled code takes."""
+    texts = [text if ":" in text or text.endswith(_ANYTHING) else f"{text}:" for text in beginnings]
+    stems = [text.removesuffix(_ANYTHING) for text in texts]
+    are_whole = [text[-1].isalnum() and text[-3] != "%" for text in texts]
+    return Beginnings(
+        read_only(np.frombuffer("".join(stems).encode(), np.uint8)),
+        read_only(np.cumsum([len(stem) for stem in stems], dtype=np.int32)),
+        read_only(np.array(are_whole, np.uint8)),
+    )
+
+
+def with_beginnings(octets: Octets, offsets: npt.NDArray[np.int32], beginnings: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """For each canonical form of a column, whether it has one of these beginnings from `read_beginnings`."""
+    flags = np.empty(len(offsets) - 1, np.bool_)
+    _mark(octets, offsets, compiled_beginnings(beginnings), flags)
+    return flags
+
+
+@compiled
+def _mark(octets: Octets, offsets: npt.NDArray[np.int32], beginnings: Beginnings, flags: npt.NDArray[np.bool_]) -> None:
+    for i in range(len(flags)):
+        flags[i] = begins(octets, offsets[i] + 4, offsets[i + 1], beginnings)
+
+
+@inner
+def begins(octets: Octets, start: int, end: int, beginnings: Beginnings) -> bool:
+    """Whether the name in `octets[start:end]`, without its `urn:`, has one of the beginnings."""
+    first = 0
+    for number in range(len(beginnings.ends)):
+        last = beginnings.ends[number]
+        after = start + last - first
+        if after <= end:
+            i = 0
+            while first + i < last and lower(octets[start + i]) == beginnings.octets[first + i]:
+                i += 1
+            if first + i == last and not (beginnings.are_whole[number] and after < end and is_alnum(octets[after])):
+                return True
+        first = last
+    return False
