@@ -226,3 +226,15 @@ class TestJson:
         octets = b'{"fields": [{"024": %b}, {"020": {"subfields": [{"a": "1"}]}}]}' % field.encode()
         (found,) = read_records(FORMATS["jsonl"].open(own=True, described=True, keys=True), octets)
         assert list(found.own) == [Own("1", "isbn")]
+
+
+@pytest.mark.parametrize("mark", ["\x1d", "\x1e", "\x1f", "\x1b"])
+def test_separators_of_iso_2709_in_another_format_separate_nothing(mark):
+    """They may stand in a text of JSON; a packed description has them between fields."""
+    made = record(("001", "1"), ("020", "  ", "a9783161484100"), ("245", "10", f"aInks{mark}bPapers")).as_dict()
+    (found,) = read_records(FORMATS["jsonl"].open(own=True, described=True), json.dumps(made).encode())
+    described = description_of(found.description)
+    assert (" ".join((described.title or "").split()), list(found.own)) == (
+        "Inks bPapers",
+        [Own("9783161484100", "isbn")],
+    )

@@ -145,6 +145,8 @@ RARE = {
     "another quote": ('tag="020"', "tag='020'"),
     "white space in a tag": ("</leader>", "</leader >"),
     "a leader as a field": ("999", "LDR"),
+    "a control octet as a code": ('code="q"', 'code="\x03"'),
+    "a control octet as an indicator": ('ind1="1"', 'ind1="\x02"'),
     "no indicator": ('ind1="1"', 'ind1=""'),
     "a reference as an indicator": ('ind1="1"', 'ind1="&lt;"'),
     "a wrong start tag": ("<record", "<xrecord"),

@@ -138,7 +138,7 @@ class MarcRecords(RunReader):
         held, most = [], len(octets)  # a directory that leads to the same field again and again gives more
         for tag, field in zip(tags, fields, strict=True):
             if decoded(tag) in self.marc.tags and (most := most - len(field)) >= 0:
-                held.append((int(tag), field.replace(b"\x1e", b" ")))  # a wrong entry leads over several
+                held.append((int(tag), field.replace(b"\x1e", b"\t")))  # a wrong entry leads over several
         marc = MarcOctets(octets[:LEADER], len(tags), held)
         return Record(
             cut.offset, octets, next(filter(None, numbers), None), (octets,) if self.has_texts else (), marc=marc

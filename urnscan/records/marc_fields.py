@@ -15,8 +15,8 @@ Parted = tuple[str, Sequence[tuple[str, str]]]
 """Indicators, and codes with values; of a control field its data, and nothing."""
 
 _LEADER = 24  # characters
-MARKS = str.maketrans("\x1e\x1f\x1b", "   ")
-"""Controls with which ISO 2709 separates fields and subfields, and MARC-8 changes its character set, as blanks."""
+MARKS = str.maketrans("\x1e\x1f\x1b", "\t\t\t")
+"""Controls with which ISO 2709 separates fields and subfields, and MARC-8 changes its character set, as other white space."""
 
 
 class MarcOctets(NamedTuple):

@@ -86,7 +86,7 @@ def _behind(octets: Octets, at: int, words: Words, word: int) -> int:
     """Place behind a word that stands at a place; _NOT_THERE if it does not. No word has a `<` inside: it ends any search."""
     for place in range(words.limits[word], words.limits[word + 1]):
         octet, wanted = octets[at], words.octets[place]
-        if octet != wanted and (wanted > _OF_CODE or _KINDS[octet] < wanted):
+        if (octet != wanted) if wanted > _OF_CODE else (_KINDS[octet] < wanted):
             return _NOT_THERE
         at += 1
     return at
