@@ -52,8 +52,9 @@ def read_from(reader: RecordReader, buffer: Buffer, together: int = _TOGETHER) -
     held: list[Cut | Run] = []
     for each in reader.found(buffer):
         if isinstance(each, Damaged):
-            yield from _read(reader, held)
-            held = []
+            if held:
+                yield from _read(reader, held)
+                held = []
             yield each
         else:
             held.append(each)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ from urnscan.compiled.arrow import flag_array, number_array, numbers, octet_stri
 from urnscan.compiled.jit import read_only
 from urnscan.compiled.octets import Integers, Octets
 from urnscan.compiled.strings import Offsets, cut
-from urnscan.records.columns import Texts
+from urnscan.records.columns import Columns, Texts
 from urnscan.records.decoded_text import decoded
 from urnscan.records.description import described_fields
 from urnscan.records.fields import Own, OwnField, admitting, of_subfields, of_value, own_fields
@@ -29,14 +28,6 @@ from urnscan.records.marc_runs import Fields
 from urnscan.records.marc_values import CONTROL, FAMILIES, NONE, PACKED, TAGS, Tables, Values, find_values
 
 _TAGS = 1000
-
-
-class MarcRead(NamedTuple):
-    """Columns of records of MARC."""
-
-    identifiers: pa.StringArray
-    own: Sequence[Texts]
-    descriptions: pa.BinaryArray
 
 
 class MarcColumns:
@@ -83,7 +74,7 @@ class MarcColumns:
         )
         return tables, rows
 
-    def read(self, fields: Fields, records: Integers) -> MarcRead:
+    def read(self, fields: Fields, records: Integers) -> Columns:
         """Read the fields of records. `records`: the numbers that own identifiers get."""
         octets = read_only(fields.octets)
         fields = fields._replace(octets=octets)
@@ -92,10 +83,12 @@ class MarcColumns:
         record_of = np.repeat(records, np.diff(fields.ends, prepend=0))  # of each field
         ends = out.packed_ends if self._is_described else np.zeros_like(out.packed_ends)
         others = Texts.of_own(self._others(fields, out.families, np.flatnonzero(out.is_alone), record_of))
-        return MarcRead(
-            _identifiers(octets, out.numbers),
-            [*self._values(octets, out, count, record_of), *others],
-            string_array(out.packed[: ends[-1]], ends).view(pa.binary()),
+        return Columns(
+            identifiers=_identifiers(octets, out.numbers),
+            texts=[],
+            own=[*self._values(octets, out, count, record_of), *others],
+            descriptions=string_array(out.packed[: ends[-1]], ends).view(pa.binary()),
+            damaged={},
         )
 
     def _values(self, octets: Octets, out: Values, count: int, records: Integers) -> Iterator[Texts]:

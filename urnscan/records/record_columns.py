@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from urnscan.compiled.arrow import number_array, octets_array, text_array
@@ -20,50 +18,36 @@ from urnscan.records.marc_runs import REFUSED, Fields
 from urnscan.records.record import Cut, Record, RecordReader, Run, RunReader, count_of
 
 
-class _TakenApart(NamedTuple):
-    """Records that compiled code has taken apart."""
-
-    fields: list[Fields]
-    texts: list[Texts]
-    refused: npt.NDArray[np.bool_]
-    """Records that have to be read one by one."""
-
-
 def read_columns(reader: RecordReader, found: Sequence[Cut | Run]) -> Columns:
-    """Read records that a reader of the same kind has found."""
-    parts, texts, refused = _take_apart(reader, found)
-    total = len(refused)
-    one_by_one = [
-        (number, reader.record(cut))
-        for number, cut in zip(np.flatnonzero(refused).tolist(), itertools.compress(cuts(found), refused), strict=True)
-    ]
-    damaged = {number: each for number, each in one_by_one if isinstance(each, Damaged)}
-    records = [(number, each) for number, each in one_by_one if isinstance(each, Record)]
-    identifiers, descriptions = pa.nulls(total, pa.string()), octets_array([b""] * total)
-    own: list[Texts] = []
-    described: dict[int, bytes] = {}
-    marc = [(number, each.marc) for number, each in records if each.marc is not None]
-    if parts or marc:
-        numbers = np.array([*(range(total) if parts else ()), *(number for number, _ in marc)], np.int64)
-        if marc:
-            parts.append(in_columns([fields for _, fields in marc]))
-        read = reader.marc.read(Fields.joined(parts), numbers)
-        own += read.own
-        if len(numbers) > len(marc):
-            identifiers, descriptions = read.identifiers[:total], read.descriptions[:total]
-        described = dict(zip((number for number, _ in marc), read.descriptions[-len(marc) :].to_pylist(), strict=False))
-    if not records:
-        return Columns(identifiers, texts, own, descriptions, damaged)
-    place = np.arange(total)
-    place[[number for number, _ in records]] = total + np.arange(len(records))
+    """Read records that a reader of the same kind has found: compiled code takes them apart, and the reader reads any that it
+    refuses.
+    """
+    fields, texts = _take_apart(reader, found)
+    refused = fields.totals == REFUSED
+    one_by_one = zip(np.flatnonzero(refused).tolist(), itertools.compress(cuts(found), refused), strict=True)
+    read = [(number, reader.record(cut)) for number, cut in one_by_one]
+    damaged = {number: each for number, each in read if isinstance(each, Damaged)}
+    records = [(number, each) for number, each in read if isinstance(each, Record)]
+    marc = {number: each.marc for number, each in records if each.marc is not None}
+    numbers = np.concatenate([np.arange(len(refused)), np.array([*marc], np.int64)])
+    if marc:
+        fields = Fields.joined([fields, in_columns([*marc.values()])])
+    columns = reader.marc.read(fields, numbers)._replace(texts=texts, damaged=damaged)
+    return _with_records(columns, records, len(refused), [*marc]) if records else columns
+
+
+def _with_records(columns: Columns, records: Sequence[tuple[int, Record]], total: int, marc: Sequence[int]) -> Columns:
+    """Put records that were read one by one into columns. Behind the columns of all stand those of some with fields of MARC."""
+    described = dict(zip(marc, columns.descriptions[total:].to_pylist(), strict=True))
     names = text_array([each.identifier for _, each in records])
     packed = octets_array([described.get(number, b"") + each.description for number, each in records])
-    return Columns(
-        pa.concat_arrays([identifiers, names]).take(number_array(place)),
-        [*texts, *_searched(records)],
-        [*Texts.of_own(_own(records)), *own],
-        pa.concat_arrays([descriptions, packed]).take(number_array(place)),
-        damaged,
+    place = np.arange(total)
+    place[[number for number, _ in records]] = total + np.arange(len(records))
+    return columns._replace(
+        identifiers=pa.concat_arrays([columns.identifiers[:total], names]).take(number_array(place)),
+        texts=[*columns.texts, *_searched(records)],
+        own=[*Texts.of_own(_own(records)), *columns.own],
+        descriptions=pa.concat_arrays([columns.descriptions[:total], packed]).take(number_array(place)),
     )
 
 
@@ -72,12 +56,12 @@ def cuts(found: Sequence[Cut | Run]) -> Iterator[Cut]:
     return itertools.chain.from_iterable(each.cuts() if isinstance(each, Run) else (each,) for each in found)
 
 
-def _take_apart(reader: RecordReader, found: Sequence[Cut | Run]) -> _TakenApart:
-    """Have compiled code take records apart, as far as there is some for the format."""
-    total = sum(map(count_of, found))
-    if not isinstance(reader, RunReader) or not total:
-        return _TakenApart([], [], np.ones(total, np.bool_))
-    parts, texts = [], []
+def _take_apart(reader: RecordReader, found: Sequence[Cut | Run]) -> tuple[Fields, list[Texts]]:
+    """The fields of records, and their texts, as far as compiled code can take them apart."""
+    if not isinstance(reader, RunReader) or not found:
+        return Fields.room(np.empty(0, np.uint8), sum(map(count_of, found)), 0), []
+    parts: list[Fields] = []
+    texts: list[Texts] = []
     first = 0
     for _, some in itertools.groupby(found, operator.attrgetter("around")):
         run = Run.joined([*some])
@@ -87,7 +71,7 @@ def _take_apart(reader: RecordReader, found: Sequence[Cut | Run]) -> _TakenApart
             which = np.flatnonzero(fields.totals != REFUSED)
             texts.append(Texts(first + which, np.zeros(len(which), np.int64), reader.texts_of(run, which)))
         first += len(run.ends)
-    return _TakenApart(parts, texts, np.concatenate([each.totals for each in parts]) == REFUSED)
+    return Fields.joined(parts), texts
 
 
 def _own(records: Sequence[tuple[int, Record]]) -> Iterator[tuple[int, int, Own]]:
