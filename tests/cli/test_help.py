@@ -76,6 +76,7 @@ def test_the_first_tells_of_the_others():
         assert line.endswith(SUMMARIES[name])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "action"), OPTIONS, ids=lambda given: getattr(given, "dest", given))
 def test_defaults_are_those_that_are_told(name, action):
     """Where the command leaves an option out, the records of options decide."""
@@ -271,6 +272,7 @@ class TestWrongWords:
         assert urnscan.printed("scan", "--quiet") == ["scan:1:urn:foo:a"]
         assert "type: urnscan INPUT..." in urnscan("find", "scan", status=2).err
 
+    @pytest.mark.full
     def test_a_pattern_that_is_only_an_ending(self, urnscan):
         urnscan.write("d/a.xml", b"urn:foo:a")
         *_, said = urnscan("d", "--include", "xml").err.splitlines()

@@ -50,6 +50,7 @@ def test_without_the_network(offline):
         assert result.out or result.err, words
 
 
+@pytest.mark.full
 def test_an_input_that_asks_for_it(offline):
     """Else the test above refuses nothing. The address is one that nobody has (RFC 2606)."""
     result, refused = offline("https://host.invalid/", status=2)

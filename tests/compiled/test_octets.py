@@ -70,6 +70,7 @@ def test_only_letters_have_cases():
         assert bytes([lowered(np.uint8(octet))]) == bytes([octet]).lower()
 
 
+@pytest.mark.full
 @given(
     st.binary(max_size=100),
     st.integers(0, 100),

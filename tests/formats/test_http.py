@@ -267,6 +267,7 @@ PLAIN = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("token", CODE)
 @pytest.mark.parametrize("plain", PLAIN, ids=range(len(PLAIN)))
 def test_a_body_that_is_plainly_not_coded_is_as_it_is(token, plain):

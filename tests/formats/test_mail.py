@@ -65,6 +65,7 @@ def test_without_being_known(tmp_path):
         assert scanned(tmp_path / name) == ([(None, text) for text in texts], [])
 
 
+@pytest.mark.full
 def test_maildir(tmp_path):
     """Its files have no suffix: they are known by their folder and their first header."""
     folder = mailbox.Maildir(tmp_path / "box")

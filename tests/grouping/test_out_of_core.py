@@ -272,6 +272,7 @@ class TestOutOfCore:
         assert all_rows(results) == plain_classes(occurrences)
         assert len(results) > 5
 
+    @pytest.mark.full
     def test_default_sizes(self, tmp_path):
         occurrences = many(20_000, 15_000)
         results = grouped(batches_of(occurrences, [3_000]), tmp_path)

@@ -107,6 +107,7 @@ class TestUnsure:
         assert clusters(dump) == [1, 1]
         assert clusters(dump, keys="url") == [1, 2]
 
+    @pytest.mark.full
     @pytest.mark.parametrize(
         ("one", "other"),
         [

@@ -163,6 +163,7 @@ class TestOracle:
         assert trim or report.trimmable == sum(map(trimmable, untrimmed))
         assert report.components_in_names == with_components((row["text"].encode() for row in expected), syntax)
 
+    @pytest.mark.full
     @given(
         files=st.lists(st.tuples(contents, st.one_of(st.none(), st.integers(0, 300))), max_size=5),
         cut=sizes,

@@ -158,6 +158,7 @@ class TestRows:
 class TestEverywhere:
     """The same rows whatever the threads, and however inputs are cut into parts, put together and read."""
 
+    @pytest.mark.full
     @given(
         files=st.lists(st.one_of(contents, st.just(TEXT)), max_size=6),
         cut=sizes,

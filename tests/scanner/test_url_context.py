@@ -68,6 +68,7 @@ class TestHost:
     def test_of_a_url(self, before, host, syntax):
         assert hosts(f"x {before}urn:nbn:de:101-1", syntax) == [host]
 
+    @pytest.mark.full
     @every_syntax
     @pytest.mark.parametrize(
         "before",

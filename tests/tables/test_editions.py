@@ -28,6 +28,7 @@ def test_no_column_hides_behind_a_word_of_pandas(table):
     assert not set(TABLES[table]) & set(dir(pd.DataFrame))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("table", TABLES)
 def test_no_column_wants_quotes_in_duckdb(table):
     """Alone, behind the name of its table, in every clause, and as a name that is given."""

@@ -26,6 +26,7 @@ from urnscan.tables.parquet_writer import ParquetOutput
 class TestSameOctets:
     """Contract: "The same inputs and options give the same octets, whatever `-j`, `--memory` or the machine." """
 
+    @pytest.mark.full
     @FEW
     @given(st.integers(0, 30), st.data(), st.integers(1, 9))
     def test_any_batching(self, total, data, group):

@@ -45,6 +45,7 @@ def test_which_names_have_it(beginning, those, others):
     assert not any(has(urn, beginning) for urn in others.split())
 
 
+@pytest.mark.full
 def test_one_of_several():
     assert [has(f"urn:{name}:1", "isbn", "nbn:1*", "x-*") for name in ("isbn", "nbn", "x-y", "issn")] == [1, 1, 1, 0]
     assert not has("urn:a:b")

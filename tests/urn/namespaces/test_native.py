@@ -113,6 +113,7 @@ def test_there_and_back(nid, identifier, urn, source):
     assert native(nid).from_urn(urn) == identifier, source
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("nid", "urn", "pasted"),
     [
@@ -429,6 +430,7 @@ def test_where_it_does_not_lead_back(urn):
         assert here.to_urn(identifier) == NOT_BACK[urn] != namespace_form(urn)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("urn", "identifier"),
     [(urn, identifier) for _, identifier, urn, _ in PAIRS]
@@ -529,6 +531,7 @@ def test_no_urn(nid, text):
         native(nid).from_urn(text)
 
 
+@pytest.mark.full
 @every_nid
 @pytest.mark.parametrize("value", [None, 395363411, 1.5, b"0395363411", ["0395363411"]])
 def test_no_text(nid, value):
