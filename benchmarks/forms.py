@@ -214,7 +214,7 @@ def contenders(suffix: str, path: Path, work: Path) -> list[Contender]:
 
     if suffix in ("gz", "warc.gz", "warcs"):
         found += [urnscan(ONE, path, *job, "-j", "1"), urnscan(TWO, path, *job, "-j", "2")]
-    if printed := FORMS[suffix].printed:
+    if (printed := FORMS[suffix].printed) and shutil.which("rg"):
         pipe: list[Sequence[object]] = [[*printed.split(), path], [*PRINTERS["rg"], PATTERN]]
         found.append(Contender(f"{printed} | rg", pipe, count_lines))
     if suffix not in ("parquet", "jsonl", "warcs") and shutil.which("ugrep"):

@@ -32,7 +32,7 @@ nitpick_ignore_regex = [
     ("py:class", "Path|Row"),  # of pathlib and pyspark, where Spark is not installed
     (
         "py:class",
-        r"(urnscan\.polars\._Column|urnscan\.dedup\.decisions\.Decisions|urnscan\.dedup\.never_join\.NeverJoin|urnscan\.run\.pieces\.Counts|ResolverTail|Rules)",
+        r"(urnscan\.polars\._Column|urnscan\.dedup\.\w+\.\w+\.(Decisions|NeverJoin)|urnscan\.run\.\w+\.Counts|ResolverTail|Rules)",
     ),  # names of types that are written out
 ]
 

@@ -113,7 +113,7 @@ class TestReading:
         octets = b"".join(b'{"id": "%d", "urn": "urn:foo:%d"}\n' % (number, number % 900) for number in range(90_000))
         urnscan.write("dump.jsonl", octets)
         through = Meddling(
-            "import os\nfrom urnscan.dedup import second_reading\nreal = second_reading.SecondReading.read\ndef read(self):\n    os.truncate('dump.jsonl', 1 << 20)\n    return real(self)\nsecond_reading.SecondReading.read = read"
+            "import os\nfrom urnscan.dedup import reread\nreal = reread.SecondReading.read\ndef read(self):\n    os.truncate('dump.jsonl', 1 << 20)\n    return real(self)\nreread.SecondReading.read = read"
         )
         command = ["dedup", "dump.jsonl", "-o", "clusters.parquet", "--deduplicated", "out.jsonl", "--no-progress"]
         result = urnscan(*command, through=through, status=2)

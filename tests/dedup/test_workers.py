@@ -90,7 +90,7 @@ def test_processes_compare_as_one_does(doubtful):
 @pytest.mark.full
 def test_a_process_that_dies_while_it_compares(doubtful, monkeypatch):
     """It has read its records, and then memory runs short: one line as well."""
-    dying = "from urnscan.dedup import parts, workers; parts.rules_of = lambda _: workers.os._exit(9)"
+    dying = "from urnscan.dedup.join import component_batches; from urnscan.dedup.read import workers; component_batches.rules_of = lambda _: workers.os._exit(9)"
     monkeypatch.setattr(workers, "_SERVE", f"{dying}; workers.serve()")
     with pytest.raises(FatalError, match=r"a process that read records has died.*jobs=1"):
         urnscan.deduplicate(doubtful, fields=True, jobs=2)
@@ -111,7 +111,7 @@ def test_a_script_without_a_guard(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(dump.octets)
     lines = [
         "import urnscan",
-        "from urnscan.dedup import workers",
+        "from urnscan.dedup.read import workers",
         "workers._LARGE = 0",
         "print('begun')",
         "print(urnscan.deduplicate('a.jsonl', jobs=2).report.records)",

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -115,7 +116,8 @@ def test_other_runs(tmp_path, script):
             if result["matches"] is not None and "two such" not in result["name"]:
                 # ugrep counts the headers of a web archive, too
                 assert result["matches"] == ours or (result["name"] == "ugrep -z" and "warc" in text["corpus"])
-    assert re.search(r"\| (WARC|dedup, MARC 21, one core) \| CPU at most ", told)
+    if script == "forms.py" or shutil.which("yaz-marcdump"):
+        assert re.search(r"\| (WARC|dedup, MARC 21, one core) \| CPU at most ", told)
     if sys.platform == "linux":  # memory of all processes together is read from /proc
         assert min(each["results"][0]["peak_octets"] for each in data["measured"]) > 50_000_000
 
