@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.support.examples import FEW
 from tests.support.tabular import gzipped, is_text, read_values, zipped
 from urnscan.errors import LimitError
-from urnscan.formats.context import Budget, Layer, Limits, Reading
+from urnscan.formats.context import Layer, Reading
+from urnscan.formats.limits import Budget, Limits
 from urnscan.formats.tables import arrow, parquet, values
 from urnscan.formats.tables import nested_text as leaves
 

@@ -26,7 +26,8 @@ from urnscan.formats import buffer
 from urnscan.formats.compression import decoders, replay
 from urnscan.formats.compression.codecs import CODECS, Unpacked
 from urnscan.formats.compression.dictionary import ZstandardFile
-from urnscan.formats.context import Budget, Layer, Limits, Reading
+from urnscan.formats.context import Layer, Reading
+from urnscan.formats.limits import Budget, Limits
 from urnscan.formats.protocol import Compression
 from urnscan.formats.registry import FORMS
 from urnscan.formats.unfold import open_documents

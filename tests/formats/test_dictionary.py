@@ -15,7 +15,8 @@ from tests.support.examples import FEW
 from tests.support.packed import contents, dictionary, dictionary_frame, with_dictionary
 from urnscan.errors import DamageError, LimitError
 from urnscan.formats.compression.codecs import CODECS, Unpacked
-from urnscan.formats.context import Budget, Layer, Limits, Reading
+from urnscan.formats.context import Layer, Reading
+from urnscan.formats.limits import Budget, Limits
 from urnscan.stores.reader import PieceReader
 
 ZSTD = next(codec for codec in CODECS if codec.name == "zstd")

@@ -13,8 +13,9 @@ from tests.support.examples import FEW
 from tests.support.packed import Given
 from urnscan import scan
 from urnscan.errors import DamageError, FatalError, SourceError
-from urnscan.formats.context import Budget, Layer, Limits, Reading
+from urnscan.formats.context import Layer, Reading
 from urnscan.formats.encodings import Transcoder, check_encoding
+from urnscan.formats.limits import Budget, Limits
 from urnscan.formats.unfold import open_documents
 from urnscan.stores.input import Input
 from urnscan.stores.reader import Reader

@@ -15,7 +15,8 @@ import urnscan
 from tests.support.reading import set_longest
 from tests.support.tabular import gzipped, is_text, read_values, zipped
 from urnscan.errors import DamageError, SourceError
-from urnscan.formats.context import Budget, Layer, Limits, Reading
+from urnscan.formats.context import Layer, Reading
+from urnscan.formats.limits import Budget, Limits
 from urnscan.formats.tables import json_lines
 from urnscan.formats.tables import text_fields as fields
 from urnscan.framing import buffer, rows

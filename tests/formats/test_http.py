@@ -15,7 +15,8 @@ from isal import isal_zlib
 from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.formats.archives.http import Body
-from urnscan.formats.context import Budget, Layer, Limits, Reading
+from urnscan.formats.context import Layer, Reading
+from urnscan.formats.limits import Budget, Limits
 
 TEXT = b"".join(b"<p>urn:isbn:%d and some more</p>\r\n" % (number * 7919) for number in range(3000))
 

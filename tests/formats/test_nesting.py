@@ -6,10 +6,11 @@ import pytest
 
 from tests.support.packed import Given
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.formats import context as layers
+from urnscan.formats import limits
 from urnscan.formats import unfold as opening
 from urnscan.formats.contents import Document, Member
-from urnscan.formats.context import Budget, Layer, Limits, Reading
+from urnscan.formats.context import Layer, Reading
+from urnscan.formats.limits import Budget, Limits
 from urnscan.formats.protocol import Archive, Compression, Table
 from urnscan.formats.registry import Registry
 from urnscan.formats.unfold import is_splittable
@@ -54,7 +55,7 @@ class TestBudget:
 
     def test_wrong_checksums_are_told_once_and_summed_up(self, monkeypatch):
         """An input made to harm has millions of them."""
-        monkeypatch.setattr(layers, "_MOST_WRONG", 2)
+        monkeypatch.setattr(limits, "_MOST_WRONG", 2)
         budget = Budget("x", Limits())
         for number in range(5):
             budget.failed_checksum("x", str(number))

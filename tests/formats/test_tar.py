@@ -16,7 +16,8 @@ from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.formats.archives import tar
 from urnscan.formats.archives.tar import is_tar, open_tar
 from urnscan.formats.archives.tar_fast import SAID, UsualFiles
-from urnscan.formats.context import Budget, Layer, Limits, Reading
+from urnscan.formats.context import Layer, Reading
+from urnscan.formats.limits import Budget, Limits
 from urnscan.stores.files import File
 
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}

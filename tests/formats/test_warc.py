@@ -19,7 +19,8 @@ from urnscan.formats.archives import warc
 from urnscan.formats.archives.warc import is_warc, open_warc
 from urnscan.formats.captures import read_where
 from urnscan.formats.contents import Texts
-from urnscan.formats.context import Budget, Layer, Limits, Reading
+from urnscan.formats.context import Layer, Reading
+from urnscan.formats.limits import Budget, Limits
 from urnscan.formats.unfold import open_documents
 from urnscan.stores.input import Input
 from urnscan.stores.reader import Reader

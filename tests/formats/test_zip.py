@@ -18,7 +18,8 @@ from tests.support.packed import Given, contents, one_by_one
 from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.formats.archives import zip as zip_archives
 from urnscan.formats.archives.zip import is_zip, open_zip
-from urnscan.formats.context import Budget, Layer, Limits, Reading
+from urnscan.formats.context import Layer, Reading
+from urnscan.formats.limits import Budget, Limits
 from urnscan.stores.files import File
 
 METHODS = {"stored": 0, "deflate": 8, "bzip2": 12}

@@ -21,7 +21,8 @@ from tests.support.classes import classes, made, occurrences, write
 from tests.support.packed import zipped
 from urnscan.errors import DamageError, FatalError, LimitError, SourceError
 from urnscan.formats.contents import Document, Values
-from urnscan.formats.context import Limits, Reading
+from urnscan.formats.context import Reading
+from urnscan.formats.limits import Limits
 from urnscan.formats.processes import Processes
 from urnscan.formats.unfold import open_documents
 from urnscan.inputs import lists

@@ -25,7 +25,8 @@ from tests.stores.test_remote import Web, _impatient, _no_credentials, s3, statu
 from tests.support.packed import dictionary_frame, with_dictionary
 from urnscan.errors import FatalError, LimitError, SourceError
 from urnscan.formats import byte_ranges as extents
-from urnscan.formats.context import Limits, Reading
+from urnscan.formats.context import Reading
+from urnscan.formats.limits import Limits
 from urnscan.formats.unfold import open_documents, open_together
 from urnscan.inputs.arguments import find_listed
 from urnscan.inputs.cdx import read_index

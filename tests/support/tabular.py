@@ -6,7 +6,8 @@ import zipfile
 
 from urnscan.errors import SourceError
 from urnscan.formats.contents import Document, Values
-from urnscan.formats.context import Limits, Reading
+from urnscan.formats.context import Reading
+from urnscan.formats.limits import Limits
 from urnscan.formats.unfold import open_documents
 from urnscan.stores.input import Input
 

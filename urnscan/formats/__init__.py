@@ -13,7 +13,8 @@ encodings: UTF-16 and other encodings -> UTF-8.
 buffer: octets that are looked at before they are read, and read again.
 small_files: many files in one call: sizes and times, octets of small ones.
 byte_ranges: records of files that an index names, many requests at once.
-context: limits, failed checksums and names that the nested readers of one input share.
+limits: limits on what an input unfolds to, and the counts of what it has unfolded to.
+context: what the nested readers of one input share: its name, the way to a member, the options of reading.
 captures: records of web archives: their times and answers, and which of them are read.
 filters, filter_commands: commands of the user that make text of files; such commands as they run.
 media_types: media types of files, by their first octets.

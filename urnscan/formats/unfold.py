@@ -14,9 +14,10 @@ from urnscan.errors import DamageError, LimitError, SourceError
 from urnscan.formats.buffer import Buffer
 from urnscan.formats.byte_ranges import Extent, open_extents
 from urnscan.formats.contents import Document, Label, Labels, Member, Texts, Values
-from urnscan.formats.context import Budget, Layer, Reading
+from urnscan.formats.context import Layer, Reading
 from urnscan.formats.encodings import MARKS_BEGIN, Transcoder, find_codec
 from urnscan.formats.filters import ANY, Filter
+from urnscan.formats.limits import Budget
 from urnscan.formats.media_types import BEGIN
 from urnscan.formats.protocol import Archive, Compression, Table
 from urnscan.formats.registry import FORMS

@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 from urnscan.display.text import octets_of
 from urnscan.errors import ArgumentError, option
 from urnscan.formats.captures import read_where
-from urnscan.formats.context import Limits, Reading
+from urnscan.formats.context import Reading
 from urnscan.formats.encodings import check_encoding
 from urnscan.formats.filters import listed_filters, read_filters
+from urnscan.formats.limits import Limits
 from urnscan.inputs.selection import Selection
 from urnscan.scanner.grammar import MAX_LENGTH, Grammar, ResolverTail
 from urnscan.scanner.views.kinds import KINDS
