@@ -15,11 +15,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tests.support.examples import FEW
 from tests.support.packed import tar, zipped
-from urnscan.inputs.selection import TEMPORARY_SUFFIX
 from urnscan.run import pipeline
 from urnscan.run.options import Options
 from urnscan.run.resume import Shards
 from urnscan.run.tasks import Sizes
+from urnscan.stores.temporary import TEMPORARY_SUFFIX
 from urnscan.tables.schemas import CODED_CLASSES, OCCURRENCES, REJECTS
 
 _TINY = Sizes(part=60, together=50, files=2)

@@ -22,13 +22,13 @@ from urnscan.errors import SourceError
 from urnscan.formats.contents import Document
 from urnscan.formats.context import Reading
 from urnscan.formats.unfold import is_splittable, open_documents
-from urnscan.inputs import url_inputs as places
 from urnscan.inputs.selection import Selection
 from urnscan.stores import filesystems, objects, store, urls
 from urnscan.stores import web as web_pages
 from urnscan.stores.files import open_file
 from urnscan.stores.input import Input
 from urnscan.stores.reader import read_up_to
+from urnscan.stores.remote_outputs import RemotePlace
 
 TEXT = b"".join(b"%07d urn:example:%d\n" % (n, n) for n in range(40_000))  # no two places of it are alike
 
@@ -1044,10 +1044,10 @@ def test_what_does_not_arrive_whole_is_an_error(monkeypatch, tmp_path):
         def find(self, path):
             return store.Entry(path, "out", is_folder=False, size=len(arrived[-1]))
 
-    monkeypatch.setattr(places, "open_file_system", lambda *_, **__: Lossy())
+    monkeypatch.setattr("urnscan.stores.remote_outputs.open_file_system", lambda *_, **__: Lossy())
     (tmp_path / "out").write_bytes(TEXT)
     with pytest.raises(SourceError, match=r"^s3://bucket/out: what arrived is not what was sent; tried 4 times$"):
-        places.RemotePlace("s3://bucket/out").put(tmp_path / "out")
+        RemotePlace("s3://bucket/out").put(tmp_path / "out")
     assert len(arrived) == 4
 
 
@@ -1129,7 +1129,7 @@ for source in one_by_one(find_listed([{str(tmp_path)!r}, {str(tmp_path / "*")!r}
         for document in open_documents(source, Reading()):
             while document.reader.read_into(memoryview(bytearray(1 << 20))):
                 pass
-remote = {{"urnscan.stores." + name for name in ("filesystems", "objects", "places", "web")}}
+remote = {{"urnscan.stores." + name for name in ("filesystems", "objects", "remote_outputs", "web")}}
 loaded = {{"pyarrow._s3fs", "fsspec", "aiohttp", "urllib.request", "http.client", "ssl"}} | remote
 print(*sorted(loaded & set(sys.modules)))
 """

@@ -20,7 +20,8 @@ import pytest
 from tests.support.outputs import METADATA, SCHEMA, fail, incompressible, one_line, rows_of, write
 from tests.support.walks import find_inputs
 from urnscan.errors import FatalError
-from urnscan.inputs.selection import TEMPORARY_SUFFIX, Selection
+from urnscan.inputs.selection import Selection
+from urnscan.stores.temporary import TEMPORARY_SUFFIX
 from urnscan.tables import atomic_file as places
 from urnscan.tables.atomic_file import SHARDS_SUFFIX, work_folder
 from urnscan.tables.parquet_writer import ParquetOutput

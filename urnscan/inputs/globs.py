@@ -11,9 +11,10 @@ from typing import TypeAlias
 
 from urnscan.errors import SourceError
 from urnscan.inputs.own_outputs import OwnOutputs
-from urnscan.inputs.selection import TEMPORARY_SUFFIX, with_next
+from urnscan.inputs.selection import with_next
 from urnscan.inputs.walk import identity
 from urnscan.stores.input import name_of
+from urnscan.stores.temporary import TEMPORARY_SUFFIX
 
 _MAGIC = re.compile(r"[*?\[]")
 

@@ -4,8 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-TEMPORARY_SUFFIX = ".urnscan-tmp"
-"""Suffix of a run's temporary files and folders."""
+from urnscan.stores.temporary import TEMPORARY_SUFFIX
+
 DELTA_LOG = "_delta_log"
 """Name of the folder with the log of a table of Delta."""
 LAKE = (

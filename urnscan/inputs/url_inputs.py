@@ -1,15 +1,14 @@
-"""Inputs that a URL names, and the place of an output that is a URL."""
+"""URLs -> the inputs that they name: objects, those of folders, those that match a pattern."""
 
-import dataclasses
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from urnscan.errors import SourceError, SourceNote
-from urnscan.inputs.selection import DELTA_LOG, LAKE, TEMPORARY_SUFFIX, Selection, with_next
-from urnscan.stores.filesystems import open_bucket, open_file_system, open_store
+from urnscan.inputs.selection import DELTA_LOG, LAKE, Selection, with_next
+from urnscan.stores.filesystems import open_store
 from urnscan.stores.input import Input
-from urnscan.stores.store import PAUSES, Entry, Result, Trouble, in_thread, patiently
+from urnscan.stores.store import Entry, patiently
+from urnscan.stores.temporary import TEMPORARY_SUFFIX
 from urnscan.stores.urls import HTTP, Remote, Url, parse_url
 
 
@@ -112,72 +111,3 @@ class _Finder:
     def _input(self, entry: Entry) -> Input:
         name = self._store.name_of(entry.path)
         return Input(name, None, entry.size, Remote(self._url, entry.path, name), entry.mark)
-
-
-class RemotePlace:
-    """Place of an output that is a URL. Methods raise SourceError, the first one too."""
-
-    def __init__(self, argument: str) -> None:
-        url = parse_url(argument)
-        self.name = url.name
-        if url.scheme in HTTP:
-            raise SourceError(self.name, "nothing can be written to the web; name a file or an object store")
-        if url.path.strip("/") == "" or url.path.endswith("/"):
-            raise SourceError(self.name, "names a folder; name a file in it")
-        self.base_name = url.path.rsplit("/", 1)[-1]
-        self._url = url
-        self._store = patiently(self.name, url, lambda: open_file_system(url, tries=len(PAUSES)))
-        self._path = patiently(self.name, url, lambda: self._store.path_of(url.path))
-
-    def find(self) -> Entry | None:
-        """Entry that is there now."""
-        return patiently(self.name, self._url, lambda: self._store.find(self._path))
-
-    def put(self, file: Path) -> None:
-        """Copy a file there; it appears when it is whole, and never if the copying is interrupted."""
-        in_thread(lambda: patiently(self.name, self._url, lambda: self._put(file))).result()
-
-    def _put(self, file: Path) -> None:
-        self._store.put(file, self._path)
-        found = self._store.find(self._path)
-        if found is None or found.size != file.stat().st_size:
-            raise Trouble("what arrived is not what was sent", passing=True)
-
-
-class RemoteFolder:
-    """Folder of outputs in a store that pyarrow reaches. Methods raise SourceError, the first one too."""
-
-    def __init__(self, url: Url) -> None:
-        self.url = url
-        if url.path.strip("/") == "":
-            raise SourceError(url.name, "names a bucket; name a folder in it")
-        self._store = patiently(url.name, url, lambda: open_bucket(url, tries=len(PAUSES)))
-        self._path = patiently(url.name, url, lambda: self._store.path_of(url.path))
-
-    def beside(self, suffix: str) -> "RemoteFolder":
-        """The folder with a longer name."""
-        return RemoteFolder(dataclasses.replace(self.url, path=self.url.path.rstrip("/") + suffix))
-
-    def exists(self, name: str = "") -> bool:
-        """Tell if there is a file of this name in the folder, or the folder itself."""
-        return self._patiently(lambda: self._store.find(self._inside(name))) is not None
-
-    def put(self, file: Path, name: str) -> None:
-        """Copy a file into the folder."""
-        self._patiently(lambda: self._store.put(file, self._inside(name)))
-
-    def take(self, folder: "RemoteFolder", name: str, new_name: str) -> None:
-        """Move a file of another folder of the bucket to this one."""
-        path = self._store.path_of(f"{folder.url.path.rstrip('/')}/{name}")
-        self._patiently(lambda: self._store.move(path, self._inside(new_name)))
-
-    def delete(self) -> None:
-        """Delete the folder with all that is in it, if it is there."""
-        if self.exists():
-            self._patiently(lambda: self._store.delete(self._path))
-
-    def _inside(self, name: str) -> str:
-        return f"{self._path}/{name}" if name else self._path
-
-    def _patiently(self, action: Callable[[], Result]) -> Result:
-        return patiently(self.url.name, self.url, action)

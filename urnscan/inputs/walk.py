@@ -13,8 +13,9 @@ import numpy as np
 from urnscan.errors import SourceError, SourceNote
 from urnscan.formats.small_files import UNKNOWN, file_states
 from urnscan.inputs.own_outputs import OwnOutputs
-from urnscan.inputs.selection import DELTA_LOG, LAKE, TEMPORARY_SUFFIX, Selection
+from urnscan.inputs.selection import DELTA_LOG, LAKE, Selection
 from urnscan.stores.input import Input, Listed, name_of
+from urnscan.stores.temporary import TEMPORARY_SUFFIX
 
 AT_ONCE = 1 << 12
 """Files that are looked at together."""

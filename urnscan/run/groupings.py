@@ -10,8 +10,8 @@ from pathlib import Path
 
 from urnscan.errors import FatalError
 from urnscan.grouping.out_of_core import Grouping
-from urnscan.inputs.selection import TEMPORARY_SUFFIX
 from urnscan.pool import Pool
+from urnscan.stores.temporary import TEMPORARY_SUFFIX
 
 
 def groupings(pool: Pool, spill_folder: Path | None, stack: ExitStack) -> Callable[[int], Grouping]:

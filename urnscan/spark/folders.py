@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import pyarrow as pa
 
 from urnscan.errors import FatalError
-from urnscan.inputs.selection import TEMPORARY_SUFFIX
-from urnscan.inputs.url_inputs import RemoteFolder
 from urnscan.run.pipeline import Report
 from urnscan.spark.driver import Scan
 from urnscan.spark.frames import batch
+from urnscan.stores.remote_outputs import RemoteFolder
+from urnscan.stores.temporary import TEMPORARY_SUFFIX
 from urnscan.stores.urls import is_remote, local_path, parse_url
 from urnscan.tables.atomic_file import as_fatal, existing_output, name_of
 from urnscan.tables.metadata import OF_FOLDER

@@ -7,6 +7,8 @@ store: the protocol of all stores, their errors, trying again.
 filesystems: stores that pyarrow and fsspec reach.
 web: the web as a store.
 objects: reading an object over a network that fails.
+remote_outputs: outputs in a store: a file or a folder at a URL.
+temporary: names of the temporary files and folders of a run.
 input: an input of a run; many files without an object for each.
 files: files, ranges of files, pipes and standard input -> octets.
 prefetch: requests to servers, made side by side.

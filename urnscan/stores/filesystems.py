@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from urnscan.stores import store
 from urnscan.stores.s3 import new_file_system
 from urnscan.stores.store import Content, Entry, Store, Trouble
+from urnscan.stores.temporary import TEMPORARY_SUFFIX
 from urnscan.stores.urls import ARROW, HTTP, Url, shown, without_secrets
 
 _Untyped: TypeAlias = Any  # neither pyarrow nor fsspec carries types
@@ -87,7 +88,7 @@ class _Arrow:
         return _File(file, file.size(), marks)
 
     def put(self, file: Path, path: str) -> None:
-        temporary = path + ".urnscan-tmp" if self._url.scheme in ("hdfs", "viewfs") else path
+        temporary = path + TEMPORARY_SUFFIX if self._url.scheme in ("hdfs", "viewfs") else path
         # pyarrow.fs.copy_files would do, but it does not tell when the last part failed.
         stream = self._system.open_output_stream(temporary)
         try:
@@ -171,7 +172,7 @@ class _Fsspec:
         return _File(self._system.open(path, "rb"), info.get("size"), _marks(info))
 
     def put(self, file: Path, path: str) -> None:
-        temporary = path + ".urnscan-tmp"
+        temporary = path + TEMPORARY_SUFFIX
         try:
             self._system.put_file(str(file), temporary)
             self._system.mv(temporary, path)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, Self
 
 from urnscan.errors import FatalError, SourceError, option
-from urnscan.inputs.selection import TEMPORARY_SUFFIX
+from urnscan.stores.temporary import TEMPORARY_SUFFIX
 from urnscan.stores.urls import is_remote, local_path, real_place, without_secrets
 
 SHARDS_SUFFIX = f".shards{TEMPORARY_SUFFIX}"
@@ -189,7 +189,7 @@ class _Remote:
     """Place of an output in a store. Methods raise FatalError and SourceError."""
 
     def __init__(self, url: str) -> None:
-        from urnscan.inputs.url_inputs import RemotePlace  # noqa: PLC0415 (only for URLs)
+        from urnscan.stores.remote_outputs import RemotePlace  # noqa: PLC0415 (only for URLs)
 
         self._place = RemotePlace(url)
         self.name = self._place.name

@@ -1,0 +1,4 @@
+"""Names of the temporary files and folders of a run, which inputs leave out."""
+
+TEMPORARY_SUFFIX = ".urnscan-tmp"
+"""Suffix of these names."""
