@@ -514,7 +514,7 @@ def test_files_together_are_what_each_is_alone(tmp_path_factory, parts, cut, lim
     path.write_bytes(octets[: max(600, len(octets) - cut)])
     together = contents(path, limits)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tar._Archive, "_run", lambda _: None)
+        patch.setattr(tar._TarMembers, "_run", lambda _: None)
         assert contents(path, limits) == together
 
 

@@ -427,7 +427,7 @@ def test_records_together_are_what_each_is_alone(tmp_path_factory, records, cut,
     path.write_bytes(b"WARC/1.0\r\nContent-Length: 0\r\n\r\n" + octets[: len(octets) - cut])
     together = contents(path, limits)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(warc._Archive, "_run", lambda _: None)
+        patch.setattr(warc._WarcRecords, "_run", lambda _: None)
         assert contents(path, limits) == together
 
 

@@ -640,8 +640,8 @@ def test_members_together_are_what_each_is_alone(tmp_path_factory, parts, cut, l
     path.write_bytes(octets[: max(60, len(octets) - cut)])
     together = contents(path, limits)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(zip_archives._Archive, "_run", lambda _: None)
-        patch.setattr(zip_archives._Archive, "_pass_over_entries", lambda _: None)
+        patch.setattr(zip_archives._ZipMembers, "_run", lambda _: None)
+        patch.setattr(zip_archives._ZipMembers, "_pass_over_entries", lambda _: None)
         assert contents(path, limits) == together
 
 

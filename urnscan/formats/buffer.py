@@ -113,8 +113,8 @@ class Buffer(Reader):
     def find(self, pattern: re.Pattern[bytes], longest: int) -> bool:
         """Go to the next match of a pattern, or to the end; whether there is a match. None may be longer than `longest`."""
         while octets := self.peek(longest):
-            if found := pattern.search(octets):
-                self.skip(found.start())
+            if match := pattern.search(octets):
+                self.skip(match.start())
                 return True
             self.skip(len(octets) - (longest - 1) if len(octets) >= longest else len(octets))
         return False
@@ -122,12 +122,12 @@ class Buffer(Reader):
     def find_within(self, pattern: re.Pattern[bytes], most: int) -> re.Match[bytes] | None:
         """The first match of a pattern in the next `most` octets, or None. They stay to be read."""
         octets = self.peek()
-        while not (found := pattern.search(octets[:most])):
+        while not (match := pattern.search(octets[:most])):
             longer = self.peek(min(2 * len(octets), most))
             if len(longer) == len(octets):
                 return None
             octets = longer
-        return found
+        return match
 
     def read_into(self, view: memoryview) -> int:
         """Fill the front of the view. Raises the error of the reader after the octets that came before it."""

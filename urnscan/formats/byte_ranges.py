@@ -45,8 +45,8 @@ def open_extents(inputs: Iterable[Input]) -> Generator[Extent, None, None]:
 def _parts(source: Input) -> Iterator[Iterator[Extent] | Callable[[], Iterator[Extent]]]:
     """The extents of each request; those of a remote file by a function, which waits for a server."""
     file = _File(source)
-    for together in _requests(source.extents):
-        part = functools.partial(file.read, together)
+    for neighbours in _requests(source.extents):
+        part = functools.partial(file.read, neighbours)
         yield part if source.remote is not None else part()
 
 
@@ -64,14 +64,14 @@ def _requests(extents: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, in
         yield run
 
 
-def _joined(together: list[tuple[int, int]], octets: memoryview) -> Iterator[tuple[int, int]]:
+def _joined(neighbours: list[tuple[int, int]], octets: memoryview) -> Iterator[tuple[int, int]]:
     """Extents as they are read: those that touch are one, as is faster, if all begin in the same way.
 
     `octets` are those of the request. A wrong extent begins in another way, and so costs only itself.
     """
-    first = start = together[0][0]
+    first = start = neighbours[0][0]
     upto = start
-    for begin, end in together:
+    for begin, end in neighbours:
         if begin != upto or octets[begin - first :][:_SIGN] != octets[start - first :][:_SIGN]:
             yield start, upto
             start = begin
@@ -113,19 +113,19 @@ class _File:
     def __init__(self, source: Input) -> None:
         self._source = source
 
-    def read(self, together: list[tuple[int, int]]) -> Iterator[Extent]:
+    def read(self, neighbours: list[tuple[int, int]]) -> Iterator[Extent]:
         """Neighbouring extents, by one request."""
-        first, last = together[0][0], max(end for _, end in together)
+        first, last = neighbours[0][0], max(end for _, end in neighbours)
         try:
             with closing(self._open(first, last)) as octets:
                 head = self._read(octets, first, min(last, first + _REQUEST))
-                for start, end in _joined(together, head):
+                for start, end in _joined(neighbours, head):
                     begin = head[start - first : end - first]
                     rest = self._rest(octets, first + len(head), end)
                     yield Extent(start, end - start, PieceReader(self._pieces(begin, rest)))
         except SourceError as error:
             # Readers raise their own errors: this one is that of the request, before any extent was given.
-            for start, end in together:
+            for start, end in neighbours:
                 yield Extent(start, end - start, _Unread(error))
 
     def _open(self, start: int, end: int) -> _Octets:

@@ -41,11 +41,11 @@ class Capture:
 
         ISO 28500, section 5.4 (WARC-Date, also of reduced precision), and the fourteen digits of ARC.
         """
-        found = _MOMENT.fullmatch(self.date)
-        if found is None:
+        match = _MOMENT.fullmatch(self.date)
+        if match is None:
             return None
-        year, month, day, hour, minute, second = (int(part or b"0") for part in found.groups()[:6])
-        fraction = round(float(found[7] or b"0") * 1000) * 1000
+        year, month, day, hour, minute, second = (int(part or b"0") for part in match.groups()[:6])
+        fraction = round(float(match[7] or b"0") * 1000) * 1000
         try:
             whole = dt.datetime(year, month or 1, day or 1, hour, minute, second, tzinfo=dt.UTC)
             return whole + dt.timedelta(microseconds=fraction)
@@ -55,16 +55,16 @@ class Capture:
     @property
     def status(self) -> int | None:
         """The status code of the answer; None if there is none."""
-        found = _STATUS.search(self.head)
-        return int(found[1]) if found else None
+        match = _STATUS.search(self.head)
+        return int(match[1]) if match else None
 
     @property
     def mime(self) -> str | None:
         """The media type of the text in lower case, as the server says, or else the archive; None if neither does."""
         kind = self.content_type.partition(b";")[0].strip()
         if self.head or kind.lower() == _HTTP:
-            found = _CONTENT_TYPE.search(self.head)
-            kind = found[1] if found else b"" if kind.lower() == _HTTP else kind
+            match = _CONTENT_TYPE.search(self.head)
+            kind = match[1] if match else b"" if kind.lower() == _HTTP else kind
         text = kind.decode("ascii", "replace").lower()
         return text if len(text) <= _LONGEST and _MIME.fullmatch(text) else None
 
@@ -100,11 +100,11 @@ class Where:
 def read_where(text: str) -> Where:
     """The conditions in a text such as `status=200 mime=text/html,text/plain captured=2024*`. Raises ArgumentError."""
     conditions = []
-    for each in text.split():
-        name, equals, patterns = each.partition("=")
+    for condition in text.split():
+        name, equals, patterns = condition.partition("=")
         if not equals or name not in NAMES or not all(patterns.split(",")):
             raise ArgumentError(
-                f"{option('where', None)}: {each!r} is no condition: write NAME=VALUE, with a NAME of {', '.join(NAMES)}, "
+                f"{option('where', None)}: {condition!r} is no condition: write NAME=VALUE, with a NAME of {', '.join(NAMES)}, "
                 "for example 'status=200 mime=text/*'"
             )
         conditions.append((name, patterns.lower() if name == "mime" else patterns))

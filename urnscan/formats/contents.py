@@ -126,23 +126,23 @@ class Texts:
         return len(self.labels)
 
     @classmethod
-    def of(cls, octets: memoryview, found: Sequence[tuple[Label, int, int]]) -> Texts:
+    def of(cls, octets: memoryview, texts: Sequence[tuple[Label, int, int]]) -> Texts:
         """Texts with their labels, first octets and ends."""
-        labels, starts, ends = zip(*found, strict=True) if found else ((), (), ())
+        labels, starts, ends = zip(*texts, strict=True) if texts else ((), (), ())
         has_captures = any(label.capture is not None for label in labels)
         return cls(octets, labels, np.array(starts, np.int64), np.array(ends, np.int64), has_captures)
 
     def between(self, first: int, last: int) -> Texts:
         """The texts from one number up to another."""
-        some = slice(first, last)
-        return self._some(self.labels[some], some)
+        rows = slice(first, last)
+        return self._with_rows(self.labels[rows], rows)
 
     def chosen(self, are_chosen: Sequence[bool]) -> Texts:
         """The texts that are chosen."""
         labels = list(itertools.compress(self.labels, are_chosen))
-        return self._some(labels, np.array(are_chosen, np.bool_))
+        return self._with_rows(labels, np.array(are_chosen, np.bool_))
 
-    def _some(self, labels: Sequence[Label], rows: slice | npt.NDArray[np.bool_]) -> Texts:
+    def _with_rows(self, labels: Sequence[Label], rows: slice | npt.NDArray[np.bool_]) -> Texts:
         names = self.names and Names(self.names.octets, self.names.starts[rows], self.names.ends[rows])
         return replace(self, labels=labels, starts=self.starts[rows], ends=self.ends[rows], names=names)
 

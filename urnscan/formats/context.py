@@ -69,8 +69,8 @@ class Layer:
     def filter(self, head: Callable[[int], bytes]) -> Filter | None:
         """The command that makes text of what is in this layer; `head` gives so many of its first octets."""
         filters = self.reading.filters
-        octets = head(LONGEST) if any(each.has_types for each in filters) else b""
-        return next((each for each in filters if each.fits(self.file_name, octets, self.capture)), None)
+        octets = head(LONGEST) if any(command.has_types for command in filters) else b""
+        return next((command for command in filters if command.fits(self.file_name, octets, self.capture)), None)
 
     def inside(self, member: str, capture: Capture | None = None) -> "Layer":
         """The layer of a member of an archive, in its own record or in that around it. Raises SourceError where that is too deep."""

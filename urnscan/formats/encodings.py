@@ -64,8 +64,8 @@ cp1252, latin-1, shift_jis, gb18030 or cp037
     except (LookupError, ValueError):
         canonical = ""
     if canonical in ("", *_NO_STREAMS):
-        some = "utf-16-le, cp1252, latin-1, shift_jis, gb18030 or cp037"
-        raise FatalError(f"no encoding of text is called {name!r}: name one that Python has, such as {some}")
+        examples = "utf-16-le, cp1252, latin-1, shift_jis, gb18030 or cp037"
+        raise FatalError(f"no encoding of text is called {name!r}: name one that Python has, such as {examples}")
     if canonical.startswith(_SHIFTING):
         of_iconv = canonical.upper().replace("ISO2022_", "ISO-2022-").replace("_", "-")
         why = "without --encoding most URNs are found, as text in it is ASCII"

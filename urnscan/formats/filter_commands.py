@@ -19,7 +19,7 @@ from urnscan.stores.reader import Reader
 
 _PATIENCE = 0.1  # seconds after which a reader looks whether it was closed
 _BLOCK = 1 << 16
-_SAID = 1 << 12  # octets of standard error that are kept
+_MOST_STDERR = 1 << 12  # octets of standard error that are kept
 _LONGEST = 200  # characters of it that are told
 _GUARD = 'read -r _; kill -s KILL -- "-$0"'
 """Script that waits for the end of its input, that is of this process, and then ends a group of processes."""
@@ -36,8 +36,8 @@ class Filtered(Reader):
         """`reader` gives the octets of the file; `layer` is the file's. Raises SourceError if they cannot be read."""
         self._filter = filter_
         self._layer = layer
-        self._said = b""
-        self._may_say_more = True  # on standard error
+        self._stderr = b""
+        self._is_stderr_open = True  # on standard error
         self._is_open = True
         self._has_ended = False
         self._lock = threading.Lock()  # `close` may come from the thread that ends the run
@@ -45,9 +45,9 @@ class Filtered(Reader):
         self._deadline = time.monotonic() + filter_.timeout
         layer.reading.processes.add(self)
         try:
-            with contextlib.ExitStack() as theirs:
-                self._out, out = self._pipe(theirs)
-                self._err, err = self._pipe(theirs)
+            with contextlib.ExitStack() as started:
+                self._out, out = self._pipe(started)
+                self._err, err = self._pipe(started)
                 self._process = self._start(reader, out, err)
         except BaseException:
             self.close()
@@ -88,10 +88,10 @@ class Filtered(Reader):
 
     def _pipe(self, started: contextlib.ExitStack) -> tuple[int, int]:
         """A pipe, whose end for reading is closed with the reader, and the other when the command is started."""
-        ours, theirs = os.pipe()
-        self._stack.callback(os.close, ours)
-        started.callback(os.close, theirs)
-        return ours, theirs
+        reading, writing = os.pipe()
+        self._stack.callback(os.close, reading)
+        started.callback(os.close, writing)
+        return reading, writing
 
     def _start(self, reader: Reader, out: int, err: int) -> subprocess.Popen[bytes]:
         """Start the command on the file of a reader, or on a copy if only the reader has its octets."""
@@ -116,17 +116,17 @@ class Filtered(Reader):
         """Wait for octets, and keep what comes on standard error; the descriptors that have some."""
         ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1000)}
         if self._err in ready:
-            said = os.read(self._err, _BLOCK)
-            self._said = (self._said + said)[:_SAID]
-            if not said:
+            octets = os.read(self._err, _BLOCK)
+            self._stderr = (self._stderr + octets)[:_MOST_STDERR]
+            if not octets:
                 self._poll.unregister(self._err)
-                self._may_say_more = False
+                self._is_stderr_open = False
         return ready
 
     def _finish(self) -> None:
         """Wait for the end of the command, which has closed its standard output. Raises SourceError if it failed."""
         while self._process.poll() is None and time.monotonic() < self._deadline:
-            if self._may_say_more:
+            if self._is_stderr_open:
                 self._listen(_PATIENCE)
             else:
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -137,7 +137,7 @@ class Filtered(Reader):
         if status:
             self._listen(0)
             how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
-            lines = self._said.decode("utf-8", "replace").strip().splitlines()
+            lines = self._stderr.decode("utf-8", "replace").strip().splitlines()
             raise self._error(f"{how}{': ' + ' '.join(lines[0].split())[:_LONGEST] if lines else ''}")
 
     def _error(self, what: str) -> SourceError:

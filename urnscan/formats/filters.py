@@ -80,10 +80,10 @@ def listed_filters(texts: Iterable[str]) -> tuple[str, ...]:
 
     Empty lines and those that begin with # are passed over. Raises FatalError for a file that cannot be read.
     """
-    found: list[str] = []
+    filters: list[str] = []
     for text in texts:
         if not text.startswith("@"):
-            found.append(text)
+            filters.append(text)
             continue
         path = text.removeprefix("@")
         try:
@@ -91,8 +91,8 @@ def listed_filters(texts: Iterable[str]) -> tuple[str, ...]:
         except (OSError, ValueError) as error:  # ValueError: no UTF-8, or NUL in the path
             reason = getattr(error, "strerror", None) or error
             raise FatalError(f"{path}: the filters cannot be read: {reason}") from None
-        found += [line for line in map(str.strip, lines) if line and not line.startswith("#")]
-    return tuple(found)
+        filters += [line for line in map(str.strip, lines) if line and not line.startswith("#")]
+    return tuple(filters)
 
 
 def _read(text: str, timeout: int) -> Filter:

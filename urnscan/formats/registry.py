@@ -44,7 +44,7 @@ class Registry:
         self._named, self._text_forms = named, tuple(text_forms)
         self._suffixes = tuple(suffix for form in named for suffix in form.suffixes)
         self._by_first = [tuple(form for form in forms if octet in form.begins) for octet in ANY]
-        self._unnamed = [(*some, *self._text_forms) for some in self._by_first]
+        self._unnamed = [(*by_octet, *self._text_forms) for by_octet in self._by_first]
         self.suffixes = frozenset(self._suffixes)
         """Suffixes by which a form is recognised."""
         self.begins = frozenset(octet for form in forms if form.begins != ANY for octet in form.begins)

@@ -53,11 +53,11 @@ def file_states(paths: bytes, ends: Integers, *, follow: bool) -> tuple[Integers
         return sizes, times
     for i, path in enumerate(paths.split(b"\0")[:-1]):
         try:
-            found = os.stat(path, follow_symlinks=follow)  # noqa: PTH116 (octets)
+            status = os.stat(path, follow_symlinks=follow)  # noqa: PTH116 (octets)
         except OSError:
             continue
-        if stat.S_ISREG(found.st_mode):
-            sizes[i], times[i] = found.st_size, found.st_mtime_ns
+        if stat.S_ISREG(status.st_mode):
+            sizes[i], times[i] = status.st_size, status.st_mtime_ns
     return sizes, times
 
 

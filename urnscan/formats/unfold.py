@@ -31,11 +31,11 @@ def open_documents(
     source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None
 ) -> Generator[Document | Values | SourceError, None, None]:
     """The texts and values in an input as `open_together` gives them, but each text is a document."""
-    for found in open_together(source, reading, on_read):
-        if isinstance(found, Texts):
-            yield from found.documents()
+    for content in open_together(source, reading, on_read):
+        if isinstance(content, Texts):
+            yield from content.documents()
         else:
-            yield found
+            yield content
 
 
 def open_together(
@@ -60,8 +60,8 @@ def open_together(
         return
     with Buffer(open_file(source), layer.budget.count_read) as reader:
         try:
-            for found in _unfold(reader, layer):
-                yield found
+            for content in _unfold(reader, layer):
+                yield content
                 yield from layer.budget.collected()
         except SourceError:
             yield from layer.budget.collected()
@@ -99,11 +99,11 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) ->
 @functools.cache
 def doubts(reading: Reading) -> Doubts:
     """Signs by which only `is_plain` can tell whether an input is plain text."""
-    kinds = {kind for each in reading.filters for kind in each.kinds}
+    kinds = {kind for command in reading.filters for kind in command.kinds}
     are_all = reading.encoding is not None or bool(reading.columns) or reading.where is not None or ANY in kinds
     begins = np.full(256, are_all)
     begins[[*FORMS.begins, *MARKS_BEGIN]] = True
-    if any(each.has_types for each in reading.filters):
+    if any(command.has_types for command in reading.filters):
         begins[[*BEGIN]] = True
     suffixes = sorted(suffix.encode() for suffix in FORMS.suffixes | kinds)
     return Doubts(begins, np.frombuffer(b"".join(suffixes), np.uint8), np.cumsum([len(suffix) for suffix in suffixes]))
@@ -119,8 +119,8 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
     """Texts and values in the octets of a reader, through all their forms."""
     if layer.reading.filters:
         reader.peek()  # a record of a web archive says its media type in the headers before its first octet
-        if layer.is_wanted and (chosen := layer.filter(reader.head)) is not None:
-            yield from _filtered(chosen, reader, layer)
+        if layer.is_wanted and (command := layer.filter(reader.head)) is not None:
+            yield from _filtered(command, reader, layer)
             return
     match form := FORMS.recognise(reader, layer):
         case None if layer.is_wanted:
@@ -135,16 +135,16 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
                 # A tar archive ends before the gzip file around it: what is left may still fail its checksum.
                 yield from _drain(unpacked)
         case Archive():
-            for found in form.open(reader, layer):
-                match found:
+            for content in form.open(reader, layer):
+                match content:
                     case SourceError():
-                        yield found
+                        yield content
                     case Document() if layer.is_wanted:
-                        yield replace(found, capture=layer.capture)
+                        yield replace(content, capture=layer.capture)
                     case Texts():
-                        yield from _members(found, layer)
+                        yield from _members(content, layer)
                     case Member():
-                        yield from _member(found, layer)
+                        yield from _member(content, layer)
         case Table() if layer.is_wanted:
             layer.unpacked(())  # it is one more layer
             for values in form.open(reader, layer):
@@ -170,11 +170,11 @@ def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Tex
                 if FORMS.recognise(reader, inner) is None:
                     yield reader.error or _no_record(inner)
                     continue
-                for found in _unfold(reader, inner):
-                    if isinstance(found, Document | Values) and found.capture is None:
+                for content in _unfold(reader, inner):
+                    if isinstance(content, Document | Values) and content.capture is None:
                         yield _no_record(inner)
                         break
-                    yield found
+                    yield content
                     yield from layer.budget.collected()
         except LimitError:
             deque(extents, 0)  # those of the next input follow
@@ -188,12 +188,12 @@ def _no_record(layer: Layer) -> SourceError:
     return SourceError(layer.name, "no record of a web archive is there")
 
 
-def _filtered(chosen: Filter, reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
+def _filtered(command: Filter, reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts and values in what a command prints for a file."""
     from urnscan.formats.filter_commands import Filtered  # noqa: PLC0415 (few runs have filters)
 
-    inner = layer.inside(chosen.name)
-    with Buffer(Filtered(chosen, reader, layer)) as text:
+    inner = layer.inside(command.name)
+    with Buffer(Filtered(command, reader, layer)) as text:
         yield from _unfold(text, replace(inner, reading=replace(inner.reading, filters=())))
         yield from _drain(text)
 

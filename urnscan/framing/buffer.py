@@ -49,8 +49,8 @@ class Buffer:
             return False
         parts = [self.octets[self.at :]]
         length = len(parts[0])
-        wanted = length + max(length, 1)
-        while length < wanted and not self._ended:
+        goal = length + max(length, 1)
+        while length < goal and not self._ended:
             try:
                 got = self._read_into(self._block)
             except SourceError as error:
@@ -87,9 +87,9 @@ class Buffer:
     def find(self, needle: bytes, start: int = 0) -> int:
         """Distance to these octets, from `start` on; -1 if they do not follow, or farther away than `LONGEST`."""
         while True:
-            found = self.octets.find(needle, self.at + start)
-            if found >= 0:  # octets beyond LONGEST may be held or not, and the result must not depend on it
-                return found - self.at if found - self.at <= LONGEST else -1
+            place = self.octets.find(needle, self.at + start)
+            if place >= 0:  # octets beyond LONGEST may be held or not, and the result must not depend on it
+                return place - self.at if place - self.at <= LONGEST else -1
             start = max(start, len(self.octets) - self.at - len(needle) + 1)
             if start > LONGEST or not self.more():
                 return -1
@@ -124,9 +124,9 @@ class Buffer:
     def take(self, count: int) -> bytes:
         """Take the next `count` octets, fewer only at the end."""
         self.has(count)
-        taken = self.octets[self.at : self.at + count]
-        self.at += len(taken)
-        return taken
+        octets = self.octets[self.at : self.at + count]
+        self.at += len(octets)
+        return octets
 
     def blocks(self, count: int = sys.maxsize) -> Iterator[bytes]:
         """Take the next `count` octets, fewer only at the end, in blocks."""

@@ -32,7 +32,7 @@ _UNKNOWN = "it cannot be told where the next record begins: the rest is not read
 _CUT_OFF = "another page begins before its array ends"
 
 _GAP = re.compile("[ \t\r\n,\x1e]*")
-_BEHIND = frozenset(" \t\r\n,[]{\x1e")  # what may follow a value; after a number nothing is not enough
+_AFTER = frozenset(" \t\r\n,[]{\x1e")  # what may follow a value; after a number nothing is not enough
 _GAPS = re.compile(rb"[ \t\r\n,\x1e]{1,1024}")
 # A string never goes on behind the end of a line; if it seems to, a quotation mark is missing.
 _TOKEN = re.compile(rb'"[^"\\\n]*+"|["{}\[\]]')
@@ -81,7 +81,7 @@ class ValueLines:
                 yield Value(offset, octets, value)
 
 
-class Values:
+class JsonValues:
     """Reads the elements of an array, of the array in an object that holds the records, or values that are in none."""
 
     def __init__(self, decoder: json.JSONDecoder = DECODER, wraps: Wraps | None = None) -> None:
@@ -131,22 +131,22 @@ class Values:
         head = buffer.octets[buffer.at : buffer.at + HEAD]
         pages = _marks(self._page, None)
         following = pages.search(head) if pages else None
-        found = wraps(head[: following.end()] if following else head, goes_on)
-        self._is_wrapped = self._is_wrapped or found is not None
-        if found:
-            first, inner = _FIRST_NAME.match(head), _FIRST_NAME.match(head, found[0])
+        array = wraps(head[: following.end()] if following else head, goes_on)
+        self._is_wrapped = self._is_wrapped or array is not None
+        if array:
+            first, inner = _FIRST_NAME.match(head), _FIRST_NAME.match(head, array[0])
             self._page = self._page or (first[1] if first and inner and first[1] != inner[1] else b"")
-            buffer.take(found[0])
-            self._around = 1 + found[1]
+            buffer.take(array[0])
+            self._around = 1 + array[1]
 
     def _find_again(self, buffer: Buffer) -> Iterator[Damaged]:
         """Go on behind a loss."""
         offset = buffer.offset
         marks = _marks(self._page, self._joint)
-        found = buffer.search(marks, 0, len(marks.pattern)) if marks else None
+        mark = buffer.search(marks, 0, len(marks.pattern)) if marks else None
         self._lost = False
-        if found:
-            buffer.take(self._begun_at(found) - buffer.at)
+        if mark:
+            buffer.take(self._begun_at(mark) - buffer.at)
             yield Damaged(offset, "its beginning is missing")
         elif buffer.take_rest():
             yield Damaged(offset, _UNKNOWN)
@@ -166,14 +166,14 @@ class Values:
         passed = 0  # octets that are still held, as a page may begin in them
         while buffer.has(passed + 2) or buffer.has(passed + 1):
             octets = buffer.octets[buffer.at : buffer.at + passed + _TAIL]
-            begun = pages.search(octets) if pages else None
-            end = brackets.advance(octets[: begun.start()] if begun else octets, passed)
+            page = pages.search(octets) if pages else None
+            end = brackets.advance(octets[: page.start()] if page else octets, passed)
             if brackets.ended:
                 buffer.at += end
                 self._around = 0
                 return True
-            if begun:
-                buffer.at += self._begun_at(begun)
+            if page:
+                buffer.at += self._begun_at(page)
                 return False
             if end == passed:
                 break
@@ -188,7 +188,7 @@ class Values:
         leaving = "]" if self._around else "["
         while not self._lost and (buffer.has(self._window) or buffer.has(1)):
             text = buffer.octets[buffer.at : buffer.at + self._window].decode("utf-8", "surrogateescape")
-            end = found = 0
+            end = count = 0
             while True:
                 gap = _GAP.match(text, end)
                 at = gap.end() if gap else end
@@ -198,7 +198,7 @@ class Values:
                     yield Damaged(buffer.offset, _CUT_OFF)
                     return
                 if self._joint is None and at < len(text) and text[at] != leaving:
-                    self._learn(text[end : at + 1], last=found > 0)
+                    self._learn(text[end : at + 1], last=count > 0)
                 buffer.at += at - end
                 if text[at : at + 1] == leaving:
                     if self._around:
@@ -209,13 +209,13 @@ class Values:
                     value, end = decode(text, at)
                 except (ValueError, RecursionError):
                     break
-                if text[end : end + 1] not in _BEHIND:
+                if text[end : end + 1] not in _AFTER:
                     break
                 offset, octets = buffer.offset, text[at:end].encode("utf-8", "surrogateescape")
                 buffer.at += len(octets)
-                found += 1
+                count += 1
                 yield Value(offset, octets, value)
-            if found:
+            if count:
                 self._window = _WINDOW
             elif not at:
                 one = self._one(buffer)
@@ -255,7 +255,7 @@ class Values:
         value: Value | Damaged
         if not 0 < length <= LONGEST:
             value = too_long(offset) if length else Damaged(offset, "the text ends before it does")
-        elif buffer.has(length + 1) and chr(buffer.octets[buffer.at + length]) not in _BEHIND:
+        elif buffer.has(length + 1) and chr(buffer.octets[buffer.at + length]) not in _AFTER:
             value, is_followed = Damaged(offset, "something follows it"), True
         else:
             value = self._decoded(offset, octets)

@@ -22,11 +22,11 @@ def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Da
     slowly = parts(buffer, lambda: buffer.find(end) + 1, lambda: buffer.has(1))
     while True:
         at = buffer.at
-        behind = buffer.octets.find(end, at) + 1
-        if behind and behind - at <= LONGEST:
+        after = buffer.octets.find(end, at) + 1
+        if after and after - at <= LONGEST:
             offset = buffer.offset
-            buffer.at = behind
-            yield offset, buffer.octets[at:behind]
+            buffer.at = after
+            yield offset, buffer.octets[at:after]
         elif (line := next(slowly, None)) is not None:
             yield line
         else:

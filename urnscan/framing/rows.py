@@ -37,7 +37,7 @@ class Row(NamedTuple):
     """Octets split at the quotation marks, if each mark stands at an end of a value."""
 
 
-class Table:
+class CsvLayout:
     """Way in which the rows of a table are written."""
 
     def __init__(self, delimiter: str, line_end: bytes) -> None:
@@ -45,7 +45,7 @@ class Table:
         self.line_end = line_end
         self._text = delimiter
         self._next = re.compile(re.escape(self.delimiter) + b'"|' + line_end)  # a value in quotation marks, or the end
-        self._behind = (b"", b"\r", b"\n", self.delimiter)
+        self._after = (b"", b"\r", b"\n", self.delimiter)
 
     def end(self, octets: bytes, at: int, *, ended: bool) -> int:
         """Find the end of the row that begins at `at`: 0 if more octets are needed, -1 if a quotation mark is not closed.
@@ -53,24 +53,24 @@ class Table:
         A mark that closes in another line must stand before a delimiter or the end of the row (RFC 4180, section 2); any
         other mark begins another value, and the first was not closed.
         """
-        behind = octets.find(self.line_end, at) + 1
-        if not behind:
+        after = octets.find(self.line_end, at) + 1
+        if not after:
             if not ended:
                 return 0
-            behind = len(octets)
-        if octets.find(b'"', at, behind) < 0 or self.quoted(octets[at:behind]):
-            return behind
+            after = len(octets)
+        if octets.find(b'"', at, after) < 0 or self.quoted(octets[at:after]):
+            return after
         while True:
             if octets.startswith(b'"', at):
                 at = next((run.end() for run in _QUOTES.finditer(octets, at + 1) if (run.end() - run.start()) % 2), -1)
                 if not ended and (at < 0 or at == len(octets)):
                     return 0
-                if at < 0 or (at > behind and octets[at : at + 1] not in self._behind):
+                if at < 0 or (at > after and octets[at : at + 1] not in self._after):
                     return -1
-            found = self._next.search(octets, at)
-            if not found:
+            match = self._next.search(octets, at)
+            if not match:
                 return len(octets) if ended else 0
-            at = found.end() - 1
+            at = match.end() - 1
             if octets.startswith(self.line_end, at):
                 return at + 1
 
@@ -85,7 +85,7 @@ class Table:
                 return 0
             ended = not buffer.more()
 
-    def parted(self, row: Row) -> tuple[bytes, list[bytes]]:
+    def split_values(self, row: Row) -> tuple[bytes, list[bytes]]:
         """Part the values of a row: the row with NUL between them, and each as written, to be read by `value`."""
         octets, parts = row.octets, row.parts
         if parts is None and b'"' not in octets:
@@ -115,7 +115,7 @@ class Table:
                 return row.parts[1::2]
         elif row.parts is None and b'"' not in row.octets:
             return row.octets.rstrip(b"\r\n").split(self.delimiter)
-        return list(map(self.value, self.parted(row)[1]))
+        return list(map(self.value, self.split_values(row)[1]))
 
     def names(self, header: Row) -> list[str]:
         """Read the names in a header."""
@@ -145,69 +145,69 @@ class Table:
         return [value.encode("utf-8", "surrogateescape") for value in values]
 
 
-def first_rows(head: bytes, wanted: Collection[str] = ()) -> tuple[Table, int]:
+def first_rows(head: bytes, known_names: Collection[str] = ()) -> tuple[CsvLayout, int]:
     """Tell from the first octets of a text how its table is written, and where the header begins.
 
-    The delimiter is that of a line `sep=;`; without one, that which makes most names of `wanted`, then most names.
+    The delimiter is that of a line `sep=;`; without one, that which makes most names of `known_names`, then most names.
     """
     before = _BEFORE.match(head)
-    at, said = (before.end(), before[1]) if before else (0, None)
+    at, named = (before.end(), before[1]) if before else (0, None)
     unquoted = _QUOTED.sub(b"", head[at:])
     line_end = b"\n" if b"\n" in unquoted or b"\r" not in unquoted[:-1] else b"\r"
-    tables = [Table(delimiter, line_end) for delimiter in (said.decode() if said else _DELIMITERS)]
+    layouts = [CsvLayout(delimiter, line_end) for delimiter in (named.decode() if named else _DELIMITERS)]
 
-    def fits(table: Table) -> tuple[int, int]:
-        end = table.end(head, at, ended=True)
-        names = table.names(Row(at, head[at:end] if end > 0 else head[at:].partition(line_end)[0]))
-        return sum(name in wanted for name in names), len(names)
+    def fits(layout: CsvLayout) -> tuple[int, int]:
+        end = layout.end(head, at, ended=True)
+        names = layout.names(Row(at, head[at:end] if end > 0 else head[at:].partition(line_end)[0]))
+        return sum(name in known_names for name in names), len(names)
 
-    return max(tables, key=fits), at
+    return max(layouts, key=fits), at
 
 
-class Rows:
+class SeparatedRows:
     """Reads the rows of a table; blank lines are no rows."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, layout: CsvLayout) -> None:
+        self._layout = layout
         self._begun = False
 
     def read(self, buffer: Buffer) -> Iterator[Row | Damaged]:
         """Read the rows from the next octet on. Called again, behind a loss, it passes over what may be half a row."""
-        table = self._table
+        layout = self._layout
         if self._begun and buffer.has(1):
-            line = next(lines(buffer, table.line_end))
+            line = next(lines(buffer, layout.line_end))
             yield line if isinstance(line, Damaged) else Damaged(line[0], "its beginning is missing")
         self._begun = True
         while buffer.has(1):
             offset, at = buffer.offset, buffer.at
-            behind = buffer.octets.find(table.line_end, at) + 1
-            if behind and behind - at <= LONGEST:  # a row in one line, as nearly all are
-                octets, parts = buffer.octets[at:behind], None
-                if b'"' not in octets or (parts := table.quoted(octets)):
-                    buffer.at = behind
+            after = buffer.octets.find(layout.line_end, at) + 1
+            if after and after - at <= LONGEST:  # a row in one line, as nearly all are
+                octets, parts = buffer.octets[at:after], None
+                if b'"' not in octets or (parts := layout.quoted(octets)):
+                    buffer.at = after
                     if octets.strip(b" \r\n"):
                         yield Row(offset, octets, None, parts)
                     continue
-            length = table.length(buffer)
+            length = layout.length(buffer)
             if length:
                 octets = buffer.take(length)
                 if octets.strip(b" \r\n"):
-                    cut_off = buffer.error is not None and not buffer.has(1) and not octets.endswith(table.line_end)
+                    cut_off = buffer.error is not None and not buffer.has(1) and not octets.endswith(layout.line_end)
                     yield Row(offset, octets, "it is cut off" if cut_off else None)
             else:
-                line = next(lines(buffer, table.line_end))
+                line = next(lines(buffer, layout.line_end))
                 yield line if isinstance(line, Damaged) else Row(*line, "a quotation mark in it is never closed")
 
 
-def begin(buffer: Buffer, wanted: Collection[str] = ()) -> tuple[Table, Row]:
+def begin(buffer: Buffer, known_names: Collection[str] = ()) -> tuple[CsvLayout, Row]:
     """Take the header of a table and all before it."""
     while True:
         head = buffer.octets[buffer.at : buffer.at + HEAD]
-        table, at = first_rows(head, wanted)
+        layout, at = first_rows(head, known_names)
         if b"\n" in _QUOTED.sub(b"", head[at:]) or len(head) == HEAD or not buffer.more():
             break
     buffer.take(at)
-    header = next(Rows(table).read(buffer), None)
+    header = next(SeparatedRows(layout).read(buffer), None)
     if isinstance(header, Row):
-        return table, header
-    return table, Row(buffer.offset, b"", header and header.reason)
+        return layout, header
+    return layout, Row(buffer.offset, b"", header and header.reason)

@@ -59,7 +59,7 @@ class RecordIndex:
     @property
     def octets(self) -> int:
         """The octets of all records, about: of a record that is named twice those of both."""
-        return sum(sum(each[1::3]) for each in self.files.values())
+        return sum(sum(records[1::3]) for records in self.files.values())
 
     def find(self, find: Callable[[str], Iterator[Listed | Input | SourceError]]) -> Iterator[Input | SourceError]:
         """The files as inputs, in the order of their names, each with its extents; `find` finds the inputs of a path."""
@@ -74,25 +74,25 @@ class RecordIndex:
     ) -> Iterator[Input | SourceError]:
         """The input of a file, and an error for each line that names what it does not have."""
         path = self._path(name)
-        found = next(find(path), None)
-        if isinstance(found, SourceError):
-            yield found
+        source = next(find(path), None)
+        if isinstance(source, SourceError):
+            yield source
             return
-        if not isinstance(found, Input) or not _is_file(found, name):
+        if not isinstance(source, Input) or not _is_file(source, name):
             shown = parse_url(path).name if is_remote(path) else name_of(path)
             yield SourceError(shown, "is no file of which records can be read")
             return
         octets, extents = self.files[name], dict[int, int]()
         for start, size, line in zip(octets[::3], octets[1::3], octets[2::3], strict=True):
-            if found.size is not None and start + size > found.size:
-                reason = f"{name} has {found.size:,} octets, and a record of it cannot end at {start + size:,}"
+            if source.size is not None and start + size > source.size:
+                reason = f"{name} has {source.size:,} octets, and a record of it cannot end at {start + size:,}"
                 yield _wrong(self.source, line, reason)
             else:
                 extents[start] = max(start + size, extents.get(start, 0))
         if extents:
             chosen = tuple(sorted(extents.items()))
             size = sum(end - start for start, end in chosen)
-            yield Input(found.name, found.path, size, found.remote, found.mark, chosen)
+            yield Input(source.name, source.path, size, source.remote, source.mark, chosen)
 
     def _path(self, name: str) -> str:
         """Path or URL of a file."""
@@ -141,7 +141,7 @@ def _record(values: _Values | None) -> tuple[str, int, int] | str:
     """The file, first octet and octets that a line names; the reason if it names no record."""
     if values is None:
         return "has not the fields of an index"
-    name, *given = values
+    name, *fields = values
     if not isinstance(name, str) or not name:
         return "names no file"
     if not _NAME.fullmatch(name):
@@ -149,7 +149,7 @@ def _record(values: _Values | None) -> tuple[str, int, int] | str:
     if name.startswith("/") or ".." in name.split("/"):
         return f"names a file that does not lie below the folder: {_shown(name)}"
     numbers = []
-    for what, value in zip(("its first octet is", "its octets are"), given, strict=True):
+    for what, value in zip(("its first octet is", "its octets are"), fields, strict=True):
         text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
         digits = text.lstrip("0") or text[:1]
         if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS):
@@ -174,7 +174,7 @@ def _lines(source: str) -> Iterator[tuple[int, _Values | None]]:
         unpacked = file if is_piped else io.BufferedReader(pa.input_stream(source, compression="detect"))
         text = io.TextIOWrapper(unpacked, "utf-8-sig", "backslashreplace", newline="")
         lines = enumerate(text, 1)
-        number, first = next((each for each in lines if each[1].strip()), (0, ""))
+        number, first = next((line for line in lines if line[1].strip()), (0, ""))
         rows = itertools.chain([(number, first)] if first else [], lines)
         begin = first.strip()
         columns = next(csv.reader([first], _dialect(first)), [])
@@ -208,8 +208,8 @@ def _of_cdxj(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Values | 
         if not line.strip() or line.startswith("!"):
             continue
         try:
-            told = json.loads(line if line.startswith("{") else line.split(None, 2)[2])
-            yield number, [told.get(key, "") for key in _KEYS]
+            record = json.loads(line if line.startswith("{") else line.split(None, 2)[2])
+            yield number, [record.get(key, "") for key in _KEYS]
         except (ValueError, IndexError, AttributeError, RecursionError):
             yield number, None
 
@@ -252,9 +252,9 @@ def _wrong(source: str, line: int, reason: str) -> SourceError:
     return SourceError(name_of(source), f"line {line:,}: {reason}")
 
 
-def _is_file(found: Input, name: str) -> bool:
+def _is_file(source: Input, name: str) -> bool:
     """Whether what was found is the file of this name: no pipe, and no file in a folder of this name."""
     last = name.rsplit("/", 1)[-1]
-    if found.remote is None:
-        return found.size is not None and found.file_name == last
-    return last in (found.file_name, unquote(found.file_name))
+    if source.remote is None:
+        return source.size is not None and source.file_name == last
+    return last in (source.file_name, unquote(source.file_name))

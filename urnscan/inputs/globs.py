@@ -41,14 +41,14 @@ def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | So
     folder = top.rstrip("/") or top[:1] or "."
     only_folders = parts[-1] == ""
     parts = [part for part in parts[first:] if part]
-    wanted = with_next(parts, {0})
-    if len(parts) in wanted:
+    positions = with_next(parts, {0})
+    if len(parts) in positions:
         if os.path.isdir(folder):
             yield folder
         return
-    way = [(_candidates(top, parts, wanted), wanted, identity(folder, follow=follow))]
+    way = [(_candidates(top, parts, positions), positions, identity(folder, follow=follow))]
     while way:
-        candidates, wanted, _ = way[-1]
+        candidates, positions, _ = way[-1]
         candidate = next(candidates, None)
         if candidate is None:
             way.pop()
@@ -58,25 +58,25 @@ def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | So
             continue
         path, is_folder, is_link = candidate
         name = os.path.basename(path)
-        reached = {at + 1 for at in wanted if parts[at] != "**" and fnmatchcase(name, parts[at])}
+        next_positions = {at + 1 for at in positions if parts[at] != "**" and fnmatchcase(name, parts[at])}
         if is_folder:
-            reached = with_next(parts, reached)
-        if len(parts) in reached:
+            next_positions = with_next(parts, next_positions)
+        if len(parts) in next_positions:
             if is_folder or not (only_folders or own.has_file(path, is_link=is_link)):
                 yield path
         elif is_folder:
             key = identity(path, follow=follow)
             # Only `**` goes round in circles, and only by links.
             if all(key != above for _, _, above in way) if follow else not is_link:
-                reached |= {at for at in wanted if parts[at] == "**"}
-            if reached:
-                reached = with_next(parts, reached)
-                way.append((_candidates(path + "/", parts, reached), reached, key))
+                next_positions |= {at for at in positions if parts[at] == "**"}
+            if next_positions:
+                next_positions = with_next(parts, next_positions)
+                way.append((_candidates(path + "/", parts, next_positions), next_positions, key))
 
 
-def _candidates(folder: str, parts: list[str], wanted: Collection[int]) -> Iterator[_Candidate | SourceError]:
+def _candidates(folder: str, parts: list[str], positions: Collection[int]) -> Iterator[_Candidate | SourceError]:
     """Entries of a folder that can match one of the wanted parts; `folder` ends in "/" or is empty."""
-    names = {parts[at] for at in wanted}
+    names = {parts[at] for at in positions}
     if not any(map(_MAGIC.search, names)):
         # Nothing is to be listed, and perhaps nobody may list it.
         for name in sorted(names, key=os.fsencode):

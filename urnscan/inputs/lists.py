@@ -63,9 +63,9 @@ class PathList:
 
 def _in_parts(paths: list[bytes], most: int) -> Iterator[list[bytes]]:
     """The paths that are not empty, no more than `most` at once."""
-    some = [path for path in paths if path]
-    for at in range(0, len(some), most):
-        yield some[at : at + most]
+    names = [path for path in paths if path]
+    for at in range(0, len(names), most):
+        yield names[at : at + most]
 
 
 def with_remedy(error: SourceError, path: str) -> SourceError:

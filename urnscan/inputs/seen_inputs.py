@@ -28,8 +28,8 @@ class Seen:
             rows *= 2
         if rows > len(old):
             self._table = np.zeros((rows, 2), np.int64)
-            kept = old[old[:, 1] != 0]
-            _add(self._table, kept, np.zeros(len(kept), np.bool_))
+            hashes_so_far = old[old[:, 1] != 0]
+            _add(self._table, hashes_so_far, np.zeros(len(hashes_so_far), np.bool_))
         hashes, are_new = np.empty((len(keys), 2), np.int64), np.zeros(len(keys), np.bool_)
         hashes[:, 0] = [hash(key) for key in keys]
         hashes[:, 1] = [hash(key + b"\0") | 1 for key in keys]  # a row of the table that is free has 0

@@ -43,16 +43,16 @@ class Selection:
 def _fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: bool) -> bool:
     """Whether an entry matches one of the patterns of a Selection."""
     for pattern in patterns:
-        wanted = pattern.removesuffix("/")
-        if (is_folder or wanted == pattern) and fnmatchcase(relative if "/" in wanted else name, wanted):
+        glob = pattern.removesuffix("/")
+        if (is_folder or glob == pattern) and fnmatchcase(relative if "/" in glob else name, glob):
             return True
     return False
 
 
-def with_next(parts: list[str], wanted: Collection[int]) -> set[int]:
+def with_next(parts: list[str], positions: Collection[int]) -> set[int]:
     """The wanted parts of a pattern and those that can be next, as a `**` may stand for no folder at all."""
-    closed = set(wanted)
+    reachable = set(positions)
     for at, part in enumerate(parts):
-        if at in closed and part == "**":
-            closed.add(at + 1)
-    return closed
+        if at in reachable and part == "**":
+            reachable.add(at + 1)
+    return reachable

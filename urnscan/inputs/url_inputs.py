@@ -50,10 +50,10 @@ class _Finder:
         else:
             # The query of a page does not belong to the pages below it.
             self._open(Url(url.scheme, url.user, url.host, top, "" if url.scheme in HTTP else url.options))
-            found = None
-            for found in self._below(Entry(self._store.path_of(top), "", is_folder=True), parts):
-                yield found
-            if found is None:
+            source = None
+            for source in self._below(Entry(self._store.path_of(top), "", is_folder=True), parts):
+                yield source
+            if source is None:
                 yield SourceError(self._name, "does not exist, and nothing matches it as a pattern")
 
     def _below(self, top: Entry, pattern: list[str]) -> Iterator[Input | SourceError]:
@@ -66,7 +66,7 @@ class _Finder:
         # the folder is being walked); path from the walked folder on.
         way = [(self._entries(top), with_next(parts, {0}), "")]
         while way:
-            entries, wanted, above = way[-1]
+            entries, positions, above = way[-1]
             entry = next(entries, None)
             if entry is None:
                 way.pop()
@@ -74,18 +74,22 @@ class _Finder:
             if isinstance(entry, SourceError):
                 yield entry
                 continue
-            is_walked = len(parts) in wanted
+            is_walked = len(parts) in positions
             path = above + entry.name
             if is_walked:
                 is_taken = self._selection.takes(entry.name, path, is_folder=entry.is_folder)
-                reached = wanted if is_taken else set()
+                next_positions = positions if is_taken else set()
             else:
-                reached = {at + 1 for at in wanted if parts[at] != "**" and fnmatchcase(entry.name, parts[at])}
-                reached |= {at for at in wanted if parts[at] == "**" and entry.is_folder}
+                next_positions = {
+                    at + 1 for at in positions if parts[at] != "**" and fnmatchcase(entry.name, parts[at])
+                }
+                next_positions |= {at for at in positions if parts[at] == "**" and entry.is_folder}
             if entry.is_folder:
-                if reached:
-                    way.append((self._entries(entry), with_next(parts, reached), path + "/" if is_walked else ""))
-            elif len(parts) in reached and (is_walked or pattern[-1]):
+                if next_positions:
+                    way.append(
+                        (self._entries(entry), with_next(parts, next_positions), path + "/" if is_walked else "")
+                    )
+            elif len(parts) in next_positions and (is_walked or pattern[-1]):
                 source = self._input(entry)
                 if source.name not in self._skip:
                     yield source

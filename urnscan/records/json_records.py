@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from urnscan.framing.buffer import HEAD, Buffer
 from urnscan.framing.json_layout import are_lines
-from urnscan.framing.json_values import DECODER, ValueLines, Values
+from urnscan.framing.json_values import DECODER, JsonValues, ValueLines
 from urnscan.framing.lines import Damaged
 from urnscan.records.decoded_text import decoded, whole
 from urnscan.records.description import pack
@@ -59,7 +59,7 @@ class JsonArrayRecords(RecordReader):
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         super().__init__(own=own, described=described, keys=keys)
-        self._values = ValueLines() if self.in_lines else Values(wraps=find_array)
+        self._values = ValueLines() if self.in_lines else JsonValues(wraps=find_array)
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Find the values, each without what is around it."""

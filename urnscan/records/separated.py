@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from urnscan.framing.buffer import HEAD, MARK, Buffer
 from urnscan.framing.lines import Damaged
-from urnscan.framing.rows import Row, Rows, Table, begin, first_rows
+from urnscan.framing.rows import CsvLayout, Row, SeparatedRows, begin, first_rows
 from urnscan.records.description import pack
 from urnscan.records.named_values import RANKS, own_identifiers, statements
 from urnscan.records.record import Cut, Record, RecordReader
@@ -57,8 +57,8 @@ class SeparatedRecords(RecordReader):
 
     table = "separated"
     described_by = "named"
-    _rows: Rows | None = None
-    _layout: Table
+    _rows: SeparatedRows | None = None
+    _layout: CsvLayout
     _names: list[str]
     _named_by: int | None  # the column that names records
 
@@ -69,7 +69,7 @@ class SeparatedRecords(RecordReader):
         """
         if self._rows is None:
             self._layout, header = begin(buffer)
-            self._rows = Rows(self._layout)
+            self._rows = SeparatedRows(self._layout)
             self._names = self._layout.names(header)
             ranks = [(RANKS[name.lower()], column) for column, name in enumerate(self._names) if name.lower() in RANKS]
             self._named_by = min(ranks)[1] if ranks else None
@@ -83,7 +83,7 @@ class SeparatedRecords(RecordReader):
     def record(self, cut: Cut) -> Record:
         """Read a row."""
         row, layout, names, named_by = cut.around
-        text, values = layout.parted(row)
+        text, values = layout.split_values(row)
         called = None
         if named_by is not None and named_by < len(values):
             called = _text(layout, values[named_by]).strip() or None
@@ -96,7 +96,7 @@ class SeparatedRecords(RecordReader):
         return Record(row.offset, row.octets, called, texts, own, description)
 
 
-def _text(layout: Table, value: bytes) -> str:
+def _text(layout: CsvLayout, value: bytes) -> str:
     """Decode a value. `="0123"` tells Excel that digits are no number."""
     text = layout.value(value).decode("utf-8", "replace")
     return text[2:-1] if text.startswith('="') and text.endswith('"', 2) else text

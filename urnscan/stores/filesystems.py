@@ -157,10 +157,10 @@ class _Fsspec:
     def entries(self, path: str) -> Iterator[Entry]:
         self._system.invalidate_cache()
         try:
-            found = self._system.ls(path, detail=True)
+            listing = self._system.ls(path, detail=True)
         except FileNotFoundError:
             return iter(())
-        return (self._entry(info) for info in found if info["name"].strip("/") != path.strip("/"))
+        return (self._entry(info) for info in listing if info["name"].strip("/") != path.strip("/"))
 
     @staticmethod
     def _entry(info: dict[str, Any]) -> Entry:
@@ -188,8 +188,8 @@ class _Fsspec:
 
 
 def _entry(path: str, size: int | None, marks: dict[str, Any], *, is_folder: bool) -> Entry:
-    told = sorted(f"{key}={value}" for key, value in marks.items() if value)
-    mark = " ".join([str(size), *told]) if told and size is not None and not is_folder else None
+    states = sorted(f"{key}={value}" for key, value in marks.items() if value)
+    mark = " ".join([str(size), *states]) if states and size is not None and not is_folder else None
     return Entry(path, path.rsplit("/", 1)[-1], is_folder, None if is_folder else size, mark)
 
 

@@ -66,20 +66,20 @@ class Listed:
     @classmethod
     def of(cls, inputs: Iterable[Input]) -> "Listed":
         """Inputs that are regular files, each with its path and its size."""
-        files = [(os.fsencode(each.path or "") + b"\0", each.size or 0) for each in inputs]
+        files = [(os.fsencode(source.path or "") + b"\0", source.size or 0) for source in inputs]
         paths, sizes = zip(*files, strict=True) if files else ((), ())
         return cls(b"".join(paths), np.cumsum([len(path) for path in paths], dtype=np.int64), np.array(sizes, np.int64))
 
     @classmethod
-    def joined(cls, some: Sequence["Listed"]) -> "Listed":
+    def joined(cls, lists: Sequence["Listed"]) -> "Listed":
         """The files of one after those of the other."""
-        if len(some) == 1:
-            return some[0]
-        before = np.cumsum([0, *(len(each.paths) for each in some)]).tolist()
+        if len(lists) == 1:
+            return lists[0]
+        before = np.cumsum([0, *(len(files.paths) for files in lists)]).tolist()
         return cls(
-            b"".join(each.paths for each in some),
-            np.concatenate([each.ends + octets for each, octets in zip(some, before, strict=False)]),
-            np.concatenate([each.sizes for each in some]),
+            b"".join(files.paths for files in lists),
+            np.concatenate([files.ends + octets for files, octets in zip(lists, before, strict=False)]),
+            np.concatenate([files.sizes for files in lists]),
         )
 
     def __len__(self) -> int:
@@ -135,13 +135,13 @@ class Listed:
         return _shown(self.paths).split("\0")[:-1]
 
 
-def one_by_one(found: "Iterable[Listed | Input | SourceError]") -> "Iterator[Input | SourceError]":
+def one_by_one(inputs: "Iterable[Listed | Input | SourceError]") -> "Iterator[Input | SourceError]":
     """Inputs and errors, each file as an object."""
-    for each in found:
-        if isinstance(each, Listed):
-            yield from each
+    for source in inputs:
+        if isinstance(source, Listed):
+            yield from source
         else:
-            yield each
+            yield source
 
 
 def name_of(path: str) -> str:

@@ -9,12 +9,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeAlias, TypeVar
 
 Item = TypeVar("Item")
-Part: TypeAlias = Callable[[], Iterator[Item]]
+Request: TypeAlias = Callable[[], Iterator[Item]]
 
 _MOST = 32  # parts that are begun, unless less is asked for
 
 
-def in_turn(parts: Iterable[Iterator[Item] | Part[Item]], most: int = _MOST) -> Generator[Item, None, None]:
+def in_turn(parts: Iterable[Iterator[Item] | Request[Item]], most: int = _MOST) -> Generator[Item, None, None]:
     """The items of all parts, part by part.
 
     A part that is a function waits for a server until its first item: up to `most` such parts are begun ahead, in threads.
@@ -35,7 +35,7 @@ def in_turn(parts: Iterable[Iterator[Item] | Part[Item]], most: int = _MOST) -> 
         threads.shutdown(wait=False, cancel_futures=True)  # a server that is silent does not delay the end
 
 
-def _begin(part: Part[Item]) -> Iterator[Item]:
+def _begin(request: Request[Item]) -> Iterator[Item]:
     """Get the first item of a part; the others are still to come."""
-    items = part()
+    items = request()
     return itertools.chain(list(itertools.islice(items, 1)), items)

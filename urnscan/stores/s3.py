@@ -25,20 +25,20 @@ def new_file_system(bucket: Url, timeout: float, tries: int) -> Any:  # noqa: AN
     """
     from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem, resolve_s3_region  # noqa: PLC0415 (only for S3)
 
-    given = bucket.option
-    if unknown := given.keys() - _OPTIONS:
+    parameters = bucket.option
+    if unknown := parameters.keys() - _OPTIONS:
         known = ", ".join(sorted(_OPTIONS))
         raise ValueError(
             f"unknown option {min(unknown)!r} in the URL; known are {known}; a question mark of a key is written [?]"
         )
-    options: dict[str, Any] = {key: given[key] for key in ("scheme", "tls_ca_file_path") if key in given}
-    options["force_virtual_addressing"] = given.get("force_virtual_addressing") == "true"
-    if endpoint := given.get("endpoint_override") or _first_set("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"):
+    options: dict[str, Any] = {key: parameters[key] for key in ("scheme", "tls_ca_file_path") if key in parameters}
+    options["force_virtual_addressing"] = parameters.get("force_virtual_addressing") == "true"
+    if endpoint := parameters.get("endpoint_override") or _first_set("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"):
         scheme, separator, address = endpoint.rpartition("://")
         options["endpoint_override"] = address.rstrip("/")
         if separator:
             options["scheme"] = scheme
-    region = given.get("region") or _first_set("AWS_REGION", "AWS_DEFAULT_REGION")
+    region = parameters.get("region") or _first_set("AWS_REGION", "AWS_DEFAULT_REGION")
     options["region"] = region or ("us-east-1" if endpoint else resolve_s3_region(bucket.host))
     retries = AwsStandardS3RetryStrategy(max_attempts=tries)
     options |= _credentials(bucket)

@@ -75,11 +75,11 @@ class Url:
     @property
     def pattern(self) -> tuple[str, list[str]]:
         """Path before the first part that is a pattern, ending in "/", and the parts from there on; [] without one."""
-        found = _PATTERN.search(self.path)
-        if found is None:
+        match = _PATTERN.search(self.path)
+        if match is None:
             return self.path, []
-        parts = found[0].split("/")
-        return self.path[: found.start()], [_decoded(part) for part in parts] if self.scheme in HTTP else parts
+        parts = match[0].split("/")
+        return self.path[: match.start()], [_decoded(part) for part in parts] if self.scheme in HTTP else parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +140,8 @@ def parse_url(argument: str) -> Url:
     rest = argument[begin.end() :]
     options = ""
     if scheme in ARROW:
-        if found := _OPTIONS.search(rest):  # any other "?" is part of a pattern
-            options, rest = found[1], rest[: found.start()]
+        if match := _OPTIONS.search(rest):  # any other "?" is part of a pattern
+            options, rest = match[1], rest[: match.start()]
     elif scheme in HTTP:
         rest, _, options = rest.partition("#")[0].partition("?")
     elif "=" in rest.rpartition("?")[2] and "?" in rest:
@@ -157,7 +157,7 @@ def parse_url(argument: str) -> Url:
 
 def shown(path: str) -> str:
     """Path on one line: control characters and line separators are percent-encoded, nothing else is."""
-    return _BREAKING.sub(lambda found: quote(found[0]), clean(path))
+    return _BREAKING.sub(lambda match: quote(match[0]), clean(path))
 
 
 def clean(text: str) -> str:
@@ -171,11 +171,11 @@ def without_secrets(text: str) -> str:
     return re.sub(r"[?&](?=[\s'\"]|\Z)", "", text) if "?" in text else text
 
 
-def _public(found: re.Match[str]) -> str:
+def _public(match: re.Match[str]) -> str:
     """Beginning of a URL without secrets: before the "@" stands a user, a container or a repository."""
-    scheme, user = found[1], found[2]
+    scheme, user = match[1], match[2]
     if scheme == "github":
-        return found[0]
+        return match[0]
     container = user.partition(":")[0] if scheme in ("abfs", "abfss") else ""
     return f"{scheme}://{container}@" if container else f"{scheme}://"
 
@@ -183,11 +183,11 @@ def _public(found: re.Match[str]) -> str:
 def _public_parameters(text: str) -> Iterator[str]:
     """Parts of a text between secret parameters, each of which is left out to the end of its value."""
     at = 0
-    while found := _PARAMETER.search(text, at):
-        is_secret = _is_secret(unquote(found[1]))
-        yield text[at : found.start() if is_secret else found.end()]
-        value = _VALUE.match(text, found.end()) if is_secret else None
-        at = value.end() if value else found.end()  # "&b=1?sig=…": in a path there may be "&" and "="
+    while match := _PARAMETER.search(text, at):
+        is_secret = _is_secret(unquote(match[1]))
+        yield text[at : match.start() if is_secret else match.end()]
+        value = _VALUE.match(text, match.end()) if is_secret else None
+        at = value.end() if value else match.end()  # "&b=1?sig=…": in a path there may be "&" and "="
     yield text[at:]
 
 
@@ -198,5 +198,5 @@ def _is_secret(parameter: str) -> bool:
 
 def _decoded(part: str) -> str:
     """Decode a part of a pattern on the web: `%2A` stands for the character "*" and is no pattern."""
-    part = re.sub("%(2A|3F|5B)", lambda found: f"[{unquote(found[0])}]", part, flags=re.IGNORECASE)
+    part = re.sub("%(2A|3F|5B)", lambda match: f"[{unquote(match[0])}]", part, flags=re.IGNORECASE)
     return unquote(part)

@@ -43,12 +43,12 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
     while True:
         while blank := _BLANK.match(buffer.peek()):
             buffer.skip(blank.end())
-        found = _RECORD.match(buffer.peek(_LONGEST))
-        if found is not None:
-            buffer.skip(found.end())
-            before = found["address"].decode("utf-8", "backslashreplace")
-            block = LengthReader(buffer, int(found["length"]), layer.name_of(before))
-            capture = Capture(found["date"], found["type"])
+        match = _RECORD.match(buffer.peek(_LONGEST))
+        if match is not None:
+            buffer.skip(match.end())
+            before = match["address"].decode("utf-8", "backslashreplace")
+            block = LengthReader(buffer, int(match["length"]), layer.name_of(before))
+            capture = Capture(match["date"], match["type"])
             yield from open_record(block, before, capture, layer, is_http=before.lower().startswith("http"))
         elif buffer.peek():
             yield _passed_over(buffer, before, layer)
@@ -67,9 +67,9 @@ def _passed_over(buffer: Buffer, before: str, layer: Layer) -> SourceError:
     at = buffer.tell()
     buffer.skip(1)
     buffer.find(_NEXT, _LONGEST)
-    behind = f", where {before} ends by the length in its line" if before else ""
+    previous = f", where {before} ends by the length in its line" if before else ""
     passed = f"{buffer.tell() - at:,} octets passed over"
-    return SourceError(layer.name, f"octet {at} of the web archive: no record begins here{behind}; {passed}")
+    return SourceError(layer.name, f"octet {at} of the web archive: no record begins here{previous}; {passed}")
 
 
 FORM = Archive(name="an ARC file", open=open_arc, suffixes=(".arc",), recognise_named=is_arc)

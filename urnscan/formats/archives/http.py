@@ -125,14 +125,14 @@ class Body(Reader):
     def _open(self) -> Reader:
         """Pass over the headers; the reader of what follows, through all the codings that they announce."""
         codings: list[bytes] = []
-        while found := _HEAD.match(self._head()):
-            self._message.skip(found.end())
+        while head := _HEAD.match(self._head()):
+            self._message.skip(head.end())
             # Those of the transfer were applied after those of the content; what was applied last is taken off first.
-            fields = sorted(_CODING.findall(found[0]), key=lambda field: field[0].lower())
+            fields = sorted(_CODING.findall(head[0]), key=lambda field: field[0].lower())
             codings = [token.lower() for _, value in fields for token in _TOKEN.findall(value)]
             if self._layer.capture is not None:
-                self._layer.capture.head = found[0]
-            if not (_INTERIM.match(found[1]) and self._message.head(5).startswith(b"HTTP/")):
+                self._layer.capture.head = head[0]
+            if not (_INTERIM.match(head[1]) and self._message.head(5).startswith(b"HTTP/")):
                 break
         codings = [token for token in codings if token == b"chunked" or token in _CODINGS]
         if len(codings) > _MOST_CODINGS:

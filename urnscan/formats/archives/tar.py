@@ -10,7 +10,7 @@ import tarfile
 from collections.abc import Iterable, Iterator
 
 from urnscan.errors import DamageError, LimitError, SourceError
-from urnscan.formats.archives.tar_fast import BLOCK, GNU_MAGIC, LONGEST_EXTENSION, MAGIC_AT, Found, UsualFiles
+from urnscan.formats.archives.tar_fast import BLOCK, GNU_MAGIC, LONGEST_EXTENSION, MAGIC_AT, MemberRun, UsualFiles
 from urnscan.formats.buffer import Buffer
 from urnscan.formats.contents import Label, Member, Texts
 from urnscan.formats.context import Layer
@@ -57,10 +57,10 @@ def _has_nuls(head: bytes, _: Layer) -> bool | None:
 
 def open_tar(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
     """The files in a tar archive, and in those that follow it, many together or each to be read before the next is asked for."""
-    return _Archive(_Source(Buffer.of(reader)), layer).members()
+    return _TarMembers(_TarOctets(Buffer.of(reader)), layer).members()
 
 
-class _Source(Reader):
+class _TarOctets(Reader):
     """The octets of the archive, and whether their order can be relied on; the buffer stays open."""
 
     def __init__(self, buffer: Buffer) -> None:
@@ -81,10 +81,10 @@ class _Source(Reader):
             raise
 
 
-class _Archive:
+class _TarMembers:
     """Goes from header to header. Raises SourceError for what is wrong with one, and then goes on."""
 
-    def __init__(self, source: _Source, layer: Layer) -> None:
+    def __init__(self, source: _TarOctets, layer: Layer) -> None:
         self._source = source
         self._layer = layer
         self._usual = UsualFiles()
@@ -96,27 +96,27 @@ class _Archive:
     def members(self) -> Iterator[Member | Texts | SourceError]:
         while not self._ended and not self._source.failed:
             try:
-                while found := self._run():
-                    yield found.texts
-                    self._layer.budget.count_member(found.passed)
+                while run := self._run():
+                    yield run.texts
+                    self._layer.budget.count_member(run.passed)
                 yield from self._next()
             except SourceError as error:
                 if self._source.failed or isinstance(error, LimitError):
                     raise
                 yield error
 
-    def _run(self) -> Found | None:
+    def _run(self) -> MemberRun | None:
         """Take the next members that are whole in the buffer, if their headers say all about them; None if the next is none."""
         if self._searching or self._source.damage or self._global or self._extended or self._layer.is_deepest:
             return None
         octets = self._source.buffer.peek(_RUN)
-        found = self._usual.find(octets)
-        if not found.end:
-            found = _others(octets)
-        if not self._layer.budget.allows_members(len(found.texts) + found.passed):
+        run = self._usual.find(octets)
+        if not run.end:
+            run = _others(octets)
+        if not self._layer.budget.allows_members(len(run.texts) + run.passed):
             return None
-        self._source.buffer.skip(found.end)
-        return found if found.end else None
+        self._source.buffer.skip(run.end)
+        return run if run.end else None
 
     def _next(self) -> Iterator[Member | SourceError]:
         """The member or the errors of the next header, if it has any."""
@@ -232,7 +232,7 @@ class _Archive:
         self._pass_over(member, size)
 
 
-def _others(octets: memoryview) -> Found:
+def _others(octets: memoryview) -> MemberRun:
     """A few files in front that are whole, with any headers that say all about them."""
     texts: list[tuple[Label, int, int]] = []
     end = 0
@@ -245,7 +245,7 @@ def _others(octets: memoryview) -> Found:
             break
         texts.append((Label(header.name), start, start + header.size))
         end = after
-    return Found(Texts.of(octets, texts), 0, end)
+    return MemberRun(Texts.of(octets, texts), 0, end)
 
 
 def _parse(block: bytes) -> tarfile.TarInfo | None:

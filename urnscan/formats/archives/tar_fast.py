@@ -45,7 +45,7 @@ SAID = np.frombuffer(b"psG", np.uint8)
 """First octets of the keywords of pax that say more of a file than is passed over: `path`, `size`, `GNU.sparse…`."""
 
 
-class Found(NamedTuple):
+class MemberRun(NamedTuple):
     """Members that stand in front of an archive."""
 
     texts: Texts
@@ -63,7 +63,7 @@ class UsualFiles:
         self._heads = np.empty(_MOST * BLOCK, np.uint8)
         self._spans = np.empty((3, _MOST), np.int64)
 
-    def find(self, octets: memoryview) -> Found:
+    def find(self, octets: memoryview) -> MemberRun:
         """The members in front that are whole and usual."""
         count = passed = end = 0
         if octets:
@@ -75,7 +75,7 @@ class UsualFiles:
             return Label(name_of(heads[number * BLOCK : (number + 1) * BLOCK]))
 
         names = Names(np.frombuffer(heads, np.uint8), np.arange(count) * BLOCK, name_ends)
-        return Found(Texts(octets, Labels(label, range(count)), starts, ends, names=names), passed, end)
+        return MemberRun(Texts(octets, Labels(label, range(count)), starts, ends, names=names), passed, end)
 
 
 def name_of(block: bytes) -> str:
@@ -99,11 +99,11 @@ def _find(octets: Octets, heads: Octets, spans: npt.NDArray[np.int64]) -> tuple[
         kind = octets[at + _KIND]
         size = _octal(octets, at + _SIZE, at + _SIZE_END)
         start = at + BLOCK
-        behind = start + (size + BLOCK - 1) // BLOCK * BLOCK
+        after = start + (size + BLOCK - 1) // BLOCK * BLOCK
         if _FIRST_EMPTY <= kind <= _LAST_EMPTY or (kind == _FILE and size == 0):
             passed += 1
-            behind = start
-        elif size == 0 or behind > len(octets):
+            after = start
+        elif size == 0 or after > len(octets):
             break
         elif kind == _FILE:
             name_end = 0
@@ -114,7 +114,7 @@ def _find(octets: Octets, heads: Octets, spans: npt.NDArray[np.int64]) -> tuple[
             count += 1
         elif kind != _PAX or size > LONGEST_EXTENSION or not _says_little(octets, start, start + size):
             break
-        at = behind
+        at = after
     return count, passed, at
 
 

@@ -63,10 +63,10 @@ def _has_fields(head: bytes, _: Layer) -> bool | None:
 
 def open_warc(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
     """The records, by name, each with a reader of its text, or many together; an error in place of one that is damaged."""
-    return _Archive(Buffer.of(reader), layer).members()
+    return _WarcRecords(Buffer.of(reader), layer).members()
 
 
-class _Archive:
+class _WarcRecords:
     """Goes from record to record."""
 
     def __init__(self, buffer: Buffer, layer: Layer) -> None:
@@ -131,11 +131,11 @@ class _Archive:
         while len(texts) < _FEW:
             blank = _BLANK.match(octets, end)
             at = blank.end() if blank else end
-            found = _HEADER_END.search(octets, at, at + HEADER) if _RECORD.match(octets, at) else None
-            fields = _fields(found, octets[at : found.end()]) if found else ""
-            if not found or isinstance(fields, str):
+            match = _HEADER_END.search(octets, at, at + HEADER) if _RECORD.match(octets, at) else None
+            fields = _fields(match, octets[at : match.end()]) if match else ""
+            if not match or isinstance(fields, str):
                 break
-            start = found.end()
+            start = match.end()
             after = start + int(fields[b"content-length"])
             if after > len(octets):
                 break
@@ -156,8 +156,8 @@ class _Archive:
             return None
         if len(octets) >= _SIGN or buffer.error is None:
             if not _RECORD.match(octets):
-                behind = f", where {self._before} ends by the length in its header" if self._before else ""
-                return f"no record begins here{behind}"
+                previous = f", where {self._before} ends by the length in its header" if self._before else ""
+                return f"no record begins here{previous}"
             if end := buffer.find_within(_HEADER_END, HEADER):
                 fields = _fields(end, buffer.peek()[: end.end()])
                 buffer.skip(0 if isinstance(fields, str) else end.end())

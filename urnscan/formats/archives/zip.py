@@ -48,7 +48,7 @@ def is_zip(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a zip arc
 
 def open_zip(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
     """The files in a zip archive, and in those that follow it, many together or each to be read before the next is asked for."""
-    return _Archive(reader, layer).members()
+    return _ZipMembers(reader, layer).members()
 
 
 class _Member(PieceReader):
@@ -84,7 +84,7 @@ class _Member(PieceReader):
                 crc = crc32(text, crc)
                 yield text
             self.is_decoded = True
-            if not self._is_as_said(size, crc):
+            if not self._is_as_announced(size, crc):
                 budget.failed_checksum(self.name, "its checksum or size")
         except ChecksumError:
             budget.failed_checksum(self.name, "its checksum")
@@ -94,7 +94,7 @@ class _Member(PieceReader):
         finally:
             self.is_open = False
 
-    def _is_as_said(self, size: int, crc: int) -> bool:
+    def _is_as_announced(self, size: int, crc: int) -> bool:
         """Whether the archive says the same of what was read; goes behind the descriptor. Raises CutError."""
         header, compressed = self.header, self._buffer.tell() - self.start
         if not header.has_descriptor:
@@ -116,17 +116,17 @@ class _Member(PieceReader):
         return SourceError(self.name, f"cut off: {there:,}{of} octets of it are there")
 
 
-class _Archive:
+class _ZipMembers:
     """Goes from record to record."""
 
     def __init__(self, reader: Reader, layer: Layer) -> None:
         self._buffer = Buffer.of(reader)
         self._buffer.start_keeping(_BLOCK)
         self._layer = layer
-        self._said = False  # whether it was said that something is wrong with the last record
+        self._is_reported = False  # whether it was said that something is wrong with the last record
         self._raised: SourceError | None = None  # what a member raised of what the reader below did
         self._patience = _PATIENCE
-        self._behind_magic = 0  # where to search if it shows that the record before is damaged
+        self._after_magic = 0  # where to search if it shows that the record before is damaged
         self._searching = False
         self._is_whole = False  # whether it was read to its end
         self._ended = False
@@ -177,19 +177,19 @@ class _Archive:
         octets, end = self._buffer.peek(), 0
         fixed, where, layout = _OTHERS[_ENTRY]
         while octets[end : end + 4] == _ENTRY and end + fixed <= len(octets):
-            behind = end + fixed + sum(struct.unpack_from(layout, octets, end + where))
-            if behind > len(octets):
+            after = end + fixed + sum(struct.unpack_from(layout, octets, end + where))
+            if after > len(octets):
                 break
-            end = behind
+            end = after
         self._buffer.skip(end)
 
     def _next(self) -> Iterator[Member | SourceError]:
         """Pass over the next record, and give the member or error that it holds. Raises CutError."""
         buffer = self._buffer
-        self._said = False
+        self._is_reported = False
         buffer.drop_kept()
         at = buffer.tell()
-        self._behind_magic = at + 4
+        self._after_magic = at + 4
         magic = bytes(buffer.peek(4)[:4])
         if not magic and buffer.error is None and self._is_whole:
             self._ended = True
@@ -206,7 +206,7 @@ class _Archive:
         elif at == 0 and magic in _SPLIT:
             buffer.skip(4)  # a mark in front
         elif not self._pass_over_signature():
-            self._searching = self._said = True
+            self._searching = self._is_reported = True
             reason = f"no zip record at octet {at}: passed over what stands there, up to the next one"
             yield SourceError(self._layer.name, reason)
 
@@ -219,7 +219,7 @@ class _Archive:
         member = _Member(header, buffer, self._layer)
         if reason := header.refusal():
             self._layer.budget.count_member()
-            self._said = True
+            self._is_reported = True
             # Of an encrypted member the sizes, too, may be masked.
             self._searching = header.compressed is None or header.has_descriptor or header.is_encrypted
             yield SourceError(member.name, reason)
@@ -242,8 +242,8 @@ class _Archive:
         """Go to the record behind a member, however far it was read and whatever it said of its size. Raises CutError."""
         buffer, compressed = self._buffer, member.header.compressed
         if not member.header.method:
-            self._behind_magic = buffer.tell()  # records in it are those of an archive in this one
-        self._said = not member.is_open
+            self._after_magic = buffer.tell()  # records in it are those of an archive in this one
+        self._is_reported = not member.is_open
         if member.is_cut_off:
             self._raised = buffer.error
             raise CutError
@@ -259,7 +259,7 @@ class _Archive:
             buffer.seek(end)
         if not self._is_at_record():
             self._searching = True
-            self._back(self._behind_magic if member.header.method else end)
+            self._back(self._after_magic if member.header.method else end)
 
     def _back(self, position: int) -> bool:
         """Go back to where a search can begin, if that is possible, and not with every record of a hostile file."""
@@ -304,21 +304,21 @@ class _Archive:
         """The message where the octets end, or are interrupted; None if that was said. Raises what ended them."""
         buffer, error = self._buffer, self._buffer.error
         if error is not None:
-            is_said = error is self._raised
+            is_reported = error is self._raised
             if isinstance(error, DamageError):
                 buffer.resume()
                 self._searching = True
             else:
                 self._ended = True
-                if not is_said:
+                if not is_reported:
                     raise error
-            return None if is_said else error
-        at, is_said = buffer.tell(), self._said or self._searching
+            return None if is_reported else error
+        at, is_reported = buffer.tell(), self._is_reported or self._searching
         # What is there may lie about its size: then there may be more.
-        self._ended = self._searching or not self._back(self._behind_magic)
-        self._searching = self._said = True
+        self._ended = self._searching or not self._back(self._after_magic)
+        self._searching = self._is_reported = True
         reason = f"cut off at octet {at}, before the end of its directory"
-        return None if is_said else SourceError(self._layer.name, reason)
+        return None if is_reported else SourceError(self._layer.name, reason)
 
 
 FORM = Archive(

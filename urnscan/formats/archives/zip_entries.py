@@ -145,14 +145,14 @@ class Whole(NamedTuple):
         if not is_usual or not begin < end <= len(octets) or not 0 < size <= most:
             return None
         packed, is_compressed = octets[begin:end], header.method != _STORED
-        found: tuple[bytes | memoryview, int] | None = None
+        result: tuple[bytes | memoryview, int] | None = None
         if header.method == _DEFLATE:
-            found = decoders.inflated(packed, size)
+            result = decoders.inflated(packed, size)
         elif not is_compressed and len(packed) == size:
-            found = packed, fastest_crc32()(packed)
-        if found is None or found[1] != header.crc:
+            result = packed, fastest_crc32()(packed)
+        if result is None or result[1] != header.crc:
             return None
-        return cls(header.name, found[0], end, is_compressed)
+        return cls(header.name, result[0], end, is_compressed)
 
 
 def descriptor(buffer: Buffer, crc: int, compressed: int, size: int) -> tuple[int, bool]:
@@ -187,7 +187,7 @@ def _stored(buffer: Buffer, left: int) -> Iterator[memoryview]:
 
 def _stored_up_to_descriptor(buffer: Buffer) -> Iterator[memoryview]:
     """Octets before the first descriptor with a signature whose sizes are the number of these octets."""
-    given = 0
+    position = 0
     while True:
         head = buffer.peek(_SEARCHED)
         is_last = len(head) < _SEARCHED
@@ -195,13 +195,13 @@ def _stored_up_to_descriptor(buffer: Buffer) -> Iterator[memoryview]:
         for mark in _MARK.finditer(head, 0, safe):
             at = mark.start()
             for layout in _SIGNED:
-                if at + layout.size <= len(head) and layout.unpack_from(head, at)[2:] == (given + at, given + at):
+                if at + layout.size <= len(head) and layout.unpack_from(head, at)[2:] == (position + at, position + at):
                     buffer.skip(at)
                     yield head[:at]
                     return
         safe -= 0 if is_last else 3  # octets in which a mark may have begun
         buffer.skip(safe)
-        given += safe
+        position += safe
         yield head[:safe]
         if is_last:
             raise CutError

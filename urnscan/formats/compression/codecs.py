@@ -194,7 +194,7 @@ class Unpacked(Reader):
         """Text of the member at the position. A member that was searched for is first held back: it may prove to be none."""
         buffer = self._buffer
         start = buffer.tell()
-        held: list[bytes] = []
+        pending: list[bytes] = []
         is_proven = not self._searching
         failure: Exception | None = None
         try:
@@ -203,12 +203,12 @@ class Unpacked(Reader):
                 known = min(self._known, len(text))
                 self._known -= known
                 self._count(len(text) - known)
-                held.append(text[known:])
-                is_proven = is_proven or sum(map(len, held)) >= _PROOF
+                pending.append(text[known:])
+                is_proven = is_proven or sum(map(len, pending)) >= _PROOF
                 if is_proven:
                     yield from self._report_passed(start)
-                    yield from held
-                    held.clear()
+                    yield from pending
+                    pending.clear()
         except (CutError, BrokenError, ChecksumError) as error:
             failure = error
             self._known = 0
@@ -220,7 +220,7 @@ class Unpacked(Reader):
             buffer.seek(start + 1)
             return
         yield from self._report_passed(start)
-        yield from held
+        yield from pending
         self._searching = False
         if failure is not None:
             yield from self._fail(start, failure)

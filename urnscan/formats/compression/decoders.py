@@ -85,7 +85,7 @@ def gzip(buffer: Buffer) -> Iterator[bytes]:
     decoding = Decoding(buffer, new, error)
     yield from decoding.finish()
     crc, size = struct.unpack("<II", buffer.read(8))
-    if crc != decoding.decompressor.crc or size != decoding.given & 0xFFFFFFFF:  # type: ignore[attr-defined]
+    if crc != decoding.decompressor.crc or size != decoding.length & 0xFFFFFFFF:  # type: ignore[attr-defined]
         raise ChecksumError
 
 
@@ -184,17 +184,17 @@ def brotli(buffer: Buffer) -> Iterator[bytes]:
 def bzip2(buffer: Buffer) -> Iterator[bytes]:
     """Decode a stream of a bzip2 file; gives only octets of blocks whose CRC is good."""
     origin = buffer.tell()
-    given = 0
+    length = 0
     try:
         for text in _bzip2_blocks(buffer, None):
-            given += len(text)
+            length += len(text)
             yield text
     except OSError as error:
         if buffer.can_seek(origin):
             until = buffer.tell()
             buffer.seek(origin)
             with contextlib.suppress(OSError):
-                yield from without(given, _bzip2_blocks(buffer, until))
+                yield from without(length, _bzip2_blocks(buffer, until))
         raise BrokenError from error
 
 

@@ -73,8 +73,8 @@ class ZstandardFile:
         octets = bytes(buffer.peek()[:_TOGETHER])
         view = memoryview(octets)
         texts: list[bytes] = []
-        at = given = 0
-        while given < _TOGETHER and (frame := short_frame(octets, at)) and frame.dictionary in (0, self._number):
+        at = length = 0
+        while length < _TOGETHER and (frame := short_frame(octets, at)) and frame.dictionary in (0, self._number):
             try:
                 text = decompressor.decompress(view[at : frame.end])
             except ZstdError:
@@ -82,7 +82,7 @@ class ZstandardFile:
             if text.startswith(_DICTIONARY):
                 break
             at = frame.end
-            given += len(text)
+            length += len(text)
             texts.append(text)
         buffer.skip(at)
         decompressors.give_back(decompressor, 0)

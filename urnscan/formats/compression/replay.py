@@ -52,7 +52,7 @@ class Decoding:
 
     def __init__(self, buffer: Buffer, new: Callable[[], Decompressor], error: type[Exception]) -> None:
         self.decompressor = new()
-        self.given = 0  # octets of text, without those of the second decoding
+        self.length = 0  # octets of text, without those of the second decoding
         self._buffer = buffer
         self._new = new
         self._error = error
@@ -71,12 +71,12 @@ class Decoding:
                 for text in _drain(self.decompressor, piece, step):
                     if self.decompressor.eof or self.decompressor.needs_input:
                         self._buffer.skip(len(piece) - len(self.decompressor.unused_data))
-                    self.given += len(text)
+                    self.length += len(text)
                     if text:
                         yield text
             except self._error as error:
                 if self._buffer.can_seek(self._origin):
-                    yield from without(self.given, self._again())
+                    yield from without(self.length, self._again())
                 if self._broken:
                     is_memory = "emory" in str(error)
                     reason = "needs more than 128 MiB of memory: decompress it first" if is_memory else ""

@@ -21,7 +21,7 @@ from urnscan.formats.encodings import is_binary
 from urnscan.formats.protocol import Archive
 from urnscan.stores.reader import PieceReader, Reader
 
-_Texts: TypeAlias = list[tuple[str, bytes]]
+_NamedTexts: TypeAlias = list[tuple[str, bytes]]
 """Names and octets."""
 
 _MOST = 1 << 26  # octets of a message: it is in memory
@@ -61,30 +61,30 @@ def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | Sour
     yield from others
     if len(octets) > _MOST:
         yield Member("rest", buffer)
-    yield from _behind(buffer)
+    yield from _after_end(buffer)
 
 
 def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
     """The members of all messages of an mbox, of any of its four kinds."""
     buffer = Buffer.of(reader)
     number = waiting = 0
-    texts: _Texts = []
+    texts: _NamedTexts = []
     while octets := _next(buffer):
         number += 1
         name = f"message {number}"
         line = octets.find(b"\n") + 1 if octets.startswith(b"From ") else 0
-        some, others = _members(octets[line:], f"{name}/", layer, is_whole=len(octets) <= _MOST)
-        texts += some
+        message_texts, others = _members(octets[line:], f"{name}/", layer, is_whole=len(octets) <= _MOST)
+        texts += message_texts
         waiting += len(octets)
         if others or waiting >= _BLOCK:
             yield _together(texts)
             texts, waiting = [], 0
             yield from others
     yield _together(texts)
-    yield from _behind(buffer)
+    yield from _after_end(buffer)
 
 
-def _behind(buffer: Buffer) -> Iterator[Member | SourceError]:
+def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
     """The error that ended the octets, and what is read behind it."""
     if (error := buffer.error) is not None:
         yield error
@@ -96,11 +96,11 @@ def _next(buffer: Buffer) -> bytes:
     """Take the next message with its line `From`: up to the next such line, or as long as it says."""
     octets, searched = buffer.peek(_BLOCK), 0
     while True:
-        if length := _said_length(octets):
+        if length := _announced_length(octets):
             end = length
             break
-        if found := _NEXT.search(octets, searched, _MOST + 1):
-            end = found.end()
+        if match := _NEXT.search(octets, searched, _MOST + 1):
+            end = match.end()
             break
         searched = max(0, len(octets) - _LINE)
         longer = buffer.peek(2 * len(octets)) if len(octets) <= _MOST else octets
@@ -113,18 +113,20 @@ def _next(buffer: Buffer) -> bytes:
     return message
 
 
-def _said_length(octets: memoryview) -> int:
+def _announced_length(octets: memoryview) -> int:
     """The end of a message by its Content-Length, if the next message, or nothing, follows there; 0: it does not say."""
     head = _HEAD_END.search(octets)
-    said = head and _CONTENT_LENGTH.search(octets, 0, head.end())
-    if not (head and said):
+    length = head and _CONTENT_LENGTH.search(octets, 0, head.end())
+    if not (head and length):
         return 0
-    end = head.end() + int(said[1])
-    behind = _BEHIND.match(octets, end) if end < len(octets) else None
-    return behind.end() - len(b"From ") if behind and behind[0].endswith(b"From ") else 0
+    end = head.end() + int(length[1])
+    following = _BEHIND.match(octets, end) if end < len(octets) else None
+    return following.end() - len(b"From ") if following and following[0].endswith(b"From ") else 0
 
 
-def _members(octets: bytes, before: str, layer: Layer, *, is_whole: bool) -> tuple[_Texts, list[Member | SourceError]]:
+def _members(
+    octets: bytes, before: str, layer: Layer, *, is_whole: bool
+) -> tuple[_NamedTexts, list[Member | SourceError]]:
     """The texts of a message, and what is attached to it, with `before` in front of their names.
 
     A message that cannot be taken apart is read as it is, and told.
@@ -140,18 +142,18 @@ def _members(octets: bytes, before: str, layer: Layer, *, is_whole: bool) -> tup
         except Exception as error:  # noqa: BLE001 (the library raises errors of all kinds where a message is no message)
             wrong = " ".join(str(error).split())
     name = f"{before}message"
-    told = SourceError(layer.name_of(name), f"cannot be taken apart ({wrong}): read as it is")
-    return [], [told, Member(name, PieceReader(iter([octets])))]
+    error = SourceError(layer.name_of(name), f"cannot be taken apart ({wrong}): read as it is")
+    return [], [error, Member(name, PieceReader(iter([octets])))]
 
 
-def _together(texts: _Texts) -> Texts:
+def _together(texts: _NamedTexts) -> Texts:
     """Texts of messages, end to end."""
-    found = []
+    labels = []
     end = 0
     for name, text in texts:
-        found.append((Label(name), end, end + len(text)))
+        labels.append((Label(name), end, end + len(text)))
         end += len(text)
-    return Texts.of(memoryview(b"".join(text for _, text in texts)), found)
+    return Texts.of(memoryview(b"".join(text for _, text in texts)), labels)
 
 
 def _is_text(head: bytes, _: Layer) -> bool:

@@ -56,7 +56,7 @@ class Pdfium:
 
     def __init__(self) -> None:
         """Raises ProcessError if it cannot be started."""
-        self._said = bytearray()  # octets that were read, and not taken
+        self._output = bytearray()  # octets that were read, and not taken
         self._has_answered = True  # the last question, whole
         try:
             self._process = start_python(
@@ -95,18 +95,18 @@ class Pdfium:
 
     def take(self, length: int) -> bytes:
         """The next octets that it says. Raises ProcessError if it ends or is silent before."""
-        while len(self._said) < length:
+        while len(self._output) < length:
             if not self._poll.poll(_PATIENCE * 1000):
                 raise ProcessError(f"pdfium took more than {_PATIENCE} s for a page")
-            said = os.read(self._out.fileno(), _BLOCK)
-            if not said:
+            octets = os.read(self._out.fileno(), _BLOCK)
+            if not octets:
                 status = self._process.wait()
                 how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
                 raise ProcessError(f"pdfium {how}")
-            self._said += said
-        taken = bytes(self._said[:length])
-        del self._said[:length]
-        return taken
+            self._output += octets
+        octets = bytes(self._output[:length])
+        del self._output[:length]
+        return octets
 
     def end(self) -> None:
         """End it, from any thread: the thread that uses it meets the end of what it says."""

@@ -75,35 +75,35 @@ class Breaks:
         from pypdfium2 import raw  # noqa: PLC0415 (a process loads it with its first PDF)
 
         self._raw = raw
-        self._said = text.get_text_range()
+        self._characters = text.get_text_range()
         self._text, self._page, self._pdf = text, page, pdf
         self._known_edges: dict[int, tuple[float, float]] = {}
 
     def marked(self) -> str:
         """The text of the page, with a mark where a name goes on or ends, and with `-` and a line end for U+FFFE."""
-        said = self._said
-        changes = {sign.start(): "-\n" for sign in re.finditer(_HYPHEN, said) if self._is_hyphen(sign.start())}
-        for name in _NAME.finditer(said):
-            for each in self._breaks(name):
-                mark = self._by_link(each) or self._by_font(each)
-                last = said[each.last]
+        characters = self._characters
+        changes = {sign.start(): "-\n" for sign in re.finditer(_HYPHEN, characters) if self._is_hyphen(sign.start())}
+        for name in _NAME.finditer(characters):
+            for line_break in self._breaks(name):
+                mark = self._by_link(line_break) or self._by_font(line_break)
+                last = characters[line_break.last]
                 if mark:
                     shown = "" if mark == _DIVIDED else last.replace(_HYPHEN, "-")
-                    changes[each.last] = f"{shown}{mark}" + ("\n" if last == _HYPHEN else "")
+                    changes[line_break.last] = f"{shown}{mark}" + ("\n" if last == _HYPHEN else "")
                 if mark == _ENDS:
                     break
         pieces: list[str] = []
-        behind = 0
+        copied = 0
         for place in sorted(changes):
-            pieces += said[behind:place], changes[place]
-            behind = place + 1
-        return "".join([*pieces, said[behind:]])
+            pieces += characters[copied:place], changes[place]
+            copied = place + 1
+        return "".join([*pieces, characters[copied:]])
 
     def _breaks(self, name: re.Match[str]) -> Iterator[_Break]:
         """The line ends of what may be one name, in their order, up to a U+FFFE that is no hyphen."""
         start = first = name.start()
         part = name["part"]
-        for run in _RUN.finditer(self._said, *name.span("runs")):
+        for run in _RUN.finditer(self._characters, *name.span("runs")):
             is_hyphen = run[1] == _HYPHEN
             if is_hyphen and not self._is_hyphen(run.start()):
                 return
@@ -112,37 +112,37 @@ class Breaks:
             part += run[2]
             first = run.start(2)
 
-    def _by_link(self, each: _Break) -> str:
+    def _by_link(self, line_break: _Break) -> str:
         """The mark that the link at a name tells, or none."""
-        places = (each.start, each.first, each.last)
+        places = (line_break.start, line_break.first, line_break.last)
         uri = next(filter(None, map(self._address, places)), "").lower()
-        part, run = each.part.lower(), each.run.lower()
+        part, run = line_break.part.lower(), line_break.run.lower()
         ways = [(part, _GOES_ON)]
         if part.endswith("-"):
             ways.append((part[:-1], _DIVIDED))
         for before, mark in ways:
-            _, is_there, behind = uri.partition(before)
-            if is_there and not behind and mark == _GOES_ON:
+            _, is_there, following = uri.partition(before)
+            if is_there and not following and mark == _GOES_ON:
                 return _ENDS
-            if behind and (run.startswith(behind) or behind.startswith(run)):
+            if following and (run.startswith(following) or following.startswith(run)):
                 return mark
         return ""
 
-    def _by_font(self, each: _Break) -> str:
+    def _by_font(self, line_break: _Break) -> str:
         """The mark that fonts tell, or none."""
-        font = self._font(each.last)
-        if not font or font != self._font(each.first):
+        font = self._font(line_break.last)
+        if not font or font != self._font(line_break.first):
             return ""
-        if font != self._font(each.following):
+        if font != self._font(line_break.following):
             return _ENDS
-        around = (self._font(self._neighbour(each.start, -1)), self._font(self._neighbour(each.end - 1, 1)))
+        around = (self._font(self._neighbour(line_break.start, -1)), self._font(self._neighbour(line_break.end - 1, 1)))
         is_apart = any(other and other != font for other in around)
-        return _GOES_ON if is_apart and each.part[-1] in _DELIMITERS and self._is_next_line(each) else ""
+        return _GOES_ON if is_apart and line_break.part[-1] in _DELIMITERS and self._is_next_line(line_break) else ""
 
-    def _is_next_line(self, each: _Break) -> bool:
+    def _is_next_line(self, line_break: _Break) -> bool:
         """Whether the line is filled, and the next one is the next one of its column or begins another column."""
-        last, following = self._box(each.last), self._box(each.following)
-        number = bisect(self._lines, (each.last, len(self._said))) - 1
+        last, following = self._box(line_break.last), self._box(line_break.following)
+        number = bisect(self._lines, (line_break.last, len(self._characters))) - 1
         left, _ = self._edges(number)
         height = last.top - last.bottom
         if following.bottom > last.bottom:
@@ -156,7 +156,9 @@ class Breaks:
     @functools.cached_property
     def _lines(self) -> list[tuple[int, int]]:
         """The places of the first and last character of each line."""
-        return [(line.start(), line.end() - 1) for line in re.finditer(rf"[^{_HYPHEN}\r\n]+{_HYPHEN}?", self._said)]
+        return [
+            (line.start(), line.end() - 1) for line in re.finditer(rf"[^{_HYPHEN}\r\n]+{_HYPHEN}?", self._characters)
+        ]
 
     def _edges(self, number: int) -> tuple[float, float]:
         """The left and right edges of a line."""
@@ -168,16 +170,16 @@ class Breaks:
     def _neighbour(self, place: int, step: int) -> int:
         """The next place from another on that is no blank and no line end, or one outside of the text."""
         place += step
-        while 0 <= place < len(self._said) and self._said[place].isspace():
+        while 0 <= place < len(self._characters) and self._characters[place].isspace():
             place += step
         return place
 
     def _index(self, place: int) -> int:
         """The number of a character for pdfium, or -1 if the place is none of the text, or pdfium counts otherwise."""
-        if not 0 <= place < len(self._said):
+        if not 0 <= place < len(self._characters):
             return -1
         index = self._raw.FPDFText_GetCharIndexFromTextIndex(self._text, place)
-        known = _SOFT if self._said[place] == _HYPHEN else ord(self._said[place])
+        known = _SOFT if self._characters[place] == _HYPHEN else ord(self._characters[place])
         return index if self._raw.FPDFText_GetUnicode(self._text, index) == known else -1
 
     def _is_hyphen(self, place: int) -> bool:

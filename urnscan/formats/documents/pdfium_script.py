@@ -99,12 +99,12 @@ def _pages(pdf: PdfDocument) -> Iterator[_Frame]:
 def _page(pdf: PdfDocument, page: PdfPage, name: str) -> Iterator[_Frame]:
     """Frames of a page."""
     with contextlib.closing(page.get_textpage()) as text:
-        said = _breaks().Breaks(text, page, pdf).marked()
-        if any(map(said.__contains__, _SIGNS)):
-            said = said.translate(_LIGATURES)
-    if said:
+        content = _breaks().Breaks(text, page, pdf).marked()
+        if any(map(content.__contains__, _SIGNS)):
+            content = content.translate(_LIGATURES)
+    if content:
         # A hyphen that is none of ASCII was drawn where a word was divided: it becomes what it was, a soft hyphen.
-        yield TEXT, name, _DRAWN_HYPHEN.sub("\xad", said).encode(errors="replace")
+        yield TEXT, name, _DRAWN_HYPHEN.sub("\xad", content).encode(errors="replace")
     yield from _text(f"{name}/links", _links(pdf, page))
     yield from _notes(page, name)
 
@@ -166,9 +166,9 @@ def _xmp(path: str) -> Iterator[bytes]:
     begin, end = _XMP
     with open(path, "rb") as file:  # noqa: PTH123 (names may be odd)
         octets = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        behind = 0
-        while (start := octets.find(begin, behind)) >= 0 and (behind := octets.find(end, start)) >= 0:
-            yield octets[start:behind]
+        after = 0
+        while (start := octets.find(begin, after)) >= 0 and (after := octets.find(end, start)) >= 0:
+            yield octets[start:after]
 
 
 def _write(out: BinaryIO, kind: bytes, name: str, content: bytes) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from urnscan.compiled.ascii import CASE
 from urnscan.compiled.jit import read_only
 from urnscan.compiled.octets import count_lf, find_words
-from urnscan.formats.tables.values import Found, in_place
+from urnscan.formats.tables.values import PlacedValues, in_place
 from urnscan.framing.buffer import Buffer
 
 _MOST = 1 << 18  # octets of lines that are read at a time
@@ -51,7 +51,7 @@ class UsualLines:
         self._unusual: list[int] = []
         self._columns: list[list[Any]] = []
 
-    def read(self, buffer: Buffer, first: int) -> tuple[int, Found]:
+    def read(self, buffer: Buffer, first: int) -> tuple[int, PlacedValues]:
         """Read the usual lines from the next octet on, as far as they are held, and take them: their number, and the values
         in them. `first` is the number of the first.
         """
@@ -64,16 +64,16 @@ class UsualLines:
         if end <= at:
             return 0, ([], [])
         buffer.at += self._starts[end] - self._starts[at]
-        found = [
+        strings = [
             (number, column, value)
             for column, values in enumerate(self._columns)
             for number, value in enumerate(values[at:end], first)
             if value and isinstance(value, str)
         ]
         if len(self._columns) > 1:
-            found.sort()
-        places: list[tuple[object, ...]] = [(number, self._names[column]) for number, column, _ in found]
-        return end - at, ([value.encode() for _, _, value in found], places)
+            strings.sort()
+        places: list[tuple[object, ...]] = [(number, self._names[column]) for number, column, _ in strings]
+        return end - at, ([value.encode() for _, _, value in strings], places)
 
     def _look(self, buffer: Buffer) -> None:
         """Decode the next lines that are held."""

@@ -8,8 +8,8 @@ from urnscan.formats.tables.values import below, in_place
 _Part = tuple[object, str, str]  # a value, the path that leads on from it, its place
 
 
-def strings(record: object, column: str, found: set[str]) -> Iterable[tuple[str, str]]:
-    """Strings to which a path leads, each with its own place; `found` gets the path if it leads anywhere.
+def strings(record: object, column: str, present: set[str]) -> Iterable[tuple[str, str]]:
+    """Strings to which a path leads, each with its own place; `present` gets the path if it leads anywhere.
 
     >>> list(strings((("a", ((("b", "x"), ("c", 1))),),), "a.b", set()))
     [('a.b', 'x')]
@@ -17,12 +17,12 @@ def strings(record: object, column: str, found: set[str]) -> Iterable[tuple[str,
     if isinstance(record, tuple):
         values = [value for name, value in record if name == column]
         if len(values) == 1 and isinstance(values[0], str) and "." not in column:  # so it is mostly
-            found.add(column)
+            present.add(column)
             return ((in_place(column), values[0]),)
-    return _strings(record, column, found)
+    return _strings(record, column, present)
 
 
-def _strings(record: object, column: str, found: set[str]) -> Iterator[tuple[str, str]]:
+def _strings(record: object, column: str, present: set[str]) -> Iterator[tuple[str, str]]:
     levels: list[Iterator[_Part]] = [iter([(record, column, "")])]  # no recursion: values may nest deep
     while levels:
         part = next(levels[-1], None)
@@ -31,7 +31,7 @@ def _strings(record: object, column: str, found: set[str]) -> Iterator[tuple[str
             continue
         value, path, place = part
         if not path:
-            found.add(column)
+            present.add(column)
         if isinstance(value, list | tuple):
             levels.append(_inside(value, path, place))
         elif isinstance(value, str) and not path:

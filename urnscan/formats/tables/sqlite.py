@@ -19,7 +19,16 @@ from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
 from urnscan.formats.encodings import is_binary
 from urnscan.formats.protocol import Table
-from urnscan.formats.tables.values import Failures, Found, gather, in_place, in_words, no_column, octets_of, path_of
+from urnscan.formats.tables.values import (
+    Failures,
+    PlacedValues,
+    gather,
+    in_place,
+    in_words,
+    no_column,
+    octets_of,
+    path_of,
+)
 from urnscan.stores.reader import Reader, begins
 
 LONGEST = 1 << 26
@@ -114,13 +123,13 @@ class _Database:
 
     def read(self) -> Iterator[Values | SourceError]:
         """Read the chosen columns."""
-        yield from gather(self._found(), self._layer)
+        yield from gather(self._placed_values(), self._layer)
         if self._counts:
             self._layer.budget.count_read(self._left)
 
-    def _found(self) -> Iterator[Found | SourceError]:
+    def _placed_values(self) -> Iterator[PlacedValues | SourceError]:
         named = self._layer.reading.columns
-        found: set[str] = set()
+        present: set[str] = set()
         there: list[str] = []
         for table in self._tables():
             if isinstance(table, SourceError):
@@ -130,12 +139,12 @@ class _Database:
             for column in table.columns:
                 there.append(f"{table.name}.{column}")
                 names = {column, there[-1]}.intersection(named)
-                found |= names
+                present |= names
                 if names or not named:
                     chosen.append(column)
             if chosen:
                 yield from self._read_table(table, chosen)
-        if named and not found:
+        if named and not present:
             yield no_column(self._layer, list(named), there)
 
     def _tables(self) -> Iterator[_Table | SourceError]:
@@ -153,8 +162,10 @@ class _Database:
                 if not info:
                     raise sqlite3.DatabaseError("its name is not UTF-8")
                 columns = tuple(_text(row[1]) for row in info if row[6] in _STORED)
-                taken = {_text(row[1]).lower() for row in info}
-                row_id = next((way for way in _ROW_IDS if way not in taken and self._has_row_id(name, way)), None)
+                column_names = {_text(row[1]).lower() for row in info}
+                row_id = next(
+                    (way for way in _ROW_IDS if way not in column_names and self._has_row_id(name, way)), None
+                )
                 yield _Table(name, columns, row_id)
             except _FAILED as error:
                 yield self._failed(name, error)
@@ -170,7 +181,7 @@ class _Database:
     def _failed(self, table: str, error: BaseException) -> SourceError:
         return SourceError(self._layer.name, f"table {in_place(table)!r} damaged: {in_words(error)}")
 
-    def _read_table(self, table: _Table, columns: list[str]) -> Iterator[Found | SourceError]:
+    def _read_table(self, table: _Table, columns: list[str]) -> Iterator[PlacedValues | SourceError]:
         name, names = in_place(table.name), ["", *map(in_place, columns)]  # the number of the row stands first
         width = len(names)
         count = 0
@@ -253,10 +264,10 @@ class _Database:
         where = "" if last is None else f"WHERE {table.row_id} > {last:d}"
         query = f"SELECT min({table.row_id}) FROM {_quoted(table.name)} NOT INDEXED {where}"  # noqa: S608 (quoted)
         try:
-            found = self._database.execute(query).fetchone()[0]
+            number = self._database.execute(query).fetchone()[0]
         except sqlite3.Error:
             return None
-        return int(found) if isinstance(found, int) and (last is None or found > last) else None
+        return int(number) if isinstance(number, int) and (last is None or number > last) else None
 
     def _took(self, rows: int, octets: int) -> bool:
         """Count rows that were read; whether as many fit into the file."""

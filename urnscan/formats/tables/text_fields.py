@@ -16,12 +16,12 @@ from urnscan.formats.encodings import Transcoder, find_codec
 from urnscan.formats.protocol import Table
 from urnscan.formats.tables.json_lines import UsualLines
 from urnscan.formats.tables.json_paths import strings
-from urnscan.formats.tables.values import Failures, Found, gather, in_place, no_column
+from urnscan.formats.tables.values import Failures, PlacedValues, gather, in_place, no_column
 from urnscan.framing.buffer import HEAD, MARK, Buffer
 from urnscan.framing.json_layout import LINE_NAMES, are_lines
-from urnscan.framing.json_values import Value, ValueLines, Values
+from urnscan.framing.json_values import JsonValues, Value, ValueLines
 from urnscan.framing.lines import Damaged
-from urnscan.framing.rows import Row, Rows, begin, first_rows
+from urnscan.framing.rows import Row, SeparatedRows, begin, first_rows
 from urnscan.stores.reader import Reader, skip
 
 _JSON_NAMES = (".json", ".jsonl", ".ndjson", ".geojson")
@@ -68,23 +68,23 @@ def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | Sourc
     text = _Text(reader, layer, "record")
     columns = layer.reading.columns
     there: dict[str, None] = {}
-    found: set[str] = set()
+    present: set[str] = set()
 
-    def named(record: Value, number: int) -> Found:
-        if not found and isinstance(record.value, tuple) and len(there) < _FIELDS:
+    def named(record: Value, number: int) -> PlacedValues:
+        if not present and isinstance(record.value, tuple) and len(there) < _FIELDS:
             there.update(dict.fromkeys(in_place(name) for name, _ in record.value))
-        filled = [pair for column in columns for pair in strings(record.value, column, found) if pair[1]]
+        filled = [pair for column in columns for pair in strings(record.value, column, present) if pair[1]]
         return [_octets(value, record.octets) for _, value in filled], [(number, place) for place, _ in filled]
 
     records = _json_reader(text.buffer, layer)
     usual = UsualLines(columns) if isinstance(records, ValueLines) and all(map(_IS_PLAIN, columns)) else None
 
-    def usually(number: int) -> tuple[int, Found]:
+    def usually(number: int) -> tuple[int, PlacedValues]:
         # Where nothing is found, the names that are there are told.
-        return usual.read(text.buffer, number) if usual is not None and found >= set(columns) else (0, ([], []))
+        return usual.read(text.buffer, number) if usual is not None and present >= set(columns) else (0, ([], []))
 
     yield from text.values(records.read, named, usually)
-    if text.count and not found and not text.failures.count:
+    if text.count and not present and not text.failures.count:
         yield no_column(layer, columns, there)
 
 
@@ -95,17 +95,17 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[documents.Values | Source
     """
     text = _Text(reader, layer, "row")
     columns = layer.reading.columns
-    table, header = begin(text.buffer, columns)
+    layout, header = begin(text.buffer, columns)
     if header.fault is not None and text.buffer.error is None:
         yield SourceError(layer.name, f"its header is damaged: {header.fault}")
     if len(header.octets) > _LONGEST_HEADER:
         raise SourceError(layer.name, f"its first line has more than {_LONGEST_HEADER:,} octets: not read")
-    names = table.names(header)
+    names = layout.names(header)
     chosen = [(at, in_place(name)) for at, name in enumerate(names) if name in columns]
 
-    def named(row: Row, number: int) -> Found:
-        values = table.values(row)
-        filled: Found = ([], [])
+    def named(row: Row, number: int) -> PlacedValues:
+        values = layout.values(row)
+        filled: PlacedValues = ([], [])
         for at, name in chosen:
             if at < len(values) and values[at]:
                 filled[0].append(values[at])
@@ -114,7 +114,7 @@ def read_csv(reader: Reader, layer: Layer) -> Iterator[documents.Values | Source
 
     if any(names) and not chosen:
         yield no_column(layer, columns, names)
-    yield from text.values(Rows(table).read, named) if chosen else text.end()
+    yield from text.values(SeparatedRows(layout).read, named) if chosen else text.end()
 
 
 _Record = TypeVar("_Record", Value, Row)
@@ -140,8 +140,8 @@ class _Text:
     def values(
         self,
         read: Callable[[Buffer], Iterator[_Record | Damaged]],
-        named: Callable[[_Record, int], Found],
-        several: Callable[[int], tuple[int, Found]] | None = None,
+        named: Callable[[_Record, int], PlacedValues],
+        several: Callable[[int], tuple[int, PlacedValues]] | None = None,
     ) -> Iterator[documents.Values | SourceError]:
         """Read all records, and of each the values that `named` finds in it, given its number. `several` reads several
         records at a time, as far as it can: given the number of the first, how many they are, and the values in them.
@@ -159,9 +159,9 @@ class _Text:
     def _found(
         self,
         read: Callable[[Buffer], Iterator[_Record | Damaged]],
-        named: Callable[[_Record, int], Found],
-        several: Callable[[int], tuple[int, Found]] | None,
-    ) -> Iterator[Found | SourceError]:
+        named: Callable[[_Record, int], PlacedValues],
+        several: Callable[[int], tuple[int, PlacedValues]] | None,
+    ) -> Iterator[PlacedValues | SourceError]:
         is_resumed = False
         while True:
             for record in read(self.buffer):
@@ -194,7 +194,7 @@ class _Text:
             is_resumed = self.buffer.resume()
 
 
-def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | Values:
+def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | JsonValues:
     """Choose how values are read, by the first octets of a text."""
     in_lines: bool | None = None
     name = layer.file_name.lower()
@@ -205,7 +205,7 @@ def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | Values:
             in_lines = name.endswith(LINE_NAMES)
         if not buffer.more():
             break
-    return ValueLines(_DECODER) if in_lines else Values(_DECODER)
+    return ValueLines(_DECODER) if in_lines else JsonValues(_DECODER)
 
 
 def _octets(value: str, around: bytes) -> bytes:

@@ -11,7 +11,7 @@ from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
 from urnscan.stores.reader import Reader
 
-Found = tuple[list[bytes], list[tuple[object, ...]]]
+PlacedValues = tuple[list[bytes], list[tuple[object, ...]]]
 """Values, none of them empty, and the parts of the place of each."""
 MOST_OCTETS = 1 << 23
 """Octets of the values that are given at a time; one that is longer is given alone."""
@@ -25,18 +25,18 @@ _LONGEST_PLACE = 2000  # characters of the way into a value
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-def gather(found: Iterable[Found | SourceError], layer: Layer) -> Iterator[Values | SourceError]:
+def gather(parts: Iterable[PlacedValues | SourceError], layer: Layer) -> Iterator[Values | SourceError]:
     """Gather values to columns; errors pass through. Raises LimitError."""
     values: list[bytes] = []
     places: list[tuple[object, ...]] = []
     octets = 0
-    for each in found:
-        if isinstance(each, SourceError):
-            yield each
+    for part in parts:
+        if isinstance(part, SourceError):
+            yield part
             continue
-        values += each[0]
-        places += each[1]
-        octets += sum(map(len, each[0]))
+        values += part[0]
+        places += part[1]
+        octets += sum(map(len, part[0]))
         if octets >= MOST_OCTETS or len(values) >= _MOST_VALUES:
             yield _column(values, places, layer)
             values, places, octets = [], [], 0
@@ -82,13 +82,17 @@ def in_words(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return "nested too deep"
     # Python could not decode the message of SQLite, as it quotes octets that are damaged.
-    said = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
-    line = next(iter(said.strip().splitlines()), type(error).__name__)
+    message = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
+    line = next(iter(message.strip().splitlines()), type(error).__name__)
     return _printable(line[:_WORDS].encode("utf-8", "replace").decode().rstrip(". "))
 
 
 def _printable(text: str) -> str:
-    return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+    return (
+        text
+        if text.isprintable()
+        else "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+    )
 
 
 def in_place(name: str) -> str:
