@@ -15,7 +15,7 @@ _LEAST_KEPT = 1 << 23  # octets kept of these, once there are more
 
 
 class CutError(Exception):
-    """The octets end, or an error interrupts them, before all were there that a format wants."""
+    """The octets end, or an error interrupts them, before a format has all that it needs."""
 
 
 class Buffer(Reader):
@@ -26,7 +26,7 @@ class Buffer(Reader):
     """
 
     error: SourceError | None
-    """The error that the reader raised behind the octets that `peek` gives; `resume` reads on behind it."""
+    """The error that the reader raised after the octets that `peek` gives; `resume` reads on after it."""
 
     def __init__(
         self,
@@ -35,9 +35,9 @@ class Buffer(Reader):
         front: bytes = b"",
         error: SourceError | None = None,
     ) -> None:
-        """`reader` is closed with the buffer; `front` and `error` are what it has given and raised already.
+        """`reader` is closed with the buffer; `front` and `error`: octets that it has given and the error that it has raised already.
 
-        `on_read` is told how many octets it gives, each time.
+        `on_read` is called with the number of octets it gives, each time.
         """
         self.error = error
         self._position = 0  # octets that were read from the buffer
@@ -111,7 +111,7 @@ class Buffer(Reader):
         return self._position
 
     def find(self, pattern: re.Pattern[bytes], longest: int) -> bool:
-        """Go to the next match of a pattern, or to the end; whether there is a match. None may be longer than `longest`."""
+        """Go to the next match of a pattern, or to the end; whether there is a match. `longest`: octets of the longest match."""
         while octets := self.peek(longest):
             if match := pattern.search(octets):
                 self.skip(match.start())
@@ -147,7 +147,7 @@ class Buffer(Reader):
         return filled
 
     def resume(self) -> None:
-        """Read on behind the error; there is no way back over it."""
+        """Read on after the error; there is no way back over it."""
         self.error = None
         self._kept.clear()
         self._earliest = self._read
@@ -157,7 +157,8 @@ class Buffer(Reader):
         self._block = block
         self._holds = True
         self._earliest = self._position
-        with contextlib.suppress(SourceError):  # it is gone, or may not be opened a second time
+        # It is gone, or may not be opened a second time.
+        with contextlib.suppress(SourceError):
             self._second = self._reader.reopen()
         if self._second is None:
             self._kept += self._storage[self._start : self._end]
@@ -168,7 +169,7 @@ class Buffer(Reader):
         return self._second is not None
 
     def drop_kept(self) -> None:
-        """Give up the way back to what lies before the position."""
+        """Drop the kept octets before the position: `seek` cannot go back to them any more."""
         if self._kept:
             del self._kept[: self._position - self._earliest]
             self._earliest = self._position
@@ -187,7 +188,7 @@ class Buffer(Reader):
         self._position = position
 
     def stop_keeping(self) -> None:
-        """Close the second file: nobody goes back any more."""
+        """Close the second file and drop the kept octets: `seek` is not called any more."""
         self._holds = False
         self._kept.clear()
         if self._second is not None:
@@ -208,20 +209,22 @@ class Buffer(Reader):
             got = len(octets)
             view[:got] = octets
             self.skip(got)
-        else:  # nothing is in the storage, nor must be: no need to copy
+        else:
+            # Nothing is in the storage, nor must be: no need to copy.
             self._start = self._end = 0
             got = self._read_on(view)
             self._position += got
         return got
 
     def _fill(self, count: int) -> bool:
-        """Read once more, behind what is there; whether there was something."""
+        """Read once more, after what is there; whether there was something."""
         there = self._end - self._start
         at = self._position + there
         if at == self._read and (self._ended or self.error is not None):
             return False
         if self._end == len(self._storage) or self._start + count > len(self._storage):
-            old, size = self._storage, max(self._block, 2 * count)  # who asks for more often asks again
+            # Who asks for more often asks again.
+            old, size = self._storage, max(self._block, 2 * count)
             if len(old) < size:
                 self._storage = memoryview(bytearray(size))
             self._storage[:there] = old[self._start : self._end]

@@ -1,6 +1,6 @@
 """Extents: the octets of files that an index names (`cdx.py`), each read as a file of its own.
 
-Neighbours are read in one request. Of files behind a URL several requests are begun at once.
+Neighbours are read in one request. Of files at a URL several requests are begun at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urnscan.stores.prefetch import in_turn
 from urnscan.stores.reader import PieceReader, Reader
 
 _REQUEST = 1 << 20  # octets that are read at once
-_GAP = 1 << 14  # octets between two neighbours that are read for nothing: fewer than a request costs
+_GAP = 1 << 14  # octets between two neighbours that are read and not used: cheaper than another request
 _AT_ONCE = 8  # requests of one thread: servers refuse those who ask for more at once
 _SIGN = 2  # octets by which the forms of records differ
 
@@ -35,9 +35,9 @@ class Extent(NamedTuple):
 
 
 def open_extents(inputs: Iterable[Input]) -> Generator[Extent, None, None]:
-    """The extents of inputs one after the other, each to be read before the next is asked for; some as one.
+    """The extents of inputs one after the other, each to be read before the next is asked for; neighbours may be joined.
 
-    Readers raise SourceError. It is to be closed.
+    Readers raise SourceError. The caller closes the generator.
     """
     return in_turn((part for source in inputs for part in _parts(source)), _AT_ONCE)
 
@@ -65,9 +65,9 @@ def _requests(extents: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, in
 
 
 def _joined(neighbours: list[tuple[int, int]], octets: memoryview) -> Iterator[tuple[int, int]]:
-    """Extents as they are read: those that touch are one, as is faster, if all begin in the same way.
+    """Extents to be read as one: neighbours without a gap are joined, which is faster, if they begin with the same octets.
 
-    `octets` are those of the request. A wrong extent begins in another way, and so costs only itself.
+    `octets` are those of the request. A wrong extent begins with other octets, so it does not affect its neighbours.
     """
     first = start = neighbours[0][0]
     upto = start
@@ -80,7 +80,7 @@ def _joined(neighbours: list[tuple[int, int]], octets: memoryview) -> Iterator[t
 
 
 class _Octets(Protocol):
-    """Octets of a file from some place on."""
+    """Interface for random-access reads from a local file or a URL."""
 
     def read_at(self, position: int, view: memoryview) -> int:
         """Fill the front of the view from an octet of the file on; 0 at the end. Raises SourceError."""

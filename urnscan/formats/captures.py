@@ -11,7 +11,7 @@ from fnmatch import translate
 from urnscan.errors import ArgumentError, option
 
 NAMES = ("captured", "status", "mime")
-"""Names of columns that tell of a capture, and of conditions on it."""
+"""Names of the columns about a capture, and of conditions on it."""
 
 _MOMENT = re.compile(
     rb"([0-9]{4})(?:-?([0-9]{2})(?:-?([0-9]{2})"
@@ -26,10 +26,10 @@ _LONGEST = 100  # characters of a media type
 
 @dataclass(slots=True)
 class Capture:
-    """The record of a web archive in which a text stands. It is taken apart only where somebody asks."""
+    """The record of a web archive that a text is in. It is parsed on demand."""
 
     date: bytes = b""
-    """The time as the archive writes it; empty: it does not say."""
+    """The time as the archive writes it; empty if it has none."""
     content_type: bytes = b""
     """The media type that the archive gives: of the record in WARC, of the document in ARC."""
     head: bytes = b""
@@ -91,7 +91,7 @@ class Where:
     """Names of NAMES, and patterns with commas between them, of which one must fit."""
 
     def fits(self, capture: Capture | None) -> bool:
-        """Whether all conditions hold; what is in no web archive fits none."""
+        """Whether all conditions hold; a text outside of web archives fulfils none."""
         return capture is not None and all(
             _pattern(patterns).match(capture.text(name)) is not None for name, patterns in self.conditions
         )

@@ -22,12 +22,12 @@ class Document:
     """A text, to be read before the next document is asked for."""
 
     member: str | None
-    """The way to it inside the input; None where it is the input itself."""
+    """Names of the members from the input to the text, such as `a.zip!/b.txt`; None where it is the input itself."""
     reader: Reader
     codec: str | None = None
-    """Encoding from which it was decoded; None if the octets are given as they are."""
+    """Encoding from which it was decoded; None if the octets are unchanged."""
     capture: Capture | None = None
-    """The record of a web archive in which it stands, if it stands in one."""
+    """The record of a web archive that it is in, if it is in one."""
     is_set_in_lines: bool = False
     """Whether a program set it in lines, as on a page: a name in it may be broken at a line end."""
 
@@ -37,11 +37,11 @@ class Values:
     """Values of a table, each a text of its own."""
 
     values: pa.Array
-    """Strings or octets; null holds nothing."""
+    """Strings or octets; null is no value."""
     place: Callable[[int], str]
-    """From an index in `values` to where the value stands: `row/column`."""
+    """From an index in `values` to where the value is: `row/column`."""
     capture: Capture | None = None
-    """The record of a web archive in which the table stands, if it stands in one."""
+    """The record of a web archive that the table is in, if it is in one."""
 
 
 class Member(NamedTuple):
@@ -61,21 +61,21 @@ class Member(NamedTuple):
 
 
 def plain_name(name: str) -> str:
-    """The name of an attached file, as one that can be shown, and leads into no folder."""
+    """The name of an attached file, at most 200 characters, with "_" for control characters and slashes."""
     return "".join(char if char.isprintable() and char not in "/\\" else "_" for char in name[-_LONGEST_NAME:])
 
 
 class Label(NamedTuple):
-    """Name and origin of a text, beside its octets."""
+    """Name and origin of a text, in addition to its octets."""
 
     member: str | None
     """The name of a member, or the way to it inside the input; None where the text is the input itself."""
     capture: Capture | None = None
-    """The record of a web archive in which it stands, if it stands in one."""
+    """The record of a web archive that it is in, if it is in one."""
 
 
 class Labels(Sequence[Label]):
-    """Labels that are made when somebody asks for one: most texts hold nothing."""
+    """Labels that are made on demand, as most texts have no match and need none."""
 
     def __init__(self, make: Callable[[int], Label], numbers: range) -> None:
         """`make` makes the label of a number."""
@@ -102,25 +102,25 @@ class Names(NamedTuple):
     starts: npt.NDArray[np.int64]
     """The first octet of each."""
     ends: npt.NDArray[np.int64]
-    """The octet behind each."""
+    """The octet after each."""
 
 
 @dataclass(slots=True)
 class Texts:
-    """Small texts of members of an archive that lie in one run of octets, with other octets between them."""
+    """Small texts of members of an archive in one block of octets, with other octets between them."""
 
     octets: memoryview
-    """Good until the next document is asked for."""
+    """Valid until the next document is asked for."""
     labels: Sequence[Label]
-    """The name of each member and its record; good for ever."""
+    """The name of each member and its record; always valid."""
     starts: npt.NDArray[np.int64]
     """The first octet of each."""
     ends: npt.NDArray[np.int64]
-    """The octet behind each."""
+    """The octet after each."""
     has_captures: bool = False
     """Whether a label may have a capture."""
     names: Names | None = None
-    """The names of the members where nothing else than these tells a form; None: the labels have to be looked at."""
+    """The names of the members, if a form can be recognised by them alone; None: the labels have to be checked."""
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -18,15 +18,15 @@ _LONGEST_NAME = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Options that the readers of a run go by."""
+    """Options of a run for its readers."""
 
     encoding: str | None = None
-    """Encoding of text without a byte order mark; None: it is read as it is."""
+    """Encoding of text without a byte order mark; None: its octets are read unchanged."""
     columns: tuple[str, ...] = ()
-    """The fields of tables to be read; none: all that hold text."""
+    """The fields of tables to be read; empty: all that contain text."""
     limits: Limits = field(default_factory=Limits)
     where: Where | None = None
-    """Conditions on the captures of web archives; only texts in such are read. None: all texts."""
+    """Conditions on the captures of web archives; only texts in captures that fulfil them are read. None: all texts."""
     filters: tuple[Filter, ...] = ()
     """Commands that make text of files; the first that fits is used."""
     processes: Processes = field(default_factory=Processes, compare=False, repr=False)
@@ -40,22 +40,22 @@ class Layer:
     name: str
     """Name in errors: the input, then the members on the way in."""
     file_name: str
-    """File name that may tell a form, without the suffix of a compression around it."""
+    """File name by which a form may be recognised, without the suffix of a compression around it."""
     reading: Reading
     budget: Budget
     member: str | None = None
-    """The way from the input to here, by the names of members; None where it leads into none."""
+    """Names of the members from the input to here, such as `a.zip!/b.txt`; None for the input itself."""
     depth: int = 0
     capture: Capture | None = None
     """The record of a web archive around it, if there is one."""
 
     @property
     def is_deepest(self) -> bool:
-        """Whether nothing in this layer is read."""
+        """Whether the limit of depth is reached: nothing inside this layer is read."""
         return self.depth == self.reading.limits.depth
 
     def unpacked(self, suffixes: tuple[str, ...]) -> "Layer":
-        """The layer of what is in a compressed file; `suffixes` are those that such files have. Raises SourceError."""
+        """The layer of the text in a compressed file; `suffixes` are those of its form. Raises SourceError if it is too deep."""
         lower = self.file_name.lower()
         suffix = next((suffix for suffix in suffixes if lower.endswith(suffix)), "")
         stem = self.file_name[: len(self.file_name) - len(suffix)]
@@ -67,13 +67,13 @@ class Layer:
         return self.reading.where is None or self.reading.where.fits(self.capture)
 
     def filter(self, head: Callable[[int], bytes]) -> Filter | None:
-        """The command that makes text of what is in this layer; `head` gives so many of its first octets."""
+        """The command that makes text of what is in this layer; `head` gives a number of its first octets."""
         filters = self.reading.filters
         octets = head(LONGEST) if any(command.has_types for command in filters) else b""
         return next((command for command in filters if command.fits(self.file_name, octets, self.capture)), None)
 
     def inside(self, member: str, capture: Capture | None = None) -> "Layer":
-        """The layer of a member of an archive, in its own record or in that around it. Raises SourceError where that is too deep."""
+        """The layer of a member of an archive, with its own capture or that of this layer. Raises SourceError if it is too deep."""
         layer = self._deeper(self.name_of(member), member.rsplit("/", 1)[-1], self.of_value(member))
         return layer if capture is None else replace(layer, capture=capture)
 
@@ -93,5 +93,5 @@ class Layer:
 
 
 def _shortened(name: str) -> str:
-    """The name, or so much of its beginning and its end as is enough to know it by."""
+    """The name; of a long one the beginning and the end, with "…" between them."""
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME // 2]}…{name[-_LONGEST_NAME // 2 :]}"

@@ -60,7 +60,8 @@ cp1252, latin-1, shift_jis, gb18030 or cp037
     """
     try:
         canonical = codecs.lookup(name).name
-        b"a".decode(name, "replace")  # LookupError where it is a codec of something else, such as base64
+        # LookupError where it is a codec of something else, such as base64.
+        b"a".decode(name, "replace")
     except (LookupError, ValueError):
         canonical = ""
     if canonical in ("", *_NO_STREAMS):
@@ -80,7 +81,8 @@ def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str 
     to the text. With neither, UTF-16 and UTF-32 are known by their NULs, where most of the text is ASCII.
     Raises FatalError for an unknown encoding, and what `peek` raises.
     """
-    head = peek(1)  # no more than needed: a pipe may have no more to give yet
+    # No more than needed: a pipe may have no more to give yet.
+    head = peek(1)
     while head in _BEGUN:
         longer = peek(len(head) + 1)
         if len(longer) == len(head):
@@ -106,7 +108,8 @@ def is_binary(head: bytes) -> bool | None:
 def _by_nuls(head: bytes) -> str | None:
     """UTF-32 or UTF-16, if three of four units are printable ASCII and none is NUL; else None."""
     head = head[:_TELLING]
-    if 3 * head.count(0) < len(head) - 3:  # in such text three of eight octets are NUL
+    # In such text three of eight octets are NUL.
+    if 3 * head.count(0) < len(head) - 3:
         return None
     for codec, unit, ascii_at in _UNITS:
         count = len(head) // unit
@@ -149,7 +152,7 @@ class Transcoder(PieceReader):
     """
 
     def __init__(self, reader: Reader, layer: Layer, codec: str, mark: int = 0) -> None:
-        """`reader` is closed with this one, and stands behind a byte order mark of `mark` octets."""
+        """`reader` is closed with this one, and is positioned after a byte order mark of `mark` octets."""
         super().__init__(iter(self._next, None))
         self._reader = reader
         self._layer = layer
@@ -167,20 +170,22 @@ class Transcoder(PieceReader):
         self._reader.close()
 
     def _next(self) -> bytes | None:
-        """The text of what one read gives, so that nothing of a slow pipe is held back; None at the end."""
+        """The text of what one read gives, so that nothing of a slow pipe is kept waiting; None at the end."""
         if self._ended:
             return None
         try:
             got = self._reader.read_into(self._block)
         except DamageError:
-            self._decoder.reset()  # what follows does not go on with half a character
+            # What follows does not go on with half a character.
+            self._decoder.reset()
             raise
         self._ended = got == 0
         kept = len(self._decoder.getstate()[0])
         _replaced.count = 0
         try:
             text = self._decoder.decode(self._block[:got], self._ended)
-        except UnicodeError as error:  # of a codec that knows no error handlers
+        except UnicodeError as error:
+            # Of a codec that knows no error handlers.
             raise SourceError(self._layer.name, f"cannot be decoded as {self._codec.upper()}: {error}") from error
         if _replaced.count and not self._bad:
             is_known = _replaced.length == kept + got

@@ -20,7 +20,7 @@ from urnscan.stores.reader import Reader
 _PATIENCE = 0.1  # seconds after which a reader looks whether it was closed
 _BLOCK = 1 << 16
 _MOST_STDERR = 1 << 12  # octets of standard error that are kept
-_LONGEST = 200  # characters of it that are told
+_LONGEST = 200  # characters of standard error in a message
 _GUARD = 'read -r _; kill -s KILL -- "-$0"'
 """Script that waits for the end of its input, that is of this process, and then ends a group of processes."""
 
@@ -28,7 +28,7 @@ _GUARD = 'read -r _; kill -s KILL -- "-$0"'
 class Filtered(Reader):
     """The text that a command makes of a file, as it comes.
 
-    What it printed before it failed counts. Raises SourceError behind that if it ends with another status than 0, or
+    What it printed before it failed counts. Raises SourceError after that if it ends with another status than 0, or
     takes too long.
     """
 
@@ -94,7 +94,7 @@ class Filtered(Reader):
         return reading, writing
 
     def _start(self, reader: Reader, out: int, err: int) -> subprocess.Popen[bytes]:
-        """Start the command on the file of a reader, or on a copy if only the reader has its octets."""
+        """Start the command on the file of a reader, or on a copy of its octets if it has no file."""
         path = self._stack.enter_context(on_disk(reader, self._layer))
         words = [path.join(word.rsplit(PATH, 1)) if takes_path(word) else word for word in self._filter.command]
         try:
@@ -113,7 +113,7 @@ class Filtered(Reader):
         return process
 
     def _listen(self, seconds: float) -> set[int]:
-        """Wait for octets, and keep what comes on standard error; the descriptors that have some."""
+        """Wait for octets, and keep those of standard error; returns the descriptors that have some."""
         ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1000)}
         if self._err in ready:
             octets = os.read(self._err, _BLOCK)
@@ -146,8 +146,8 @@ class Filtered(Reader):
 
 @contextlib.contextmanager
 def _guarded(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Have a command end if this process is killed and can no longer end it: the system is short of memory, or Spark
-    gives up an attempt. Without a shell, nothing guards it.
+    """End a command also if this process is killed, as by Spark or for lack of memory. Needs a shell; without one, it
+    does nothing.
     """
     words = ["sh", "-c", _GUARD, str(process.pid)]
     try:

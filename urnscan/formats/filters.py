@@ -15,7 +15,7 @@ from urnscan.formats.captures import Capture
 from urnscan.formats.media_types import media_type
 
 ANY = "*"
-"""The suffix that stands for all files."""
+"""The suffix that represents all files."""
 PATH = "%"
 """The path of the file in a command."""
 _OF_RECORD = " ?#"  # characters that end the file name in the name of a record of a web archive
@@ -45,7 +45,7 @@ class Filter:
     def fits(self, name: str, head: bytes = b"", capture: Capture | None = None) -> bool:
         """True if the filter is for a file: by its name, or by its media type.
 
-        The first octets of the file (`head`) tell the type, and the record of a web archive around it (`capture`).
+        The type comes from the first octets of the file (`head`), or from the record of a web archive around it (`capture`).
         """
         types = [media_type(head)] if self.has_types else []
         if capture is not None:
@@ -58,9 +58,9 @@ class Filter:
 
 
 def takes_path(word: str) -> bool:
-    """Whether the path stands in a word of a command: the word is `%`, or ends in `=%`.
+    """Whether a word of a command is replaced by the path: the word is `%`, or ends in `=%`.
 
-    Elsewhere it does not: as a part of a script, as in `sh -c 'cat %'`, a name could run programs.
+    Other words are not, for safety: within a script, such as `sh -c 'cat %'`, a file name could run programs.
     """
     return word == PATH or word.endswith(f"={PATH}")
 
@@ -68,15 +68,15 @@ def takes_path(word: str) -> bool:
 def read_filters(texts: Iterable[str], timeout: int) -> tuple[Filter, ...]:
     """The filters in texts such as `pdf,eps:pdftotext % -`; `timeout` is in seconds. Raises ArgumentError.
 
-    >>> (each,) = read_filters(["txt,.LOG:cat"], 60)
-    >>> each.kinds, each.command, each.name
+    >>> (log_filter,) = read_filters(["txt,.LOG:cat"], 60)
+    >>> log_filter.kinds, log_filter.command, log_filter.name
     (('.txt', '.log'), ('cat',), 'cat')
     """
     return tuple(_read(text, timeout) for text in texts)
 
 
 def listed_filters(texts: Iterable[str]) -> tuple[str, ...]:
-    """The filters, with the lines of a file in the place of its `@FILE`.
+    """The filters; an argument `@FILE` is replaced by the lines of the file.
 
     Empty lines and those that begin with # are passed over. Raises FatalError for a file that cannot be read.
     """
@@ -88,7 +88,8 @@ def listed_filters(texts: Iterable[str]) -> tuple[str, ...]:
         path = text.removeprefix("@")
         try:
             lines = Path(path).read_text("utf-8").splitlines()
-        except (OSError, ValueError) as error:  # ValueError: no UTF-8, or NUL in the path
+        except (OSError, ValueError) as error:
+            # ValueError: no UTF-8, or NUL in the path.
             reason = getattr(error, "strerror", None) or error
             raise FatalError(f"{path}: the filters cannot be read: {reason}") from None
         filters += [line for line in map(str.strip, lines) if line and not line.startswith("#")]

@@ -13,10 +13,10 @@ _FREE = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on what an input unfolds to. The defaults stop files made to harm, and hardly any others."""
+    """Limits on what an input unfolds to. The defaults stop hostile files, and hardly any others."""
 
     ratio: int = 1000
-    """Octets that may come out of one octet of the input, once it unfolds to more than 256 MiB."""
+    """Octets that may come out of one octet of the input; checked once more than 256 MiB have come out."""
     size: int = 10**13
     """Octets that may come out of an input, all layers together."""
     depth: int = 8
@@ -26,10 +26,10 @@ class Limits:
 
 
 class Budget:
-    """Counts of the octets that an input has and unfolds to, which end it at the limits; and its errors that end nothing."""
+    """Counts of the octets and members that an input unfolds to, checked against the limits; and its errors that end nothing."""
 
     def __init__(self, name: str, limits: Limits, on_read: Callable[[int], object] = lambda _: None) -> None:
-        """`name` is the input's; `on_read` is told how many octets of the input itself were read, for progress."""
+        """`name` is the input's; `on_read` is called with the number of octets of the input that were read, for progress."""
         self._name = name
         self._limits = limits
         self._on_read = on_read
@@ -48,7 +48,7 @@ class Budget:
         self.check_announced(0)
 
     def check_announced(self, octets: int) -> None:
-        """Check octets that are announced, before memory is taken for them. Raises LimitError past the limits."""
+        """Check a number of octets that a header announces, before memory is allocated for them. Raises LimitError."""
         limits = self._limits
         if not self.allows(octets):
             if self._unfolded + octets > limits.size:
@@ -71,7 +71,7 @@ class Budget:
         return self._members + count <= self._limits.members
 
     def count_members(self, count: int) -> bool:
-        """Count members of an archive, if the limit allows all of them; whether it does."""
+        """Count members of an archive if the limit allows all of them; returns whether it does."""
         is_allowed = self.allows_members(count)
         self._members += count if is_allowed else 0
         return is_allowed
@@ -84,7 +84,7 @@ class Budget:
         self.collect(SourceError(name, f"{what} is wrong: what was read of it may be damaged"))
 
     def collect(self, error: SourceError) -> None:
-        """Keep an error that ends nothing, such as a wrong checksum; it is reported behind the text."""
+        """Keep an error that ends nothing, such as a wrong checksum; it is reported after the text."""
         if len(self._wrong) < _MOST_WRONG:
             self._wrong.append(error)
         else:

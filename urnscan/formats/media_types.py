@@ -39,7 +39,7 @@ def media_types() -> Iterator[str]:
 
 
 def media_type(head: bytes) -> str | None:
-    r"""The media type of a file that begins with these octets; None if they do not tell.
+    r"""The media type of a file that begins with these octets; None if they do not show it.
 
     >>> media_type(b"%PDF-1.7\n"), media_type(b"RIFF\x10\0\0\0WEBP"), media_type(b"RIFF is a word")
     ('application/pdf', 'image/webp', None)

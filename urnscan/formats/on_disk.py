@@ -76,7 +76,8 @@ def _path_of(reader: Reader, layer: Layer) -> str | None:
         return None
     with file:
         path = os.path.abspath(str(getattr(file, "name", "")))  # noqa: PTH100 (a name may begin with "-")
-        if not Path(path).is_file():  # of a store
+        # The name of an object in a store is no path.
+        if not Path(path).is_file():
             return None
         layer.budget.count_read(Path(path).stat().st_size)
         return path

@@ -29,10 +29,12 @@ class Processes:
     def __init__(self) -> None:
         self._running: set[Started] = set()
         self._idle: deque[Process] = deque()
-        weakref.finalize(self, _end, self._running, self._idle)  # also where the interpreter ends
+        # Also where the interpreter ends.
+        weakref.finalize(self, _end, self._running, self._idle)
 
     def __reduce__(self) -> tuple[type[Processes], tuple[()]]:
-        return Processes, ()  # options that go to another process start their own
+        # Options that go to another process start their own.
+        return Processes, ()
 
     def add(self, process: Started) -> None:
         """Take note of a process that runs."""
@@ -65,7 +67,8 @@ def _end(running: set[Started], idle: deque[Process]) -> None:
     while idle:
         try:
             idle.pop().close()
-        except IndexError:  # another thread has taken it
+        except IndexError:
+            # Another thread has taken it.
             break
     for process in list(running):
         process.end()

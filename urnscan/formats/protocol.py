@@ -1,7 +1,7 @@
-"""The protocol of forms: what a module says of the form that it reads, so that the registry can list it.
+"""The protocol of forms: what a module declares about the form that it reads.
 
-A form is recognised by its first octets, whatever the name of the file is. Where these are damaged, or tell nothing, its
-name and other octets may tell: a file `a.parquet` with octets that no text has is a damaged Parquet file.
+A form is recognised by its first octets, whatever the name of the file is. If these are damaged, its
+name decides together with other octets: a file `a.parquet` with octets that no text has is a damaged Parquet file.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _Opened = TypeVar("_Opened")
 
 
 def never(_head: bytes, _layer: Layer) -> bool:
-    """Recognise nothing: the rule of a form that has no first octets of its own."""
+    """Recognise no file: the rule of a form that has no first octets of its own."""
     return False
 
 
 def looks_binary(head: bytes, _: Layer) -> bool | None:
-    """Whether these octets are no text: the rule for files whose name alone tells the form."""
+    """Whether these octets are not text: the rule for files whose form is recognised by the name alone."""
     return is_binary(head)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form(Generic[_Opened]):
-    """A way in which people keep text: a compression, an archive or a table."""
+    """A file format with text inside: a compression, an archive or a table."""
 
     name: str
     """Its name in messages, with an article: "a Parquet file"."""
@@ -50,9 +50,9 @@ class Form(Generic[_Opened]):
     suffixes: tuple[str, ...] = ()
     """Suffixes of the names of such files, lower case."""
     recognise_named: Recognise | None = None
-    """The rule for files with one of the suffixes that no rule by first octets takes. None: there is none."""
+    """The rule for files with one of the suffixes that no rule by first octets recognises; None: no such rule."""
     needs_beginning: bool = False
-    """Whether a file that `recognise_named` takes cannot be opened: it is scanned as it is, and an error says so."""
+    """Whether a file that only `recognise_named` recognises cannot be opened: it is scanned unchanged, with an error."""
 
 
 class Compression(Form[Reader]):

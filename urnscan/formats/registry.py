@@ -1,7 +1,7 @@
 """The registry of the forms that are read: it lists what their modules declare, in the order in which they are asked.
 
-A form is recognised by its first octets, and where these cannot tell by its name. What it holds is looked at in the
-same way, so forms nest as people nest them.
+A form is recognised by its first octets, or by its name if these do not decide. Its content is recognised in the same
+way, so forms may be inside each other in any order.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from urnscan.formats.tables import arrow, former_outputs, parquet, sqlite
 from urnscan.formats.tables import text_fields as fields
 from urnscan.stores.reader import Reader
 
-_TELLING = 1 << 9  # octets that tell every form; what is inside of something may come in smaller pieces
+_TELLING = 1 << 9  # octets by which every form is recognised; a member may come in smaller pieces
 
 
 class Registry:
-    """Forms in the order in which they are asked. Archives have millions of members: no form is asked in vain."""
+    """Forms in the order in which they are asked. A form is asked only for files that begin with one of its first octets."""
 
     def __init__(self, forms: Iterable[Form[Any]], text_forms: Iterable[Form[Any]] = ()) -> None:
         """`text_forms` are asked last: text is in one of them only where the user names a field."""
@@ -48,19 +48,19 @@ class Registry:
         self.suffixes = frozenset(self._suffixes)
         """Suffixes by which a form is recognised."""
         self.begins = frozenset(octet for form in forms if form.begins != ANY for octet in form.begins)
-        """First octets of forms that are told by them."""
+        """First octets of forms that are recognised by them."""
 
     def is_named(self, name: str) -> bool:
         """Whether a name ends in a suffix by which a form is recognised."""
         return name[name.rfind(".") :].lower() in self.suffixes
 
     def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:
-        """Whether a text that begins with these octets, or has no others, may be of a form."""
+        """Whether a text that begins with these octets (`is_whole`: it has no others) may be of a form."""
         form, is_unsure = self._tell(head, layer)
         return form is not None or (is_unsure and not is_whole)
 
     def recognise(self, reader: Buffer, layer: Layer) -> Form[Any] | None:
-        """The form of what a reader gives; None where it is text. Looks no further than it must: a pipe may be slow."""
+        """The form of what a reader gives; None where it is text. Reads no more octets than it needs: a pipe may be slow."""
         head = reader.head(_TELLING if layer.depth else 1)
         while True:
             form, is_unsure = self._tell(head, layer)
@@ -70,7 +70,7 @@ class Registry:
             head = longer
 
     def _tell(self, head: bytes, layer: Layer) -> tuple[Form[Any] | None, bool]:
-        """The form of what begins with these octets; where there is none, whether more octets may tell."""
+        """The form of a file that begins with these octets, or None, and whether more octets may change that."""
         if not head:
             return None, False
         is_unsure = False

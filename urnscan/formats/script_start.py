@@ -24,7 +24,8 @@ def _end_with(parent: int) -> None:
 def main() -> None:
     """Set the limits, and run the script."""
     script, octets = sys.argv[1:]
-    with contextlib.suppress(ImportError, OSError, ValueError):  # where the system has such limits
+    # Where the system has such limits.
+    with contextlib.suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 (not every system has it)
 
         resource.setrlimit(resource.RLIMIT_DATA, (int(octets), int(octets)))

@@ -21,7 +21,7 @@ from urnscan.formats.contents import Names
 from urnscan.stores.input import Listed
 
 HEAD = 1 << 12
-"""Octets of a file by which its form is told."""
+"""Octets of a file by which its form is recognised."""
 
 UNKNOWN = -1
 """Size of what is no regular file or is not there."""
@@ -44,7 +44,7 @@ _close = from_c("close", "intc", "intc")
 def file_states(paths: bytes, ends: Integers, *, follow: bool) -> tuple[Integers, Integers]:
     """The octets of the regular file at each path, or UNKNOWN, and the time of its last change in nanoseconds since 1970.
 
-    The paths lie end to end, each with a NUL behind it, where it ends. `follow`: links lead to files.
+    The paths lie end to end, each with a NUL after it, where it ends. `follow`: links lead to files.
     """
     sizes, times = np.full(len(ends), UNKNOWN, np.int64), np.zeros(len(ends), np.int64)
     if _CAN_ASK and paths:
@@ -122,7 +122,7 @@ class Read(NamedTuple):
 
 
 def read_together(files: Listed, text: Octets, *, separator: int, full: int, doubts: Doubts) -> Read:
-    """Read files into `text`, one behind the other with the separator behind each.
+    """Read files into `text`, one after the other with the separator after each.
 
     It goes on while less than `full` octets are there, so a file has the rest of the room in any case.
     """
@@ -158,7 +158,8 @@ def _read_files(
             got = _read(descriptor, text.ctypes.data + np.uintp(end), np.uintp(len(text) - end))
             end += max(got, 0)
         _close(descriptor)
-        if got != 0:  # its end was not seen
+        # The end of the file was not reached.
+        if got != 0:
             return i, True
         path = paths[begin : ends[i] - 1]
         are_doubtful[i] = end > filled and (_may_be_more(text[filled:end], doubts.begins) or _is_telling(path, doubts))

@@ -1,4 +1,4 @@
-"""From an input to the texts in it: the way through all forms that it has, one inside the other."""
+"""An input -> the texts in it, through all its forms, such as text in gzip in a tar archive."""
 
 import contextlib
 import functools
@@ -47,9 +47,9 @@ def open_together(
     """The texts and values in an input; in place of a member that cannot be read, its error.
 
     A unit whose checksum fails is read like any other, and so is text with octets that cannot be decoded. Such an error
-    comes behind the text.
-    `on_read` is told how many octets of the input itself were read. Waits for the first octet of a pipe.
-    `extents`: those of the input, begun ahead, with those of other inputs behind them; None: they are opened here.
+    comes after the text.
+    `on_read` is called with the number of octets of the input that were read. Waits for the first octet of a pipe.
+    `extents`: those of the input, begun ahead, with those of other inputs after them; None: they are opened here.
     Raises SourceError where the input cannot be read or not to its end, LimitError where it unfolds to too much,
     FatalError for an unknown encoding.
     """
@@ -83,7 +83,7 @@ def is_splittable(source: Input, reading: Reading) -> bool:
 
 
 def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
-    """Whether the text of an input that begins with these octets, or has no others, is surely its octets as they are.
+    """Whether the text of an input that begins with these octets is definitely its octets, unchanged.
 
     Raises FatalError for an unknown encoding.
     """
@@ -98,7 +98,7 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) ->
 
 @functools.cache
 def doubts(reading: Reading) -> Doubts:
-    """Signs by which only `is_plain` can tell whether an input is plain text."""
+    """First octets and suffixes of inputs that may not be plain text, for which `is_plain` has to decide."""
     kinds = {kind for command in reading.filters for kind in command.kinds}
     are_all = reading.encoding is not None or bool(reading.columns) or reading.where is not None or ANY in kinds
     begins = np.full(256, are_all)
@@ -118,7 +118,8 @@ def _bottom(source: Input, reading: Reading, on_read: Callable[[int], object] = 
 def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Texts and values in the octets of a reader, through all their forms."""
     if layer.reading.filters:
-        reader.peek()  # a record of a web archive says its media type in the headers before its first octet
+        # A record of a web archive says its media type in the headers before its first octet.
+        reader.peek()
         if layer.is_wanted and (command := layer.filter(reader.head)) is not None:
             yield from _filtered(command, reader, layer)
             return
@@ -146,13 +147,14 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
                     case Member():
                         yield from _member(content, layer)
         case Table() if layer.is_wanted:
-            layer.unpacked(())  # it is one more layer
+            # A table is one more layer.
+            layer.unpacked(())
             for values in form.open(reader, layer):
                 yield values if isinstance(values, SourceError) else replace(values, capture=layer.capture)
 
 
 def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
-    """The extents of an input, if those of others follow."""
+    """The extents of one input, from an iterator that goes on with those of other inputs."""
     left = source.size or 0
     while left:
         extent = next(extents)
@@ -161,7 +163,7 @@ def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
 
 
 def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Texts and values in the extents of a web archive. Each is read for itself, so a wrong one costs nothing else."""
+    """Texts and values in the extents of a web archive. Each is read on its own, so a damaged one does not affect the others."""
     for start, size, octets in extents:
         layer.budget.count_read(size)
         inner = replace(layer, name=f"{layer.name} from octet {start:,} on")
@@ -177,7 +179,8 @@ def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Tex
                     yield content
                     yield from layer.budget.collected()
         except LimitError:
-            deque(extents, 0)  # those of the next input follow
+            # The extents of the next input follow.
+            deque(extents, 0)
             raise
         except SourceError as error:
             yield error
@@ -199,10 +202,11 @@ def _filtered(command: Filter, reader: Buffer, layer: Layer) -> Iterator[Documen
 
 
 def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Texts of members: those that are plain text stay together, each other one is unfolded."""
+    """Texts of members: plain texts stay together, any other is unfolded on its own."""
     reading = layer.reading
     if reading.where is not None:
-        if texts.has_captures:  # else there may be captures inside
+        # Without captures here there may be some inside the members.
+        if texts.has_captures:
             texts = texts.chosen([reading.where.fits(label.capture or layer.capture) for label in texts.labels])
         reading = replace(reading, where=None)
     octets = read_only(np.frombuffer(texts.octets, np.uint8))
@@ -222,7 +226,7 @@ def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values |
 
 
 def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Texts of members that are surely plain text."""
+    """Texts of members that are definitely plain text."""
     labels = texts.labels
 
     def inside(number: int) -> Label:
@@ -250,7 +254,8 @@ def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values 
             return
         with Buffer(member.reader) as buffer:
             yield from _unfold(buffer, inner)
-            yield from _drain(buffer)  # a reader of tables may not have come to the checksum
+            # A reader of tables may not have come to the checksum.
+            yield from _drain(buffer)
     except LimitError:
         raise
     except SourceError as error:
@@ -258,7 +263,7 @@ def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values 
 
 
 def _drain(reader: Reader) -> Iterator[SourceError]:
-    """Read on to the end, for nothing but the errors on the way."""
+    """Read to the end, only to report the errors on the way."""
     while True:
         try:
             skip(reader, sys.maxsize)

@@ -1,6 +1,6 @@
-"""Octets of a dump, of which a part is held: looked through, then taken front to back.
+"""Octets of a dump, of which a part is in memory: they are searched, then taken in their order.
 
-Places are told by their distance from `at`, the next octet to be taken: it stays the same when more is read.
+Positions are distances from `at`, the next octet to be taken. Distances stay valid when more octets are read.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from urnscan.errors import DamageError, SourceError
 LONGEST = 1 << 26
 """Octets of the longest record; a longer one is damaged."""
 HEAD = 1 << 16
-"""Octets of the beginning of a dump by which its format is recognised."""
+"""Octets at the beginning of a dump, by which its format is recognised."""
 MARK = b"\xef\xbb\xbf"
 """Byte order mark of UTF-8."""
 BETWEEN = re.compile(rb"[\s\0\x1a]{1,1024}")
-"""White space, NUL and SUB (the end of DOS files), which part records in many dumps."""
+"""White space, NUL and SUB (the end of DOS files), which separate records in many dumps."""
 _BLOCK = 1 << 22  # octets read at a time
 
 
 class Buffer:
-    """Reads a dump block by block; holds no more than a record and a few blocks."""
+    """Reads a dump block by block; keeps at most one record and a few blocks in memory."""
 
     def __init__(self, read_into: Callable[[memoryview], int]) -> None:
         """`read_into`: method of a Reader."""
         self.octets = b""
-        """Octets that are held."""
+        """Octets that are in memory."""
         self.at = 0
-        """Place of the next octet to be taken in `octets`."""
+        """Index in `octets` of the next octet to be taken."""
         self.error: SourceError | None = None
-        """Error that ended the reading, if it was not the end of the dump."""
+        """Error at which reading ended; None at the end of the dump."""
         self._read_into = read_into
         self._block = memoryview(bytearray(_BLOCK))
         self._base = 0  # the offset of `octets` in the dump
@@ -40,11 +40,11 @@ class Buffer:
 
     @property
     def offset(self) -> int:
-        """Place of the next octet to be taken in the dump."""
+        """Offset in the dump of the next octet to be taken."""
         return self._base + self.at
 
     def more(self) -> bool:
-        """Read as many octets again as are held, or a block; whether there were any. Drops those that were taken."""
+        """Double the octets in memory, by at least a block, and drop those that were taken; whether there were more."""
         if self._ended:
             return False
         parts = [self.octets[self.at :]]
@@ -64,7 +64,7 @@ class Buffer:
         return len(parts[0]) < length
 
     def resume(self) -> bool:
-        """Go on behind an error; whether that can be. All octets before the error are dropped."""
+        """Read on after an error; whether that is possible. All octets before the error are dropped."""
         can_be = isinstance(self.error, DamageError)
         self.error = None
         self._base += len(self.octets)
@@ -78,17 +78,18 @@ class Buffer:
             self.take(len(MARK))
 
     def has(self, count: int) -> bool:
-        """Whether so many octets follow."""
+        """Whether at least `count` octets follow."""
         while len(self.octets) - self.at < count:
             if not self.more():
                 return False
         return True
 
     def find(self, needle: bytes, start: int = 0) -> int:
-        """Distance to these octets, from `start` on; -1 if they do not follow, or farther away than `LONGEST`."""
+        """Distance to the next `needle`, from the distance `start` on; -1 if none follows within `LONGEST` octets."""
         while True:
             place = self.octets.find(needle, self.at + start)
-            if place >= 0:  # octets beyond LONGEST may be held or not, and the result must not depend on it
+            # Octets beyond LONGEST may be in memory or not, and the result must not depend on it.
+            if place >= 0:
                 return place - self.at if place - self.at <= LONGEST else -1
             start = max(start, len(self.octets) - self.at - len(needle) + 1)
             if start > LONGEST or not self.more():
@@ -101,13 +102,14 @@ class Buffer:
         """
         while True:
             match = pattern.search(self.octets, self.at + start)
-            # If octets are still to come, a match at the very end could be longer, or none.
+            # A match at the end of the octets in memory could be longer, or no match, with more octets.
             if match and (self._ended or match.end() + longest <= len(self.octets)):
                 return match if match.start() - self.at <= LONGEST else None
             start = max(start, (match.start() if match else len(self.octets) - longest) - self.at)
             if start > LONGEST:
                 return None
-            if not self.more():  # `at` is another now
+            # `more` has changed `at`.
+            if not self.more():
                 return pattern.search(self.octets, self.at + start)
 
     def match(self, pattern: re.Pattern[bytes], longest: int = 1 << 10) -> re.Match[bytes] | None:
@@ -135,5 +137,5 @@ class Buffer:
             count -= len(octets)
 
     def take_rest(self) -> int:
-        """Take all octets up to the end of the dump; how many there were."""
+        """Take all octets up to the end of the dump; their number."""
         return sum(map(len, self.blocks()))

@@ -11,13 +11,13 @@ LINE_NAMES = (".jsonl", ".ndjson", ".ldjson", ".jsonlines", ".jsonseq", ".geojso
 """Suffixes of files in which each line is a value."""
 _LEADING = re.compile(rb"(?:" + MARK + rb")?+[ \t\r\n]*+")
 _VALUE = re.compile(rb'\x1e|["{\[0-9tfn-]')
-# Not so few texts begin with a bracket.
+# Many texts that are not JSON begin with a bracket, so more is checked.
 _BEGUN = re.compile(rb'\{[ \t\r\n]*+(?:["}]|\Z)|\[[ \t\r\n\[]*+(?:["{\]]|\Z)')
 _OBJECTS = re.compile(rb"\[[ \t\r\n]*+\{")
 
 
 def are_lines(head: bytes, name: str, wraps: Wraps | None = None) -> bool | None:
-    """Tell from the first octets whether each line is a value; None if more are needed. Raises ValueError for no JSON."""
+    """Find out from the first octets whether each line is a value; None if more are needed. Raises ValueError for no JSON."""
     leading = _LEADING.match(head)
     body = head[leading.end() if leading else 0 :]
     is_whole_head = len(head) >= HEAD
@@ -35,10 +35,12 @@ def are_lines(head: bytes, name: str, wraps: Wraps | None = None) -> bool | None
     wraps_records = wraps is not None and body[:1] == b"{" and wraps(body, is_whole_head) is not None
     if not (ended or is_line or is_whole_head):
         return True if is_named and not wraps_records else None
-    if wraps_records:  # also where each is a line: a page of records is no record
+    # This holds also if each page is a line: a page of records is not a record.
+    if wraps_records:
         return False
     following = rest.lstrip()[:1]
-    if is_named and ended and not is_line and _OBJECTS.match(body):  # an array over several lines, whatever its name
+    # An array over several lines, whatever its name.
+    if is_named and ended and not is_line and _OBJECTS.match(body):
         return False
     if is_named or (is_line and following in (b"{", b"[")):
         return True

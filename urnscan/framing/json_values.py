@@ -1,7 +1,7 @@
 """Values of JSON (RFC 8259): in lines, in an array, in an array within an object, one after the other.
 
-Python's decoder tells where a value ends. A value that it does not take (damaged, cut off or long) is cut out by its
-brackets and strings alone.
+Python's decoder finds the end of a value. The end of a value that it cannot decode (damaged, cut off or long) is found
+by brackets and strings alone.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from urnscan.framing.buffer import HEAD, LONGEST, Buffer
 from urnscan.framing.lines import Damaged, lines, too_long
 
 DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=str, parse_float=str)
-"""Objects as tuples of pairs (a name may stand twice), numbers as they are written (none is too long)."""
+"""Objects as tuples of pairs (a name may occur twice), numbers as they are written (none is too long)."""
 Wraps = Callable[[bytes, bool], tuple[int, int] | None]
 """Finds the array that holds the values, in a head that begins with an object; the flag: whether the text may go on.
 
-Gives the distance to what is behind the opening bracket, and how many objects are around it; None for no such array.
+Gives the distance to what is after the opening bracket, and how many objects are around it; None for no such array.
 """
 
 _WINDOW, _LEAST_WINDOW = 1 << 16, 1 << 6  # octets given to the decoder at a time; fewer the more are damaged
-_TAIL = 1 << 12  # octets behind an array that are looked through at a time
+_TAIL = 1 << 12  # octets after an array that are looked through at a time
 _SPACE = "\x1e \t\r\n"
 _DEEP = "its brackets nest too deep"
 _UNKNOWN = "it cannot be told where the next record begins: the rest is not read"
@@ -34,7 +34,7 @@ _CUT_OFF = "another page begins before its array ends"
 _GAP = re.compile("[ \t\r\n,\x1e]*")
 _AFTER = frozenset(" \t\r\n,[]{\x1e")  # what may follow a value; after a number nothing is not enough
 _GAPS = re.compile(rb"[ \t\r\n,\x1e]{1,1024}")
-# A string never goes on behind the end of a line; if it seems to, a quotation mark is missing.
+# A string never goes on after the end of a line; if it seems to, a quotation mark is missing.
 _TOKEN = re.compile(rb'"[^"\\\n]*+"|["{}\[\]]')
 _IN_STRING = re.compile(rb'["\n]|\\.', re.DOTALL)
 _FIRST_NAME = re.compile(rb'[ \t\r\n]*+(\{[ \t\r\n]*+"[^"\\\n]{0,40}+")')
@@ -47,7 +47,7 @@ class Value(NamedTuple):
     offset: int
     """Octets from the beginning of the text."""
     octets: bytes
-    """Octets as they stand in the text; of a line all of it."""
+    """Octets as they are written in the text; of a line all of it."""
     value: object
     """Result of the decoder; an octet that is not UTF-8 is escaped as by Python (surrogateescape)."""
     fault: str | None = None
@@ -55,7 +55,7 @@ class Value(NamedTuple):
 
 
 class ValueLines:
-    """Reads lines that are values, blank ones passed over (JSON Lines). They may begin with a separator (RFC 7464)."""
+    """Reads lines that are values (JSON Lines), without blank lines. A line may begin with a separator (RFC 7464)."""
 
     def __init__(self, decoder: json.JSONDecoder = DECODER) -> None:
         self._decoder = decoder
@@ -82,7 +82,7 @@ class ValueLines:
 
 
 class JsonValues:
-    """Reads the elements of an array, of the array in an object that holds the records, or values that are in none."""
+    """Reads the elements of an array, such as `[{…}, {…}]` or `{"records": [{…}]}`, or values after each other."""
 
     def __init__(self, decoder: json.JSONDecoder = DECODER, wraps: Wraps | None = None) -> None:
         self._decoder = decoder
@@ -90,15 +90,15 @@ class JsonValues:
         self._begun = False
         self._around = 0  # brackets around the values
         self._is_wrapped: bool | None = None  # whether objects hold arrays of records, as the first does
-        # From the end of a line to the first octet of a value; empty if line ends do not part values, None if not known.
+        # From the end of a line to the first octet of a value; empty if line ends do not separate values, None if not known.
         self._joint: bytes | None = None
         self._page = b""  # beginning, up to its first name, of an object around an array, if no value begins so
-        self._tried = 0  # offset up to which the end of a value was looked for in vain
+        self._tried = 0  # offset up to which the search for the end of a value failed
         self._window = _WINDOW
         self._lost = False  # whether the rest could not be read
 
     def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Read the values, without brackets and objects around them. An array may follow an array."""
+        """Read the values, without brackets and objects around them. Several arrays may follow each other."""
         if self._begun:
             yield from self._find_again(buffer)
         self._begun = True
@@ -112,7 +112,7 @@ class JsonValues:
                     return
 
     def _enter(self, buffer: Buffer) -> bool:
-        """Go to the first value; whether there is one."""
+        """Go to the first value; whether there is a value."""
         if not buffer.pass_over(_GAPS):
             return False
         octet = buffer.octets[buffer.at]
@@ -126,7 +126,7 @@ class JsonValues:
         return True
 
     def _enter_object(self, buffer: Buffer, wraps: Wraps) -> None:
-        """Go to the first value of the array in an object, if it holds the records."""
+        """Go to the first value of the array in an object, if the array contains the records."""
         goes_on = buffer.has(HEAD)
         head = buffer.octets[buffer.at : buffer.at + HEAD]
         pages = _marks(self._page, None)
@@ -140,7 +140,7 @@ class JsonValues:
             self._around = 1 + array[1]
 
     def _find_again(self, buffer: Buffer) -> Iterator[Damaged]:
-        """Go on behind a loss."""
+        """Search for the next value or page after a loss."""
         offset = buffer.offset
         marks = _marks(self._page, self._joint)
         mark = buffer.search(marks, 0, len(marks.pattern)) if marks else None
@@ -160,10 +160,11 @@ class JsonValues:
         return mark.end() - 1
 
     def _pass_around(self, buffer: Buffer) -> bool:
-        """Take the rest of the objects around an array; whether they end."""
+        """Take the rest of the objects around an array; whether their brackets are closed."""
         brackets = _Brackets(self._around)
         pages = _marks(self._page, None)
-        passed = 0  # octets that are still held, as a page may begin in them
+        # Octets that are still in memory, as a page may begin in them.
+        passed = 0
         while buffer.has(passed + 2) or buffer.has(passed + 1):
             octets = buffer.octets[buffer.at : buffer.at + passed + _TAIL]
             page = pages.search(octets) if pages else None
@@ -225,12 +226,12 @@ class JsonValues:
                     return
 
     def _is_page(self, text: str, end: int, at: int) -> bool:
-        """Whether a page begins at `at`, behind a gap from `end` on."""
+        """Whether a page begins at `at`, after a gap from `end` on."""
         page = self._page.decode("utf-8", "surrogateescape")
         return self._around > 0 and text.startswith(page, at) and "\n" in text[end:at] and "," not in text[end:at]
 
     def _learn(self, gap: str, *, last: bool) -> None:
-        """Learn whether values are parted by line ends: to find the next value behind a damaged one."""
+        """Store whether line ends separate values, which is needed to find the next value after a damaged one."""
         line_end = gap.rfind("\n")
         if line_end >= 0:
             self._joint = gap[line_end:].encode("utf-8", "surrogateescape")
@@ -241,7 +242,8 @@ class JsonValues:
         """Read the next value, by its brackets and strings."""
         offset, marks = buffer.offset, _marks(self._page, self._joint)
         longest = len(marks.pattern) if marks else 0
-        if offset < self._tried and marks:  # its end is not to be found by brackets
+        # The end of this value cannot be found by brackets.
+        if offset < self._tried and marks:
             mark = buffer.search(marks, 1, longest)
             if mark:
                 octets = buffer.octets[buffer.at : mark.start()].rstrip(b" \t\r\n,")
@@ -266,7 +268,8 @@ class JsonValues:
                 if mark.end() - buffer.at <= len(octets):
                     self._tried = offset + (length or len(octets))
                 length = self._begun_at(mark) - buffer.at
-            elif is_followed:  # they are not looked for again and again
+            elif is_followed:
+                # The search is not repeated for each value.
                 self._joint = self._page = b""
         if not length:
             self._lost = True
@@ -293,7 +296,7 @@ def _marks(page: bytes, joint: bytes | None) -> re.Pattern[bytes] | None:
 
 
 class _Brackets:
-    """Follows brackets and strings to the end of a value, of which a part may be held."""
+    """Counts brackets and strings up to the end of a value, of which only a part may be in memory."""
 
     def __init__(self, depth: int = 0) -> None:
         """`depth`: how many brackets are to be closed, if the value has begun."""
@@ -302,7 +305,7 @@ class _Brackets:
         self._is_string = False
 
     def advance(self, octets: bytes, at: int) -> int:
-        """Go on from `at`: to the place behind the end, or to the first octet that needs more behind it."""
+        """Go on from `at`: to the place after the end, or to the first octet that needs more after it."""
         while at < len(octets) and not self.ended:
             token = (_IN_STRING if self._is_string else _TOKEN).search(octets, at)
             if token is None:

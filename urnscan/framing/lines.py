@@ -1,4 +1,4 @@
-"""Lines of a text, and other parts of a text with an end of their own."""
+"""Lines of a text, and other parts of a text that end with a separator or after a length."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -
 
 
 def too_long(offset: int) -> Damaged:
-    """Make the `Damaged` for a record of more than `LONGEST` octets."""
+    """The `Damaged` for a record of more than `LONGEST` octets."""
     return Damaged(offset, f"it is longer than {LONGEST:,} octets")

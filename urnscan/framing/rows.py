@@ -1,8 +1,8 @@
 """Rows of CSV (RFC 4180), TSV, and with ; or | between values: the end of each row, and the places of its values.
 
 A row ends with the LF outside of quotation marks, or with the CR if the head of the text has only CR (Excel for Mac).
-A quotation mark counts where a value begins, as for `csv`. One that is never closed costs one line: the next row begins
-behind it.
+A quotation mark has a meaning only at the beginning of a value, as in the module `csv`. If it is never closed, only its
+line is damaged: the next row begins after that line.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Row(NamedTuple):
     octets: bytes
     """Octets with the line end."""
     fault: str | None = None
-    """Reason why this may be only the first line of the row; None for a row without fault."""
+    """Reason why this may be only the first line of the row; None if the row is whole."""
     parts: list[bytes] | None = None
-    """Octets split at the quotation marks, if each mark stands at an end of a value."""
+    """Octets split at the quotation marks, if each mark is at the beginning or the end of a value."""
 
 
 class CsvLayout:
-    """Way in which the rows of a table are written."""
+    """Delimiter and line end of a table, and how its rows are split."""
 
     def __init__(self, delimiter: str, line_end: bytes) -> None:
         self.delimiter = delimiter.encode()
@@ -86,7 +86,7 @@ class CsvLayout:
             ended = not buffer.more()
 
     def split_values(self, row: Row) -> tuple[bytes, list[bytes]]:
-        """Part the values of a row: the row with NUL between them, and each as written, to be read by `value`."""
+        """Split the values of a row: the row with NUL between them, and each as written, to be read by `value`."""
         octets, parts = row.octets, row.parts
         if parts is None and b'"' not in octets:
             return octets.replace(self.delimiter, b"\0"), octets.rstrip(b"\r\n").split(self.delimiter)
@@ -103,7 +103,7 @@ class CsvLayout:
         return b"\0".join(values), quoted
 
     def value(self, octets: bytes) -> bytes:
-        """Take off the quotation marks of a value."""
+        """A value without its quotation marks."""
         octets = octets.rstrip(b"\r\n")
         return octets[1:-1].replace(b'""', b'"') if octets.startswith(b'"') else octets
 
@@ -111,7 +111,8 @@ class CsvLayout:
         """Read the values of a row."""
         if row.parts and row.parts[2:-1:2].count(self.delimiter) == len(row.parts) // 2 - 1 and not row.parts[0]:
             last = row.parts[-1].rstrip(b"\r\n")
-            if not last:  # each value is in quotation marks, and none stands in a value
+            # Each value is in quotation marks, and no value contains one.
+            if not last:
                 return row.parts[1::2]
         elif row.parts is None and b'"' not in row.octets:
             return row.octets.rstrip(b"\r\n").split(self.delimiter)
@@ -146,7 +147,7 @@ class CsvLayout:
 
 
 def first_rows(head: bytes, known_names: Collection[str] = ()) -> tuple[CsvLayout, int]:
-    """Tell from the first octets of a text how its table is written, and where the header begins.
+    """Find out from the first octets of a text how its table is written, and where the header begins.
 
     The delimiter is that of a line `sep=;`; without one, that which makes most names of `known_names`, then most names.
     """
@@ -165,14 +166,14 @@ def first_rows(head: bytes, known_names: Collection[str] = ()) -> tuple[CsvLayou
 
 
 class SeparatedRows:
-    """Reads the rows of a table; blank lines are no rows."""
+    """Reads the rows of a table, without blank lines."""
 
     def __init__(self, layout: CsvLayout) -> None:
         self._layout = layout
         self._begun = False
 
     def read(self, buffer: Buffer) -> Iterator[Row | Damaged]:
-        """Read the rows from the next octet on. Called again, behind a loss, it passes over what may be half a row."""
+        """Read the rows from the next octet on. A second call, after a loss, skips a line, which may be half a row."""
         layout = self._layout
         if self._begun and buffer.has(1):
             line = next(lines(buffer, layout.line_end))
@@ -181,7 +182,8 @@ class SeparatedRows:
         while buffer.has(1):
             offset, at = buffer.offset, buffer.at
             after = buffer.octets.find(layout.line_end, at) + 1
-            if after and after - at <= LONGEST:  # a row in one line, as nearly all are
+            # A row in one line, as nearly all are.
+            if after and after - at <= LONGEST:
                 octets, parts = buffer.octets[at:after], None
                 if b'"' not in octets or (parts := layout.quoted(octets)):
                     buffer.at = after
@@ -200,7 +202,7 @@ class SeparatedRows:
 
 
 def begin(buffer: Buffer, known_names: Collection[str] = ()) -> tuple[CsvLayout, Row]:
-    """Take the header of a table and all before it."""
+    """Take the header of a table and all lines before it."""
     while True:
         head = buffer.octets[buffer.at : buffer.at + HEAD]
         layout, at = first_rows(head, known_names)

@@ -1,7 +1,7 @@
 """Arguments of a run -> its inputs: what each argument means, a file, a folder, a pattern, a URL, a list or an index.
 
 The order is that of the arguments; inside a folder that of the octets of the names, whatever the file system gives,
-so that a run on the same files is the same run. What was named is always read; only what was met is filtered.
+so that a run on the same files is the same run. An argument is always read; only the files in a folder are filtered.
 """
 # A Path for each of a million files would cost more than all the rest of a walk.
 # ruff: noqa: PTH116
@@ -36,13 +36,13 @@ def find_listed(
     skip: Collection[str] = (),
     foreign: Collection[str] = (),
 ) -> Inputs:
-    """The inputs that the arguments name, found as they are asked for; in place of one that cannot be, its error.
+    """The inputs that the arguments name, as an iterator; an argument that leads to none gives an error.
 
     * "-" is standard input; an existing path that is no folder is an input, whatever it is.
     * A folder is walked, depth first, hidden files included. FIFOs, sockets and devices in it are passed over, files whose
       `real_place` is in `skip` (a run's own outputs), and names that end in TEMPORARY_SUFFIX.
     * A URL is an object in a store, a folder of one, or a pattern of such names; `file://` stands before a path.
-    * Anything else with `*`, `?` or `[` in it is a pattern: `**` stands for any number of folders. Matches count as
+    * Anything else with `*`, `?` or `[` in it is a pattern: `**` matches any number of folders. Matches count as
       named, in the order of a walk. Nothing matched is an error.
     * A list names paths and URLs, never patterns; those in `skip` are passed over. A list of nothing is an error.
     * An index names files and the records of them that are read.
@@ -63,7 +63,7 @@ def find_listed(
 
 
 class _Meanings:
-    """The inputs that an argument stands for, by what it is."""
+    """The inputs that each kind of argument names."""
 
     def __init__(self, selection: Selection, own: OwnOutputs) -> None:
         self._selection = selection
@@ -144,7 +144,7 @@ class _Meanings:
                 elif not self._own.has_argument(entry):
                     of_line = functools.partial(self._of_line, entry)
                     yield of_line if is_remote(entry) else of_line()
-            # Nothing waits for the next lines of a list that somebody still writes.
+            # An empty part hands on the inputs so far: the list may be a pipe that is still being written.
             yield iter([])
         if not lines:
             yield iter([SourceError(paths.name, "the list names no inputs")])

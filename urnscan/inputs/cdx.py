@@ -32,24 +32,24 @@ _LETTERS = ("g", "V", "S")
 _KNOWN = "CDXJ, CDX with a header, or CSV or Parquet with the columns " + ", ".join(_COLUMNS)
 _NAME = re.compile("[^\0\ud800-\udfff]+")
 _MOST_DIGITS = 18  # no file has so many octets
-_MOST_WRONG = 10_000  # wrong lines that are told one by one
+_MOST_WRONG = 10_000  # wrong lines that are reported one by one
 _MOST_SHOWN = 80  # characters of a value that are shown
 _SAFE = "/:@!$&'()*+,;=~"  # stays as it is in the path of a URL
 
 _Values = Sequence[Any]
-"""Name of the file, first octet, octets, as they stand in a line."""
+"""Name of the file, first octet, octets, as they are written in a line."""
 
 
 @dataclass(frozen=True, eq=False)
 class RecordIndex:
-    """An index that was read, and the place of the files that it names."""
+    """The records of an index, and the place of the files that it names."""
 
     source: str
     """Path of the index, or "-" for standard input."""
     place: str
-    """The folder, or the beginning of URLs, below which the files lie."""
+    """The folder, or the prefix of URLs, of the files."""
     files: Mapping[str, array[int]] = field(repr=False)
-    """For each file first octet, octets and line of each record, one behind the other."""
+    """For each file first octet, octets and line of each record, one after the other."""
     errors: Sequence[SourceError] = field(default=(), repr=False)
     """Lines that name no record."""
 
@@ -58,7 +58,7 @@ class RecordIndex:
 
     @property
     def octets(self) -> int:
-        """The octets of all records, about: of a record that is named twice those of both."""
+        """The octets of all records, approximately: a record that is named twice counts twice."""
         return sum(sum(records[1::3]) for records in self.files.values())
 
     def find(self, find: Callable[[str], Iterator[Listed | Input | SourceError]]) -> Iterator[Input | SourceError]:
@@ -72,7 +72,7 @@ class RecordIndex:
     def _file(
         self, name: str, find: Callable[[str], Iterator[Listed | Input | SourceError]]
     ) -> Iterator[Input | SourceError]:
-        """The input of a file, and an error for each line that names what it does not have."""
+        """The input of a file, and an error for each line whose record is not inside the file."""
         path = self._path(name)
         source = next(find(path), None)
         if isinstance(source, SourceError):
@@ -102,9 +102,9 @@ class RecordIndex:
 
 
 def read_index(source: str, place: str) -> RecordIndex:
-    """Read an index, "-" from standard input. `place`: the folder or the beginning of URLs below which the files lie that it names.
+    """Read an index, "-" from standard input. `place`: the folder or the prefix of URLs for the files that it names.
 
-    Raises FatalError where the index cannot be read, or is none, and if there is no such folder.
+    Raises FatalError if the file cannot be read or is no index, and if there is no such folder.
     """
     try:
         is_there = bool(parse_url(place)) if is_remote(place) else Path(local_path(place)).is_dir()
@@ -203,7 +203,7 @@ def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int
 
 
 def _of_cdxj(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Values | None]]:
-    """Lines with a JSON object each, at the end or alone; those that begin with "!" tell of the index itself."""
+    """Lines with a JSON object each, at the end or alone; those that begin with "!" describe the index itself."""
     for number, line in lines:
         if not line.strip() or line.startswith("!"):
             continue
@@ -230,7 +230,6 @@ def _dialect(first: str) -> type[csv.Dialect]:
 
 
 def _of_parquet(file: str | io.BytesIO, source: str) -> Iterator[tuple[int, _Values]]:
-    """Rows of a Parquet file."""
     import pyarrow.parquet as pq  # noqa: PLC0415 (few runs have an index)
 
     with pq.ParquetFile(file) as table:
@@ -253,7 +252,7 @@ def _wrong(source: str, line: int, reason: str) -> SourceError:
 
 
 def _is_file(source: Input, name: str) -> bool:
-    """Whether what was found is the file of this name: no pipe, and no file in a folder of this name."""
+    """Whether an input is the file of this name: not a pipe, and not a file in a folder of this name."""
     last = name.rsplit("/", 1)[-1]
     if source.remote is None:
         return source.size is not None and source.file_name == last

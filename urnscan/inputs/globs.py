@@ -30,9 +30,9 @@ def is_pattern(path: str) -> bool:
 def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | SourceError]:
     """The paths that match a pattern, in the order of a walk, and the errors on the way.
 
-    `glob` of the standard library follows links in circles, gives what is in a folder in addition to the folder itself, and
+    `glob` of the standard library follows links in circles, yields the files of a folder in addition to the folder, and
     does not sort. Here the folders are walked once, with the set of the parts of the pattern that an entry may match; a
-    folder that matches is given, and not entered. `own` are passed over.
+    folder that matches is yielded, and not entered. `own` are left out.
     """
     parts = pattern.split("/")
     first = next(at for at, part in enumerate(parts) if _MAGIC.search(part))
@@ -75,10 +75,10 @@ def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | So
 
 
 def _candidates(folder: str, parts: list[str], positions: Collection[int]) -> Iterator[_Candidate | SourceError]:
-    """Entries of a folder that can match one of the wanted parts; `folder` ends in "/" or is empty."""
+    """Entries of a folder that can match the parts at these positions; `folder` ends in "/" or is empty."""
     names = {parts[at] for at in positions}
     if not any(map(_MAGIC.search, names)):
-        # Nothing is to be listed, and perhaps nobody may list it.
+        # Names without a pattern need no listing, for which the user may have no permission.
         for name in sorted(names, key=os.fsencode):
             path = folder + name
             if os.path.lexists(path):

@@ -1,4 +1,4 @@
-"""Lists of what is to be read, as `find` prints them: one path or URL a line, or each with a NUL behind it."""
+"""Lists of what is to be read, as `find` prints them: one path or URL a line, or each with a NUL after it."""
 
 import codecs
 import os
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from urnscan.errors import FatalError, SourceError
 from urnscan.stores.input import name_of
 
-_TELLING = 1 << 13  # octets in which a list with NULs has one: no path is longer than half of that
+_TELLING = 1 << 13  # octets in which a list with NULs has at least one: paths are at most half as long
 _BLOCK = 1 << 18  # octets of the list that are read at once
 _LONGEST = 1 << 16  # octets of a path or URL
 
@@ -37,11 +37,11 @@ class PathList:
     def read(self, most: int) -> Iterator[list[bytes]]:
         """The paths as they are read, no more than `most` at once, without empty ones and a byte order mark.
 
-        Raises FatalError where the list cannot be read, or has what can be neither path nor URL.
+        Raises FatalError if the list cannot be read, or if a line is too long for a path or URL.
         """
         number, rest = 0, b""
         try:
-            # Whoever gives standard input keeps it.
+            # Standard input stays open.
             with open(0 if self.source == "-" else self.source, "rb", closefd=self.source != "-") as file:
                 block = file.read(_TELLING)
                 separator = b"\0" if b"\0" in block else b"\n"

@@ -1,4 +1,4 @@
-"""The outputs of a run, which the run must not read where it meets them among its inputs."""
+"""The outputs of a run, which are left out of its inputs."""
 # A Path for each of a million files would cost more than all the rest of a walk.
 # ruff: noqa: PTH119
 
@@ -14,7 +14,7 @@ class OwnOutputs:
     """The real paths and URLs of the outputs of a run."""
 
     def __init__(self, places: Collection[str] = (), foreign: Collection[str] = ()) -> None:
-        """`foreign`: places, also in `places`, where a file is that no earlier run wrote: it may be an input."""
+        """`foreign`: those of the places with a file that no earlier run wrote, and that may be an input."""
         self.places = frozenset(places)
         self._foreign = frozenset(foreign)
         self._names = frozenset(os.path.basename(path) for path in places)
@@ -26,7 +26,7 @@ class OwnOutputs:
 
     def has_file(self, path: str, *, is_link: bool = False) -> bool:
         """Whether a file is an output. Raises FatalError for one that is an input, too."""
-        # The real path takes a call of the system: it is looked up only where the name can be one.
+        # The real path takes a system call, so it is looked up only if the base name is that of an output.
         may_be = bool(self.places) and (is_link or os.path.basename(path) in self._names)
         return may_be and self._has(os.path.realpath(path))
 

@@ -7,14 +7,14 @@ import numpy.typing as npt
 
 from urnscan.compiled.jit import compiled
 
-_ROWS = 1 << 10  # for a start; always a power of two
+_ROWS = 1 << 10  # of the first table; always a power of two
 _Hashes = npt.NDArray[np.int64]
 
 
 class Seen:
     """A set of octet strings that only grows: 24 to 48 octets for each, as only 128 bits of hash are kept.
 
-    The hashes are Python's own, keyed anew in each process, so nobody can name two files that are taken for one.
+    The hashes are Python's own, keyed anew in each process, so nobody can choose names of two files that count as one.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Seen:
         self._count = 0
 
     def add(self, keys: Sequence[bytes]) -> npt.NDArray[np.bool_]:
-        """Add keys; tells for each whether it is new."""
+        """Add keys; returns for each whether it is new."""
         old, rows = self._table, len(self._table)
         while 3 * (self._count + len(keys)) > 2 * rows:
             rows *= 2
@@ -32,7 +32,8 @@ class Seen:
             _add(self._table, hashes_so_far, np.zeros(len(hashes_so_far), np.bool_))
         hashes, are_new = np.empty((len(keys), 2), np.int64), np.zeros(len(keys), np.bool_)
         hashes[:, 0] = [hash(key) for key in keys]
-        hashes[:, 1] = [hash(key + b"\0") | 1 for key in keys]  # a row of the table that is free has 0
+        # 0 marks a free row of the table.
+        hashes[:, 1] = [hash(key + b"\0") | 1 for key in keys]
         _add(self._table, hashes, are_new)
         self._count += int(are_new.sum())
         return are_new

@@ -1,4 +1,4 @@
-"""Files that a walk takes and files that it passes over, in folders here and in stores."""
+"""Rules for the files in walked folders: which are inputs, on this machine and in stores."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ class Selection:
     exclude: tuple[str, ...] = ()
     """A file must match none of these; a folder that matches one is not entered."""
     follow: bool = False
-    """Whether links are followed that are met; a link to a folder that is being walked never is."""
+    """Whether links in folders are followed; a link to a folder around it never is."""
 
     def takes(self, name: str, relative: str, *, is_folder: bool = False) -> bool:
         """Whether a file of a walked folder is an input, or a folder in it is entered.
 
-        `relative` is the path from the walked folder on. Temporary files of runs are never taken.
+        `relative` is the path from the walked folder on. Temporary files of runs never are.
         """
         if name.endswith(TEMPORARY_SUFFIX) or _fits(self.exclude, name, relative, is_folder=is_folder):
             return False
@@ -41,7 +41,6 @@ class Selection:
 
 
 def _fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: bool) -> bool:
-    """Whether an entry matches one of the patterns of a Selection."""
     for pattern in patterns:
         glob = pattern.removesuffix("/")
         if (is_folder or glob == pattern) and fnmatchcase(relative if "/" in glob else name, glob):
@@ -50,7 +49,7 @@ def _fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: boo
 
 
 def with_next(parts: list[str], positions: Collection[int]) -> set[int]:
-    """The wanted parts of a pattern and those that can be next, as a `**` may stand for no folder at all."""
+    """Positions in a pattern, and those that follow a `**` at one of them, as it may match no folder at all."""
     reachable = set(positions)
     for at, part in enumerate(parts):
         if at in reachable and part == "**":

@@ -62,8 +62,8 @@ class _Finder:
         A folder that matches the whole pattern is walked: what is in it is an input if the selection takes it.
         """
         parts = [part for part in pattern if part]
-        # The folders on the way down: entries that are left; parts of the pattern that may match next (behind the last:
-        # the folder is being walked); path from the walked folder on.
+        # The folders from the top to the present one, each with its remaining entries, the positions in the pattern that may
+        # match next (the position after the last part: the folder is walked), and the path from the walked folder on.
         way = [(self._entries(top), with_next(parts, {0}), "")]
         while way:
             entries, positions, above = way[-1]
@@ -95,7 +95,7 @@ class _Finder:
                     yield source
 
     def _entries(self, folder: Entry) -> Iterator[Entry | SourceError]:
-        """List a folder, sorted by the octets of the names; one error for a folder that cannot be listed."""
+        """The entries of a folder, sorted by the octets of the names; an error if it cannot be listed."""
         name = self._store.name_of(folder.path)
         try:
             entries = patiently(name, self._url, lambda: list(self._store.entries(folder.path)))
@@ -104,7 +104,7 @@ class _Finder:
             return
         entries.sort(key=lambda entry: (entry.name.encode("utf-8", "surrogateescape"), entry.is_folder))
         for entry in entries:
-            # Keys in object stores may have an empty part; the libraries take such a folder for the one it is in.
+            # Keys in object stores may have an empty part; the libraries confuse such a folder with the one around it.
             if not entry.name or len(entry.path) <= len(folder.path.rstrip("/")):
                 yield SourceError(name, 'objects below it with "//" in their names cannot be read')
             elif not entry.name.endswith(TEMPORARY_SUFFIX):

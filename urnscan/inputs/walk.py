@@ -18,7 +18,7 @@ from urnscan.stores.input import Input, Listed, name_of
 from urnscan.stores.temporary import TEMPORARY_SUFFIX
 
 AT_ONCE = 1 << 12
-"""Files that are looked at together."""
+"""Files whose state is read by one call."""
 _TEMPORARY = os.fsencode(TEMPORARY_SUFFIX)
 
 Identity: TypeAlias = tuple[int, int]
@@ -42,7 +42,7 @@ class _Walk:
 
     def inputs(self) -> Iterator[Listed | Input | SourceError]:
         follow = self._selection.follow
-        # Folders on the way down, each with the entries that are left.
+        # The folders from the top to the present one, each with its remaining entries.
         way = [(self._listing(self._root), identity(self._root, follow=follow))]
         while way:
             listing, _ = way[-1]
@@ -63,7 +63,7 @@ class _Walk:
                     continue
                 if is_folder:
                     key = identity(path, follow=follow)
-                    # A link to a folder on the way would lead round in circles.
+                    # A link to one of these folders would be an endless loop.
                     if key is None or all(key != above for _, above in way):
                         way.append((self._listing(path), key))
                 else:
@@ -95,18 +95,18 @@ class _Walk:
                     yield entry
 
     def _takes(self, path: str, *, is_folder: bool = False, is_link: bool = False) -> bool:
-        """Whether a file that was met is an input, or a folder is entered."""
+        """Whether a file in the walked folder is an input, or a folder is entered."""
         if not self._selection.takes(os.path.basename(path), path[self._root_length :], is_folder=is_folder):
             return False
         return is_folder or not self._own.has_file(path, is_link=is_link)
 
 
 def regular_files(prefix: bytes, names: list[bytes]) -> Iterator[Listed | str]:
-    """Regular files whose names are next to each other, and paths of all else. Each name comes after the prefix."""
+    """Runs of regular files, and the paths of all other entries, in the order of the names; `prefix` precedes each name."""
     paths = prefix + (b"\0" + prefix).join(names) + b"\0"
     ends = np.flatnonzero(np.frombuffer(paths, np.uint8) == 0) + 1
     if len(ends) != len(names):
-        # A line of a list has a NUL in it: no file can have such a name.
+        # A line of a list has a NUL in it, which no file name has.
         yield from map(os.fsdecode, names)
         return
     files = Listed(paths, ends, file_states(paths, ends, follow=False)[0])

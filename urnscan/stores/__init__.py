@@ -4,12 +4,12 @@ reader: the protocol of all that gives octets.
 urls: URLs, and names of them without secrets.
 s3: endpoint, region and credentials of Amazon S3 and stores like it.
 store: the protocol of all stores, their errors, trying again.
-filesystems: stores that pyarrow and fsspec reach.
+filesystems: stores through pyarrow and fsspec.
 web: the web as a store.
-objects: reading an object over a network that fails.
+objects: reading an object, again after a failure of the network.
 remote_outputs: outputs in a store: a file or a folder at a URL.
 temporary: names of the temporary files and folders of a run.
-input: an input of a run; many files without an object for each.
+input: an input of a run; many files as arrays.
 files: files, ranges of files, pipes and standard input -> octets.
-prefetch: requests to servers, made side by side.
+prefetch: requests to servers, started in parallel.
 """

@@ -1,6 +1,6 @@
-"""Octets as they are: from files, ranges of files, pipes and standard input.
+"""Readers of files, ranges of files, pipes and standard input.
 
-The readers are thin over the system's own calls, which release the GIL: no buffer between the file and the scanner's.
+The readers call the system directly, which releases the GIL: there is no buffer between the file and that of the scanner.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ class File(Reader):
     """A file: fills the view as far as the file goes, so that fewer octets than fit mean that the end is near."""
 
     def __init__(self, name: str, descriptor: int, path: str | None = None) -> None:
-        """`descriptor` is closed with this reader, but for 0, standard input; `path` can be opened a second time."""
+        """`descriptor` is closed with this reader, except 0, standard input; `path` can be opened a second time."""
         self.name = name
         self._descriptor = descriptor
         self._path = path
@@ -39,7 +39,8 @@ class File(Reader):
                 self._ended = not more
                 got += more
         except OSError as error:
-            if not got:  # else what came before is given first; the next call meets the error again
+            # Octets before the error are given first; the next call raises it.
+            if not got:
                 raise SourceError.from_os(self.name, error) from error
         return got
 
@@ -59,7 +60,7 @@ class File(Reader):
         self._descriptor = -1
 
     def _is_ready(self, got: int) -> bool:  # noqa: ARG002 (for pipes it counts)
-        """Whether to read on when there are `got` octets to be given; may wait where there are none."""
+        """Whether to read on after `got` octets; may wait if there are none yet."""
         return True
 
 
@@ -70,24 +71,25 @@ class Pipe(File):
         super().__init__(name, descriptor)
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLIN)
-        if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux: fewer and larger reads
+        # Linux: fewer and larger reads.
+        if hasattr(fcntl, "F_SETPIPE_SZ"):
             with contextlib.suppress(OSError):
                 if fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ) < _PIPE_SIZE:
                     fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
 
     def _is_ready(self, got: int) -> bool:
-        # Waiting here and not in the read does for a pipe, too, that someone else made non-blocking.
+        # The wait is here and not in the read, as another process may have made the pipe non-blocking.
         events = self._poll.poll(0 if got else None)
         return not got or any(event & select.POLLIN for _, event in events)
 
 
 class Range(File):
-    """A range of a regular file, moved to where no URN is cut: see `open_range`."""
+    """A range of a regular file, with its ends moved to separators so that no URN is cut: see `open_range`."""
 
     offset: int
     """The octet of the file at which it begins."""
     following: int | None
-    """The octet behind it, once it is read to its end: the separator, or None at the end of the file."""
+    """The octet after it, once it is read to its end: the separator, or None at the end of the file."""
 
     def __init__(self, name: str, descriptor: int, start: int, end: int, separators: bytes) -> None:
         """Raises OSError."""
@@ -142,7 +144,7 @@ def open_file(source: Input) -> Reader:
 def open_range(source: Input, start: int, end: int, separators: bytes) -> Range:
     """A reader of a range of a regular file, with a descriptor of its own. Raises SourceError.
 
-    `separators` are the octets that neither a URN nor a URL around it holds. The range goes from the first of them at or
+    `separators` are octets that occur in no URN and in no URL around one. The range goes from the first of them at or
     after `start` (from 0 if that is 0) to just before the first one at or after `end`, and is empty if none is between.
     So ranges that follow each other, from 0 to sys.maxsize, hold each octet once, and every URN is whole in one of them.
     """

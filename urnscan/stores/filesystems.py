@@ -1,4 +1,4 @@
-"""Stores that libraries reach: pyarrow object stores and HDFS, fsspec all others but the web."""
+"""Stores through libraries: object stores and HDFS through pyarrow, all others except the web through fsspec."""
 
 import functools
 import re
@@ -15,7 +15,9 @@ from urnscan.stores.urls import ARROW, HTTP, Url, shown, without_secrets
 _Untyped: TypeAlias = Any  # neither pyarrow nor fsspec carries types
 
 _RETRY_LIMIT = 5  # seconds that the library of Google may try by itself
-_UNFINISHED: list[object] = []  # streams that must live on: their end would complete them, and a part would appear
+_UNFINISHED: list[
+    object
+] = []  # streams that must not be deleted: that would complete them, and a partial object would appear
 _CHUNK = 8 << 20  # octets that are put at a time
 _INSTALL = "pip install 'urnscan[remote]'"
 _MARKS = re.compile("(?i)etag|mtime|modif|created|generation|sha|md5|oid")
@@ -33,7 +35,7 @@ def open_store(url: Url) -> Store:
 def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
     """Open the store of a URL that is not of the web. Raises the errors of `open_store`.
 
-    `tries`: how often pyarrow makes each request to S3; once, if the caller tries again from the octet that was reached.
+    `tries`: how often pyarrow makes each request to S3; once, if the caller itself retries from the same octet.
     """
     return open_bucket(url, tries) if url.scheme in ARROW else _Fsspec(url)
 
@@ -126,7 +128,7 @@ def _arrow_store(root: Url, tries: int) -> _Arrow:
 
 
 class _Fsspec:
-    """Store with a file system of its own for each object: those of FTP and the like serve one at a time."""
+    """A store that has a separate file system for each object, as those of FTP serve one file at a time."""
 
     def __init__(self, url: Url) -> None:
         try:

@@ -20,24 +20,25 @@ class Input:
     """An input of a run."""
 
     name: str
-    """The input as named or walked, "-" for standard input; octets that are not UTF-8 are written as in `\\xff`."""
+    """The input as the argument or the walk names it, "-" for standard input; octets that are not UTF-8 as in `\\xff`."""
     path: str | None
     """Path to open, None for standard input and remote objects; octets that are not UTF-8 are surrogate escapes."""
     size: int | None
-    """The octets of a regular file or an object when it was found, None where not known: standard input, a FIFO, a device."""
+    """The octets of a regular file or an object at the time of the walk; None for standard input, a FIFO or a device."""
     remote: Remote | None = None
-    """The object in a store; None for what is here."""
+    """The object in a store; None for standard input and files of this machine."""
     mark: str | None = None
-    """Text that differs between two states of an object, as it was found; None if the store does not tell, and for files."""
+    """State of an object at the time of the walk, such as its ETag; None for files, and if the store has nothing like it."""
     extents: tuple[tuple[int, int], ...] = ()
-    """The first octet and the end of each record that an index names, sorted; `size` is theirs. Empty: all is read."""
+    """The first octet and the end of each record that an index names, sorted; `size` is their sum. Empty: all is read."""
 
     @property
     def key(self) -> bytes:
         """Key of the input: two inputs with one key are the same."""
         if self.path is not None:
             return _known_by([os.fsencode(self.path)])[0]
-        return b"\0" + repr(self.name if self.remote is None else self.remote.key).encode()  # no path has a NUL
+        # No path has a NUL.
+        return b"\0" + repr(self.name if self.remote is None else self.remote.key).encode()
 
     @property
     def is_whole_file(self) -> bool:
@@ -46,33 +47,34 @@ class Input:
 
     @property
     def file_name(self) -> str:
-        """The last part of the name, by whose suffix a form may be told: of a URL without its query."""
-        is_page = self.remote is not None and self.remote.url.scheme not in ARROW  # in a key "?" is as any other
+        """The last part of the name, by whose suffix a form may be recognised; of a URL without its query."""
+        # In the key of an object "?" is a character like any other.
+        is_page = self.remote is not None and self.remote.url.scheme not in ARROW
         name = self.name.partition("?")[0] if is_page else self.name
         return name.rstrip("/").rsplit("/", 1)[-1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """Regular files in the order of a run, as arrays: an `Input` of each costs more than to read a small file."""
+    """Regular files in the order of a run, as arrays: to make an `Input` costs more than to read a small file."""
 
     paths: bytes
-    """The paths end to end, each with a NUL behind it."""
+    """The paths end to end, each with a NUL after it."""
     ends: npt.NDArray[np.int64]
-    """The end of each path, behind its NUL."""
+    """The end of each path, after its NUL."""
     sizes: npt.NDArray[np.int64]
-    """The octets of each when it was found."""
+    """The octets of each at the time of the walk."""
 
     @classmethod
     def of(cls, inputs: Iterable[Input]) -> "Listed":
-        """Inputs that are regular files, each with its path and its size."""
+        """The arrays for inputs that are regular files."""
         files = [(os.fsencode(source.path or "") + b"\0", source.size or 0) for source in inputs]
         paths, sizes = zip(*files, strict=True) if files else ((), ())
         return cls(b"".join(paths), np.cumsum([len(path) for path in paths], dtype=np.int64), np.array(sizes, np.int64))
 
     @classmethod
     def joined(cls, lists: Sequence["Listed"]) -> "Listed":
-        """The files of one after those of the other."""
+        """The files of several lists, list by list."""
         if len(lists) == 1:
             return lists[0]
         before = np.cumsum([0, *(len(files.paths) for files in lists)]).tolist()
@@ -89,12 +91,12 @@ class Listed:
         return map(self.input, range(len(self)))
 
     def input(self, at: int) -> Input:
-        """The file at a place, as an object."""
+        """The file with an index, as an object."""
         octets = self.paths[self.ends[at - 1] if at else 0 : self.ends[at] - 1]
         return Input(_shown(octets), os.fsdecode(octets), int(self.sizes[at]))
 
     def between(self, start: int, end: int) -> "Listed":
-        """The files from one place up to another."""
+        """The files from one index up to another."""
         if (start, end) == (0, len(self)):
             return self
         first = int(self.ends[start - 1]) if start else 0
@@ -102,7 +104,10 @@ class Listed:
         return Listed(self.paths[first:last], self.ends[start:end] - first, self.sizes[start:end])
 
     def runs(self, files: int, octets: int, huge: int) -> Iterator["Listed | Input"]:
-        """The files in runs of so many, or of so many octets and those of one more; one of more than `huge` alone."""
+        """The files in runs: a run ends after `files` files, or after the file with which it reaches `octets` octets.
+
+        A file of more than `huge` octets is given alone, as an `Input`.
+        """
         start = 0
         while start < len(self):
             sizes = self.sizes[start : start + files]
@@ -136,7 +141,7 @@ class Listed:
 
 
 def one_by_one(inputs: "Iterable[Listed | Input | SourceError]") -> "Iterator[Input | SourceError]":
-    """Inputs and errors, each file as an object."""
+    """Inputs and errors, with an `Input` for each file of a `Listed`."""
     for source in inputs:
         if isinstance(source, Listed):
             yield from source
@@ -150,12 +155,14 @@ def name_of(path: str) -> str:
 
 
 def _known_by(paths: Iterable[bytes]) -> list[bytes]:
-    """The paths from the root on, however they are written: a, ./a and folder//a. Links are not looked up, which takes
-    long; so ".." stays.
+    """The absolute paths, without "." and double slashes: a, ./a and .//a have one key.
+
+    Links are not resolved, which takes long; so ".." stays.
     """
     try:
         here = os.getcwdb() + b"/"  # noqa: PTH109 (octets)
-    except OSError:  # it is gone, and no path that begins in it leads anywhere
+    except OSError:
+        # The working folder was deleted; no relative path leads to a file.
         here = b"/"
     whole = [path if path.startswith(b"/") else here + path for path in paths]
     return [_direct(path) if _ROUNDABOUT.search(path) else path[1:] for path in whole]

@@ -1,4 +1,4 @@
-"""Objects: their octets, read on after a failure from the octet that was reached, and never a mixture of two states."""
+"""Reading objects: after a failure from the same octet on, and never a mixture of two states of the object."""
 
 import io
 from collections.abc import Callable
@@ -10,17 +10,17 @@ from urnscan.stores.reader import Reader
 from urnscan.stores.store import Content, Trouble, in_thread, patiently
 from urnscan.stores.urls import Remote
 
-_BLOCK = 8 << 20  # octets of one request to an object store: fewer, and the latency of each would count
+_BLOCK = 8 << 20  # octets of one request to an object store; with fewer, latency would slow it down
 _BUFFER = 1 << 18  # octets that are read at least after a seek
 
 Result = TypeVar("Result")
 
 
 class _Object(io.RawIOBase):
-    """File of Python over as many connections as reading takes. Methods raise SourceError."""
+    """An object as a Python file; connects again when a connection fails. Methods raise SourceError."""
 
     def __init__(self, source: Remote, start: int = 0, end: int | None = None) -> None:
-        """`start` and `end`: the octets that will be read, if they are known."""
+        """`start` and `end`: the range that will be read, if it is known."""
         self.source = source
         self._end = end
         self._content: Content | None = None
@@ -74,7 +74,7 @@ class _Object(io.RawIOBase):
         return self._content
 
     def _opened(self, position: int) -> Content:
-        """Content in its first state; opened again after a failure, or if a stream is at another octet."""
+        """The content, opened again after a failure or if a stream is at another octet; never in another state than the first."""
         if self._content is not None and self._content.at in (None, position):
             return self._content
         self._disconnect()
@@ -94,7 +94,8 @@ class _Object(io.RawIOBase):
             raise Trouble(f"ended at octet {position} of {self.size}", passing=True)
         elif self._reads > 1 and not self.is_stream and not self._is_checked:
             self._disconnect()
-            self._opened(position)  # raises if the object has changed since the first block was read
+            # Raises if the object has changed since the first block was read.
+            self._opened(position)
             self._is_checked = True
         return got
 
@@ -105,7 +106,7 @@ def open_between(source: Remote, start: int, end: int) -> _Object:
 
 
 class RemoteReader(Reader):
-    """Reads an object front to back; of an object store the next block is fetched while the one before is read."""
+    """Reads an object front to back; of an object store the next block is fetched while the previous one is read."""
 
     def __init__(self, source: Remote) -> None:
         """Raises SourceError."""
@@ -144,7 +145,7 @@ class RemoteReader(Reader):
         return io.BufferedReader(_Object(self._object.source), _BUFFER) if self._object.seekable() else None
 
     def close(self) -> None:
-        """Close the connection; a block that is being fetched comes to its end by itself."""
+        """Close the connection; a request that is under way ends by itself."""
         if self._ahead is None:
             self._object.close()
         self._ahead = None

@@ -1,4 +1,4 @@
-"""Parts that wait for a server, begun side by side and taken in their order."""
+"""Requests to servers, started in parallel; their results in the order of the requests."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from typing import TypeAlias, TypeVar
 Item = TypeVar("Item")
 Request: TypeAlias = Callable[[], Iterator[Item]]
 
-_MOST = 32  # parts that are begun, unless less is asked for
+_MOST = 32  # requests that are started ahead, by default
 
 
 def in_turn(parts: Iterable[Iterator[Item] | Request[Item]], most: int = _MOST) -> Generator[Item, None, None]:
     """The items of all parts, part by part.
 
-    A part that is a function waits for a server until its first item: up to `most` such parts are begun ahead, in threads.
+    A part that is a function is a request: it waits for a server until its first item. Up to `most` requests are started
+    ahead, in threads.
     """
     begun: deque[Future[Iterator[Item]]] = deque()
-    threads = ThreadPoolExecutor(most, "urnscan-ahead")  # starts none before it has to
+    # No thread is started before it is needed.
+    threads = ThreadPoolExecutor(most, "urnscan-ahead")
     try:
         for part in parts:
             if callable(part):
@@ -32,10 +34,11 @@ def in_turn(parts: Iterable[Iterator[Item] | Request[Item]], most: int = _MOST) 
         while begun:
             yield from begun.popleft().result()
     finally:
-        threads.shutdown(wait=False, cancel_futures=True)  # a server that is silent does not delay the end
+        # A server that is silent does not delay the end.
+        threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _begin(request: Request[Item]) -> Iterator[Item]:
-    """Get the first item of a part; the others are still to come."""
+    """Wait for the first item of a request; all its items."""
     items = request()
     return itertools.chain(list(itertools.islice(items, 1)), items)

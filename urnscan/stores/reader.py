@@ -1,4 +1,4 @@
-"""Protocol of readers: objects that give octets front to back, of inputs and of members."""
+"""Protocol of readers, which give the octets of an input or a member from the first to the last."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -6,29 +6,29 @@ from typing import Protocol, Self
 
 from urnscan.errors import DamageError, SourceError
 
-_WASTE = memoryview(bytearray(1 << 16))  # for octets that are passed over; all threads write to it, none reads it
+_WASTE = memoryview(bytearray(1 << 16))  # for octets that are skipped; all threads write to it, none reads it
 
 
 class Reader(Protocol):
-    """Gives the octets of an input, front to back; a context manager closes it. Only one thread may use it."""
+    """Gives the octets of an input, from the first to the last; a context manager closes it. Only one thread may use it."""
 
     def read_into(self, view: memoryview) -> int:
         """Fill the front of a writable view of at least one octet; how many octets were filled, 0 at the end.
 
-        Raises DamageError where a part of the input is lost, after all octets before it were given: the next call
-        gives what follows the damage, or 0. Any other SourceError is the end.
+        Raises DamageError where a part of the input is lost, after all octets before it: the next call gives the octets
+        after the damage, or 0. After any other SourceError there are no more octets.
         """
         ...
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """A second, seekable file with the same octets from the first one on; None where there can be none.
+        """A second, seekable file with the same octets from the first one on; None if that is impossible, as for a pipe.
 
-        Whoever asks for it closes it. Its `name` is a path where there is one. Raises SourceError.
+        The caller closes it. Its `name` is a path where there is one. Raises SourceError.
         """
         return None
 
     def close(self) -> None:
-        """Give back what the system holds for it, if anything; a second time does nothing."""
+        """Release the resources of the system, such as a descriptor; a second call does nothing."""
         return
 
     def __enter__(self) -> Self:
@@ -39,7 +39,7 @@ class Reader(Protocol):
 
 
 class PieceReader(Reader):
-    """Reader of octets that come in pieces; each may be overwritten when the next is asked for."""
+    """Reader of an iterator of pieces; a piece may be overwritten when the next one is asked for."""
 
     def __init__(self, pieces: Iterator[bytes | memoryview]) -> None:
         self._pieces = pieces
@@ -59,7 +59,7 @@ class PieceReader(Reader):
 
 
 class LengthReader(Reader):
-    """Reader of the next octets of another one, as many as a header says; that one stays open."""
+    """Reader of the next octets of another reader, as many as a header announces; that reader stays open."""
 
     def __init__(self, reader: Reader, length: int, name: str) -> None:
         """`name` is that of the member, for errors."""
@@ -88,7 +88,7 @@ class LengthReader(Reader):
 
 
 def begins(head: bytes, *signs: bytes) -> bool | None:
-    """Whether octets begin with one of the signs; None where they are too few to tell."""
+    """Whether octets begin with one of the signs; None if there are too few of them to decide."""
     if head.startswith(signs):
         return True
     return None if any(sign.startswith(head) for sign in signs) else False
@@ -112,7 +112,7 @@ def skip(reader: Reader, count: int) -> int:
 
 
 def past_damage(read_into: Callable[[memoryview], int]) -> Callable[[memoryview], int]:
-    """A `read_into` that passes over damage, for a second reading. Any other error is the end: 0."""
+    """A `read_into` that skips damage, for a second reading; it returns 0 at any other error."""
 
     def read_on(view: memoryview) -> int:
         while True:

@@ -55,7 +55,7 @@ class RemoteFolder:
         return RemoteFolder(dataclasses.replace(self.url, path=self.url.path.rstrip("/") + suffix))
 
     def exists(self, name: str = "") -> bool:
-        """Tell if there is a file of this name in the folder, or the folder itself."""
+        """Whether there is a file of this name in the folder, or the folder itself."""
         return self._patiently(lambda: self._store.find(self._inside(name))) is not None
 
     def put(self, file: Path, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Protocol of stores, to which URLs lead; their errors, and trying again."""
+"""Protocol of stores that URLs name, their errors, and retries."""
 
 import contextlib
 import re
@@ -16,7 +16,7 @@ from urnscan.stores.urls import Url, without_secrets
 PAUSES = (0.2, 1.0, 3.0)
 """Seconds between the tries of a request."""
 TIMEOUT = 20.0
-"""Seconds that a store may be silent, connecting or answering."""
+"""Seconds that a store may take to accept a connection or to send more data."""
 
 _MOST = 200  # characters of a library's message that are shown
 
@@ -59,16 +59,16 @@ class Entry:
     is_folder: bool
     size: int | None = None
     mark: str | None = None
-    """Text that differs between two states of an object; None if the store tells nothing of that kind."""
+    """State of an object, such as its ETag: differs when the object changes. None if the store has nothing like it."""
 
 
 class Content(Protocol):
     """Octets of an object that was opened."""
 
     size: int | None
-    """None if the store does not tell."""
+    """Octets; None if the store does not report them."""
     mark: object | None
-    """Differs between two states of the object, as an ETag does; None if the store gives nothing of that kind."""
+    """State of the object, such as its ETag: differs when the object changes. None if the store has nothing like it."""
     seekable: bool
     """Whether the object can be read from any octet on, if need be by opening it again."""
 
@@ -84,7 +84,7 @@ class Content(Protocol):
 
 
 class Store(Protocol):
-    """Bucket or host. Methods raise the errors of the library below, which `explain` understands."""
+    """A bucket or host. Methods raise the errors of its library, which `explain` translates."""
 
     def path_of(self, path: str) -> str:
         """Path in the store for the path of a URL."""
@@ -99,7 +99,7 @@ class Store(Protocol):
         """Entries of a folder, in no order; none if there is no such folder."""
 
     def open(self, path: str, position: int, end: int | None = None) -> Content:
-        """Open an object, to be read first of all from an octet on, and up to the octet `end` if that is known."""
+        """Open an object for reading from an octet on, and up to the octet `end` if it is known."""
 
 
 class Trouble(Exception):  # noqa: N818
@@ -138,14 +138,15 @@ def explain(error: BaseException, url: Url) -> Trouble:
 def patiently(
     name: str, url: Url, action: Callable[[], Result], position: int = 0, on_failure: Callable[[], object] = int
 ) -> Result:
-    """Result of an action, tried again if its failure may pass; `position`: octet for errors. Raises SourceError."""
+    """Result of an action, which is repeated after a temporary failure; `position`: octet for errors. Raises SourceError."""
     for pause in (*PAUSES, None):
         try:
             return action()
         except SourceError:
             raise
         except Exception as error:  # noqa: BLE001 (each library has its own)
-            with contextlib.suppress(Exception):  # a broken connection need not close well
+            # Closing a broken connection may fail.
+            with contextlib.suppress(Exception):
                 on_failure()
             trouble = explain(error, url)
             if pause is None or not trouble.passing:
@@ -165,7 +166,7 @@ def in_thread(action: Callable[[], Result]) -> Future[Result]:
     def run() -> None:
         try:
             future.set_result(action())
-        except BaseException as error:  # noqa: BLE001 (raised again where the result is taken)
+        except BaseException as error:  # noqa: BLE001 (raised again by the future)
             future.set_exception(error)
 
     threading.Thread(target=run, daemon=True, name="urnscan-remote").start()

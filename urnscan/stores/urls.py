@@ -22,7 +22,7 @@ _USER = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,63})://([^/?#\s]*)@")
 _PARAMETER = re.compile(r"(?<=[?&])([^=?&#\s]+)=")
 _VALUE = re.compile(r"""[^&#\s'"]*&?""")
 _WORD = re.compile("[A-Z]?[a-z0-9]+|[A-Z]+")
-# A parameter is left out of names if a word of its own name is one of these, or if it begins like those of clouds.
+# A parameter is left out of names if a word of its name is one of these, or if it has a prefix of signatures in clouds.
 _SECRET = frozenset(
     "sig signature token secret password passwd pwd key apikey credential credentials auth authorization policy session"
     " sas jwt code accesskeyid".split()
@@ -32,7 +32,7 @@ _SIGNED = ("x-amz-", "x-goog-", "x-oss-", "x-ms-")
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """URL in its parts, as they were written."""
+    """A URL, split into its parts, which are unchanged."""
 
     scheme: str
     user: str | None = field(repr=False)
@@ -42,19 +42,20 @@ class Url:
     path: str
     """Path from the "/" on: percent-encoded on the web, in other stores "/" and the key as it is."""
     options: str = field(repr=False)
-    """Part behind the "?"."""
+    """Part after the "?"."""
 
     @property
     def name(self) -> str:
         """URL without secrets."""
         name = self.authority + shown(self.path)
-        if self.scheme in ARROW:  # the options belong to the store, not to the object
+        # The options belong to the store, not to the object.
+        if self.scheme in ARROW:
             return name
         return without_secrets(name + ("?" + shown(self.options) if self.options else ""))
 
     @property
     def authority(self) -> str:
-        """Beginning of the name, up to the path."""
+        """Prefix of the name, up to the path."""
         return without_secrets(shown(self.root))
 
     @property
@@ -64,7 +65,7 @@ class Url:
 
     @property
     def root(self) -> str:
-        """Beginning of the whole URL, up to the path."""
+        """Prefix of the whole URL, up to the path."""
         return f"{self.scheme}://{'' if self.user is None else self.user + '@'}{self.host}"
 
     @property
@@ -94,7 +95,7 @@ class Remote:
 
     @property
     def key(self) -> Hashable:
-        """Identity of the object, whichever argument led to it: equal names may differ in secrets."""
+        """Identity of the object, for any argument that names it. Names are no identity: they leave out secrets."""
         return self.url.root, self.url.options if self.url.scheme in ARROW else "", self.path
 
 
@@ -140,7 +141,8 @@ def parse_url(argument: str) -> Url:
     rest = argument[begin.end() :]
     options = ""
     if scheme in ARROW:
-        if match := _OPTIONS.search(rest):  # any other "?" is part of a pattern
+        # Any other "?" is part of a pattern.
+        if match := _OPTIONS.search(rest):
             options, rest = match[1], rest[: match.start()]
     elif scheme in HTTP:
         rest, _, options = rest.partition("#")[0].partition("?")
@@ -187,7 +189,8 @@ def _public_parameters(text: str) -> Iterator[str]:
         is_secret = _is_secret(unquote(match[1]))
         yield text[at : match.start() if is_secret else match.end()]
         value = _VALUE.match(text, match.end()) if is_secret else None
-        at = value.end() if value else match.end()  # "&b=1?sig=…": in a path there may be "&" and "="
+        # "&b=1?sig=…": in a path there may be "&" and "=".
+        at = value.end() if value else match.end()
     yield text[at:]
 
 
@@ -197,6 +200,6 @@ def _is_secret(parameter: str) -> bool:
 
 
 def _decoded(part: str) -> str:
-    """Decode a part of a pattern on the web: `%2A` stands for the character "*" and is no pattern."""
+    """Decode a part of a pattern on the web: `%2A` represents the character "*" and is no pattern."""
     part = re.sub("%(2A|3F|5B)", lambda match: f"[{unquote(match[0])}]", part, flags=re.IGNORECASE)
     return unquote(part)

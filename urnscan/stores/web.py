@@ -1,4 +1,4 @@
-"""Web: a store whose objects are pages and whose folders are pages that list links."""
+"""The web as a store: its objects are pages, its folders are pages that list links."""
 
 import contextlib
 import errno
@@ -23,7 +23,7 @@ _LARGEST_INDEX = 1 << 24  # octets of a page that lists a folder
 _NO_TLS = frozenset(
     "WRONG_VERSION_NUMBER RECORD_LAYER_FAILURE HTTP_REQUEST UNSUPPORTED_PROTOCOL TLSV1_ALERT_PROTOCOL_VERSION".split()
 )
-_SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # stays as it is in a URL that people wrote
+_SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # characters of a URL that are not percent-encoded
 
 
 class Web:
@@ -105,7 +105,8 @@ class Web:
         except urllib.error.HTTPError as error:
             error.close()
             if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-                if octets in ("bytes=0-", "bytes=0-0"):  # of an empty page no octet can be asked for
+                # An empty page has no range.
+                if octets in ("bytes=0-", "bytes=0-0"):
                     return self._page(path, None)
                 raise Trouble("is shorter than it was", passing=False) from None
             if str(error.msg).startswith(urllib.request.HTTPRedirectHandler.inf_msg):
@@ -120,7 +121,7 @@ class _Page:
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self._response = response
-        self._failure: Trouble | None = None  # behind the octets that were given
+        self._failure: Trouble | None = None  # to be raised after the octets before it
         headers = response.headers
         self.is_html = "html" in headers.get("Content-Type", "")
         length = headers.get("Content-Length", "")
@@ -139,14 +140,15 @@ class _Page:
 
     @property
     def state(self) -> str | None:
-        """Text that tells a page with other octets: the ETag, if it is strong, or else its length and time (RFC 9110, 8.8)."""
+        """Text that differs when the page changes: a strong ETag, or else its length and time (RFC 9110, 8.8)."""
         tag, time = self._response.headers.get("ETag", ""), self._response.headers.get("Last-Modified")
         if tag.startswith('"'):
             return tag
         return None if time is None or self.size is None else f"{self.size} {time}"
 
     def read_at(self, position: int, view: memoryview) -> int:
-        while self.at < position:  # the server gives all of the page, whatever range it is asked for
+        # The server ignores ranges and sends the whole page.
+        while self.at < position:
             if not self._read(min(position - self.at, _BLOCK)):
                 raise Trouble(f"the connection broke off at octet {self.at}", passing=True)
         filled = 0

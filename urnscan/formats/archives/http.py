@@ -1,7 +1,7 @@
 """From an HTTP/1.x message as it was archived to the octets of its body: without its headers, chunks and codings.
 
 Implements RFC 9112 and the codings of RFC 9110, section 8.4.1, RFC 7932 and RFC 8878, as tolerantly as archives need it:
-a coding that a header announces and the body plainly has not is not taken off, as many archives decode bodies and leave
+a coding that a header announces, and that the body plainly does not have, is not taken off, as many archives decode bodies and leave
 the headers. From the first octet on that cannot be a header, all is body. Trailer fields are dropped, and what follows
 the end of a coding, as browsers do. Content-Length is not looked at: the archive knows better.
 """
@@ -35,7 +35,7 @@ _TOKEN = re.compile(rb"[0-9A-Za-z-]+")
 
 _CHUNK = re.compile(rb"(?:\r?\n)?[ \t]*([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _CHUNK_LINE = 1 << 12  # octets in which it must end
-_NO_MORE = re.compile(rb"(?:%b)*+[\r\n]*\Z" % _FIELD)  # behind the last chunk: trailers
+_NO_MORE = re.compile(rb"(?:%b)*+[\r\n]*\Z" % _FIELD)  # after the last chunk: trailers
 
 _BLOCK = 1 << 16  # octets of a coding that are read at a time
 _TRIED = 1 << 12  # octets of a body by which it is told whether it is in a coding
@@ -98,12 +98,12 @@ def plain_body(octets: memoryview, start: int, end: int) -> tuple[bytes, int] | 
 
 
 class Body(Reader):
-    """The body of a message, decoded. What is wrong with its coding is raised after what came before it was given."""
+    """The body of a message, decoded. An error in its coding is raised after the text before it."""
 
     def __init__(self, message: Reader, layer: Layer) -> None:
         """`message` gives start line, headers and body, and is closed with this one; `layer` is the body's.
 
-        The capture of the layer learns the headers when they are read.
+        The headers are put into the capture of the layer when they are read.
         """
         self._message = Buffer(message)
         self._layer = layer
@@ -114,7 +114,8 @@ class Body(Reader):
         if self._body is None:
             self._body = self._open()
         got = self._body.read_into(view)
-        if not got:  # errors behind the end of a coding are told, too
+        # Errors after the end of a coding are reported, too.
+        if not got:
             skip(self._message, sys.maxsize)
         return got
 
@@ -123,16 +124,16 @@ class Body(Reader):
         self._message.close()
 
     def _open(self) -> Reader:
-        """Pass over the headers; the reader of what follows, through all the codings that they announce."""
+        """Skip the headers; the reader of the body, without the codings that they announce."""
         codings: list[bytes] = []
-        while head := _HEAD.match(self._head()):
-            self._message.skip(head.end())
+        while headers := _HEAD.match(self._head()):
+            self._message.skip(headers.end())
             # Those of the transfer were applied after those of the content; what was applied last is taken off first.
-            fields = sorted(_CODING.findall(head[0]), key=lambda field: field[0].lower())
+            fields = sorted(_CODING.findall(headers[0]), key=lambda field: field[0].lower())
             codings = [token.lower() for _, value in fields for token in _TOKEN.findall(value)]
             if self._layer.capture is not None:
-                self._layer.capture.head = head[0]
-            if not (_INTERIM.match(head[1]) and self._message.head(5).startswith(b"HTTP/")):
+                self._layer.capture.head = headers[0]
+            if not (_INTERIM.match(headers[1]) and self._message.head(5).startswith(b"HTTP/")):
                 break
         codings = [token for token in codings if token == b"chunked" or token in _CODINGS]
         if len(codings) > _MOST_CODINGS:
@@ -227,7 +228,8 @@ def _decoded(buffer: Buffer, layer: Layer, coding: _Coding) -> Iterator[bytes]:
                 yield text
         except CutError:
             if buffer.error is not None:
-                buffer.read_into(memoryview(bytearray(1)))  # raises it
+                # Raises the error.
+                buffer.read_into(memoryview(bytearray(1)))
             reason = "ends too early: what is there is read"
         except BrokenError as error:
             reason = str(error) or "is damaged: read up to there"

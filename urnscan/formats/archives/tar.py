@@ -19,11 +19,11 @@ from urnscan.formats.protocol import Archive
 from urnscan.stores.reader import LengthReader, Reader, read_up_to, skip
 
 _RUN = 1 << 20  # octets in which whole members are taken together
-_FEW = 64  # files that are taken together if their headers are not as usual; behind them, one may be
+_FEW = 64  # files that are taken together if their headers are not as usual; after them, one may be
 _SEARCHED = 1 << 16  # octets in which a header is searched at a time
 _LARGEST = 1 << 63
 
-# A name, and nothing but NULs behind it: what UTF-16 is not.
+# A name, and nothing but NULs after it: what UTF-16 is not.
 _NAME = re.compile(rb"[^\0]+\0+")
 _CHECKSUM = re.compile(rb"[ \0]*[0-7]+[ \0]*")
 _NUMBER = re.compile(rb"[0-9]{1,18}")
@@ -61,12 +61,12 @@ def open_tar(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceEr
 
 
 class _TarOctets(Reader):
-    """The octets of the archive, and whether their order can be relied on; the buffer stays open."""
+    """The octets of the archive, and whether some were lost; the buffer stays open."""
 
     def __init__(self, buffer: Buffer) -> None:
         self.buffer = buffer
         self.damage = False
-        """Whether something was lost, so that what follows may stand anywhere."""
+        """Whether octets were lost, so that the next header may begin at any octet."""
         self.failed = False
         """Whether reading ended with an error."""
 
@@ -82,14 +82,14 @@ class _TarOctets(Reader):
 
 
 class _TarMembers:
-    """Goes from header to header. Raises SourceError for what is wrong with one, and then goes on."""
+    """The members of a tar archive, header by header. A damaged header raises SourceError; the next call reads on."""
 
     def __init__(self, source: _TarOctets, layer: Layer) -> None:
         self._source = source
         self._layer = layer
         self._usual = UsualFiles()
-        self._global: dict[bytes, bytes] = {}  # what pax headers say of all members that follow
-        self._extended: dict[bytes, bytes] = {}  # what pax headers and GNU ones say of the next member
+        self._global: dict[bytes, bytes] = {}  # records of pax headers for all members that follow
+        self._extended: dict[bytes, bytes] = {}  # records of pax and GNU headers for the next member
         self._searching = False
         self._ended = False
 
@@ -106,7 +106,7 @@ class _TarMembers:
                 yield error
 
     def _run(self) -> MemberRun | None:
-        """Take the next members that are whole in the buffer, if their headers say all about them; None if the next is none."""
+        """Take the next members that are whole in the buffer, if no other header describes them; None if the next is not one."""
         if self._searching or self._source.damage or self._global or self._extended or self._layer.is_deepest:
             return None
         octets = self._source.buffer.peek(_RUN)
@@ -125,7 +125,8 @@ class _TarMembers:
             self._search()
             return
         at = source.buffer.tell()
-        source.buffer.peek(BLOCK)  # takes some more in at once, and so does for small members
+        # One read takes in many small members.
+        source.buffer.peek(BLOCK)
         block = read_up_to(source, BLOCK)
         if len(block) < BLOCK:
             self._ended = True
@@ -146,21 +147,21 @@ class _TarMembers:
         return SourceError(self._layer.name, reason)
 
     def _pass_over(self, member: LengthReader, size: int) -> None:
-        """Pass over what was not read of a member, and over its padding."""
+        """Pass over the unread rest of a member, and over its padding."""
         if not member.is_cut:
             if member.left:
                 skip(member, member.left)
             self._skip_padding(size)
 
     def _skip_padding(self, size: int) -> None:
-        """Pass over what fills the last block of so many octets."""
+        """Pass over the padding after a member of `size` octets, up to the next block of 512."""
         padding = -size % BLOCK
         if skip(self._source, padding) < padding:
             self._ended = True
             raise self._error(f"cut off at octet {self._source.buffer.tell()}, before the end of the archive")
 
     def _search(self) -> None:
-        """Go to the next header in what is at hand; where there is none, behind it.
+        """Go to the next header in the buffered octets, or to their end if they have none.
 
         Where it is not known where headers stand, only those with a magic string are found.
         """
@@ -172,7 +173,7 @@ class _TarMembers:
             self._searching = source.damage = False
             self._extended = {}
         elif len(head) < _SEARCHED:
-            # Then the end or a damage is behind it, which shows when it is read.
+            # Then the end or a damage is after it, which shows when it is read.
             self._searching = True
             skip(source, len(head))
             self._ended = not source.read_into(memoryview(bytearray(1)))
@@ -217,7 +218,8 @@ class _TarMembers:
         path = records.get(b"GNU.sparse.name", records.get(b"path"))
         name = header.name if path is None else path.decode(errors="backslashreplace")
         more = is_gnu_sparse and block[482]
-        while more:  # blocks with the rest of a sparse map
+        # Blocks with the rest of a sparse map.
+        while more:
             block = read_up_to(self._source, BLOCK)
             more = len(block) == BLOCK and block[504]
         member = LengthReader(self._source, size, self._layer.name_of(name))
@@ -233,7 +235,7 @@ class _TarMembers:
 
 
 def _others(octets: memoryview) -> MemberRun:
-    """A few files in front that are whole, with any headers that say all about them."""
+    """The first files that are whole, if no other header describes them; at most 64."""
     texts: list[tuple[Label, int, int]] = []
     end = 0
     while len(texts) < _FEW and (start := end + BLOCK) < len(octets):

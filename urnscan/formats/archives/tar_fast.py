@@ -46,14 +46,14 @@ SAID = np.frombuffer(b"psG", np.uint8)
 
 
 class MemberRun(NamedTuple):
-    """Members that stand in front of an archive."""
+    """Members at the beginning of some octets of an archive."""
 
     texts: Texts
     """The texts of files."""
     passed: int
-    """The number of members without data beside them: folders, links, devices, empty files."""
+    """The number of other members, which have no data: folders, links, devices, empty files."""
     end: int
-    """The octet behind the last of them, and behind the headers that follow it."""
+    """The octet after the last of them, and after the headers that follow it."""
 
 
 class UsualFiles:
@@ -64,7 +64,7 @@ class UsualFiles:
         self._spans = np.empty((3, _MOST), np.int64)
 
     def find(self, octets: memoryview) -> MemberRun:
-        """The members in front that are whole and usual."""
+        """The first members, up to one that is not whole or not usual."""
         count = passed = end = 0
         if octets:
             count, passed, end = _find(read_only(np.frombuffer(octets, np.uint8)), self._heads, self._spans)
@@ -91,7 +91,7 @@ def _find(octets: Octets, heads: Octets, spans: npt.NDArray[np.int64]) -> tuple[
     """Find members up to one whose header is not usual or that is not whole, and copy the headers of files.
 
     Returns how many files there are, how many members without data, and where the last member ends, with the pax headers
-    behind it.
+    after it.
     """
     starts, ends, name_ends = spans[0], spans[1], spans[2]
     count = passed = at = 0
@@ -120,11 +120,12 @@ def _find(octets: Octets, heads: Octets, spans: npt.NDArray[np.int64]) -> tuple[
 
 @inner
 def _is_usual(octets: Octets, at: int) -> bool:
-    """Whether the block at `at` is a header whose numbers stand as usual, and whose checksum is right."""
+    """Whether the block at `at` is a header with its numbers in octal digits, and with the right checksum."""
     for place in _CHECKED:
         if not _KINDS[octets[at + place]] & _USUAL[place]:
             return False
-    total = SPACE * (_KIND - _SUM)  # the checksum counts as spaces
+    # The checksum counts as spaces.
+    total = SPACE * (_KIND - _SUM)
     for i in range(at, at + BLOCK):
         total += int(np.int64(octets[i]))
     for i in range(at + _SUM, at + _KIND):
@@ -134,7 +135,7 @@ def _is_usual(octets: Octets, at: int) -> bool:
 
 @inner
 def _octal(octets: Octets, start: int, end: int) -> int:
-    """The number that stands in octal digits."""
+    """The number that is written in octal digits."""
     number = 0
     for i in range(start, end):
         number = 8 * number + int(np.int64(octets[i])) - 0x30
@@ -143,7 +144,7 @@ def _octal(octets: Octets, start: int, end: int) -> int:
 
 @inner
 def _says_little(octets: Octets, at: int, end: int) -> bool:
-    """Whether the records of a pax header are whole, and none has a keyword that may count."""
+    """Whether the records of a pax header are whole, and none changes a path, a size or a sparse file."""
     while at < end:
         begin, length = at, 0
         while at < min(end, begin + 18) and is_digit(octets[at]):

@@ -25,14 +25,14 @@ _Fields = dict[bytes, bytes]
 
 _MAGICS = (b"WARC/0.", b"WARC/1.")
 _RUN = 1 << 20  # octets in which whole records are taken together
-_FEW = 16  # records that are not as usual and are taken together; behind them, one may be
+_FEW = 16  # records that are not as usual and are taken together; after them, one may be
 
 _BLANK = re.compile(rb"[\r\n]+")
 _RECORD = re.compile(rb"WARC/[0-9]")
 _SIGN = 6  # octets by which it matches
 _BEGIN = re.compile(rb"WARC/[0-9]{1,2}\.[0-9]{1,2}[ \t]{0,4}\r?\n")
 _LONGEST_BEGIN = 16
-_VERSION = re.compile(rb"WARC/[01]\.[0-9]{1,9}[ \t]{0,9}\r?\n")  # a text about such files has words behind it
+_VERSION = re.compile(rb"WARC/[01]\.[0-9]{1,9}[ \t]{0,9}\r?\n")  # a text about such files has words after it
 _VERSION_LINE = re.compile(rb"WARC/[0-9]+\.[0-9]+[ \t]*\r?\n")
 _VERSION_BEGUN = re.compile(rb"WARC/[01]\.[0-9]{0,9}[ \t]{0,9}\r?")
 _HEADER_END = re.compile(rb"\n(?:[ \t\r]*\n|(?P<next>WARC/[0-9]))")
@@ -67,18 +67,20 @@ def open_warc(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 class _WarcRecords:
-    """Goes from record to record."""
+    """The records of a WARC file, one by one or many together."""
 
     def __init__(self, buffer: Buffer, layer: Layer) -> None:
         self._buffer = buffer
         self._layer = layer
         self._usual = UsualRecords(_name)
-        self._before: str | None = None  # name of the record before
+        self._before: str | None = None  # name of the previous record
 
     def members(self) -> Iterator[Member | Texts | SourceError]:
         buffer = self._buffer
-        is_lost = False  # no record need begin at the next octet
-        wrong: tuple[int, str] | None = None  # where none began, and why
+        # No record need begin at the next octet.
+        is_lost = False
+        # The offset at which no record began, and the reason.
+        wrong: tuple[int, str] | None = None
         while True:
             if is_lost or wrong:
                 buffer.find(_BEGIN, _LONGEST_BEGIN)
@@ -111,7 +113,7 @@ class _WarcRecords:
                 yield error
 
     def _run(self) -> Texts | None:
-        """Take the next records that are whole in the buffer, and whose text is their octets; None if the next is none."""
+        """Take the next records that are whole in the buffer, and whose text is their octets; None if the next is not one."""
         if self._layer.is_deepest:
             return None
         octets = self._buffer.peek(_RUN)
@@ -125,7 +127,7 @@ class _WarcRecords:
         return texts
 
     def _unusual(self, octets: memoryview) -> tuple[Texts, int]:
-        """The texts of a few records in front, and where the last of them ends."""
+        """The texts of the first records, and where the last of them ends."""
         texts: list[tuple[Label, int, int]] = []
         end = 0
         while len(texts) < _FEW:
@@ -171,7 +173,7 @@ class _WarcRecords:
         return None
 
     def _record(self, fields: _Fields, at: int) -> Generator[Member | SourceError, None, bool]:
-        """A record and the errors in it; returns whether the next one need not begin behind it."""
+        """A record and the errors in it; returns whether the next one need not begin after it."""
         name = self._before = _name(fields) or f"octet {at}"
         block = LengthReader(self._buffer, int(fields[b"content-length"]), self._layer.name_of(name))
         yield from open_record(block, name, _capture(fields), self._layer, is_http=_is_http(fields))
@@ -218,7 +220,8 @@ def _capture(fields: _Fields, head: bytes = b"") -> Capture:
 def _name(fields: _Fields) -> str:
     """The name of a record: its target URI, if it has one, and its record ID."""
     uri = fields.get(b"warc-target-uri", b"")
-    if uri.startswith(b"<") and uri.endswith(b">"):  # the grammar of version 1.0 has them, its examples do not
+    # The grammar of version 1.0 has them, its examples do not.
+    if uri.startswith(b"<") and uri.endswith(b">"):
         uri = uri[1:-1]
     name = b" ".join(filter(None, (uri, fields.get(b"warc-record-id")))).decode("utf-8", "backslashreplace")
     return name if name.isprintable() else _CONTROL.sub(lambda control: f"\\x{ord(control[0]):02x}", name)

@@ -50,7 +50,7 @@ class UsualRecords:
         self._spans = np.empty((_MOST, _TEXT + 2), np.int64)
 
     def find(self, octets: memoryview) -> tuple[Texts, int]:
-        """The texts of the usual records that are whole and stand in front, and where the last of them ends."""
+        """The texts of the first records, up to one that is not whole or not usual, and where the last of them ends."""
         if len(self._heads) < len(octets):
             self._heads = np.empty(len(octets), np.uint8)
         count = end = filled = 0
@@ -68,7 +68,8 @@ class UsualRecords:
             return Label(name, Capture(value(_DATE), value(_TYPE), value(_MESSAGE)))
 
         starts, ends = spans[:, _TEXT].copy(), spans[:, _TEXT + 1].copy()
-        names = Names(np.frombuffer(heads, np.uint8), spans[:, _ID].copy(), spans[:, _ID + 1].copy())  # their ends
+        # The name of a record is recognised by its end, the end of the record ID.
+        names = Names(np.frombuffer(heads, np.uint8), spans[:, _ID].copy(), spans[:, _ID + 1].copy())
         return Texts(octets, Labels(label, range(count)), starts, ends, has_captures=True, names=names), end
 
 
@@ -228,7 +229,7 @@ def _is_http(octets: Octets, span: _Spans) -> bool:
 
 @inner
 def _has_id(octets: Octets, span: _Spans) -> bool:
-    """Whether a record has an ID in angle brackets: no form is told by a name that ends so."""
+    """Whether a record has an ID in angle brackets: no form is recognised by a name that ends so."""
     return bool(span[_ID + 1] > span[_ID] and octets[span[_ID + 1] - 1] == _GREATER)
 
 

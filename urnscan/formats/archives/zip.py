@@ -60,7 +60,7 @@ class _Member(PieceReader):
         self.start = buffer.tell()
         self.is_begun = False  # some of it was read
         self.is_open = True  # it may have more to give
-        self.is_decoded = False  # it was read to its end, and the next octet is that behind it
+        self.is_decoded = False  # it was read to its end, and the next octet is that after it
         self.is_whole = False  # it also ends there by its header or descriptor
         self.is_cut_off = False  # the octets end, or are interrupted, before it does
         self._buffer = buffer
@@ -95,7 +95,7 @@ class _Member(PieceReader):
             self.is_open = False
 
     def _is_as_announced(self, size: int, crc: int) -> bool:
-        """Whether the archive says the same of what was read; goes behind the descriptor. Raises CutError."""
+        """Whether size and checksum are those that the archive announces; skips the descriptor. Raises CutError."""
         header, compressed = self.header, self._buffer.tell() - self.start
         if not header.has_descriptor:
             self.is_whole = header.compressed == compressed
@@ -117,16 +117,16 @@ class _Member(PieceReader):
 
 
 class _ZipMembers:
-    """Goes from record to record."""
+    """The members of a zip archive, record by record."""
 
     def __init__(self, reader: Reader, layer: Layer) -> None:
         self._buffer = Buffer.of(reader)
         self._buffer.start_keeping(_BLOCK)
         self._layer = layer
-        self._is_reported = False  # whether it was said that something is wrong with the last record
-        self._raised: SourceError | None = None  # what a member raised of what the reader below did
+        self._is_reported = False  # whether an error of the last record was reported
+        self._raised: SourceError | None = None  # the error of the reader below that a member has raised already
         self._patience = _PATIENCE
-        self._after_magic = 0  # where to search if it shows that the record before is damaged
+        self._after_magic = 0  # where to search if the previous record proves to be damaged
         self._searching = False
         self._is_whole = False  # whether it was read to its end
         self._ended = False
@@ -149,7 +149,7 @@ class _ZipMembers:
             self._buffer.stop_keeping()
 
     def _run(self) -> Texts | None:
-        """Take the next small members that are whole in the buffer and as their headers say; None if the next is none."""
+        """Take the next small members that are whole in the buffer and as their headers say; None if the next is not one."""
         self._buffer.drop_kept()
         if self._layer.is_deepest or self._buffer.peek(4)[:4] != MEMBER:
             return None
@@ -204,14 +204,15 @@ class _ZipMembers:
             buffer.skip(sum(struct.unpack_from(layout, octets, where)) if layout else 0)
             self._is_whole |= magic == _END
         elif at == 0 and magic in _SPLIT:
-            buffer.skip(4)  # a mark in front
+            # The mark at the beginning of an archive of several parts.
+            buffer.skip(4)
         elif not self._pass_over_signature():
             self._searching = self._is_reported = True
             reason = f"no zip record at octet {at}: passed over what stands there, up to the next one"
             yield SourceError(self._layer.name, reason)
 
     def _entry(self) -> Iterator[Member | SourceError]:
-        """Read the header of a member, give the member, and go to the record behind it."""
+        """Read the header of a member, give the member, and go to the record after it."""
         buffer = self._buffer
         fixed = bytes(buffer.read(FIXED))
         lengths = int.from_bytes(fixed[26:28], "little") + int.from_bytes(fixed[28:30], "little")
@@ -227,7 +228,8 @@ class _ZipMembers:
         elif header.compressed or header.size or header.crc or header.has_descriptor:
             yield Member(header.name, member)
             if member.is_open and (member.is_begun or header.compressed is None):
-                try:  # it alone may tell where it ends, and what was given of it needs its checksum
+                # Perhaps only its data show where it ends, and the text that was given needs its checksum.
+                try:
                     skip(member, sys.maxsize)
                 except LimitError:
                     raise
@@ -235,11 +237,11 @@ class _ZipMembers:
                     yield error
             self._leave(member)
         else:
-            # If that is a lie, no record begins at what comes next, which is told.
+            # If the header is wrong about that, no record begins at the next octet, which is reported then.
             self._layer.budget.count_member()
 
     def _leave(self, member: _Member) -> None:
-        """Go to the record behind a member, however far it was read and whatever it said of its size. Raises CutError."""
+        """Go to the record after a member, however far it was read and whatever size its header has. Raises CutError."""
         buffer, compressed = self._buffer, member.header.compressed
         if not member.header.method:
             self._after_magic = buffer.tell()  # records in it are those of an archive in this one
@@ -262,7 +264,7 @@ class _ZipMembers:
             self._back(self._after_magic if member.header.method else end)
 
     def _back(self, position: int) -> bool:
-        """Go back to where a search can begin, if that is possible, and not with every record of a hostile file."""
+        """Go back to where a search can begin; whether that was possible. The total distance is limited: files may be hostile."""
         distance = self._buffer.tell() - position
         if distance <= 0 or distance > self._patience or not self._buffer.can_seek(position):
             return False
@@ -275,7 +277,7 @@ class _ZipMembers:
         return magic == MEMBER or magic in _OTHERS
 
     def _search(self) -> None:
-        """Go to the next record in what is at hand; where there is none, behind it. Raises CutError."""
+        """Go to the next record in the buffered octets, or to their end if they have none. Raises CutError."""
         buffer = self._buffer
         buffer.drop_kept()
         head = bytes(buffer.peek(_SEARCHED)[:_SEARCHED])
@@ -301,7 +303,7 @@ class _ZipMembers:
         return True
 
     def _cut_off(self) -> SourceError | None:
-        """The message where the octets end, or are interrupted; None if that was said. Raises what ended them."""
+        """The error where the octets end or are interrupted; None if it was reported. Raises an error that ends reading."""
         buffer, error = self._buffer, self._buffer.error
         if error is not None:
             is_reported = error is self._raised
@@ -314,7 +316,7 @@ class _ZipMembers:
                     raise error
             return None if is_reported else error
         at, is_reported = buffer.tell(), self._is_reported or self._searching
-        # What is there may lie about its size: then there may be more.
+        # The size of the last member may be wrong: then more records may follow its header.
         self._ended = self._searching or not self._back(self._after_magic)
         self._searching = self._is_reported = True
         reason = f"cut off at octet {at}, before the end of its directory"

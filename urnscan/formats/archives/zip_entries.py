@@ -52,12 +52,12 @@ class Header:
     method: int
     crc: int
     compressed: int | None
-    """Octets in the archive; None where only what is behind them tells."""
+    """Octets in the archive; None where only the descriptor after them has their number."""
     size: int | None
 
     @property
     def has_descriptor(self) -> bool:
-        """Whether its checksum and sizes stand behind the member."""
+        """Whether its checksum and sizes are in a descriptor after the member."""
         return bool(self.flags & _DESCRIPTOR)
 
     @property
@@ -77,12 +77,14 @@ class Header:
             kind, length = struct.unpack_from("<HH", extra, at)
             field = extra[at + 4 : at + 4 + length]
             at += 4 + length
-            if kind == 1:  # zip64: those of the sizes that do not fit
+            # zip64: the sizes that do not fit into the header.
+            if kind == 1:
                 if size == _IN_EXTRA and len(field) >= 8:
                     size, field = int.from_bytes(field[:8], "little"), field[8:]
                 if compressed == _IN_EXTRA and len(field) >= 8:
                     compressed = int.from_bytes(field[:8], "little")
-            elif kind == 0x7075 and int.from_bytes(field[1:5], "little") == zlib.crc32(octets):  # the name in Unicode
+            elif kind == 0x7075 and int.from_bytes(field[1:5], "little") == zlib.crc32(octets):
+                # The name in Unicode.
                 name = field[5:].decode("utf-8", "backslashreplace")
         none = None if flags & _DESCRIPTOR else 0
         return cls(name, flags, method, crc, compressed or none, size or none)
@@ -103,7 +105,7 @@ class Header:
         return f"compressed by method {self.method} ({name}), which is not read: unpack it and compress it by another"
 
     def texts(self, buffer: Buffer) -> Iterator[bytes | memoryview]:
-        """Decode the member at the position of the buffer, and go behind it.
+        """Decode the member at the position of the buffer, and go after it.
 
         A piece is good until the next is asked for. Raises what decoders raise.
         """
@@ -117,7 +119,8 @@ class Header:
         decode = _DECODERS[self.method]
         end = 0 if self.compressed is None else buffer.tell() + self.compressed
         yield from decode(buffer)
-        while buffer.tell() < end and self.method != _DEFLATE:  # some write more than one frame
+        # Some writers make more than one frame.
+        while buffer.tell() < end and self.method != _DEFLATE:
             if not buffer.peek():
                 raise CutError
             yield from decode(buffer)
@@ -129,7 +132,7 @@ class Whole(NamedTuple):
     name: str
     text: bytes | memoryview
     end: int
-    """Index of the octet behind it."""
+    """Index of the octet after it."""
     is_compressed: bool
 
     @classmethod
@@ -191,7 +194,8 @@ def _stored_up_to_descriptor(buffer: Buffer) -> Iterator[memoryview]:
     while True:
         head = buffer.peek(_SEARCHED)
         is_last = len(head) < _SEARCHED
-        safe = len(head) if is_last else len(head) - _LONGEST_DESCRIPTOR  # behind it one may begin that is not all here
+        # After it one may begin that is not all here.
+        safe = len(head) if is_last else len(head) - _LONGEST_DESCRIPTOR
         for mark in _MARK.finditer(head, 0, safe):
             at = mark.start()
             for layout in _SIGNED:
@@ -199,7 +203,8 @@ def _stored_up_to_descriptor(buffer: Buffer) -> Iterator[memoryview]:
                     buffer.skip(at)
                     yield head[:at]
                     return
-        safe -= 0 if is_last else 3  # octets in which a mark may have begun
+        # Octets in which a mark may have begun.
+        safe -= 0 if is_last else 3
         buffer.skip(safe)
         position += safe
         yield head[:safe]

@@ -4,5 +4,5 @@ codecs: the table of compressions: how each is recognised; the reader of all its
 replay: one member again, as far as it can be decoded: a library that raises an error loses its last octets.
 decoders: one member of gzip, deflate, Brotli, bzip2, xz or LZMA.
 frames: one frame of Zstandard or LZ4.
-dictionary: the frames of a Zstandard file with the dictionary that lies in it.
+dictionary: the frames of a Zstandard file with the dictionary that is in it.
 """

@@ -22,10 +22,10 @@ from urnscan.formats.encodings import is_binary
 from urnscan.formats.protocol import Compression
 from urnscan.stores.reader import Reader, begins
 
-_MOST_FAILURES = 1_000  # members: each costs a second look, and there can be very many in a file made to harm
-_PROOF = 1 << 10  # octets of text that a member must have, or a good end, that was found behind damaged octets
+_MOST_FAILURES = 1_000  # members: each costs a second look, and there can be very many in a file made to do harm
+_PROOF = 1 << 10  # octets of text that a member must have, or a good end, that was found after damaged octets
 _LONGEST_MAGIC = 6
-_SHORT = 1 << 20  # octets; behind a longer member each is decoded by itself, as going back would take long
+_SHORT = 1 << 20  # octets; after a longer member each is decoded by itself, as going back would take long
 _WINDOW = 16  # octets; no less than what any header is searched by
 _BLOCK = 1 << 18  # octets read at a time
 
@@ -57,7 +57,7 @@ class Codec:
     telling: tuple[bytes, ...]
     """The magics that tell the form whatever the name is."""
     header: bytes
-    """Pattern of the beginning of a member, searched for behind damaged octets."""
+    """Pattern of the beginning of a member, searched for after damaged octets."""
     decode_whole: Decode | None = None
     """Decodes all members that follow, faster than one by one, if nothing is wrong with them; BrokenError if there is."""
 
@@ -84,7 +84,7 @@ CODECS = (
 class Unpacked(Reader):
     """The text of a compressed file: its members after each other, and what is left of it where it is damaged.
 
-    Behind damaged octets the next member is searched for.
+    After damaged octets the next member is searched for.
     """
 
     def __init__(self, codec: Codec, reader: Reader, layer: Layer) -> None:
@@ -101,9 +101,9 @@ class Unpacked(Reader):
         self._searching = False
         self._may_be_whole = codec.decode_whole is not None and self._buffer.has_second
         self._known = 0  # octets of text from the position on that were given already
-        self._failures = 0  # members that could not be decoded, and what only looked like one
-        self._left_out = ""  # why members were left out since the last text, if that was said
-        self._passed: int | None = None  # where octets begin that are no member, if that is still to be said
+        self._failures = 0  # members that could not be decoded, and octets that only looked like a member
+        self._left_out = ""  # the reported reason why members were left out since the last text
+        self._passed: int | None = None  # where octets begin that are no member, if they are still to be reported
         self._parts = self._read()
         self._part: memoryview | SourceError = memoryview(b"")  # still to be given
 
@@ -123,7 +123,8 @@ class Unpacked(Reader):
                 self._part = part if isinstance(part, SourceError) else memoryview(part)
             if isinstance(self._part, SourceError):
                 if filled:
-                    break  # first what was decoded before it
+                    # The text that was decoded before the error is given first.
+                    break
                 raised, self._part = self._part, memoryview(b"")
                 raise raised
             octets = min(len(self._part), len(view) - filled)
@@ -168,7 +169,7 @@ class Unpacked(Reader):
                 self._searching = True
 
     def _whole(self) -> Iterator[bytes]:
-        """Text of all members that follow, unless something is wrong with one: then those before it are decoded again."""
+        """Text of all members that follow. If one is damaged, the members from here on are decoded again, one by one."""
         decode, start = self._codec.decode_whole, self._buffer.tell()
         if not self._may_be_whole or decode is None or not self._is_at_member():
             return
@@ -191,7 +192,7 @@ class Unpacked(Reader):
                 yield text
 
     def _member(self) -> Iterator[bytes | SourceError]:
-        """Text of the member at the position. A member that was searched for is first held back: it may prove to be none."""
+        """Text of the member at the position. After a search the text is pending until enough of it was decoded: the octets may only look like a member."""
         buffer = self._buffer
         start = buffer.tell()
         pending: list[bytes] = []
@@ -212,7 +213,8 @@ class Unpacked(Reader):
         except (CutError, BrokenError, ChecksumError) as error:
             failure = error
             self._known = 0
-            self._failures += not isinstance(error, ChecksumError)  # which needs no second look
+            # A wrong checksum needs no second look.
+            self._failures += not isinstance(error, ChecksumError)
         except LeftOutError as error:
             failure = error
             is_proven = is_proven or not buffer.peek() or self._is_at_member()
@@ -226,7 +228,7 @@ class Unpacked(Reader):
             yield from self._fail(start, failure)
 
     def _fail(self, start: int, failure: Exception) -> Iterator[SourceError]:
-        """Say what is wrong with the member that began at `start`, and go to where the next is to be searched for."""
+        """Report the error of the member that began at `start`, and go to where the search for the next one begins."""
         buffer, layer = self._buffer, self._layer
         named = f"the {self._codec.name} {self._codec.unit} at octet {start}"
         if isinstance(failure, ChecksumError | LeftOutError):
@@ -239,7 +241,8 @@ class Unpacked(Reader):
                 return
         elif isinstance(failure, CutError) and buffer.error is not None:
             self._searching = True
-            return  # the error below says it
+            # The error of the reader below says so.
+            return
         elif isinstance(failure, CutError):
             yield DamageError(layer.name, f"ends in the middle of {named}: the file is cut off")
         else:
@@ -249,7 +252,7 @@ class Unpacked(Reader):
         buffer.seek(max(start + 1, buffer.tell() - self._codec.overrun))
 
     def _is_at_member(self) -> bool:
-        """Whether a member begins here, behind octets of padding if it is not the first."""
+        """Whether a member begins here, after octets of padding if it is not the first."""
         buffer = self._buffer
         while buffer.tell() and (block := buffer.peek()) and block[0] == 0:
             buffer.skip(len(block) - len(bytes(block).lstrip(b"\0")))
@@ -257,7 +260,7 @@ class Unpacked(Reader):
         return head != b"" and any(magic.startswith(head[: len(magic)]) for magic in self._codec.magics)
 
     def _report_passed(self, end: int) -> Iterator[SourceError]:
-        """Say once how many octets before `end` are no member."""
+        """Report once how many octets before `end` are no member."""
         if self._passed is not None:
             first, self._passed = self._passed, None
             reason = f"{end - first:,} octets at octet {first} are no {self._codec.name}: passed over"

@@ -68,9 +68,11 @@ def gzip(buffer: Buffer) -> Iterator[bytes]:
     magic, flags = struct.unpack("<3sB6x", buffer.read(10))
     if magic != b"\x1f\x8b\x08" or flags & 0xE0:
         raise BrokenError
-    if flags & 4:  # FEXTRA
+    # FEXTRA.
+    if flags & 4:
         buffer.skip(int.from_bytes(buffer.read(2), "little"))
-    for flag in (8, 16):  # FNAME, FCOMMENT
+    # FNAME, FCOMMENT.
+    for flag in (8, 16):
         if flags & flag:
             nul = buffer.find_within(_NUL, _LONGEST_NAME)
             if nul is None and len(buffer.peek()) >= _LONGEST_NAME:
@@ -79,7 +81,8 @@ def gzip(buffer: Buffer) -> Iterator[bytes]:
                 buffer.skip(len(buffer.peek()))
                 raise CutError
             buffer.skip(nul.end())
-    if flags & 2:  # FHCRC: of the header, of which nothing is used
+    # FHCRC: of the header, of which nothing is used.
+    if flags & 2:
         buffer.skip(2)
     new, error = _inflater(counts=True)
     decoding = Decoding(buffer, new, error)
@@ -246,7 +249,8 @@ def xz(buffer: Buffer) -> Iterator[bytes]:
         try:
             decoding.decompressor.decompress(value, STEP)
         except lzma.LZMAError as error:
-            if buffer.peek_exactly(1)[0]:  # the library decodes no block behind it
+            # The library decodes no block after it.
+            if buffer.peek_exactly(1)[0]:
                 reason = f"has a wrong checksum before octet {buffer.tell()}: what follows in it is lost"
                 raise BrokenError(reason) from error
             raise ChecksumError from error
@@ -257,7 +261,8 @@ def _lzma2_chunk(buffer: Buffer) -> int:
     """Octets of the LZMA2 chunk at the position of the buffer."""
     head = buffer.peek(6)
     if len(head) < 6:
-        return 6  # it is cut off: no chunk is shorter and followed by less
+        # It is cut off: no chunk is shorter and followed by less.
+        return 6
     if head[0] >= 0x80:
         return 6 + (head[0] >= 0xC0) + (head[3] << 8 | head[4])
     return 4 + (head[1] << 8 | head[2])

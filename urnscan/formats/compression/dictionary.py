@@ -1,8 +1,8 @@
-"""Zstandard files whose frames were compressed with a dictionary that lies in the file (`.warc.zst`).
+"""Zstandard files whose frames were compressed with a dictionary that is in the file (`.warc.zst`).
 
 The file begins with a skippable frame that holds the dictionary, itself compressed or not: "Zstandard Compression for
-WARC Files 1.0", https://iipc.github.io/warc-specifications/specifications/warc-zstd/. Such a frame further behind
-has the dictionary of the frames behind it, so files that were joined by `cat` are read, too.
+WARC Files 1.0", https://iipc.github.io/warc-specifications/specifications/warc-zstd/. Such a frame further on
+has the dictionary of the frames after it, so files that were joined by `cat` are read, too.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ class ZstandardFile:
     """Decoder of the frames of one file."""
 
     def __init__(self, count: Callable[[int], object]) -> None:
-        """`count` is told how many octets came out of a dictionary."""
+        """`count` is called with the number of octets that came out of a dictionary."""
         self._count = count
         self._octets = b""  # the dictionary as it lies in the file, until a frame needs it
         self._name = ""
@@ -44,14 +44,15 @@ class ZstandardFile:
     def __call__(self, buffer: Buffer) -> Iterator[bytes]:
         """Decode a frame, or take a dictionary.
 
-        Raises LeftOutError for a frame that needs a dictionary that is not there, and stands behind it.
+        Raises LeftOutError for a frame that needs a dictionary that is missing; the position is after the frame then.
         """
         if self._take(buffer):
             return
         is_first = True
         try:
             for text in zstandard(buffer, self._find):
-                if is_first and text.startswith(_DICTIONARY):  # found in its frame, where that is damaged
+                # A dictionary in a damaged frame is decoded like text.
+                if is_first and text.startswith(_DICTIONARY):
                     raise BrokenError("holds a dictionary: left out")
                 is_first = False
                 yield text
@@ -64,7 +65,8 @@ class ZstandardFile:
 
         That takes far fewer steps for each than to decode it block by block.
         """
-        if self._octets or self._wrong:  # the next frame says more
+        # The next frame says more.
+        if self._octets or self._wrong:
             return b""
         from zstandard import ZstdError  # noqa: PLC0415 (only for such files)
 

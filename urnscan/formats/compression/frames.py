@@ -117,7 +117,8 @@ def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dic
     is_last = False
     while not is_last:
         octets, is_last = _block(buffer)
-        if is_last:  # at its last octet the library compares the size of all and may raise: first what comes before it
+        # At its last octet the library compares the size of all and may raise: first what comes before it.
+        if is_last:
             yield from _push(decompress, buffer, octets - 1, ZstdError)
             octets = 1
         yield from _push(decompress, buffer, octets, ZstdError)
@@ -130,7 +131,7 @@ class ShortFrame(NamedTuple):
     """A Zstandard frame that is whole in some octets, tells the size of its text, and takes little memory."""
 
     end: int
-    """The place behind it."""
+    """The place after it."""
     dictionary: int
     """The number of its dictionary; 0: it names none."""
 
@@ -154,7 +155,7 @@ def short_frame(octets: bytes, at: int) -> ShortFrame | None:
 
 
 def pass_over(buffer: Buffer) -> None:
-    """Go behind a Zstandard frame without decoding it. Raises CutError, and BrokenError where it is seen to be damaged."""
+    """Skip a Zstandard frame without decoding it. Raises CutError, and BrokenError where it is seen to be damaged."""
     header = _Header.of(buffer)
     buffer.skip(header.length)
     is_last = False
@@ -176,7 +177,8 @@ def _block(buffer: Buffer) -> tuple[int, bool]:
 def _block_at(octets: bytes, at: int) -> tuple[int, bool]:
     """The octets of the block whose head stands at this place, and whether it is the last."""
     word = int.from_bytes(octets[at : at + 3], "little")
-    return 3 + (1 if word >> 1 & 3 == 1 else word >> 3), bool(word & 1)  # a run is one octet
+    # A run is one octet.
+    return 3 + (1 if word >> 1 & 3 == 1 else word >> 3), bool(word & 1)
 
 
 def lz4(buffer: Buffer) -> Iterator[bytes]:

@@ -37,18 +37,18 @@ class Decompressor(Protocol):
 
     @property
     def needs_input(self) -> bool:
-        """Whether all has come out of the octets that were given."""
+        """Whether all text of the octets so far has come out."""
 
     @property
     def unused_data(self) -> bytes:
-        """Octets given that are behind the end."""
+        """Octets after the end of the stream."""
 
     def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
-        """Decode, and give at most `max_length` octets; with no data the octets held back."""
+        """Decode to at most `max_length` octets; without data, give the octets that are still pending."""
 
 
 class Decoding:
-    """A decompressor that is fed from a buffer, and is set up anew to give what it lost when it raises."""
+    """A decompressor that is fed from a buffer, and is set up again to give the text that it lost when it raised."""
 
     def __init__(self, buffer: Buffer, new: Callable[[], Decompressor], error: type[Exception]) -> None:
         self.decompressor = new()
@@ -106,7 +106,8 @@ class Decoding:
             except self._error:
                 return
             self._buffer.skip(len(piece))
-        self.decompressor, self._broken = again, False  # brotli raises for octets behind the end
+        # Brotli raises for octets after the end.
+        self.decompressor, self._broken = again, False
 
 
 def _drain(decompressor: Decompressor, piece: memoryview, step: int) -> Iterator[bytes]:

@@ -45,7 +45,7 @@ def is_message(head: bytes, layer: Layer) -> bool:
 
 
 def is_mbox(head: bytes, _: Layer) -> bool | None:
-    """Whether a file that begins so is an mbox: a line `From` with a date, and a header behind it; None: it may be."""
+    """Whether a file that begins so is an mbox: a line `From` with a date, and a header after it; None: it may be."""
     if not (head.startswith(b"From ") or b"From ".startswith(head)):
         return False
     return _MBOX.match(head) is not None or (None if len(head) < _LINE else False)
@@ -85,7 +85,7 @@ def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
-    """The error that ended the octets, and what is read behind it."""
+    """The error at which the octets ended, and the rest of them as a member."""
     if (error := buffer.error) is not None:
         yield error
         buffer.resume()
@@ -93,7 +93,7 @@ def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
 
 
 def _next(buffer: Buffer) -> bytes:
-    """Take the next message with its line `From`: up to the next such line, or as long as it says."""
+    """Take the next message with its line `From`: up to the next such line, or by its Content-Length."""
     octets, searched = buffer.peek(_BLOCK), 0
     while True:
         if length := _announced_length(octets):
@@ -114,7 +114,7 @@ def _next(buffer: Buffer) -> bytes:
 
 
 def _announced_length(octets: memoryview) -> int:
-    """The end of a message by its Content-Length, if the next message, or nothing, follows there; 0: it does not say."""
+    """The end of a message by its Content-Length, if the next message or the end follows there; else 0."""
     head = _HEAD_END.search(octets)
     length = head and _CONTENT_LENGTH.search(octets, 0, head.end())
     if not (head and length):
@@ -127,9 +127,9 @@ def _announced_length(octets: memoryview) -> int:
 def _members(
     octets: bytes, before: str, layer: Layer, *, is_whole: bool
 ) -> tuple[_NamedTexts, list[Member | SourceError]]:
-    """The texts of a message, and what is attached to it, with `before` in front of their names.
+    """The texts of a message and its attached files; `before` is the prefix of their names.
 
-    A message that cannot be taken apart is read as it is, and told.
+    A message that cannot be taken apart is read as it is, and an error says so.
     """
     from urnscan.formats.documents.mime import take_apart  # noqa: PLC0415 (its library takes long to load)
 
@@ -142,8 +142,8 @@ def _members(
         except Exception as error:  # noqa: BLE001 (the library raises errors of all kinds where a message is no message)
             wrong = " ".join(str(error).split())
     name = f"{before}message"
-    error = SourceError(layer.name_of(name), f"cannot be taken apart ({wrong}): read as it is")
-    return [], [error, Member(name, PieceReader(iter([octets])))]
+    failure = SourceError(layer.name_of(name), f"cannot be taken apart ({wrong}): read as it is")
+    return [], [failure, Member(name, PieceReader(iter([octets])))]
 
 
 def _together(texts: _NamedTexts) -> Texts:

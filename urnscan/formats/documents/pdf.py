@@ -49,7 +49,8 @@ def open_pdf(reader: Reader, layer: Layer) -> Iterator[Document | Member | Sourc
         return
     if layer.capture is not None and not layer.is_wanted:
         return
-    layer.inside("")  # raises once for all members if they are too deep
+    # Raises once for all members if they are too deep.
+    layer.inside("")
     with on_disk(reader, layer) as path, tempfile.SpooledTemporaryFile(_IN_MEMORY) as file:
         files: list[tuple[str, int]] = []
         try:

@@ -27,14 +27,15 @@ _MEMORY = 2 << 30  # octets that a process may take
 
 
 class ProcessError(Exception):
-    """A process has ended, or was ended, before it said all; the text says how."""
+    """A process ended early; the message says how."""
 
 
 @contextlib.contextmanager
 def lent(processes: Processes) -> Iterator[Pdfium]:
     """A process of a run, for one PDF. Raises ProcessError."""
     pdfium = cast(Pdfium | None, processes.take())
-    while pdfium is not None and not pdfium.is_ready:  # somebody has ended it
+    # An idle process may have been ended.
+    while pdfium is not None and not pdfium.is_ready:
         processes.remove(pdfium)
         pdfium.close()
         pdfium = cast(Pdfium | None, processes.take())
@@ -56,7 +57,7 @@ class Pdfium:
 
     def __init__(self) -> None:
         """Raises ProcessError if it cannot be started."""
-        self._output = bytearray()  # octets that were read, and not taken
+        self._output = bytearray()  # octets that were read from the process, and not used yet
         self._has_answered = True  # the last question, whole
         try:
             self._process = start_python(
@@ -83,7 +84,8 @@ class Pdfium:
     def contents(self, path: str) -> Iterator[tuple[bytes, str, int]]:
         """The kind, name and length of what is in a PDF; the caller takes the octets of each. Raises ProcessError."""
         self._has_answered = False
-        with contextlib.suppress(BrokenPipeError):  # if it has ended, what it says next tells that
+        # If the process has ended, the next read reports it.
+        with contextlib.suppress(BrokenPipeError):
             self._in.write(os.fsencode(path).hex().encode() + b"\n")
         while True:
             kind, name_length, length = FRAME.unpack(self.take(FRAME.size))
@@ -94,7 +96,7 @@ class Pdfium:
             yield kind, name, length
 
     def take(self, length: int) -> bytes:
-        """The next octets that it says. Raises ProcessError if it ends or is silent before."""
+        """The next octets that the process writes. Raises ProcessError if it ends or is silent first."""
         while len(self._output) < length:
             if not self._poll.poll(_PATIENCE * 1000):
                 raise ProcessError(f"pdfium took more than {_PATIENCE} s for a page")
@@ -109,7 +111,7 @@ class Pdfium:
         return octets
 
     def end(self) -> None:
-        """End it, from any thread: the thread that uses it meets the end of what it says."""
+        """End the process, from any thread: the thread that reads from it gets a ProcessError."""
         self._process.kill()
 
     def close(self) -> None:

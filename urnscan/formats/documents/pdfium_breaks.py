@@ -1,14 +1,14 @@
 r"""Names that a line end breaks on a page of a PDF: links and fonts tell whether they go on. It imports nothing of this package.
 
 The rule of the view `wraps` knows words alone. A page also has a link and a font at each of its characters:
-  * A link at the name leads to an address in which the part before the line end stands. What stands behind it there is
+  * A link at the name leads to an address in which the part before the line end stands. What stands after it there is
     what the next line begins with (the name goes on), or nothing (it ends). It also tells a hyphen that was drawn where a
     word was divided from one of the name.
   * The next line begins in another font: the name ends.
-  * The next line begins in the font of the name, and the text before or behind the name has another one, as around
-    `\url` and `\texttt`: the name goes on behind one of `: / . - _ @ ? = & # +`, if its line is filled, and the next one
+  * The next line begins in the font of the name, and the text before or after the name has another one, as around
+    `\url` and `\texttt`: the name goes on after one of `: / . - _ @ ? = & # +`, if its line is filled, and the next one
     is the next one of the column, or the first one of the next column.
-The mark behind the part of a name is one that `wraps` knows: U+2060 where it goes on, U+00AD in place of a hyphen that is
+The mark after the part of a name is one that `wraps` knows: U+2060 where it goes on, U+00AD in place of a hyphen that is
 none of the name. Where it ends, a U+2029 keeps `wraps` from joining it.
 """
 
@@ -38,7 +38,7 @@ _RUN = re.compile(rf"({_LINE_END})({_OCTETS}+)")
 _DELIMITERS = ":/.-_@?=&#+"
 _FILLED = 2 / 3  # of the width of the column
 _PITCH = 2  # heights of a line from one to the next
-_AROUND = 10  # lines before and behind one that tell the width of its column
+_AROUND = 10  # lines before and after a line that show the width of its column
 _INDENT = 4  # heights of a line by which lines of a column begin apart from each other
 
 
@@ -113,7 +113,7 @@ class Breaks:
             first = run.start(2)
 
     def _by_link(self, line_break: _Break) -> str:
-        """The mark that the link at a name tells, or none."""
+        """The mark for a line end by the link at the name; empty: the link does not decide."""
         places = (line_break.start, line_break.first, line_break.last)
         uri = next(filter(None, map(self._address, places)), "").lower()
         part, run = line_break.part.lower(), line_break.run.lower()
@@ -129,7 +129,7 @@ class Breaks:
         return ""
 
     def _by_font(self, line_break: _Break) -> str:
-        """The mark that fonts tell, or none."""
+        """The mark for a line end by the fonts around it; empty: they do not decide."""
         font = self._font(line_break.last)
         if not font or font != self._font(line_break.first):
             return ""

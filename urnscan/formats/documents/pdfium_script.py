@@ -32,7 +32,7 @@ TEXT, FILE, WRONG, END = b"T", b"F", b"E", b"Z"
 """Kinds of frames: a text; an attached file; why something cannot be read, without a name: all of it; the end."""
 
 _LONGEST_NAME = 200  # characters
-_BETWEEN = b"\n\n"  # no name goes on behind an empty line
+_BETWEEN = b"\n\n"  # no name goes on after an empty line
 _XMP = (b"<?xpacket begin", b"<?xpacket end")
 _ENCRYPTED = {4: "it is encrypted, and needs a password", 5: "it is encrypted in a way that is not known"}
 """Errors of pdfium (`FPDF_ERR_`) that say more than that a PDF is damaged."""
@@ -65,7 +65,7 @@ def contents(path: str) -> Iterator[_Frame]:
 
 @functools.cache
 def _breaks() -> ModuleType:
-    """The module of breaks of names, from its file beside this one: no package is imported here."""
+    """The module of breaks of names, from its file next to this one: no package is imported here."""
     file = Path(__file__).with_name("pdfium_breaks.py")
     spec = cast(ModuleSpec, importlib.util.spec_from_file_location(file.stem, file))
     module = importlib.util.module_from_spec(spec)
@@ -81,7 +81,7 @@ def _text(name: str, texts: Iterator[bytes]) -> Iterator[_Frame]:
 
 
 def _pages(pdf: PdfDocument) -> Iterator[_Frame]:
-    """Frames of all pages; pages that cannot be read are told together."""
+    """Frames of all pages; pages that cannot be read are reported together."""
     from pypdfium2 import PdfiumError  # noqa: PLC0415 (as above)
 
     wrong = []
@@ -89,7 +89,8 @@ def _pages(pdf: PdfDocument) -> Iterator[_Frame]:
         try:
             with contextlib.closing(pdf[number]) as page:
                 yield from _page(pdf, page, f"page {number + 1}")
-        except (PdfiumError, RecursionError):  # pypdfium2 calls itself for each character that is none
+        except (PdfiumError, RecursionError):
+            # pypdfium2 calls itself for each character that is none.
             wrong.append(number)
     if wrong:
         more = f", and {len(wrong) - 1:,} other pages are, too" if len(wrong) > 1 else ""

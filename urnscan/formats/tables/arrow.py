@@ -2,7 +2,7 @@
 
 An IPC file is a stream between a sign and a footer, and is read as that stream: so one that is cut off gives what is
 there. Before pyarrow reads a batch, the octets that it unfolds to are bounded, and its rows are counted, so that the
-rows behind a damaged batch have their numbers.
+rows after a damaged batch have their numbers.
 """
 
 import contextlib
@@ -93,7 +93,8 @@ def _read(octets: "_Octets", layer: Layer, *, is_file: bool) -> Iterator[Values 
         except FAILED as error:
             messages.parts.clear()
             yield from failures.one(f"batch before octet {octets.at} damaged: {in_words(error)}")
-            if octets.at == at:  # nothing more can be read
+            # Nothing more can be read.
+            if octets.at == at:
                 break
         row += messages.rows
     yield from failures.rest()
@@ -121,7 +122,8 @@ class _Octets:
         if count > _LARGEST:
             what = f"has a message of {count:,} octets at octet {self.at}, more than {_LARGEST:,}"
             raise SourceError(self._layer.name, f"{what}: write smaller batches")
-        octets = read_growing(self._reader, count)  # a length in a message may be false
+        # A length in a message may be false.
+        octets = read_growing(self._reader, count)
         self.at += len(octets)
         if len(octets) < count:
             self.is_short = len(octets) > 0 or count != len(_CONTINUATION)
@@ -148,7 +150,7 @@ class _Octets:
         """Do nothing: the caller closes the reader."""
 
     def end(self, *, is_file: bool) -> None:
-        """Read to the end, behind the last message. Raises SourceError if there is more than the footer of a file."""
+        """Read to the end, after the last message. Raises SourceError if there is more than the footer of a file."""
         begin, tail, is_blank = self.at, b"", True
         while block := self.read(_BLOCK):
             octets = bytes(block)

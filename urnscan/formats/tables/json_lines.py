@@ -52,7 +52,7 @@ class UsualLines:
         self._columns: list[list[Any]] = []
 
     def read(self, buffer: Buffer, first: int) -> tuple[int, PlacedValues]:
-        """Read the usual lines from the next octet on, as far as they are held, and take them: their number, and the values
+        """Read the usual lines from the next octet on, as far as they are in memory, and take them: their number, and the values
         in them. `first` is the number of the first.
         """
         at = bisect.bisect_left(self._starts, buffer.offset)
@@ -76,7 +76,7 @@ class UsualLines:
         return end - at, ([value.encode() for _, _, value in strings], places)
 
     def _look(self, buffer: Buffer) -> None:
-        """Decode the next lines that are held."""
+        """Decode the next lines that are in memory."""
         end = buffer.octets.rfind(b"\n", buffer.at, buffer.at + _MOST) + 1
         block = buffer.octets[buffer.at : end]
         if not self._look_at_all(block, buffer.offset):

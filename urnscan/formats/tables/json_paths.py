@@ -1,4 +1,4 @@
-"""Strings in a value of JSON to which a dotted path leads. Objects are tuples of pairs, as a name may stand twice."""
+"""Strings in a value of JSON to which a dotted path leads. Objects are tuples of pairs, as a name may occur twice."""
 
 import functools
 from collections.abc import Iterable, Iterator
@@ -16,14 +16,16 @@ def strings(record: object, column: str, present: set[str]) -> Iterable[tuple[st
     """
     if isinstance(record, tuple):
         values = [value for name, value in record if name == column]
-        if len(values) == 1 and isinstance(values[0], str) and "." not in column:  # so it is mostly
+        # The usual case.
+        if len(values) == 1 and isinstance(values[0], str) and "." not in column:
             present.add(column)
             return ((in_place(column), values[0]),)
     return _strings(record, column, present)
 
 
 def _strings(record: object, column: str, present: set[str]) -> Iterator[tuple[str, str]]:
-    levels: list[Iterator[_Part]] = [iter([(record, column, "")])]  # no recursion: values may nest deep
+    # No recursion: values may nest deep.
+    levels: list[Iterator[_Part]] = [iter([(record, column, "")])]
     while levels:
         part = next(levels[-1], None)
         if part is None:

@@ -26,7 +26,7 @@ Place = Callable[[int], str]
 _TEXT = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 _VIEWS = (pa.string_view(), pa.binary_view())
 _AS_OCTETS = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
-# Hardly any file has them. Text in them is told to be unread.
+# Hardly any file has them. Text in them is reported as not read.
 _UNREAD = (pa.types.is_union, pa.types.is_list_view, pa.types.is_large_list_view, pa.types.is_run_end_encoded)
 _DEEPEST = 100
 _LONGEST = (1 << 31) - 1  # octets of a value that 32-bit offsets can count
@@ -64,7 +64,8 @@ def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sour
         there = [kind for kind in (_find(field.type, tail) for tail in tails) if kind is not None]
         if any(map(_has_text, there)):
             chosen[index] = tails
-        elif columns:  # its error is there already
+        elif columns:
+            # Its error is there already.
             continue
         if any(False in _texts(kind) for kind in there):
             kind = in_words(TypeError(field.type))
@@ -137,7 +138,8 @@ def _leaves(array: pa.Array, tails: Tails, place: Place, layer: Layer, depth: in
         for start in range(0, len(array), _MOST_ROWS):
             yield from _leaves(array.slice(start, _MOST_ROWS), tails, _later(place, start), layer, depth)
         return
-    layer.budget.count_unfolded(len(array) // 8)  # rows take time even if there is nothing in them
+    # Rows take time even if there is nothing in them.
+    layer.budget.count_unfolded(len(array) // 8)
     if array.null_count == len(array):
         return
     if pa.types.is_struct(kind):
@@ -194,7 +196,7 @@ def _as_list(array: pa.Array) -> pa.Array:
 
 
 def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
-    """Cut values of text into parts that are held, as octets, each part with the index of its first value."""
+    """Cut values of text into parts that are in memory, as octets, each part with the index of its first value."""
     dictionary = None
     if pa.types.is_dictionary(array.type):
         dictionary, array = as_octets(array.dictionary), array.indices
@@ -228,7 +230,8 @@ def _piece(values: pa.Array) -> pa.BinaryArray:
     """Octets of few values, with 32-bit offsets."""
     try:
         return values.cast(pa.binary())
-    except pa.ArrowInvalid:  # far behind in a large array: its offsets are too large even if its values are not
+    except pa.ArrowInvalid:
+        # Far on in a large array: its offsets are too large even if its values are not.
         return values.take(number_array(np.arange(len(values)))).cast(pa.binary())
 
 

@@ -119,7 +119,8 @@ class _Parquet:
         if self._counts:
             self._layer.budget.count_read(sum(max(0, chunk.total_compressed_size) for _, chunk in chunks))
         octets = sum(max(0, chunk.total_uncompressed_size) for _, chunk in chunks)
-        self._layer.budget.check_announced(octets)  # a page may be all of it, and takes its memory thrice
+        # A page may be all of it, and takes its memory thrice.
+        self._layer.budget.check_announced(octets)
         most = min(_MOST_ROWS, 2 * MOST_OCTETS * rows // max(1, octets))
         kept = []
         for leaf, chunk in chunks:

@@ -1,7 +1,7 @@
 """SQLite databases: the values of text and octets in their tables.
 
 No code of the database is run: views, generated columns that are not stored, and virtual tables are left out. A virtual
-table keeps its values in ordinary tables beside it, which are read (`NAME_content` of a full-text index `NAME`).
+table keeps its values in ordinary tables next to it, which are read (`NAME_content` of a full-text index `NAME`).
 """
 
 import contextlib
@@ -76,7 +76,7 @@ def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
             database, size = _load(octets), len(octets)
         else:
             yield from _look_beside(path, layer)
-            # The file does not change: so nothing is written beside it.
+            # The file does not change: so nothing is written next to it.
             name = urllib.parse.quote(os.fsencode(path))
             database = sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True, check_same_thread=False)
         with contextlib.closing(database):
@@ -149,7 +149,7 @@ class _Database:
 
     def _tables(self) -> Iterator[_Table | SourceError]:
         """Ordinary tables; the error of one that cannot be asked for its columns."""
-        # In a file that was made to harm a name may be a number.
+        # In a file that was made to do harm a name may be a number.
         query = (
             "SELECT CAST(name AS TEXT), sql FROM sqlite_master WHERE type = 'table'"
             " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
@@ -182,7 +182,8 @@ class _Database:
         return SourceError(self._layer.name, f"table {in_place(table)!r} damaged: {in_words(error)}")
 
     def _read_table(self, table: _Table, columns: list[str]) -> Iterator[PlacedValues | SourceError]:
-        name, names = in_place(table.name), ["", *map(in_place, columns)]  # the number of the row stands first
+        # The number of the row stands first.
+        name, names = in_place(table.name), ["", *map(in_place, columns)]
         width = len(names)
         count = 0
         for rows in self._rows_of(table, columns):
@@ -239,15 +240,17 @@ class _Database:
             else:
                 if not table.row_id or at_once > 1:
                     break
-                if count == before:  # the row at which reading failed is not there
+                # The row at which reading failed is not there.
+                if count == before:
                     yield self._failed(table.name, failure)
                     break
                 at_once = _AT_ONCE
         yield from failures.rest()
 
     def _select(self, query: str, at_once: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Rows of a query, some at a time. All but the first of those are short, as they are held together."""
-        self._limit(LONGEST)  # the query itself may be long, and the first row is read with it
+        """Rows of a query, some at a time. All but the first of those are short, as they are in memory together."""
+        # The query itself may be long, and the first row is read with it.
+        self._limit(LONGEST)
         cursor = self._database.execute(query)
         self._limit(LONGEST if at_once == 1 else min(LONGEST, _SHORT))
         while rows := list(itertools.islice(cursor, at_once)):
@@ -258,7 +261,7 @@ class _Database:
         self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, octets)
 
     def _next_id(self, table: _Table, last: int | None) -> int | None:
-        """Id of the row behind `last`; None if it cannot be told."""
+        """Id of the row after `last`; None if it cannot be told."""
         if table.row_id is None:
             return None
         where = "" if last is None else f"WHERE {table.row_id} > {last:d}"

@@ -34,7 +34,7 @@ _FIELDS = 100  # names of fields that are kept for an error
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _IS_PLAIN = re.compile(r"[ !#-\-/-\[\]-~]+").fullmatch  # no quotation mark, no full stop, no backslash
 _ESCAPED = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # those that do not stand for an octet
-# Objects as tuples of pairs, as a name may stand twice. Numbers are not looked at, and Python refuses those of many digits.
+# Objects as tuples of pairs, as a name may occur twice. Numbers are not looked at, and Python refuses those of many digits.
 _DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float)
 
 
@@ -80,7 +80,7 @@ def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | Sourc
     usual = UsualLines(columns) if isinstance(records, ValueLines) and all(map(_IS_PLAIN, columns)) else None
 
     def usually(number: int) -> tuple[int, PlacedValues]:
-        # Where nothing is found, the names that are there are told.
+        # Until every column has occurred, records are read one by one: the error of a missing column lists their names.
         return usual.read(text.buffer, number) if usual is not None and present >= set(columns) else (0, ([], []))
 
     yield from text.values(records.read, named, usually)
@@ -89,7 +89,7 @@ def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | Sourc
 
 
 def read_csv(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
-    """Read the values in the named columns; rows are counted behind the header, blank lines are no rows.
+    """Read the values in the named columns; rows are counted after the header, blank lines are no rows.
 
     Raises SourceError if it cannot be read to its end.
     """
@@ -201,7 +201,8 @@ def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | JsonValues:
     while in_lines is None:
         try:
             in_lines = are_lines(buffer.octets[buffer.at : buffer.at + HEAD], name)
-        except ValueError:  # its beginning is damaged
+        except ValueError:
+            # Its beginning is damaged.
             in_lines = name.endswith(LINE_NAMES)
         if not buffer.more():
             break

@@ -17,7 +17,7 @@ MOST_OCTETS = 1 << 23
 """Octets of the values that are given at a time; one that is longer is given alone."""
 _MOST_VALUES = 1 << 14
 _IN_MEMORY = 1 << 28  # octets of a table that is read back and forth, from a stream
-_FAILURES = 10  # that are told one by one
+_FAILURES = 10  # that are reported one by one
 _NAMES = 20  # columns that an error lists
 _WORDS = 200  # characters of a library's message
 _LONGEST_NAME = 200  # characters of a name in a place
@@ -51,7 +51,7 @@ def _column(values: list[bytes], places: list[tuple[object, ...]], layer: Layer)
 
 @dataclass(slots=True)
 class Failures:
-    """Errors of the parts of a table: the first ones each by itself, of the others how many there are."""
+    """Errors of the parts of a table: the first ten are reported one by one, then their number."""
 
     name: str
     """Name of the table in errors."""
@@ -60,13 +60,13 @@ class Failures:
     count: int = 0
 
     def one(self, reason: str) -> Iterator[SourceError]:
-        """Count one more; its error, if it is told by itself."""
+        """Count one more; its error, if it is reported by itself."""
         self.count += 1
         if self.count <= _FAILURES:
             yield SourceError(self.name, reason)
 
     def rest(self) -> Iterator[SourceError]:
-        """At the end: the error of all that were not told, if there are any."""
+        """At the end: the error of all that were not reported, if there are any."""
         if self.count > _FAILURES:
             yield SourceError(self.name, f"{self.count - _FAILURES:,} more {self.parts} could not be read")
 
