@@ -35,9 +35,9 @@ class Buffer(Reader):
         front: bytes = b"",
         error: SourceError | None = None,
     ) -> None:
-        """`reader` is closed with the buffer; `front` and `error`: octets that it has given and the error that it has raised already.
+        """`reader` is closed with the buffer; `front` and `error`: octets and the error that were already read from it.
 
-        `on_read` is called with the number of octets it gives, each time.
+        `on_read` is called with the number of octets of each read.
         """
         self.error = error
         self._position = 0  # octets that were read from the buffer

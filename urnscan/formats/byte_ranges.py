@@ -148,7 +148,6 @@ class _File:
         return block
 
     def _rest(self, octets: _Octets, start: int, end: int) -> Iterator[memoryview]:
-        """The octets of a large extent that are still to be read."""
         for at in range(start, end, _REQUEST):
             yield self._read(octets, at, min(at + _REQUEST, end))
 

@@ -133,7 +133,7 @@ _replaced = _Replaced()
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
-    """The error handler "replace", but that it takes notes: decoders have no other way to tell."""
+    """The error handler "replace", which also records errors: decoders have no other way to report them."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     if not _replaced.count:

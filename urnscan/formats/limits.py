@@ -20,7 +20,7 @@ class Limits:
     size: int = 10**13
     """Octets that may come out of an input, all layers together."""
     depth: int = 8
-    """Layers of compression, archives and tables in each other."""
+    """Layers of compression, archives and tables inside one another."""
     members: int = 10**7
     """Members of all archives in an input."""
 

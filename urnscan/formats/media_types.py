@@ -1,4 +1,4 @@
-"""Media types of files, told by their first octets: those for which people have filters."""
+"""Media types of files by their first octets; only types for which people have filters."""
 
 from collections.abc import Iterator
 
@@ -26,15 +26,15 @@ _SIGNS = (
     ("image/heic", (0, b"\0\0\0"), (4, b"ftypheic")),
     ("image/avif", (0, b"\0\0\0"), (4, b"ftypavif")),
 )
-"""Media types, each with the octets at all places that a file of it has."""
+"""Media types, with the offsets and octets by which their files are recognised."""
 LONGEST = max(at + len(octets) for _, *parts in _SIGNS for at, octets in parts)
-"""First octets that tell each type."""
+"""Number of first octets by which every type is recognised."""
 BEGIN = frozenset(octets[0] for _, (_, octets), *_ in _SIGNS)
 """Octets with which such files begin."""
 
 
 def media_types() -> Iterator[str]:
-    """The types that are told, each once."""
+    """The types that are recognised, without duplicates."""
     return iter(dict.fromkeys(name for name, *_ in _SIGNS))
 
 

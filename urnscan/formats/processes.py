@@ -19,7 +19,7 @@ class Process(Started, Protocol):
     """A process that can be used again."""
 
     def close(self) -> None:
-        """End it, and give back what it held; only while no thread uses it."""
+        """End it, and release its resources; only while no thread uses it."""
         ...
 
 
@@ -68,7 +68,7 @@ def _end(running: set[Started], idle: deque[Process]) -> None:
         try:
             idle.pop().close()
         except IndexError:
-            # Another thread has taken it.
+            # Another thread was faster.
             break
     for process in list(running):
         process.end()

@@ -91,20 +91,20 @@ class Doubts(NamedTuple):
     """Signs that a file may not be plain text. A NUL at its beginning is one in any case, and a name that is not ASCII."""
 
     begins: npt.NDArray[np.bool_]
-    """For each octet, whether it is one to begin so."""
+    """For each octet, whether a text that begins with it may not be plain."""
     suffixes: Octets
     """Suffixes of names, lower case, end to end."""
     ends: Integers
     """The end of each suffix."""
 
     def of_texts(self, octets: Octets, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
-        """For each of the texts that lie in these octets, whether it may not be plain text, whatever its name."""
+        """For each text in these octets, whether it may not be plain text, by its first octets."""
         are_doubtful = np.zeros(len(starts), np.bool_)
         _find_doubtful(octets, starts, ends, self.begins, are_doubtful)
         return are_doubtful
 
     def of_names(self, names: Names) -> npt.NDArray[np.bool_]:
-        """For each of the names, whether what it names may not be plain text."""
+        """For each name, whether its file may not be plain text, by its suffix."""
         are_doubtful = np.zeros(len(names.starts), np.bool_)
         _find_telling(names, self, are_doubtful)
         return are_doubtful
@@ -190,7 +190,7 @@ def _find_telling(names: Names, doubts: Doubts, are_doubtful: npt.NDArray[np.boo
 
 @inner
 def _may_be_more(octets: Octets, begins: npt.NDArray[np.bool_]) -> bool:
-    """Whether octets, at least one, need not be text as they are."""
+    """Whether octets (at least one) may not be plain text."""
     has_nul = False
     for octet in octets[:HEAD]:
         has_nul |= octet == 0

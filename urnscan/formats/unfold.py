@@ -83,7 +83,7 @@ def is_splittable(source: Input, reading: Reading) -> bool:
 
 
 def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
-    """Whether the text of an input that begins with these octets is definitely its octets, unchanged.
+    """Whether the text of an input that begins with these octets (`is_whole`: it has no others) is definitely its octets, unchanged.
 
     Raises FatalError for an unknown encoding.
     """
@@ -244,7 +244,7 @@ def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Va
 
 
 def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Texts and values in a member of an archive; errors of the member alone are given, not raised."""
+    """Texts and values in a member of an archive; an error of the member alone is yielded, not raised."""
     layer.budget.count_member()
     try:
         inner = layer.inside(member.name, member.capture)

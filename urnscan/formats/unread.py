@@ -20,7 +20,7 @@ def _by_magic(*magics: bytes) -> Recognise:
 
 
 def _is_orc(head: bytes, layer: Layer) -> bool | None:
-    """Tell ORC by its magic, and by its name or octets that are no text: text may begin with these letters."""
+    """Recognise ORC by its magic, and by its name or octets that are not text: a text may begin with these letters."""
     known = begins(head, _ORC)
     return is_binary(head) if known and not layer.file_name.lower().endswith(".orc") else known
 

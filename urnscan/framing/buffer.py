@@ -44,7 +44,7 @@ class Buffer:
         return self._base + self.at
 
     def more(self) -> bool:
-        """Double the octets in memory, by at least a block, and drop those that were taken; whether there were more."""
+        """Read at least as many octets as are in memory, in blocks; whether there were any. Drops the octets already taken."""
         if self._ended:
             return False
         parts = [self.octets[self.at :]]

@@ -24,7 +24,7 @@ Wraps = Callable[[bytes, bool], tuple[int, int] | None]
 Gives the distance to what is after the opening bracket, and how many objects are around it; None for no such array.
 """
 
-_WINDOW, _LEAST_WINDOW = 1 << 16, 1 << 6  # octets given to the decoder at a time; fewer the more are damaged
+_WINDOW, _LEAST_WINDOW = 1 << 16, 1 << 6  # octets for one call of the decoder; fewer after damaged values
 _TAIL = 1 << 12  # octets after an array that are looked through at a time
 _SPACE = "\x1e \t\r\n"
 _DEEP = "its brackets nest too deep"
@@ -184,7 +184,7 @@ class JsonValues:
         return False
 
     def _values(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Read values up to the bracket that closes their array, which is taken; without an array, up to an array."""
+        """Read values up to the bracket that closes their array, which is skipped; without an array, up to an array."""
         decode = self._decoder.raw_decode
         leaving = "]" if self._around else "["
         while not self._lost and (buffer.has(self._window) or buffer.has(1)):

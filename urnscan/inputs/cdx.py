@@ -95,7 +95,6 @@ class RecordIndex:
             yield Input(source.name, source.path, size, source.remote, source.mark, chosen)
 
     def _path(self, name: str) -> str:
-        """Path or URL of a file."""
         if not is_remote(self.place):
             return f"{local_path(self.place).rstrip('/')}/{name}"
         return in_folder(self.place, quote(name, safe=_SAFE) if parse_url(self.place).scheme in HTTP else name)
@@ -225,7 +224,6 @@ def _of_csv(lines: Iterator[str], before: int, first: str) -> Iterator[tuple[int
 
 
 def _dialect(first: str) -> type[csv.Dialect]:
-    """The dialect of a table that begins with this line."""
     return csv.excel_tab if "\t" in first else csv.excel
 
 

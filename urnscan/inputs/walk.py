@@ -134,7 +134,6 @@ def input_of(path: str, status: os.stat_result) -> Input:
 
 
 def _is_lake_table(folder: str, names: Collection[bytes]) -> bool:
-    """Whether a folder with these entries is a table of Delta or Iceberg."""
     log: list[str] = []
     if b"metadata" in names:
         with contextlib.suppress(OSError):

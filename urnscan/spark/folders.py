@@ -276,7 +276,7 @@ class _Bucket:
 
     def __init__(self, url: str) -> None:
         self._folder = RemoteFolder(parse_url(url))
-        self._tried = self._folder.beside(_ATTEMPTS_SUFFIX)
+        self._tried = self._folder.with_suffix(_ATTEMPTS_SUFFIX)
         self._names: list[str] = []
         self._files: list[tuple[Path, str]] = []
         self._kept = tempfile.TemporaryDirectory(prefix="urnscan-")

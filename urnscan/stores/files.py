@@ -39,7 +39,7 @@ class File(Reader):
                 self._ended = not more
                 got += more
         except OSError as error:
-            # Octets before the error are given first; the next call raises it.
+            # Octets before the error come first; the next call raises it.
             if not got:
                 raise SourceError.from_os(self.name, error) from error
         return got

@@ -104,9 +104,9 @@ class Listed:
         return Listed(self.paths[first:last], self.ends[start:end] - first, self.sizes[start:end])
 
     def runs(self, files: int, octets: int, huge: int) -> Iterator["Listed | Input"]:
-        """The files in runs: a run ends after `files` files, or after the file with which it reaches `octets` octets.
+        """The files in runs: a run ends after `files` files, or after the file with which it exceeds `octets` octets.
 
-        A file of more than `huge` octets is given alone, as an `Input`.
+        A file of more than `huge` octets is alone, as an `Input`.
         """
         start = 0
         while start < len(self):

@@ -43,7 +43,7 @@ class PieceReader(Reader):
 
     def __init__(self, pieces: Iterator[bytes | memoryview]) -> None:
         self._pieces = pieces
-        self._piece = memoryview(b"")  # still to be given
+        self._piece = memoryview(b"")  # remaining octets
 
     def read_into(self, view: memoryview) -> int:
         """Fill the front of the view, with octets of one piece."""

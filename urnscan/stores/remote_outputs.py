@@ -50,8 +50,8 @@ class RemoteFolder:
         self._store = patiently(url.name, url, lambda: open_bucket(url, tries=len(PAUSES)))
         self._path = patiently(url.name, url, lambda: self._store.path_of(url.path))
 
-    def beside(self, suffix: str) -> "RemoteFolder":
-        """The folder with a longer name."""
+    def with_suffix(self, suffix: str) -> "RemoteFolder":
+        """The folder whose name is this one with a suffix."""
         return RemoteFolder(dataclasses.replace(self.url, path=self.url.path.rstrip("/") + suffix))
 
     def exists(self, name: str = "") -> bool:

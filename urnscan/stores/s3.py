@@ -95,5 +95,4 @@ def _has_credentials() -> bool:
 
 
 def _first_set(*variables: str) -> str | None:
-    """Value of the first environment variable that is set and not empty."""
     return next(filter(None, map(os.environ.get, variables)), None)

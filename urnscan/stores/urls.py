@@ -174,7 +174,7 @@ def without_secrets(text: str) -> str:
 
 
 def _public(match: re.Match[str]) -> str:
-    """Beginning of a URL without secrets: before the "@" stands a user, a container or a repository."""
+    """Beginning of a URL without secrets: before the "@" is a user, a container or a repository."""
     scheme, user = match[1], match[2]
     if scheme == "github":
         return match[0]

@@ -1,7 +1,7 @@
 """From an HTTP/1.x message as it was archived to the octets of its body: without its headers, chunks and codings.
 
 Implements RFC 9112 and the codings of RFC 9110, section 8.4.1, RFC 7932 and RFC 8878, as tolerantly as archives need it:
-a coding that a header announces, and that the body plainly does not have, is not taken off, as many archives decode bodies and leave
+a coding that a header announces, and that the body plainly does not have, is not decoded, as many archives decode bodies and leave
 the headers. From the first octet on that cannot be a header, all is body. Trailer fields are dropped, and what follows
 the end of a coding, as browsers do. Content-Length is not looked at: the archive knows better.
 """
@@ -38,14 +38,14 @@ _CHUNK_LINE = 1 << 12  # octets in which it must end
 _NO_MORE = re.compile(rb"(?:%b)*+[\r\n]*\Z" % _FIELD)  # after the last chunk: trailers
 
 _BLOCK = 1 << 16  # octets of a coding that are read at a time
-_TRIED = 1 << 12  # octets of a body by which it is told whether it is in a coding
+_TRIED = 1 << 12  # octets of a body by which its coding is recognised
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 _SHORT = 64  # octets from which on nothing that is coded is without a control character
 
 
 @dataclass(frozen=True, slots=True)
 class _Coding:
-    """A content coding: how it is known, and taken off."""
+    """A content coding: how it is recognised and decoded."""
 
     name: str
     decode: Decode
@@ -128,7 +128,7 @@ class Body(Reader):
         codings: list[bytes] = []
         while headers := _HEAD.match(self._head()):
             self._message.skip(headers.end())
-            # Those of the transfer were applied after those of the content; what was applied last is taken off first.
+            # Transfer codings were applied after content codings; the last one applied is decoded first.
             fields = sorted(_CODING.findall(headers[0]), key=lambda field: field[0].lower())
             codings = [token.lower() for _, value in fields for token in _TOKEN.findall(value)]
             if self._layer.capture is not None:
@@ -151,7 +151,7 @@ class Body(Reader):
         return reader
 
     def _head(self) -> bytes:
-        """Octets up to the end of the headers, at most 64 KiB, and perhaps some of the body."""
+        """Octets up to the end of the headers, at most 64 KiB, and perhaps a part of the body."""
         self._message.find_within(_HEAD_END, _HEADERS)
         head = self._message.head(0)
         return head if len(head) < _HEADERS else head[: head.rfind(b"\n", 0, _HEADERS) + 1]
@@ -175,7 +175,7 @@ class _Chunked(Reader):
     def __init__(self, reader: Buffer, name: str) -> None:
         self._reader = reader
         self._name = name
-        self._left = 0  # octets of this chunk that are still to be given
+        self._left = 0  # remaining octets of this chunk
         self._as_it_is = False  # what follows a damage is
         self._ended = False
 

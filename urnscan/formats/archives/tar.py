@@ -1,7 +1,7 @@
 """Tar archives, read front to back in one pass: V7, ustar, GNU and pax.
 
-The standard library takes each header apart. What ties headers together (long names, pax records) is read here: there
-it is as large as a header says it is, and is lost with the rest at the first damaged header. Links, devices,
+The standard library takes each header apart. Long names and pax records are read here: the library
+allocates as much memory as a header announces, and gives up at the first damaged header. Links, devices,
 folders and empty files are counted and passed over; the end marker may be missing, as many writers leave it out.
 """
 
@@ -18,8 +18,8 @@ from urnscan.formats.encodings import WIDE_MARKS
 from urnscan.formats.protocol import Archive
 from urnscan.stores.reader import LengthReader, Reader, read_up_to, skip
 
-_RUN = 1 << 20  # octets in which whole members are taken together
-_FEW = 64  # files that are taken together if their headers are not as usual; after them, one may be
+_RUN = 1 << 20  # octets of which the whole members are yielded together
+_FEW = 64  # files that are yielded together if their headers are not usual; the next one may be usual
 _SEARCHED = 1 << 16  # octets in which a header is searched at a time
 _LARGEST = 1 << 63
 
@@ -34,9 +34,9 @@ _LONG_NAME, _LONG_LINK, _PAX_GLOBAL = b"L", b"K", b"g"
 _EXTENSIONS = (_LONG_NAME, _LONG_LINK, _PAX_GLOBAL, b"x", b"X")
 _FILES = (tarfile.REGTYPE, tarfile.AREGTYPE)
 _WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")
-_FOLDER_LIST = b"D"  # GNU, incremental: which names a folder held
+_FOLDER_LIST = b"D"  # GNU, incremental: the names in a folder
 
-_SPARSE = (b"GNU.sparse.size", b"GNU.sparse.major")  # one of them stands in each sparse file of pax
+_SPARSE = (b"GNU.sparse.size", b"GNU.sparse.major")  # each sparse file of pax has one of them
 _KEYWORDS = (b"path", b"size", b"GNU.sparse.name", *_SPARSE)
 
 
@@ -163,7 +163,7 @@ class _TarMembers:
     def _search(self) -> None:
         """Go to the next header in the buffered octets, or to their end if they have none.
 
-        Where it is not known where headers stand, only those with a magic string are found.
+        If octets were lost, only headers with a magic string are recognised.
         """
         source = self._source
         head = source.buffer.head(_SEARCHED)

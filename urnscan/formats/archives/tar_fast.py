@@ -1,4 +1,4 @@
-"""Members of a tar archive whose headers are as usual, many found by one call of compiled code; `tar.py` reads all others.
+"""Members of a tar archive whose headers are as usual; one call of compiled code finds many; `tar.py` reads all others.
 
 A header is usual if all its numbers stand in octal digits, as programs write them. A pax header in front of it is passed over
 if it says nothing of the name, the size or holes of the file. `tar.py` would find the same.
@@ -23,7 +23,7 @@ GNU_MAGIC = b"ustar  \0"
 LONGEST_EXTENSION = 1 << 20
 """Octets that a long name or pax records may have."""
 
-_MOST = 1 << 11  # files found by one call
+_MOST = 1 << 11  # files of one call
 _NAME, _FRONT, _FRONT_END = 100, 345, 500  # where the name ends, and where its front stands
 _SIZE, _SIZE_END, _SUM, _SUM_END, _KIND = 124, 135, 148, 154, 156
 _FILE, _PAX = b"0x"
@@ -135,7 +135,6 @@ def _is_usual(octets: Octets, at: int) -> bool:
 
 @inner
 def _octal(octets: Octets, start: int, end: int) -> int:
-    """The number that is written in octal digits."""
     number = 0
     for i in range(start, end):
         number = 8 * number + int(np.int64(octets[i])) - 0x30

@@ -24,8 +24,8 @@ _Fields = dict[bytes, bytes]
 """The fields of a header that are looked at, by their names in lower case."""
 
 _MAGICS = (b"WARC/0.", b"WARC/1.")
-_RUN = 1 << 20  # octets in which whole records are taken together
-_FEW = 16  # records that are not as usual and are taken together; after them, one may be
+_RUN = 1 << 20  # octets of which the whole records are yielded together
+_FEW = 16  # unusual records that are yielded together; the next one may be usual
 
 _BLANK = re.compile(rb"[\r\n]+")
 _RECORD = re.compile(rb"WARC/[0-9]")
@@ -151,7 +151,7 @@ class _WarcRecords:
         return Texts.of(octets, texts), end
 
     def _header(self) -> _Fields | str | None:
-        """Take the header at the next octet. If there is none, the reason, and nothing is taken; None at the end."""
+        """Take the header at the next octet. If there is none, the reason, and the position stays; None at the end."""
         buffer = self._buffer
         octets = buffer.peek(_SIGN)
         if not octets:

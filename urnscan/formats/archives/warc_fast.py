@@ -1,4 +1,4 @@
-"""Records of a WARC file that are as usual, many found by one call of compiled code; `warc.py` reads all others.
+"""Records of a WARC file that are as usual; one call of compiled code finds many; `warc.py` reads all others.
 
 A record is usual if each line of its headers ends with CR LF and none is folded, if it has a record ID, and if the message of
 HTTP in it, if there is one, has fields of which none names a coding of the body. `warc.py` would find the same in it.
@@ -24,7 +24,7 @@ and of the text.
 
 HEADER = 1 << 16
 """Octets that a header may have, of a record or of a message in it."""
-_MOST = 1 << 12  # records found by one call
+_MOST = 1 << 12  # records of one call
 
 _FIELDS = (b"content-length", b"content-type", b"warc-date", b"warc-record-id", b"warc-target-uri", b"warc-type")
 _LENGTH, _TYPE, _DATE, _ID, _URI, _KIND, _MESSAGE, _TEXT = range(0, 16, 2)
@@ -68,7 +68,7 @@ class UsualRecords:
             return Label(name, Capture(value(_DATE), value(_TYPE), value(_MESSAGE)))
 
         starts, ends = spans[:, _TEXT].copy(), spans[:, _TEXT + 1].copy()
-        # The name of a record is recognised by its end, the end of the record ID.
+        # The record ID is the end of the name.
         names = Names(np.frombuffer(heads, np.uint8), spans[:, _ID].copy(), spans[:, _ID + 1].copy())
         return Texts(octets, Labels(label, range(count)), starts, ends, has_captures=True, names=names), end
 

@@ -35,7 +35,7 @@ _OTHERS = {
 }
 _SEARCHED = 1 << 16  # octets in which a record is searched at a time
 _PATIENCE = 1 << 28  # octets to go back in all to search them
-_BLOCK = 1 << 18  # octets read at a time, in which whole members are taken together
+_BLOCK = 1 << 18  # octets of one read; the whole members in them are yielded together
 _TOGETHER = 1 << 20  # octets of text of these; no member of more is among them
 _LARGEST_SIGNATURE = 1 << 18
 _APK_MAGIC = b"APK Sig Block 42"  # what Android has between the members and the directory
@@ -58,7 +58,7 @@ class _Member(PieceReader):
         super().__init__(self._texts())
         self.header = header
         self.start = buffer.tell()
-        self.is_begun = False  # some of it was read
+        self.is_begun = False  # reading it has begun
         self.is_open = True  # it may have more to give
         self.is_decoded = False  # it was read to its end, and the next octet is that after it
         self.is_whole = False  # it also ends there by its header or descriptor
@@ -228,7 +228,7 @@ class _ZipMembers:
         elif header.compressed or header.size or header.crc or header.has_descriptor:
             yield Member(header.name, member)
             if member.is_open and (member.is_begun or header.compressed is None):
-                # Perhaps only its data show where it ends, and the text that was given needs its checksum.
+                # Perhaps only its data show where it ends, and the text so far needs its checksum.
                 try:
                     skip(member, sys.maxsize)
                 except LimitError:

@@ -1,4 +1,4 @@
-"""Compressed files: how each form is recognised, and the reader of the text in one, whatever is damaged in it.
+"""Compressed files: how their forms are recognised, and a reader of the text, also of damaged files.
 
 Such a file is a text in one or more members, each of which can be decoded by itself: what gzip calls a member, xz and
 bzip2 call a stream, Zstandard and LZ4 a frame.
@@ -22,7 +22,7 @@ from urnscan.formats.encodings import is_binary
 from urnscan.formats.protocol import Compression
 from urnscan.stores.reader import Reader, begins
 
-_MOST_FAILURES = 1_000  # members: each costs a second look, and there can be very many in a file made to do harm
+_MOST_FAILURES = 1_000  # members: each costs a second look, and there can be very many in a hostile file
 _PROOF = 1 << 10  # octets of text that a member must have, or a good end, that was found after damaged octets
 _LONGEST_MAGIC = 6
 _SHORT = 1 << 20  # octets; after a longer member each is decoded by itself, as going back would take long
@@ -100,12 +100,12 @@ class Unpacked(Reader):
         self._decode_short = self._decode.short if isinstance(self._decode, ZstandardFile) else None
         self._searching = False
         self._may_be_whole = codec.decode_whole is not None and self._buffer.has_second
-        self._known = 0  # octets of text from the position on that were given already
+        self._known = 0  # octets of text from the position on that were yielded already
         self._failures = 0  # members that could not be decoded, and octets that only looked like a member
         self._left_out = ""  # the reported reason why members were left out since the last text
         self._passed: int | None = None  # where octets begin that are no member, if they are still to be reported
         self._parts = self._read()
-        self._part: memoryview | SourceError = memoryview(b"")  # still to be given
+        self._part: memoryview | SourceError = memoryview(b"")  # remaining octets
 
     def read_into(self, view: memoryview) -> int:
         """Fill the view, as far as that can be done without waiting for a pipe."""
@@ -123,7 +123,7 @@ class Unpacked(Reader):
                 self._part = part if isinstance(part, SourceError) else memoryview(part)
             if isinstance(self._part, SourceError):
                 if filled:
-                    # The text that was decoded before the error is given first.
+                    # Text that was decoded before the error comes first.
                     break
                 raised, self._part = self._part, memoryview(b"")
                 raise raised

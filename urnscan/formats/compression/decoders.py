@@ -46,7 +46,7 @@ class _Zlib:
 
     def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
         text = self._inner.decompress(self._inner.unconsumed_tail or data, max_length)
-        # It may hold back what did not fit, and then has taken all octets.
+        # It may still have text that did not fit, although it has consumed all octets.
         self.needs_input = not self._inner.unconsumed_tail and len(text) < max_length
         self.crc = zlib.crc32(text, self.crc)
         return text

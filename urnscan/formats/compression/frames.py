@@ -18,7 +18,7 @@ TEXT_FRAME = b"\x28\xb5\x2f\xfd"
 _LONGEST_HEADER = 18
 _LARGEST_SHORT_TEXT = 1 << 18  # octets
 _LARGEST_ZSTANDARD_BLOCK = 1 << 17
-_LARGEST_WINDOW = 1 << 27  # octets; what zstd itself decodes unless it is told otherwise
+_LARGEST_WINDOW = 1 << 27  # octets; the largest that zstd decodes by default
 _LZ4_BLOCKS = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
 _LZ4_RATIO = 256  # no octet of a block gives more
 _LARGEST_SPARE_WINDOW = 1 << 23  # octets, which a decompressor that is kept holds on to
@@ -64,7 +64,7 @@ class _Header(NamedTuple):
     length: int
     """Octets of the header itself."""
     window: int
-    """Octets that must be held to decode the frame."""
+    """Octets that must be in memory to decode the frame."""
     dictionary: int
     """The number of the dictionary; 0: the frame names none."""
     size: int
@@ -73,7 +73,7 @@ class _Header(NamedTuple):
 
     @classmethod
     def of(cls, buffer: Buffer) -> Self:
-        """The header at the position of a buffer; nothing is taken. Raises CutError."""
+        """The header at the position of a buffer, which stays. Raises CutError."""
         octets = buffer.peek_exactly(5)
         return cls.at(buffer.peek_exactly(cls._places(octets[4])[2]), 0)
 
@@ -101,7 +101,7 @@ class _Header(NamedTuple):
 def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dictionary) -> Iterator[bytes]:
     """Decode a frame of a Zstandard file, or pass over a skippable one.
 
-    `find` gives the decompressors for a number of a dictionary; what it raises is raised before anything is taken.
+    `find` gives the decompressors for a number of a dictionary; its errors are raised before the position moves.
     """
     from zstandard import ZstdError  # noqa: PLC0415 (only for such files)
 
@@ -128,7 +128,7 @@ def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dic
 
 
 class ShortFrame(NamedTuple):
-    """A Zstandard frame that is whole in some octets, tells the size of its text, and takes little memory."""
+    """A Zstandard frame that is whole in some octets, has the size of its text in its header, and needs little memory."""
 
     end: int
     """The place after it."""
@@ -167,7 +167,7 @@ def pass_over(buffer: Buffer) -> None:
 
 
 def _block(buffer: Buffer) -> tuple[int, bool]:
-    """The octets of the block of a Zstandard frame at the position, and whether it is the last; nothing is taken."""
+    """The octets of the block of a Zstandard frame at the position, and whether it is the last; the position stays."""
     size, is_last = _block_at(buffer.peek_exactly(3), 0)
     if size > 3 + _LARGEST_ZSTANDARD_BLOCK:
         raise BrokenError

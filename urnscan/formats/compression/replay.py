@@ -11,7 +11,7 @@ from urnscan.formats.buffer import Buffer, CutError
 Decode: TypeAlias = Callable[[Buffer], Iterator[bytes]]
 """Decodes the member at the position of a buffer."""
 
-STEP = 1 << 18  # octets of text given at a time
+STEP = 1 << 18  # octets of text of one step
 _STEP_WITHOUT_REPLAY = 1 << 16  # the same for a member too large to decode twice: if damaged, it loses at most so many
 _FIRST, _SECOND, _PIECE = 1 << 14, 1 << 15, 1 << 17  # octets fed at first, then, and from then on
 

@@ -2,5 +2,5 @@
 
 mail, mime: messages and mboxes; the parts of a message.
 pdf, pdfium, pdfium_script: PDFs; the processes in which pdfium reads them, and the script that they run.
-pdfium_breaks: names that line ends break on a page, told by links and fonts.
+pdfium_breaks: names that line ends break on a page, recognised by links and fonts.
 """

@@ -1,7 +1,7 @@
 """Mail: messages (RFC 5322, MIME), mboxes and the files of a Maildir, as people see them.
 
 The members of a message are its `headers`, unfolded and decoded, its bodies `text` and `html`, decoded, and what is attached
-to it, by name. A name that stands in both bodies is found twice. In an mbox the number of the message stands before them, in
+to it, by name. A name in both bodies has two matches. In an mbox their prefix is the number of the message, in
 a message that is attached to another the word `message`.
 
 What a program quoted for the sake of an mbox (`>From `) stays as it is.

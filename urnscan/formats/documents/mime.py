@@ -29,7 +29,7 @@ _PLAIN_FIELD = re.compile(
     rb"""(?:[ \t]*;[ \t]*charset=(?P<quote>"?)(?P<charset>[a-z0-9_-]+)(?P=quote))?(?:[ \t]*;[ \t]*format=flowed)?[ \t]*""",
     re.IGNORECASE,
 )
-"""Fields of a body that is as it stands there, each in one line."""
+"""Header fields of a body without an encoding, in one line each."""
 _AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
 
 

@@ -101,7 +101,6 @@ def _texts(path: str, layer: Layer, file: IO[bytes], files: list[tuple[str, int]
 
 
 def _pieces(file: IO[bytes], length: int) -> Iterator[bytes]:
-    """The next octets of a file."""
     return (file.read(size) for size in _sizes(length))
 
 

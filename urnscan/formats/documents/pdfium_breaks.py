@@ -1,7 +1,7 @@
 r"""Names that a line end breaks on a page of a PDF: links and fonts tell whether they go on. It imports nothing of this package.
 
 The rule of the view `wraps` knows words alone. A page also has a link and a font at each of its characters:
-  * A link at the name leads to an address in which the part before the line end stands. What stands after it there is
+  * A link at the name leads to an address that contains the part before the line end. The text after it there is
     what the next line begins with (the name goes on), or nothing (it ends). It also tells a hyphen that was drawn where a
     word was divided from one of the name.
   * The next line begins in another font: the name ends.
@@ -161,21 +161,20 @@ class Breaks:
         ]
 
     def _edges(self, number: int) -> tuple[float, float]:
-        """The left and right edges of a line."""
         if number not in self._known_edges:
             first, last = self._lines[number]
             self._known_edges[number] = (self._box(first).left, self._box(last).right)
         return self._known_edges[number]
 
     def _neighbour(self, place: int, step: int) -> int:
-        """The next place from another on that is no blank and no line end, or one outside of the text."""
+        """The next place after another (`step` 1) or before it (-1) that is not white space; it may be outside of the text."""
         place += step
         while 0 <= place < len(self._characters) and self._characters[place].isspace():
             place += step
         return place
 
     def _index(self, place: int) -> int:
-        """The number of a character for pdfium, or -1 if the place is none of the text, or pdfium counts otherwise."""
+        """The index of a character for pdfium; -1 if the place is outside of the text, or if pdfium counts differently."""
         if not 0 <= place < len(self._characters):
             return -1
         index = self._raw.FPDFText_GetCharIndexFromTextIndex(self._text, place)
@@ -183,7 +182,6 @@ class Breaks:
         return index if self._raw.FPDFText_GetUnicode(self._text, index) == known else -1
 
     def _is_hyphen(self, place: int) -> bool:
-        """Whether a U+FFFE is a hyphen."""
         index = self._raw.FPDFText_GetCharIndexFromTextIndex(self._text, place)
         return bool(self._raw.FPDFText_IsHyphen(self._text, index) == 1)
 
@@ -204,7 +202,6 @@ class Breaks:
 
     @functools.cached_property
     def _has_links(self) -> bool:
-        """Whether the page has a link."""
         return bool(self._raw.FPDFLink_Enumerate(self._page, ctypes.c_int(0), self._raw.FPDF_LINK()))
 
     def _address(self, place: int) -> str:

@@ -46,7 +46,7 @@ _DRAWN_HYPHEN = re.compile("\u2010(?=\r\n)")
 
 
 def contents(path: str) -> Iterator[_Frame]:
-    """Frames of a PDF: pages with their links, outline, metadata, attached files. What cannot be read is told."""
+    """Frames of a PDF: pages with their links, outline, metadata, attached files. Parts that cannot be read are reported."""
     import pypdfium2  # noqa: PLC0415 (who starts the script needs only the names above)
 
     try:
@@ -90,7 +90,7 @@ def _pages(pdf: PdfDocument) -> Iterator[_Frame]:
             with contextlib.closing(pdf[number]) as page:
                 yield from _page(pdf, page, f"page {number + 1}")
         except (PdfiumError, RecursionError):
-            # pypdfium2 calls itself for each character that is none.
+            # pypdfium2 recurses for each code that is not a character.
             wrong.append(number)
     if wrong:
         more = f", and {len(wrong) - 1:,} other pages are, too" if len(wrong) > 1 else ""
@@ -111,7 +111,6 @@ def _page(pdf: PdfDocument, page: PdfPage, name: str) -> Iterator[_Frame]:
 
 
 def _links(pdf: PdfDocument, page: PdfPage) -> Iterator[bytes]:
-    """The addresses to which links on a page lead."""
     from pypdfium2 import raw  # noqa: PLC0415 (as above)
 
     place, link = ctypes.c_int(0), raw.FPDF_LINK()
@@ -154,7 +153,6 @@ def _attached(attached: PdfAttachment, name: str) -> Iterator[_Frame]:
 
 
 def _outline(pdf: PdfDocument) -> Iterator[bytes]:
-    """Titles and addresses of the outline."""
     from pypdfium2 import raw  # noqa: PLC0415 (as above)
 
     for entry in pdf.get_toc():
@@ -173,7 +171,6 @@ def _xmp(path: str) -> Iterator[bytes]:
 
 
 def _write(out: BinaryIO, kind: bytes, name: str, content: bytes) -> None:
-    """Write a frame."""
     named = name.encode(errors="replace")
     out.write(FRAME.pack(kind, len(named), len(content)) + named)
     out.write(content)

@@ -107,7 +107,7 @@ class _Octets:
     closed = False
 
     def __init__(self, reader: Reader, layer: Layer, at: int) -> None:
-        """`at`: octets of the file that `reader` has given already."""
+        """`at`: offset in the file of the next octet of `reader`."""
         self.at = at
         """Octets that were read."""
         self.is_short = False

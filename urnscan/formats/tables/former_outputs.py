@@ -1,4 +1,4 @@
-"""Tables in CSV, TSV and JSON Lines that an earlier run wrote: passed over, or each name in them would count once more."""
+"""Tables in CSV, TSV and JSON Lines that an earlier run wrote: skipped, as each name in them would be counted again."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _AS_OCTETS = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa
 _UNREAD = (pa.types.is_union, pa.types.is_list_view, pa.types.is_large_list_view, pa.types.is_run_end_encoded)
 _DEEPEST = 100
 _LONGEST = (1 << 31) - 1  # octets of a value that 32-bit offsets can count
-_MOST_ROWS = 1 << 20  # rows looked at at a time: some types take no room for theirs, however many they are
+_MOST_ROWS = 1 << 20  # rows of one step: types without data, such as null, have any number of rows in no memory
 _LARGEST_DICTIONARY = 1 << 30  # octets, if its values may share them
 
 
@@ -93,12 +93,12 @@ def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
     if pa.types.is_map(kind):
         kind = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
     fields = kind if pa.types.is_struct(kind) else ()
-    found = (_find(field.type, rest) for field in fields for rest in tails_of(field.name, (tail,)))
-    return next((inner for inner in found if inner is not None), None)
+    inner_fields = (_find(field.type, rest) for field in fields for rest in tails_of(field.name, (tail,)))
+    return next((inner for inner in inner_fields if inner is not None), None)
 
 
 def _texts(kind: pa.DataType, depth: int = 0, *, is_read: bool = True) -> Iterator[bool]:
-    """Whether it is read, of each text or octets in a type that is `depth` deep in its column."""
+    """For each text or octets in a type that is `depth` deep in its column: whether it is read."""
     kind = _storage(kind)
     is_dictionary = pa.types.is_dictionary(kind)
     is_read = is_read and depth <= _DEEPEST and not any(is_unread(kind) for is_unread in _UNREAD)

@@ -77,7 +77,7 @@ class _Unread:
 
 class _Parquet:
     def __init__(self, source: pa.NativeFile, layer: Layer, *, counts: bool) -> None:
-        """`counts`: whether the budget is told what is read. Raises pyarrow's own errors and SourceError."""
+        """`counts`: whether the octets are counted in the budget. Raises pyarrow's own errors and SourceError."""
         self._source = source
         self._layer = layer
         self._counts = counts

@@ -75,7 +75,7 @@ def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
             octets = octets_of(reader, layer)
             database, size = _load(octets), len(octets)
         else:
-            yield from _look_beside(path, layer)
+            yield from _log_error(path, layer)
             # The file does not change: so nothing is written next to it.
             name = urllib.parse.quote(os.fsencode(path))
             database = sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True, check_same_thread=False)
@@ -85,7 +85,7 @@ def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
         raise SourceError(layer.name, f"cannot be read as SQLite: {in_words(error)}") from error
 
 
-def _look_beside(path: str, layer: Layer) -> Iterator[SourceError]:
+def _log_error(path: str, layer: Layer) -> Iterator[SourceError]:
     """Error for changes in a write-ahead log: SQLite could read them only if it wrote into the folder."""
     with contextlib.suppress(OSError):
         if os.path.getsize(path + "-wal"):  # noqa: PTH202 (paths are strings here)
@@ -94,7 +94,6 @@ def _look_beside(path: str, layer: Layer) -> Iterator[SourceError]:
 
 
 def _load(octets: bytearray) -> sqlite3.Connection:
-    """Make a database in memory."""
     # The two versions of the format: 2 is for a write-ahead log, and in memory there is none.
     octets[18:20] = bytes(min(version, 1) for version in octets[18:20])
     database = sqlite3.connect(":memory:", check_same_thread=False)
@@ -109,7 +108,7 @@ def _quoted(name: str) -> str:
 
 class _Database:
     def __init__(self, database: sqlite3.Connection, layer: Layer, size: int, *, counts: bool) -> None:
-        """`size`: octets of its file. `counts`: whether the budget is told what is read."""
+        """`size`: octets of its file. `counts`: whether the octets are counted in the budget."""
         self._database = database
         self._layer = layer
         self._size = self._left = size
@@ -201,7 +200,7 @@ class _Database:
             yield values, [(name, numbers[at // width], names[at % width]) for at in filled]
 
     def _rows_of(self, table: _Table, columns: list[str]) -> Iterator[list[tuple[Any, ...]] | SourceError]:
-        """Rows of a table, some at a time, as far as they can be read: each its number or NULL, and its values.
+        """Rows of a table in groups, as far as they can be read: for each row its number or NULL, and its values.
 
         If reading fails, they are read one by one. Python reads one row ahead, and gives neither if that one fails: so
         with row ids each row has a query of its own, and without them the last one.
@@ -248,7 +247,7 @@ class _Database:
         yield from failures.rest()
 
     def _select(self, query: str, at_once: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Rows of a query, some at a time. All but the first of those are short, as they are in memory together."""
+        """Rows of a query in groups. A group is in memory, so all of its rows except the first are short."""
         # The query itself may be long, and the first row is read with it.
         self._limit(LONGEST)
         cursor = self._database.execute(query)
@@ -257,11 +256,11 @@ class _Database:
             yield rows
 
     def _limit(self, octets: int) -> None:
-        """No value and no row is longer from now on."""
+        """Limit the length of values and rows, from now on."""
         self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, octets)
 
     def _next_id(self, table: _Table, last: int | None) -> int | None:
-        """Id of the row after `last`; None if it cannot be told."""
+        """Id of the row after `last`; None if it is unknown."""
         if table.row_id is None:
             return None
         where = "" if last is None else f"WHERE {table.row_id} > {last:d}"

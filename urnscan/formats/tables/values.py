@@ -12,9 +12,9 @@ from urnscan.formats.context import Layer
 from urnscan.stores.reader import Reader
 
 PlacedValues = tuple[list[bytes], list[tuple[object, ...]]]
-"""Values, none of them empty, and the parts of the place of each."""
+"""Values, none of them empty, and for each the parts of its place."""
 MOST_OCTETS = 1 << 23
-"""Octets of the values that are given at a time; one that is longer is given alone."""
+"""Octets of the values in one column; a longer value has a column of its own."""
 _MOST_VALUES = 1 << 14
 _IN_MEMORY = 1 << 28  # octets of a table that is read back and forth, from a stream
 _FAILURES = 10  # that are reported one by one
@@ -141,7 +141,7 @@ def path_of(file: io.BufferedIOBase) -> str | None:
 
 
 def read_growing(reader: Reader, count: int) -> bytearray:
-    """Read the next `count` octets, fewer only at the end; memory is taken only for octets that come."""
+    """Read the next `count` octets, fewer only at the end; memory is allocated only for octets that arrive."""
     octets = bytearray()
     block = memoryview(bytearray(min(count, 1 << 20)))
     while len(octets) < count and (got := reader.read_into(block[: count - len(octets)])):
