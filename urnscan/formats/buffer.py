@@ -45,10 +45,8 @@ class Buffer(Reader):
         self._on_read = on_read
         self._block = _HEAD
         self._storage = memoryview(bytearray(front))
-        self._start, self._end = (
-            0,
-            len(front),
-        )  # in the storage: octets that the reader gave and that are still to be read
+        # The part of the storage with octets that are still to be read.
+        self._start, self._end = 0, len(front)
         self._ended = error is not None and not isinstance(error, DamageError)
         self._read = len(front)  # octets that the reader gave
         self._earliest = 0  # position up to which `seek` can go

@@ -19,8 +19,10 @@ from urnscan.stores.prefetch import in_turn
 from urnscan.stores.reader import PieceReader, Reader
 
 _REQUEST = 1 << 20  # octets that are read at once
-_GAP = 1 << 14  # octets between two neighbours that are read and not used: cheaper than another request
-_AT_ONCE = 8  # requests of one thread: servers refuse those who ask for more at once
+# Octets between two neighbours that are read and not used: cheaper than another request.
+_GAP = 1 << 14
+# Requests of one thread: servers refuse those who ask for more at once.
+_AT_ONCE = 8
 _SIGN = 2  # octets by which the forms of records differ
 
 

@@ -125,8 +125,8 @@ class _Replaced(threading.local):
     """Counts of the error handler in this thread since `count` was last set to 0."""
 
     count = 0
-    start = 0  # of the first one in what was decoded
-    length = 0  # of what was decoded, in octets
+    start = 0  # offset of the first error in the decoded octets
+    length = 0  # number of decoded octets
 
 
 _replaced = _Replaced()
@@ -160,7 +160,7 @@ class Transcoder(PieceReader):
         self._mark = mark
         self._decoder = codecs.getincrementaldecoder(codec)("urnscan.replace")
         self._block = memoryview(bytearray(_BLOCK))
-        self._position = mark  # in the input, of what is to be decoded next
+        self._position = mark  # offset in the input of the next octet to decode
         self._ended = False
         self._bad = 0
         self._first_bad: int | None = None

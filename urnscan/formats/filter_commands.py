@@ -37,7 +37,7 @@ class Filtered(Reader):
         self._filter = filter_
         self._layer = layer
         self._stderr = b""
-        self._is_stderr_open = True  # on standard error
+        self._is_stderr_open = True
         self._is_open = True
         self._has_ended = False
         self._lock = threading.Lock()  # `close` may come from the thread that ends the run

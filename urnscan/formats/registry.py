@@ -25,7 +25,8 @@ from urnscan.formats.tables import arrow, former_outputs, parquet, sqlite
 from urnscan.formats.tables import text_fields as fields
 from urnscan.stores.reader import Reader
 
-_TELLING = 1 << 9  # octets by which every form is recognised; a member may come in smaller pieces
+# Octets by which every form is recognised; a member may come in smaller pieces.
+_TELLING = 1 << 9
 
 
 class Registry:

@@ -24,7 +24,8 @@ Wraps = Callable[[bytes, bool], tuple[int, int] | None]
 Gives the distance to what is after the opening bracket, and how many objects are around it; None for no such array.
 """
 
-_WINDOW, _LEAST_WINDOW = 1 << 16, 1 << 6  # octets for one call of the decoder; fewer after damaged values
+# Octets for one call of the decoder; fewer after damaged values.
+_WINDOW, _LEAST_WINDOW = 1 << 16, 1 << 6
 _TAIL = 1 << 12  # octets after an array that are looked through at a time
 _SPACE = "\x1e \t\r\n"
 _DEEP = "its brackets nest too deep"
@@ -89,10 +90,10 @@ class JsonValues:
         self._wraps = wraps
         self._begun = False
         self._around = 0  # brackets around the values
-        self._is_wrapped: bool | None = None  # whether objects hold arrays of records, as the first does
+        self._is_wrapped: bool | None = None  # whether the first object, and so each, contains an array of records
         # From the end of a line to the first octet of a value; empty if line ends do not separate values, None if not known.
         self._joint: bytes | None = None
-        self._page = b""  # beginning, up to its first name, of an object around an array, if no value begins so
+        self._page = b""  # prefix of an object around an array, up to its first name, if no value has this prefix
         self._tried = 0  # offset up to which the search for the end of a value failed
         self._window = _WINDOW
         self._lost = False  # whether the rest could not be read

@@ -15,9 +15,8 @@ from urnscan.stores.urls import ARROW, HTTP, Url, shown, without_secrets
 _Untyped: TypeAlias = Any  # neither pyarrow nor fsspec carries types
 
 _RETRY_LIMIT = 5  # seconds that the library of Google may try by itself
-_UNFINISHED: list[
-    object
-] = []  # streams that must not be deleted: that would complete them, and a partial object would appear
+# Streams that must not be deleted: that would complete them, and a partial object would appear.
+_UNFINISHED: list[object] = []
 _CHUNK = 8 << 20  # octets that are put at a time
 _INSTALL = "pip install 'urnscan[remote]'"
 _MARKS = re.compile("(?i)etag|mtime|modif|created|generation|sha|md5|oid")
@@ -49,7 +48,7 @@ class _Arrow:
     def __init__(self, url: Url, system: _Untyped, base: str) -> None:
         self._url = url
         self._system = system
-        self._base = base.rstrip("/")  # the bucket, which begins all paths
+        self._base = base.rstrip("/")  # the bucket, which is the prefix of all paths
 
     def path_of(self, path: str) -> str:
         key = path.removeprefix("/").removesuffix("/")

@@ -10,7 +10,8 @@ from urnscan.stores.reader import Reader
 from urnscan.stores.store import Content, Trouble, in_thread, patiently
 from urnscan.stores.urls import Remote
 
-_BLOCK = 8 << 20  # octets of one request to an object store; with fewer, latency would slow it down
+# Octets of one request to an object store; with fewer, latency would slow it down.
+_BLOCK = 8 << 20
 _BUFFER = 1 << 18  # octets that are read at least after a seek
 
 Result = TypeVar("Result")

@@ -6,7 +6,8 @@ from typing import Protocol, Self
 
 from urnscan.errors import DamageError, SourceError
 
-_WASTE = memoryview(bytearray(1 << 16))  # for octets that are skipped; all threads write to it, none reads it
+# Buffer for octets that are skipped; all threads write to it, no thread reads it.
+_WASTE = memoryview(bytearray(1 << 16))
 
 
 class Reader(Protocol):

@@ -19,7 +19,8 @@ from urnscan.formats.context import Layer
 from urnscan.stores.reader import PieceReader, Reader, skip
 
 _HEADERS = 1 << 16  # octets in which the headers must end
-_MOST_CODINGS = 8  # one in the other; two is what happens
+# Codings inside one another; real archives have at most two.
+_MOST_CODINGS = 8
 
 _LINE = rb"[^\n]*(?:\n|\Z)"
 _FIELD = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*:" + _LINE
@@ -176,7 +177,7 @@ class _Chunked(Reader):
         self._reader = reader
         self._name = name
         self._left = 0  # remaining octets of this chunk
-        self._as_it_is = False  # what follows a damage is
+        self._as_it_is = False  # whether the octets after a damaged chunk are given unchanged
         self._ended = False
 
     def read_into(self, view: memoryview) -> int:
@@ -206,7 +207,7 @@ class _Chunked(Reader):
         if size is not None:
             self._reader.skip(size.end())
             self._left = int(size[1], 16)
-            # Trailers are headers; what follows them is nothing that anybody would be shown.
+            # Trailers are headers, and no browser shows the octets after them.
             self._ended = not self._left
             return
         self._as_it_is = True

@@ -19,7 +19,8 @@ from urnscan.formats.protocol import Archive
 from urnscan.stores.reader import LengthReader, Reader, read_up_to, skip
 
 _RUN = 1 << 20  # octets of which the whole members are yielded together
-_FEW = 64  # files that are yielded together if their headers are not usual; the next one may be usual
+# Files that are yielded together if their headers are not usual; the next one may be usual.
+_FEW = 64
 _SEARCHED = 1 << 16  # octets in which a header is searched at a time
 _LARGEST = 1 << 63
 
@@ -211,7 +212,8 @@ class _TarMembers:
         size = header.size
         if b"size" in records:
             if not _NUMBER.fullmatch(records[b"size"]):
-                self._searching = True  # where it ends is not known
+                # The end of the member is unknown.
+                self._searching = True
                 reason = "it has no number where one must be; the member is passed over"
                 raise self._error(f"a damaged header at octet {at}: {reason}")
             size = int(records[b"size"])

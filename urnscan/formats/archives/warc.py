@@ -25,7 +25,8 @@ _Fields = dict[bytes, bytes]
 
 _MAGICS = (b"WARC/0.", b"WARC/1.")
 _RUN = 1 << 20  # octets of which the whole records are yielded together
-_FEW = 16  # unusual records that are yielded together; the next one may be usual
+# Unusual records that are yielded together; the next one may be usual.
+_FEW = 16
 
 _BLANK = re.compile(rb"[\r\n]+")
 _RECORD = re.compile(rb"WARC/[0-9]")

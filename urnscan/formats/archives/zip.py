@@ -35,8 +35,10 @@ _OTHERS = {
 }
 _SEARCHED = 1 << 16  # octets in which a record is searched at a time
 _PATIENCE = 1 << 28  # octets to go back in all to search them
-_BLOCK = 1 << 18  # octets of one read; the whole members in them are yielded together
-_TOGETHER = 1 << 20  # octets of text of these; no member of more is among them
+# Octets of one read; the whole members in them are yielded together.
+_BLOCK = 1 << 18
+# Octets of text of such members; a larger member is yielded alone.
+_TOGETHER = 1 << 20
 _LARGEST_SIGNATURE = 1 << 18
 _APK_MAGIC = b"APK Sig Block 42"  # what Android has between the members and the directory
 
@@ -59,10 +61,10 @@ class _Member(PieceReader):
         self.header = header
         self.start = buffer.tell()
         self.is_begun = False  # reading it has begun
-        self.is_open = True  # it may have more to give
-        self.is_decoded = False  # it was read to its end, and the next octet is that after it
-        self.is_whole = False  # it also ends there by its header or descriptor
-        self.is_cut_off = False  # the octets end, or are interrupted, before it does
+        self.is_open = True  # it may have more text
+        self.is_decoded = False  # it was read to its end; the buffer is at the octet after it
+        self.is_whole = False  # its header or descriptor agrees with that end
+        self.is_cut_off = False  # the octets end, or an error interrupts them, inside the member
         self._buffer = buffer
         self._layer = layer
 
@@ -244,7 +246,8 @@ class _ZipMembers:
         """Go to the record after a member, however far it was read and whatever size its header has. Raises CutError."""
         buffer, compressed = self._buffer, member.header.compressed
         if not member.header.method:
-            self._after_magic = buffer.tell()  # records in it are those of an archive in this one
+            # Records inside a stored member are those of an archive in this archive.
+            self._after_magic = buffer.tell()
         self._is_reported = not member.is_open
         if member.is_cut_off:
             self._raised = buffer.error

@@ -22,11 +22,14 @@ from urnscan.formats.encodings import is_binary
 from urnscan.formats.protocol import Compression
 from urnscan.stores.reader import Reader, begins
 
-_MOST_FAILURES = 1_000  # members: each costs a second look, and there can be very many in a hostile file
+# Damaged members of a file: each is decoded twice, and a hostile file has millions.
+_MOST_FAILURES = 1_000
 _PROOF = 1 << 10  # octets of text that a member must have, or a good end, that was found after damaged octets
 _LONGEST_MAGIC = 6
-_SHORT = 1 << 20  # octets; after a longer member each is decoded by itself, as going back would take long
-_WINDOW = 16  # octets; no less than what any header is searched by
+# Octets of a member; after a longer one each is decoded on its own, as decoding again would take long.
+_SHORT = 1 << 20
+# Octets for the search of a header; every pattern of a header is shorter.
+_WINDOW = 16
 _BLOCK = 1 << 18  # octets read at a time
 
 # Octets with which members begin, and patterns of whole headers.

@@ -21,7 +21,8 @@ from collections.abc import Callable, Iterator
 from urnscan.formats.buffer import Buffer, CutError
 from urnscan.formats.compression.replay import STEP, BrokenError, ChecksumError, Decoding, Decompressor, without
 
-_MEMORY = (1 << 27) + (1 << 21)  # octets for an LZMA decoder: for a dictionary of 128 MiB
+# Octets for an LZMA decoder: for a dictionary of 128 MiB.
+_MEMORY = (1 << 27) + (1 << 21)
 _LONGEST_NAME = 1 << 16  # octets of a file name or comment in a gzip header
 _NUL = re.compile(b"\0")
 _BZIP2_PIECE = 44  # octets; the shortest block has 22, so no more than two blocks of 46 MB at most come out at once
@@ -173,7 +174,8 @@ class _Brotli:
 
     def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
         text = bytes(self._inner.process(data, output_buffer_limit=max_length))
-        self.needs_input = not text  # it accepts more while it still holds something
+        # It would accept more input although some text is pending.
+        self.needs_input = not text
         return text
 
 

@@ -35,7 +35,7 @@ class ZstandardFile:
     def __init__(self, count: Callable[[int], object]) -> None:
         """`count` is called with the number of octets that came out of a dictionary."""
         self._count = count
-        self._octets = b""  # the dictionary as it lies in the file, until a frame needs it
+        self._octets = b""  # the dictionary, still compressed, until a frame needs it
         self._name = ""
         self._wrong = ""  # why the dictionary cannot be used
         self._number = 0

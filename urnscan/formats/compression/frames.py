@@ -18,7 +18,8 @@ TEXT_FRAME = b"\x28\xb5\x2f\xfd"
 _LONGEST_HEADER = 18
 _LARGEST_SHORT_TEXT = 1 << 18  # octets
 _LARGEST_ZSTANDARD_BLOCK = 1 << 17
-_LARGEST_WINDOW = 1 << 27  # octets; the largest that zstd decodes by default
+# Octets; the largest that zstd decodes by default.
+_LARGEST_WINDOW = 1 << 27
 _LZ4_BLOCKS = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
 _LZ4_RATIO = 256  # no octet of a block gives more
 _LARGEST_SPARE_WINDOW = 1 << 23  # octets, which a decompressor that is kept holds on to

@@ -12,7 +12,8 @@ Decode: TypeAlias = Callable[[Buffer], Iterator[bytes]]
 """Decodes the member at the position of a buffer."""
 
 STEP = 1 << 18  # octets of text of one step
-_STEP_WITHOUT_REPLAY = 1 << 16  # the same for a member too large to decode twice: if damaged, it loses at most so many
+# The same for a member that is too large to decode twice: damage costs at most one step.
+_STEP_WITHOUT_REPLAY = 1 << 16
 _FIRST, _SECOND, _PIECE = 1 << 14, 1 << 15, 1 << 17  # octets fed at first, then, and from then on
 
 

@@ -24,7 +24,8 @@ from urnscan.stores.reader import PieceReader, Reader
 _NamedTexts: TypeAlias = list[tuple[str, bytes]]
 """Names and octets."""
 
-_MOST = 1 << 26  # octets of a message: it is in memory
+# Octets of a message, which is read into memory.
+_MOST = 1 << 26
 _BLOCK = 1 << 18  # octets of an mbox that are searched at a time, at least
 
 _FIELD = rb"[!-9;-~]+[ \t]*:"

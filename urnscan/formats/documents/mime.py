@@ -18,7 +18,8 @@ from urnscan.formats.contents import plain_name
 Parts: TypeAlias = list[tuple[str, bytes]]
 """Names and octets."""
 
-_MOST_BOUNDARIES = 50  # in a message: each line is compared with all of them
+# Boundaries in a message, as each line is compared with all of them.
+_MOST_BOUNDARIES = 50
 _FOLD = re.compile(r"\r?\n(?=[ \t])")
 _WORD = re.compile(r"=\?([!-)+->@-~]+?)(?:\*[!-)+->@-~]*)?\?([bqBQ])\?([!->@-~]*)\?=(?:[ \t\r\n]+(?==\?))?")
 _PLAIN_HEAD = re.compile(rb"(?:[!-9;-~]+:[ \t]*[!-~][ -~\t]*\r?\n(?:[ \t]+[!-~][ -~\t]*\r?\n)*)+\r?\n")

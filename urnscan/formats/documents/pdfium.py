@@ -58,7 +58,7 @@ class Pdfium:
     def __init__(self) -> None:
         """Raises ProcessError if it cannot be started."""
         self._output = bytearray()  # octets that were read from the process, and not used yet
-        self._has_answered = True  # the last question, whole
+        self._has_answered = True  # whether the last request was answered completely
         try:
             self._process = start_python(
                 script_start.__file__,

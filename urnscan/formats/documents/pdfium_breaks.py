@@ -30,7 +30,8 @@ _HYPHEN = "\ufffe"
 """One sign of pdfium for a hyphen and a line end. It also stands for a glyph that is no character."""
 _SOFT = 2  # its number where pdfium counts characters
 _LONGEST_FONT = 200
-_LONG_ADDRESS = 500  # octets; few are longer
+# Octets of an address; few are longer.
+_LONG_ADDRESS = 500
 _OCTETS = r"[A-Za-z0-9._~!$&'()*+,;=:@/?#%-]"
 _LINE_END = rf"{_HYPHEN}|[ \t]{{0,4}}\r\n[ \t]{{0,60}}"
 _NAME = re.compile(rf"(?P<part>[Uu][Rr][Nn]:{_OCTETS}*)(?P<runs>(?:(?:{_LINE_END})(?![Uu][Rr][Nn]:){_OCTETS}+){{0,4}})")

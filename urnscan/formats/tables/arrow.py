@@ -23,9 +23,11 @@ from urnscan.stores.reader import Reader, begins, read_up_to, skip
 _MAGIC = b"ARROW1\0\0"
 _NAMES = (".arrow", ".arrows", ".feather")
 _CONTINUATION = b"\xff\xff\xff\xff"  # each message begins with it since Arrow 0.15
-_LONGEST_SCHEMA = 1 << 20  # octets; a longer one is no sign of a stream that has no name
+# Octets of a schema; a file that begins with a longer one is not recognised as a stream.
+_LONGEST_SCHEMA = 1 << 20
 _FOOTER = struct.Struct("<i6s")  # the last octets of a file: the length of its footer, and a sign
-_MAPPED = 1 << 28  # octets; a longer body is mapped and not read, if the input is a file
+# Octets; a longer body is mapped and not read, if the input is a file.
+_MAPPED = 1 << 28
 _LARGEST = 1 << 30  # octets of a body that is read, of what a body unfolds to, of all dictionaries
 _BLOCK = 1 << 20
 

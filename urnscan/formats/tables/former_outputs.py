@@ -26,7 +26,8 @@ _LINE = re.compile(
     rb'|\{"source": S, "member": (?:null|S), "start": \d+, "line": \d+, "text": '
     rb'|\{"cluster": \d+, "source": S, "member": (?:null|S), "record": '.replace(b"S", _STRING)
 )
-_LINE_WITHIN = 1 << 9  # octets that tell such a line; a longer first value is looked at no further
+# Octets by which such a line is recognised; a line with a longer first value is not.
+_LINE_WITHIN = 1 << 9
 
 
 def _is_output(head: bytes, layer: Layer) -> bool | None:

@@ -30,7 +30,8 @@ _AS_OCTETS = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa
 _UNREAD = (pa.types.is_union, pa.types.is_list_view, pa.types.is_large_list_view, pa.types.is_run_end_encoded)
 _DEEPEST = 100
 _LONGEST = (1 << 31) - 1  # octets of a value that 32-bit offsets can count
-_MOST_ROWS = 1 << 20  # rows of one step: types without data, such as null, have any number of rows in no memory
+# Rows of one step: types without data, such as null, have any number of rows in no memory.
+_MOST_ROWS = 1 << 20
 _LARGEST_DICTIONARY = 1 << 30  # octets, if its values may share them
 
 

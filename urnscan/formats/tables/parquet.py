@@ -23,7 +23,8 @@ _TO_DECRYPT = "is encrypted, and is not read: decrypt it first"
 
 _MOST_ROWS = 1 << 16
 _BUFFER = 1 << 18
-_LARGE_DICTIONARY = 1 << 22  # octets; a larger dictionary stays one while its column is decoded
+# Octets; a larger dictionary stays one while its column is decoded.
+_LARGE_DICTIONARY = 1 << 22
 _UNFOLDED = 1 << 30  # octets that decoding a small dictionary may take in a hostile file
 
 
@@ -86,7 +87,7 @@ class _Parquet:
         self._metadata: Any = None
         self._file = self._open(source, [])
         self._metadata = self._file.metadata
-        self._columns: list[str] = []  # of the file, that are read
+        self._columns: list[str] = []  # columns of the file that are read
         self._unread = self._open(pa.PythonFile(_Unread(source.size()), "r"), [])
 
     def read(self) -> Iterator[Values | SourceError]:

@@ -38,7 +38,8 @@ _MAGIC = b"SQLite format 3\0"
 _SHARED_SUFFIXES = (".db", ".db3")
 _FRACTIONS = slice(21, 24)  # where octets stand that are the same in every database
 _ROW_IDS = ("rowid", "_rowid_", "oid")
-_STORED = (0, 3)  # of table_xinfo's `hidden`: an ordinary column, and a generated one that is stored
+# Of table_xinfo's `hidden`: an ordinary column, and a generated one that is stored.
+_STORED = (0, 3)
 # Possessive, all of it: a statement may be long, and many comments in a row could be matched in too many ways.
 _GAP = r"(?>\s++|\xef\xbb\xbf|/\*.*?\*/|--[^\n]*+\n)"
 _VIRTUAL = re.compile(rf"{_GAP}*+CREATE{_GAP}++VIRTUAL\b".encode(), re.IGNORECASE | re.DOTALL)
