@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tests.support.examples import FEW
 from urnscan.run.options import Options
-from urnscan.run.tasks import found_inputs
+from urnscan.run.tasks import run_inputs
 
 _names = st.sampled_from([b"a", b"a.txt", b"A", b".h", b"b-", b"\xff", b"\xc3\xa9.txt", b"x.urnscan-tmp", b"c"])
 _ways = st.lists(_names, min_size=1, max_size=3).map(b"/".join)
@@ -75,7 +75,7 @@ class Tree(RuleBasedStateMachine):
         self.include, self.exclude = include, exclude
         expected = dict.fromkeys(path for folder in named for path in self.met(folder, "", is_named=True))
         options = Options(include=tuple(include), exclude=tuple(exclude))
-        found = found_inputs([os.fsdecode(path) for path in named], options, ())
+        found = run_inputs([os.fsdecode(path) for path in named], options, ())
         assert [os.fsencode(each.path) for each in found] == list(expected)
 
     def met(self, path, way, *, is_named):

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from urnscan.errors import FatalError, SourceError
 from urnscan.run import resume as module
 from urnscan.run.resume import Shards, stamp
-from urnscan.run.task_results import Begun, Counts, Done, Failed, Rows
-from urnscan.run.tasks import Files, Part
+from urnscan.run.task_results import Begun, Counts, Done, Failed, ResultRows
+from urnscan.run.tasks import FilePart, Files
 from urnscan.stores.input import Input, Listed
 from urnscan.stores.urls import Remote, parse_url
 
@@ -47,19 +47,19 @@ def name(number):
 
 TASKS = {
     name(0): [
-        Rows(
+        ResultRows(
             Counts(occurrences=2, trimmable=1),
             partial=rows("a", "b"),
             occurrences=rows("a", "ü"),
             names={0: "a", 7: "ü\n"},
         ),
-        Rows(Counts(rejects=1), rejects=rows("urn:")),
+        ResultRows(Counts(rejects=1), rejects=rows("urn:")),
         Done(Counts(inputs=2, octets=100)),
     ],
     name(1): [Done(Counts(inputs=1, octets=10), lines=4)],
     name(2): [Done()],
     name(3): [
-        Rows(Counts(occurrences=3), partial=rows("c", "d", "c")),
+        ResultRows(Counts(occurrences=3), partial=rows("c", "d", "c")),
         Done(Counts(inputs=1, octets=20), lines=5),
     ],
 }
@@ -165,7 +165,7 @@ class TestKept:
         """A version before kept them, and this one goes on: the columns get their names of now."""
         before = rows("a", "b").rename_columns(["source", "text", "offset", "trailing"])
         with resumed(tmp_path) as shards:
-            add(shards, name(0), Rows(Counts(), occurrences=before), Done(Counts()))
+            add(shards, name(0), ResultRows(Counts(), occurrences=before), Done(Counts()))
             shards._mark()
         with resumed(tmp_path) as shards:
             piece = next(shards.pieces(shards.find(name(0))))
@@ -262,9 +262,9 @@ class TestKept:
         names = {number: f"folder/{number:040d}" for number in range(100)}
         with resumed(tmp_path) as shards:
             for number in range(2000):
-                add(shards, name(number), Rows(names=names), Done(Counts(octets=1)))
+                add(shards, name(number), ResultRows(names=names), Done(Counts(octets=1)))
         with resumed(tmp_path) as shards:
-            found = shards._found
+            found = shards._index
             assert len(found) == 2000
             each = max(sys.getsizeof(key) + sum(map(sys.getsizeof, (value, *value))) for key, value in found.items())
             assert each + sys.getsizeof(found) / len(found) < 400
@@ -501,18 +501,18 @@ class TestStamp:
         whole = Input(str(files[0]), str(files[0]), 5)
         assert stamp(Files(0, (listed(*files),))).octets == 15
         assert stamp(Files(0, (whole, listed(*files[1:])))).octets == 15
-        assert stamp(Part(0, whole, 0, 2)).octets == 2
-        assert stamp(Part(0, whole, 2, sys.maxsize)).octets == 3
+        assert stamp(FilePart(0, whole, 0, 2)).octets == 2
+        assert stamp(FilePart(0, whole, 2, sys.maxsize)).octets == 3
 
     def test_each_task_has_its_own(self, files):
         whole = Input(str(files[0]), str(files[0]), 5)
         tasks = [
             *(Files(place, (listed(*files[:count]),)) for place in (0, 1) for count in (1, 2, 3)),
             Files(0, (listed(*reversed(files)),)),
-            Part(0, whole, 0, 2),
-            Part(0, whole, 2, 4),
-            Part(0, whole, 2, sys.maxsize),
-            Part(1, whole, 0, 2),
+            FilePart(0, whole, 0, 2),
+            FilePart(0, whole, 2, 4),
+            FilePart(0, whole, 2, sys.maxsize),
+            FilePart(1, whole, 0, 2),
         ]
         assert len({stamp(task).text for task in tasks}) == len(tasks)
         assert all(stamp(task) == stamp(task) and len(stamp(task).text) == 32 for task in tasks)

@@ -9,7 +9,7 @@ import pytest
 from urnscan.errors import SourceError
 from urnscan.grouping.ranges import Ranges
 from urnscan.run.options import Options, named_inputs
-from urnscan.run.tasks import Files, Part, Sizes, tasks
+from urnscan.run.tasks import FilePart, Files, Sizes, tasks
 from urnscan.spark.keys import Keys, heads, keys_of_head
 from urnscan.spark.partitions import partitions_of
 from urnscan.stores.input import Input
@@ -23,7 +23,11 @@ def keys_of(names, octets):
 
 def test_heads_are_spread_over_the_octets():
     """A huge file has as many as its share; of parts of files only the first octets are read."""
-    planned = [*(Part(0, None, number, number + 16 * MIB) for number in range(16)), Files(1, ()), SourceError("x", "y")]
+    planned = [
+        *(FilePart(0, None, number, number + 16 * MIB) for number in range(16)),
+        Files(1, ()),
+        SourceError("x", "y"),
+    ]
     found = heads(planned, [16 * MIB] * 16 + [256 * MIB, 0])
     assert len(found) == 9, "what has no octets has no head"
     assert [each.start for each in found[:8]] == [1, 3, 5, 7, 9, 11, 13, 15]
@@ -91,7 +95,7 @@ def test_keys_are_cut():
 )
 def test_partitions(octets, cores, count):
     """Each costs some time of its own, so there are no more of them than are worth it; but each core has one."""
-    planned = [Part(0, Input("x", None, octets), start, start + 16 * MIB) for start in range(0, octets, 16 * MIB)]
+    planned = [FilePart(0, Input("x", None, octets), start, start + 16 * MIB) for start in range(0, octets, 16 * MIB)]
     found = list(partitions_of(planned, cores))
     assert len(found) == count
     assert [task for _, tasks in found for task in pickle.loads(tasks)] == planned

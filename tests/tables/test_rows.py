@@ -22,7 +22,7 @@ from tests.support.strategies import octets, urn_pairs
 from urnscan.compiled.arrow import number_array, octet_strings, string_array, text_array
 from urnscan.scanner.blocks import Scanner
 from urnscan.scanner.grammar import Grammar
-from urnscan.tables.rows import Found, Places, canonical_column, class_rows
+from urnscan.tables.rows import MatchColumns, Places, canonical_column, class_rows
 from urnscan.tables.schemas import CLASSES, CODED_CLASSES, GROUPED, OCCURRENCES, REPEATING, SELECTIVE, SINGLE
 from urnscan.urn.equivalence import LEVELS, canonical, get_level
 from urnscan.urn.namespaces import nid_status
@@ -42,7 +42,7 @@ def found_in(text, syntax="rfc2141", equivalence="lexical", *, rows=1 << 16, **o
     scanner = Scanner(Grammar(get_syntax(syntax), keep_query=level.keep_query, **options), rows=rows)
     for matches in scanner.scan_octets(np.frombuffer(text, np.uint8)):
         places = Places(matches.start, matches.line, np.zeros(len(matches), np.int32), ["the source"])
-        yield Found(matches, places, canonical_column(matches, level), scanner.grammar.syntax)
+        yield MatchColumns(matches, places, canonical_column(matches, level), scanner.grammar.syntax)
 
 
 def grouped(urns, syntax="rfc2141"):

@@ -28,7 +28,7 @@ from urnscan.errors import FatalError, NoDumpNote, SourceError, SourceNote, coun
 from urnscan.run.failures import Failures
 from urnscan.run.groupings import SpillFolder
 from urnscan.run.options import Options
-from urnscan.run.tasks import Argument, found_inputs
+from urnscan.run.tasks import Argument, run_inputs
 from urnscan.stores.input import Input
 from urnscan.stores.urls import real_place
 from urnscan.tables.schemas import CLUSTERS
@@ -168,7 +168,7 @@ def run(
     failures = Failures(progress.on_failure, strict=options.strict)
     report = DedupReport(failures=failures.failures, notes=failures.notes)
     named = frozenset(map(str, inputs))
-    found = _foreseen(found_inputs(inputs, options, [*outputs.paths, *policy.files]), policy, outputs)
+    found = _foreseen(run_inputs(inputs, options, [*outputs.paths, *policy.files]), policy, outputs)
     with ExitStack() as stack:
         folder = SpillFolder(outputs.spill_folder)
         stack.callback(folder.remove)

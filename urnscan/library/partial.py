@@ -17,8 +17,8 @@ from urnscan.run.failures import Failures
 from urnscan.run.options import Named, Options, named_inputs, read_options
 from urnscan.run.partial_result import NAMED_PARTIAL, Sums, classes_of_partial, packed, unpacked
 from urnscan.run.pipeline import Report
-from urnscan.run.task_results import Counts, Done, Failed, Rows
-from urnscan.run.tasks import Files, Part, Sizes, tasks
+from urnscan.run.task_results import Counts, Done, Failed, ResultRows
+from urnscan.run.tasks import FilePart, Files, Sizes, tasks
 from urnscan.run.worker import Worker
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.stores.input import Listed
@@ -86,21 +86,21 @@ def scan_partial(
     found: list[pa.RecordBatch] = []
     part_of = None  # the place of a huge file, of which a part has been read
     for task in tasks(named_inputs(inputs), options, (), _SIZES):
-        if isinstance(task, Files | Part):
+        if isinstance(task, Files | FilePart):
             inside = task.inputs if isinstance(task, Files) else [task.input]
             places = task.place + sum(len(each) if isinstance(each, Listed) else 1 for each in inside)
         for piece in worker.work(task):
             match piece:
                 case Failed():
-                    failures.add(piece.place, piece.name, piece.error, is_part=isinstance(task, Part))
-                case Rows():
+                    failures.add(piece.place, piece.name, piece.error, is_part=isinstance(task, FilePart))
+                case ResultRows():
                     counts += piece.counts
                     if piece.partial is not None:
                         found += [rows for _, rows in sums.add(piece.partial, piece.names)]
                 case Done():
-                    is_counted = isinstance(task, Part) and task.place == part_of
+                    is_counted = isinstance(task, FilePart) and task.place == part_of
                     counts += replace(piece.counts, inputs=0) if is_counted else piece.counts
-                    if isinstance(task, Part) and piece.counts.inputs:
+                    if isinstance(task, FilePart) and piece.counts.inputs:
                         part_of = task.place
     failures.finish()
     found += [rows for _, rows in sums.end()]

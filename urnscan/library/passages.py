@@ -19,7 +19,7 @@ from urnscan.formats.contents import Document, Values
 from urnscan.formats.unfold import open_documents
 from urnscan.framing.buffer import MARK, Buffer
 from urnscan.run.options import Options
-from urnscan.run.tasks import Argument, found_inputs
+from urnscan.run.tasks import Argument, run_inputs
 from urnscan.stores.input import Input
 from urnscan.stores.reader import past_damage
 
@@ -126,7 +126,7 @@ class Passages:
     def __init__(self, inputs: Sequence[Argument], options: Options, width: int) -> None:
         """`inputs` and `options` are those of the scan. Raises ArgumentError."""
         check_width(width)
-        self._find = functools.partial(found_inputs, inputs, options, ())
+        self._find = functools.partial(run_inputs, inputs, options, ())
         self._options = options
         self._width = width
         self._inputs = self._find()

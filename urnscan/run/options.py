@@ -167,7 +167,7 @@ class Options:
     def identity(self) -> dict[str, Any]:
         """The version, the columns, and all options that decide the result of an input: it is the same in two runs with the same."""
         aside = ("include", "exclude", "follow", "jobs", "memory", "strict")
-        names = (each.name for each in fields(self) if each.name not in aside)
+        names = (field.name for field in fields(self) if field.name not in aside)
         values = {"version": __version__, "columns": OCCURRENCES.names} | {name: getattr(self, name) for name in names}
         return values | {"rules": self.level.rulebook.sha256}
 
@@ -222,8 +222,8 @@ def read_options(given: Mapping[str, Any], *kinds: type, without: Collection[str
     """
     records = []
     for kind in kinds:
-        values = {each.name: given[each.name] for each in fields(kind) if each.name in given.keys() - without}
-        made = {each.name for each in fields(kind) if each.default_factory is not MISSING}
+        values = {field.name: given[field.name] for field in fields(kind) if field.name in given.keys() - without}
+        made = {field.name for field in fields(kind) if field.default_factory is not MISSING}
         try:
             records.append(
                 kind(**{name: value for name, value in values.items() if value is not None or name not in made})
@@ -247,12 +247,12 @@ def named_inputs(inputs: Iterable[Named]) -> tuple[str, ...]:
 
     A list or a tuple stands for the inputs in it. Raises ArgumentError if there are none, or one cannot be an input.
     """
-    paths: list[Any] = [path for each in inputs for path in (each if isinstance(each, list | tuple) else [each])]
+    paths: list[Any] = [path for paths in inputs for path in (paths if isinstance(paths, list | tuple) else [paths])]
     if not paths:
         raise ArgumentError('nothing to read: name files, folders, patterns or URLs, or "-" for standard input')
-    for each in paths:
-        if not isinstance(each, str | bytes | os.PathLike):
-            shown = repr(each) if isinstance(each, int | float | bool | None) else type(each).__name__
+    for path in paths:
+        if not isinstance(path, str | bytes | os.PathLike):
+            shown = repr(path) if isinstance(path, int | float | bool | None) else type(path).__name__
             raise ArgumentError(
                 f"an input is a path, a pattern or a URL, or a list of them, not {shown}; "
                 "urnscan.find takes a text, urnscan.scan_batches a column of texts"

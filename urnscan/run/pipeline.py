@@ -23,8 +23,8 @@ from urnscan.run.failures import Failures
 from urnscan.run.groupings import groupings
 from urnscan.run.options import Options
 from urnscan.run.resume import Shards, stamp
-from urnscan.run.task_results import Begun, Counts, Done, Failed, Piece, Rows, add_lines, octets_of
-from urnscan.run.tasks import Argument, Part, Sizes, Task, tasks
+from urnscan.run.task_results import Begun, Counts, Done, Failed, ResultRows, TaskResult, add_lines, octets_of
+from urnscan.run.tasks import Argument, FilePart, Sizes, Task, tasks
 from urnscan.run.threads import in_order
 from urnscan.run.worker import Worker
 from urnscan.tables.rows import class_rows, count_untrimmed
@@ -141,7 +141,7 @@ def run(
             with lock:
                 progress.on_progress(octets)
 
-        def new_worker() -> Callable[[Task], Iterator[Piece]]:
+        def new_worker() -> Callable[[Task], Iterator[TaskResult]]:
             worker = Worker(options, _SIZES, outputs.tables, on_read)
             return lambda task: pool.timings.steps("scan", _pieces(worker, outputs.shards, task))
 
@@ -195,21 +195,21 @@ def _classes(
             yield rows
 
 
-def _pieces(worker: Worker, shards: Shards | None, task: Task) -> Iterator[Piece]:
+def _pieces(worker: Worker, shards: Shards | None, task: Task) -> Iterator[TaskResult]:
     """The pieces of a task: those that an earlier run kept, or else new ones."""
-    part_of = task.place if isinstance(task, Part) else None
+    part_of = task.place if isinstance(task, FilePart) else None
     if shards is None:
         yield Begun(part_of)
         yield from worker.work(task)
         return
-    found = stamp(task)  # before reading: a file that changes meanwhile gets another stamp
-    shards.unmarked.append(found.unmarked)
-    kept = shards.find(found.text)
-    yield Begun(part_of, found.text, is_kept=kept is not None)
+    current = stamp(task)  # before reading: a file that changes meanwhile gets another stamp
+    shards.unmarked.append(current.unmarked)
+    kept = shards.find(current.text)
+    yield Begun(part_of, current.text, is_kept=kept is not None)
     if kept is None:
         yield from worker.work(task)
     else:
-        worker.on_read(found.octets)
+        worker.on_read(current.octets)
         yield from shards.pieces(kept)
 
 
@@ -219,7 +219,7 @@ class _Results:
     def __init__(self, outputs: Outputs, failures: Failures, grouping: Grouping | None) -> None:
         self.counts = Counts()
         self.names: dict[int, str] = {}
-        """Names of the inputs in which something was found, by their places."""
+        """Names of the inputs that have occurrences, by their places."""
         self._outputs = outputs
         self._failures = failures
         self.grouping = grouping
@@ -228,7 +228,7 @@ class _Results:
         self._is_counted = False  # whether it is counted as an input
         self._read: list[str] = []  # names of the inputs of the task, or of the parts of one
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: TaskResult) -> None:
         """Add the next piece. Raises FatalError, and the errors of sinks."""
         if self._outputs.shards is not None:
             self._outputs.shards.add(piece)
@@ -239,7 +239,7 @@ class _Results:
                     self._part_of, self._lines, self._is_counted = piece.part_of, 0, False
             case Failed():
                 self._failures.add(piece.place, piece.name, piece.error, is_part=self._part_of is not None)
-            case Rows():
+            case ResultRows():
                 self.counts += piece.counts
                 if piece.occurrences is not None and self._outputs.occurrences is not None:
                     self._outputs.occurrences(add_lines(piece.occurrences, self._lines))

@@ -32,8 +32,8 @@ import pyarrow as pa
 
 from urnscan.errors import FatalError
 from urnscan.formats.small_files import UNKNOWN, file_states
-from urnscan.run.task_results import Begun, Counts, Done, Failed, Piece, Rows
-from urnscan.run.tasks import Files, Part, Task
+from urnscan.run.task_results import Begun, Counts, Done, Failed, ResultRows, TaskResult
+from urnscan.run.tasks import FilePart, Files, Task
 from urnscan.stores.input import Input, Listed
 from urnscan.tables.atomic_file import SHARDS_SUFFIX
 from urnscan.tables.editions import names_now
@@ -42,7 +42,7 @@ _TABLES = ("partial", "occurrences", "rejects")
 _AT_ONCE = 16 << 20  # octets of rows that are kept from the beginning on
 _SHORT = 10  # seconds: a shorter run keeps no more rows than that, and none when it ends; it is soon done again
 _LINES, _ROWS, _STAYS = "shards", "rows.arrows", "stays"
-_CHECKSUM, _STAMP = 9, 33  # octets at the beginning of a line, each with a space behind it
+_CHECKSUM, _STAMP = 9, 33  # octets at the beginning of a line, each followed by a space
 
 _Shard = Mapping[str, Any]
 """JSON of a line: `end` (octets of rows so far), `pieces` (the rows of the task), `counts` and `lines` (its end)."""
@@ -68,28 +68,28 @@ def stamp(task: Task) -> Stamp:
     match task:
         case Files():
             inputs: tuple[Listed | Input, ...] = task.inputs
-        case Part():
+        case FilePart():
             inputs, start, end = (task.input,), task.start, task.end
         case _:
             return _UNKNOWN
     known = hashlib.blake2b(b"%d %d %d" % (task.place, start, end), digest_size=16)
     octets = 0
-    unmarked = sum(each.remote is not None and each.mark is None for each in inputs if isinstance(each, Input))
-    for each in inputs:
-        if isinstance(each, Input) and each.extents:
-            known.update(repr(each.extents).encode())
-        if isinstance(each, Input) and each.path is None:
-            if each.remote is None or each.mark is None:
+    unmarked = sum(entry.remote is not None and entry.mark is None for entry in inputs if isinstance(entry, Input))
+    for entry in inputs:
+        if isinstance(entry, Input) and entry.extents:
+            known.update(repr(entry.extents).encode())
+        if isinstance(entry, Input) and entry.path is None:
+            if entry.remote is None or entry.mark is None:
                 return Stamp("", 0, unmarked)
-            known.update(b"\0".join((each.key, each.mark.encode("utf-8", "surrogateescape"))))
-            octets += each.size or 0
+            known.update(b"\0".join((entry.key, entry.mark.encode("utf-8", "surrogateescape"))))
+            octets += entry.size or 0
             continue
-        files = each if isinstance(each, Listed) else Listed.of([each])
+        files = entry if isinstance(entry, Listed) else Listed.of([entry])
         sizes, times = file_states(files.paths, files.ends, follow=True)
         if (sizes == UNKNOWN).any():  # a pipe or a device may give other octets each time
             return _UNKNOWN
         known.update(b"\0".join((sizes.tobytes(), times.tobytes(), files.paths)))
-        read = each.size if isinstance(each, Input) and each.extents else None
+        read = entry.size if isinstance(entry, Input) and entry.extents else None
         octets += int((np.minimum(sizes, end) - start).sum()) if read is None else read
     return Stamp(known.hexdigest(), octets)
 
@@ -121,7 +121,7 @@ class Shards:
         self._folder = output.with_name(f".{output.name}{SHARDS_SUFFIX}")
         self._meaning = json.dumps(meaning, sort_keys=True).encode()
         self._keeps_all_from = time.monotonic() + (-1 if resume else _SHORT)
-        self._found: dict[str, tuple[int, int]] = {}  # by stamp: start of the line, and its octets
+        self._index: dict[str, tuple[int, int]] = {}  # by stamp: start of the line, and its octets
         self._unused: set[str] = set()  # stamps of those that no task of this run had
         self._kept = 0  # shards of this run
         self._written = 0  # octets of rows
@@ -157,12 +157,12 @@ class Shards:
     @property
     def are_some(self) -> bool:
         """Whether shards of an earlier run can be used."""
-        return bool(self._found)
+        return bool(self._index)
 
     @property
     def are_kept(self) -> bool:
         """Whether there are shards, of a run long enough to be worth resuming."""
-        return bool(self._found or self._kept) and self._stays
+        return bool(self._index or self._kept) and self._stays
 
     @property
     def unused(self) -> int:
@@ -175,10 +175,10 @@ class Shards:
 
     def find(self, task: str) -> _Shard | None:
         """The shard of the task with this stamp, for `pieces`; None if an earlier run left none that is whole."""
-        if task not in self._found:
+        if task not in self._index:
             return None
         self._unused.discard(task)
-        start, size = self._found[task]
+        start, size = self._index[task]
         try:
             shard = self._shard(start, size)
             rows = [place for piece in shard["pieces"] for place in piece["rows"].values()]
@@ -187,17 +187,17 @@ class Shards:
             return None
         return shard if is_whole else None
 
-    def pieces(self, found: _Shard) -> Iterator[Piece]:
+    def pieces(self, shard: _Shard) -> Iterator[TaskResult]:
         """The pieces of a shard."""
-        for piece in found["pieces"]:
+        for piece in shard["pieces"]:
             rows = {
                 table: _batch(_octets(self._rows, start, size)) for table, (start, size, _) in piece["rows"].items()
             }
             names = {int(place): name for place, name in piece["names"].items()}
-            yield Rows(Counts(*piece["counts"]), **rows, names=names)
-        yield Done(Counts(*found["counts"]), found["lines"])
+            yield ResultRows(Counts(*piece["counts"]), **rows, names=names)
+        yield Done(Counts(*shard["counts"]), shard["lines"])
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: TaskResult) -> None:
         """Keep the next piece of the run."""
         if isinstance(piece, Begun):
             self._begun = piece
@@ -214,7 +214,7 @@ class Shards:
             if self._files is None:
                 self._open()
                 _write(self._lines, _line(self._meaning))
-            if isinstance(piece, Rows):
+            if isinstance(piece, ResultRows):
                 self._pieces.append(self._keep(piece))
             elif isinstance(piece, Done):
                 shard = {
@@ -232,7 +232,7 @@ class Shards:
 
     def drop(self) -> None:
         """Remove all shards."""
-        self._found, self._unused, self._kept = {}, set(), 0
+        self._index, self._unused, self._kept = {}, set(), 0
         if self._files is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
         self._close()
@@ -241,8 +241,8 @@ class Shards:
         """Open the files, or make them. Raises OSError; BlockingIOError if another run has opened them."""
         with contextlib.suppress(FileExistsError):
             self._folder.mkdir(0o700)
-        found = self._folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():  # a trap, in a folder where all may write
+        status = self._folder.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():  # a trap, in a folder where all may write
             raise OSError(errno.EPERM, "it is no folder, or not one's own")
         with contextlib.ExitStack() as files:
             self._lines: IO[bytes] = files.enter_context((self._folder / _LINES).open("a+b", buffering=0))
@@ -272,20 +272,20 @@ class Shards:
             for line in lines:
                 if line != _line(line[_CHECKSUM:-1]):
                     break
-                self._found[line[_CHECKSUM:][: _STAMP - 1].decode()] = end, len(line)
+                self._index[line[_CHECKSUM:][: _STAMP - 1].decode()] = end, len(line)
                 end, last = end + len(line), line
-        self._unused = set(self._found)
+        self._unused = set(self._index)
         self._end = self._shard(end - len(last), len(last))["end"] if last else 0
         for file, size in ((self._lines, end), (self._rows, self._end)):
             if os.fstat(file.fileno()).st_size != size:  # otherwise the file keeps its time
                 file.truncate(size)
-        return self._is_marked and bool(self._found)
+        return self._is_marked and bool(self._index)
 
     def _discard(self, *, stays: bool, force: bool) -> None:
         """Remove the shards of an earlier run. Raises FatalError if it has kept them, and not with `force`."""
         if stays:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime((self._folder / _LINES).stat().st_mtime))
-            work = f"the work of an earlier run on {self._octets_of(self._found):,} octets, cut off at {when},"
+            work = f"the work of an earlier run on {self._octets_of(self._index):,} octets, cut off at {when},"
             if not force:
                 self._close()
                 which, how = "", "--resume"
@@ -304,8 +304,8 @@ class Shards:
 
     def _octets_of(self, stamps: Iterable[str]) -> int:
         """Octets of text in some of the shards that were found."""
-        counts = (Counts(*self._shard(*self._found[each])["counts"]) for each in stamps)
-        return sum(each.octets for each in counts)
+        counts = (Counts(*self._shard(*self._index[stamp])["counts"]) for stamp in stamps)
+        return sum(count.octets for count in counts)
 
     @property
     def _is_marked(self) -> bool:
@@ -318,7 +318,7 @@ class Shards:
             with contextlib.suppress(OSError):
                 (self._folder / _STAYS).touch()
 
-    def _keep(self, piece: Rows) -> Mapping[str, Any]:
+    def _keep(self, piece: ResultRows) -> Mapping[str, Any]:
         """Write the rows of a piece; returns its entry in the line of JSON."""
         rows = {}
         for table in _TABLES:

@@ -37,7 +37,7 @@ class Counts:
         return Counts(*map(int.__add__, _numbers(self), _numbers(other)))
 
 
-_numbers = attrgetter(*(each.name for each in fields(Counts)))
+_numbers = attrgetter(*(field.name for field in fields(Counts)))
 """All counts, in their order. `dataclasses.astuple` copies each of them, which takes several times as long; every piece is added."""
 
 
@@ -54,7 +54,7 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ResultRows:
     """Rows of occurrences and partial classes, or of rejects."""
 
     counts: Counts = Counts()
@@ -87,13 +87,13 @@ class Done:
     """Names of the inputs that are counted; empty if an earlier run kept the task."""
 
 
-Piece: TypeAlias = Begun | Rows | Failed | Done
+TaskResult: TypeAlias = Begun | ResultRows | Failed | Done
 """A task yields Begun, then rows and failures mixed, then Done."""
 
 
-def octets_of(piece: Piece) -> int:
+def octets_of(piece: TaskResult) -> int:
     """The octets of memory that a piece takes, about."""
-    tables = (piece.occurrences, piece.partial, piece.rejects) if isinstance(piece, Rows) else ()
+    tables = (piece.occurrences, piece.partial, piece.rejects) if isinstance(piece, ResultRows) else ()
     return _PIECE + sum(int(table.nbytes) for table in tables if table is not None)
 
 

@@ -50,7 +50,7 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FilePart:
     """A task: the octets from `start` to `end` of a huge file, about."""
 
     place: int
@@ -59,12 +59,12 @@ class Part:
     end: int
 
 
-Task = Files | Part | SourceError
+Task = Files | FilePart | SourceError
 
 
-def octets_of(found: Listed | Input) -> int | None:
+def octets_of(entry: Listed | Input) -> int | None:
     """Octets of files or of an input; None if unknown."""
-    return int(found.sizes.sum()) if isinstance(found, Listed) else found.size
+    return int(entry.sizes.sum()) if isinstance(entry, Listed) else entry.size
 
 
 def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[str] = ()) -> int | None:
@@ -75,9 +75,9 @@ def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[
     for argument in inputs:
         if isinstance(argument, RecordIndex):  # it is the only one, and finding its files takes a request for each
             return argument.octets
-    for found in _found(inputs, options, outputs):
-        if not isinstance(found, SourceError):
-            octets = octets_of(found)
+    for entry in _listed(inputs, options, outputs):
+        if not isinstance(entry, SourceError):
+            octets = octets_of(entry)
             if octets is None:
                 return None
             total += octets
@@ -88,21 +88,21 @@ def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str]
     """Cut the work of a run into tasks: small files together, huge ones in parts, in the order of the inputs."""
     together: list[Listed | Input] = []
     files = octets = place = 0
-    for found in _runs(inputs, options, outputs, sizes):
-        more = len(found) if isinstance(found, Listed) else 1
-        size = None if isinstance(found, SourceError) else octets_of(found)
-        is_alone = not isinstance(found, Listed) and (size is None or size > sizes.part)
+    for entry in _runs(inputs, options, outputs, sizes):
+        more = len(entry) if isinstance(entry, Listed) else 1
+        size = None if isinstance(entry, SourceError) else octets_of(entry)
+        is_alone = not isinstance(entry, Listed) and (size is None or size > sizes.part)
         if together and (is_alone or octets > sizes.together or files + more > sizes.files):
             yield Files(place, tuple(_joined(together)))
             place += files
             together, files, octets = [], 0, 0
-        if isinstance(found, SourceError):
-            yield found
-        elif isinstance(found, Input) and is_alone:
-            yield from _alone(place, found, options, sizes)
+        if isinstance(entry, SourceError):
+            yield entry
+        elif isinstance(entry, Input) and is_alone:
+            yield from _alone(place, entry, options, sizes)
             place += 1
         else:
-            together.append(found)
+            together.append(entry)
             files += more
             octets += size or 0
     if together:
@@ -112,56 +112,54 @@ def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str]
 def _runs(
     inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes
 ) -> Iterator[Listed | Input | SourceError]:
-    """Inputs as `_found` gives them, with files in runs that fit a task."""
-    for found in _found(inputs, options, outputs):
-        if isinstance(found, Listed):
-            yield from found.runs(sizes.files, sizes.together, sizes.part)
+    """Inputs as `_listed` gives them, with files in runs that fit a task."""
+    for entry in _listed(inputs, options, outputs):
+        if isinstance(entry, Listed):
+            yield from entry.runs(sizes.files, sizes.together, sizes.part)
         else:
-            yield found
+            yield entry
 
 
 def _joined(inputs: Sequence[Listed | Input]) -> Iterator[Listed | Input]:
     """Inputs, with neighbouring files together."""
-    for are_files, some in itertools.groupby(inputs, lambda each: isinstance(each, Listed) or each.is_whole_file):
-        run = list(some)
+    for are_files, group in itertools.groupby(inputs, lambda entry: isinstance(entry, Listed) or entry.is_whole_file):
+        run = list(group)
         if are_files and len(run) > 1:
-            yield Listed.joined([each if isinstance(each, Listed) else Listed.of([each]) for each in run])
+            yield Listed.joined([entry if isinstance(entry, Listed) else Listed.of([entry]) for entry in run])
         else:
             yield from run
 
 
-def _alone(place: int, found: Input, options: Options, sizes: Sizes) -> Iterator[Task]:
+def _alone(place: int, entry: Input, options: Options, sizes: Sizes) -> Iterator[Task]:
     """The tasks of an input that is large, or of unknown size."""
-    part = sizes.part_of(found.size or 0)
+    part = sizes.part_of(entry.size or 0)
     can_be_cut = separators(options.recover) is not None
     try:
-        parts = found.size // part if found.size and can_be_cut and is_splittable(found, options.reading) else 1
+        parts = entry.size // part if entry.size and can_be_cut and is_splittable(entry, options.reading) else 1
     except SourceError as error:
         yield error
         return
     if parts < 2:
-        yield Files(place, (found,))
+        yield Files(place, (entry,))
         return
     for number in range(parts):
         end = (number + 1) * part if number + 1 < parts else sys.maxsize  # the last reads to the real end
-        yield Part(place, found, number * part, end)
+        yield FilePart(place, entry, number * part, end)
 
 
-def found_inputs(
-    inputs: Sequence[Argument], options: Options, outputs: Collection[str]
-) -> Iterator[Input | SourceError]:
+def run_inputs(inputs: Sequence[Argument], options: Options, outputs: Collection[str]) -> Iterator[Input | SourceError]:
     """The inputs of a run except its outputs; each once, also if several arguments name it.
 
     Raises FatalError if an output is an input, unless it is a result of an earlier run in a folder that is walked, and
     if a list of inputs cannot be read.
     """
-    return one_by_one(_found(inputs, options, outputs))
+    return one_by_one(_listed(inputs, options, outputs))
 
 
-def _found(
+def _listed(
     inputs: Sequence[Argument], options: Options, outputs: Collection[str]
 ) -> Iterator[Listed | Input | SourceError]:
-    """Inputs as `found_inputs` gives them, with files together where they are many."""
+    """Inputs as `run_inputs` gives them, with files together where they are many."""
     own = frozenset(map(real_place, outputs))
     foreign = [place for place in own if Path(place).is_file() and not is_result(place)]
     for argument in inputs if own else ():
@@ -170,10 +168,10 @@ def _found(
             if real_place(place) in own:
                 raise FatalError(f"{place}: is an input and an output: name another file to write")
     seen = Seen() if len(inputs) > 1 or not all(isinstance(argument, str) for argument in inputs) else None
-    for found in find_listed(inputs, options.selection, own, foreign):
-        if seen is None or isinstance(found, SourceError):
-            yield found
-        elif isinstance(found, Listed):
-            yield found.chosen(seen.add(found.keys))
-        elif seen.add([found.key])[0]:
-            yield found
+    for entry in find_listed(inputs, options.selection, own, foreign):
+        if seen is None or isinstance(entry, SourceError):
+            yield entry
+        elif isinstance(entry, Listed):
+            yield entry.chosen(seen.add(entry.keys))
+        elif seen.add([entry.key])[0]:
+            yield entry

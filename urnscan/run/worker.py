@@ -1,4 +1,4 @@
-"""Worker of one thread: from a few inputs, or a part of a huge one, to pieces of the result."""
+"""Worker of one thread: from a few inputs, or a part of a huge one, to task results."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from urnscan.formats.unfold import doubts, is_plain, open_together
 from urnscan.run.failures import NO_PLACE
 from urnscan.run.options import Options
 from urnscan.run.small_texts import Origin, SmallTexts
-from urnscan.run.task_results import Counts, Done, Failed, Piece, Rows
-from urnscan.run.tasks import Files, Part, Sizes, Task
+from urnscan.run.task_results import Counts, Done, Failed, ResultRows, TaskResult
+from urnscan.run.tasks import FilePart, Files, Sizes, Task
 from urnscan.scanner.blocks import Matches, Rejects, Scanner, components_in_names
 from urnscan.scanner.kernel import END
 from urnscan.scanner.scanners import make_scanner
@@ -32,7 +32,7 @@ from urnscan.scanner.views.kinds import separators
 from urnscan.stores.files import open_range
 from urnscan.stores.input import Input, Listed
 from urnscan.stores.reader import Reader
-from urnscan.tables.rows import OF_CAPTURES, Found, Places, canonical_column, reject_rows
+from urnscan.tables.rows import OF_CAPTURES, MatchColumns, Places, canonical_column, reject_rows
 from urnscan.tables.scanned_columns import count_octets, scan_values
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ class Worker:
         self._octets = 0  # of the task at hand
         self._names: list[str] = []  # of its inputs that count
 
-    def work(self, task: Task) -> Iterator[Piece]:
-        """Do a task; yields its pieces, the last of which is Done."""
+    def work(self, task: Task) -> Iterator[TaskResult]:
+        """Do a task; yields its results, the last of which is Done."""
         self._octets = 0
         self._names = []
         lines, left_out = 0, self._left_out()
@@ -77,17 +77,17 @@ class Worker:
             case Files():
                 yield from self._files(task)
                 yield from self._scan_small()
-            case Part():
+            case FilePart():
                 lines = yield from self._part(task)
             case SourceError():
                 yield _failure(Origin(NO_PLACE, task.source), task)
         counts = Counts(inputs=len(self._names), octets=self._octets, left_out=self._left_out() - left_out)
         yield Done(counts, lines, self._names)
 
-    def _files(self, task: Files) -> Iterator[Piece]:
+    def _files(self, task: Files) -> Iterator[TaskResult]:
         """Scan neighbouring inputs."""
         place = task.place
-        with closing(open_extents(each for each in task.inputs if isinstance(each, Input))) as extents:
+        with closing(open_extents(source for source in task.inputs if isinstance(source, Input))) as extents:
             for run in task.inputs:
                 if isinstance(run, Listed):
                     yield from self._listed(place, run)
@@ -96,7 +96,7 @@ class Worker:
                     yield from self._input(place, run, extents)
                     place += 1
 
-    def _listed(self, place: int, files: Listed) -> Iterator[Piece]:
+    def _listed(self, place: int, files: Listed) -> Iterator[TaskResult]:
         """Scan small files, the first of which has the number `place`; plain text is read many files at once."""
         small, names = self._small, files.names
         at, most = 0, len(files)
@@ -115,7 +115,7 @@ class Worker:
             if count < len(read.lengths) or read.is_stuck:
                 yield from self._input(place + at, files.input(at))
                 at += 1
-                most = 1  # the files behind it must be read again, and the next may be of its kind
+                most = 1  # the files after it must be read again, and the next may be of its kind
 
     def _count_plain(self, files: Listed, first: int, read: Read) -> int:
         """The number of files that are plain text, up to the first one that is not."""
@@ -130,7 +130,7 @@ class Worker:
                 return int(number)
         return len(read.lengths)
 
-    def _input(self, place: int, source: Input, extents: Iterator[Extent] | None = None) -> Iterator[Piece]:
+    def _input(self, place: int, source: Input, extents: Iterator[Extent] | None = None) -> Iterator[TaskResult]:
         """Scan all texts of an input; `extents` are those of this and of the next inputs."""
         octets, has_failed = self._octets, False
         try:
@@ -147,7 +147,7 @@ class Worker:
 
     def _document(
         self, document: Document | Texts | Values | SourceError, place: int, source: Input
-    ) -> Iterator[Piece]:
+    ) -> Iterator[TaskResult]:
         """Scan one text of an input, several of its members, or its column of values. Raises LimitError."""
         origin = Origin(place, source.name)
         match document:
@@ -163,7 +163,7 @@ class Worker:
                 scanner = self._of_lines if document.is_set_in_lines else self._scanner
                 yield from self._text(reader, Origin(place, source.name, member, capture), scanner)
 
-    def _texts(self, texts: Texts, origin: Origin) -> Iterator[Piece]:
+    def _texts(self, texts: Texts, origin: Origin) -> Iterator[TaskResult]:
         """Scan small texts of an archive together with others. Raises LimitError."""
         if not self._small.has_room(texts):
             yield from self._scan_small()
@@ -171,11 +171,11 @@ class Worker:
         if self._small.has_room(texts):
             self._octets += self._small.add_texts(texts, origin)
         else:
-            for each in texts.documents():
-                where = Origin(origin.place, origin.name, each.member, each.capture)
-                yield from self._text(each.reader, where, self._scanner)
+            for member in texts.documents():
+                where = Origin(origin.place, origin.name, member.member, member.capture)
+                yield from self._text(member.reader, where, self._scanner)
 
-    def _text(self, reader: Reader, origin: Origin, scanner: _Scanner) -> Iterator[Piece]:
+    def _text(self, reader: Reader, origin: Origin, scanner: _Scanner) -> Iterator[TaskResult]:
         """Scan a text; together with others if it is small. Raises LimitError."""
         small = self._small
         yield from self._make_room(scanner)
@@ -201,15 +201,15 @@ class Worker:
         """Matches that were left out so far."""
         return sum(scanner.left_out for scanner in {self._scanner, vars(self).get("_of_lines", self._scanner)})
 
-    def _stream(self, read: _ReadInto, origin: Origin, scanner: _Scanner) -> Iterator[Piece]:
+    def _stream(self, read: _ReadInto, origin: Origin, scanner: _Scanner) -> Iterator[TaskResult]:
         """Scan a text alone, block by block. Raises LimitError."""
         base = lines = 0
         is_whole = False
         while not is_whole:
             try:
                 for matches in scanner.scan(read):
-                    for found in _found_in(matches):
-                        yield self._rows_in(origin, found, found.start + base, found.line + lines)
+                    for batch in _matches_and_rejects(matches):
+                        yield self._rows_in(origin, batch, batch.start + base, batch.line + lines)
                 is_whole = True
             except LimitError:
                 self._octets += scanner.octets
@@ -221,13 +221,13 @@ class Worker:
             base += scanner.octets
             lines += scanner.lines
 
-    def _make_room(self, scanner: _Scanner) -> Iterator[Piece]:
+    def _make_room(self, scanner: _Scanner) -> Iterator[TaskResult]:
         """Scan the small texts if there is no room for one more, or if they are for another scanner than the next."""
         if self._small.is_full or self._of_small is not scanner:
             yield from self._scan_small()
             self._of_small = scanner
 
-    def _scan_small(self) -> Iterator[Piece]:
+    def _scan_small(self) -> Iterator[TaskResult]:
         """Scan the small texts as one, and find the text of each match."""
         small = self._small
         if small.starts:
@@ -236,32 +236,32 @@ class Worker:
             line_ends = np.flatnonzero(text == _LF) if self._scanner.grammar.count_lines else starts[:0]
             lines_before = np.searchsorted(line_ends, starts)
             for matches in self._of_small.scan_octets(text):
-                for found in _found_in(matches):
-                    which = found.locate(starts, ends)
+                for batch in _matches_and_rejects(matches):
+                    which = batch.locate(starts, ends)
                     places = Places(
-                        found.start - starts[which],
-                        found.line - lines_before[which],
+                        batch.start - starts[which],
+                        batch.line - lines_before[which],
                         np.array(small.inputs, np.int32)[which],
                         small.names,
                         *(self._labelled(small.label, which, small.has_captures) if small.has_members else ()),
                     )
-                    yield self._rows(found, places, small.places)
+                    yield self._rows(batch, places, small.places)
         small.clear()
 
-    def _values(self, document: Values, origin: Origin) -> Iterator[Piece]:
+    def _values(self, document: Values, origin: Origin) -> Iterator[TaskResult]:
         """Scan a column of values."""
         yield from self._scan_small()
         try:
             for hits in scan_values(self._scanner, document.values):
-                for found, places in ((hits.matches, hits), (hits.matches.rejects, hits.rejects)):
-                    if found and places is not None:
+                for batch, places in ((hits.matches, hits), (hits.matches.rejects, hits.rejects)):
+                    if batch and places is not None:
                         member = text_array([document.place(value) for value in places.value.tolist()])
-                        yield self._rows_in(origin, found, places.start, places.line, member)
+                        yield self._rows_in(origin, batch, places.start, places.line, member)
         except ArgumentError as error:  # a value is too long
             yield _failure(origin, SourceError(origin.name, str(error)))
         self._octets += count_octets(document.values)
 
-    def _part(self, task: Part) -> Generator[Piece, None, int]:
+    def _part(self, task: FilePart) -> Generator[TaskResult, None, int]:
         """Scan a part of a huge file; returns the LF octets in it."""
         origin = Origin(task.place, task.input.name)
         try:
@@ -280,8 +280,8 @@ class Worker:
                 for matches in self._scanner.scan(read):
                     if reader.following is not None:  # the part ends before the file does
                         matches.stop[matches.stop == END] = reader.following
-                    for found in _found_in(matches):
-                        yield self._rows_in(origin, found, found.start + reader.offset, found.line)
+                    for batch in _matches_and_rejects(matches):
+                        yield self._rows_in(origin, batch, batch.start + reader.offset, batch.line)
             has_failed = False
         except SourceError as error:
             yield _failure(origin, error)
@@ -294,53 +294,55 @@ class Worker:
     def _rows_in(
         self,
         origin: Origin,
-        found: Matches | Rejects,
+        batch: Matches | Rejects,
         start: npt.NDArray[np.int64],
         line: npt.NDArray[np.int64],
         members: pa.StringArray | None = None,
-    ) -> Rows:
-        """The rows of what was found in one input; `members` has the member of each, if `origin` does not say it."""
-        first = np.zeros(len(found), np.int32)
+    ) -> ResultRows:
+        """The rows of matches or rejects in one input; `members` has the member of each, if `origin` does not say it."""
+        first = np.zeros(len(batch), np.int32)
         captures: Sequence[pa.Array] | None = None
         if origin.member is not None or origin.capture is not None:
             label = Label(origin.member, origin.capture)
             own, captures = self._labelled(lambda _: label, first, has_captures=label.capture is not None)
             members = members or own
-        return self._rows(found, Places(start, line, first, [origin.name], members, captures), [origin.place])
+        return self._rows(batch, Places(start, line, first, [origin.name], members, captures), [origin.place])
 
     def _labelled(
-        self, label: Callable[[int], Label], which: npt.NDArray[np.int32], has_captures: bool
+        self, label_of: Callable[[int], Label], which: npt.NDArray[np.int32], has_captures: bool
     ) -> tuple[pa.StringArray, list[pa.Array] | None]:
         """The column of members: for each match the one of the label in `which`; and those of captures, if they are wanted."""
-        some, index = np.unique(which, return_inverse=True)
+        used, index = np.unique(which, return_inverse=True)
         rows = number_array(index.astype(np.int32))
-        labels = [label(i) for i in some.tolist()]
-        members = text_array([each.member for each in labels]).take(rows)
+        labels = [label_of(i) for i in used.tolist()]
+        members = text_array([label.member for label in labels]).take(rows)
         if not has_captures or "occurrences" not in self._tables:
             return members, None
-        wanted = [each.capture or Capture() for each in labels]
-        columns = zip(*((_milliseconds(each.captured), each.status, each.mime) for each in wanted), strict=True)
+        captures = [label.capture or Capture() for label in labels]
+        columns = zip(
+            *((_milliseconds(capture.captured), capture.status, capture.mime) for capture in captures), strict=True
+        )
         return members, [pa.array(values, kind).take(rows) for kind, values in zip(OF_CAPTURES, columns, strict=True)]
 
-    def _rows(self, found: Matches | Rejects, places: Places, inputs: Sequence[int]) -> Rows:
+    def _rows(self, batch: Matches | Rejects, places: Places, inputs: Sequence[int]) -> ResultRows:
         """The rows of matches or rejects in the wanted tables; `inputs` has the number of each of `places.names`."""
-        if isinstance(found, Rejects):
-            rejects = reject_rows(found, places, self._scanner.grammar.syntax)
-            return Rows(Counts(rejects=len(found)), rejects=rejects)
+        if isinstance(batch, Rejects):
+            rejects = reject_rows(batch, places, self._scanner.grammar.syntax)
+            return ResultRows(Counts(rejects=len(batch)), rejects=rejects)
         counts = Counts(
-            occurrences=len(found),
-            trimmable=int(np.count_nonzero(found.punctuation)),
-            components_in_names=components_in_names(found, self._scanner.grammar),
+            occurrences=len(batch),
+            trimmable=int(np.count_nonzero(batch.punctuation)),
+            components_in_names=components_in_names(batch, self._scanner.grammar),
         )
         if not {"occurrences", "classes"} & set(self._tables):
-            return Rows(counts)
-        table = Found(found, places, canonical_column(found, self._options.level), self._scanner.grammar.syntax)
+            return ResultRows(counts)
+        table = MatchColumns(batch, places, canonical_column(batch, self._options.level), self._scanner.grammar.syntax)
         occurrences = table.occurrences() if "occurrences" in self._tables else None
         if "classes" not in self._tables:
-            return Rows(counts, occurrences)
+            return ResultRows(counts, occurrences)
         numbers = np.array(inputs, np.int32)
         names = {int(numbers[i]): places.names[i] for i in np.flatnonzero(np.bincount(places.source)).tolist()}
-        return Rows(counts, occurrences, partial=table.partial(numbers), names=names)
+        return ResultRows(counts, occurrences, partial=table.partial(numbers), names=names)
 
 
 def _failure(origin: Origin, error: SourceError) -> Failed:
@@ -349,7 +351,7 @@ def _failure(origin: Origin, error: SourceError) -> Failed:
     return Failed(origin.place, origin.name, error.with_traceback(None))
 
 
-def _found_in(matches: Matches) -> Iterator[Matches | Rejects]:
+def _matches_and_rejects(matches: Matches) -> Iterator[Matches | Rejects]:
     """The matches and their rejects, unless empty."""
     if len(matches):
         yield matches

@@ -19,7 +19,7 @@ from urnscan.run.failures import add_note
 from urnscan.run.options import OF_INPUTS, Options, named_inputs, read_options
 from urnscan.run.pipeline import Report
 from urnscan.run.task_results import Counts
-from urnscan.run.tasks import Argument, Part, tasks
+from urnscan.run.tasks import Argument, FilePart, tasks
 from urnscan.scanner.grammar import ResolverTail
 from urnscan.spark import executors
 from urnscan.spark.executors import Told, Wanted
@@ -368,7 +368,7 @@ def scan_inputs(spark: SparkSession, inputs: Sequence[Argument], wanted: Wanted,
     if "-" in inputs:
         raise FatalError("standard input is on one machine only: name files, folders or URLs that all executors reach")
     planned = list(tasks(inputs, wanted.options, outputs, wanted.sizes))
-    has_parts = any(isinstance(task, Part) for task in planned)
+    has_parts = any(isinstance(task, FilePart) for task in planned)
     partitions = list(partitions_of(planned, cores_of(spark)))
     ranges = ranges_before(spark, planned, wanted) if "classes" in wanted.tables else Ranges()
     numbers = spark.range(0, len(partitions), 1, max(1, len(partitions)))

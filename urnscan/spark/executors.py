@@ -28,8 +28,8 @@ from urnscan.grouping.ranges import Ranges
 from urnscan.run.failures import Failures
 from urnscan.run.options import Options
 from urnscan.run.partial_result import ROWS, Sums, classes_of_partial, names_of, packed, parted, unpacked
-from urnscan.run.task_results import Counts, Done, Failed, Rows, add_lines
-from urnscan.run.tasks import Part, Sizes, Task
+from urnscan.run.task_results import Counts, Done, Failed, ResultRows, add_lines
+from urnscan.run.tasks import FilePart, Sizes, Task
 from urnscan.run.worker import Worker
 from urnscan.scanner.scanners import make_scanner
 from urnscan.spark import frames
@@ -120,7 +120,7 @@ def _begin(folder: str) -> None:
 def _scanned(first: int, some: Sequence[Task], worker: Worker, sums: _Sums | None) -> Iterator[_Blob]:
     told = []
     for number, task in enumerate(some, first):
-        told.append(Told(number, task.place if isinstance(task, Part) else None))
+        told.append(Told(number, task.place if isinstance(task, FilePart) else None))
         for blob in _results(told[-1], task, worker, sums):
             told[-1].blobs[blob[2]] += len(blob[-1])
             yield blob
@@ -139,7 +139,7 @@ def _results(told: Told, task: Task, worker: Worker, sums: _Sums | None) -> Iter
             case Done():
                 told.counts += piece.counts
                 told.lines = piece.lines
-            case Rows():
+            case ResultRows():
                 told.counts += piece.counts
                 if piece.occurrences is not None and piece.partial is not None:
                     inputs = piece.partial.column("first_source")

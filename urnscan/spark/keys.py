@@ -21,8 +21,8 @@ import pyarrow as pa
 from urnscan.compiled.arrow import number_array
 from urnscan.grouping.ranges import Ranges, choose_ranges
 from urnscan.run.options import Options
-from urnscan.run.task_results import Rows
-from urnscan.run.tasks import Part, Sizes, Task
+from urnscan.run.task_results import ResultRows
+from urnscan.run.tasks import FilePart, Sizes, Task
 from urnscan.run.worker import Worker
 
 SAMPLED = 4096
@@ -83,7 +83,9 @@ def heads(planned: Sequence[Task], sizes: Sequence[int]) -> list[Task]:
         return []
     places = {bisect_right(ends, (2 * number + 1) * ends[-1] // (2 * count)) for number in range(count)}
     chosen = [planned[place] for place in sorted(places)]
-    return [replace(task, end=min(task.end, task.start + _HEAD)) if isinstance(task, Part) else task for task in chosen]
+    return [
+        replace(task, end=min(task.end, task.start + _HEAD)) if isinstance(task, FilePart) else task for task in chosen
+    ]
 
 
 class _Enough(Exception):  # noqa: N818 (it is no error)
@@ -103,7 +105,7 @@ def keys_of_head(head: Task, options: Options, sizes: Sizes) -> tuple[int, Keys]
     worker = Worker(options, sizes, {"classes"}, on_read)
     with suppress(_Enough):
         for piece in worker.work(head):
-            if isinstance(piece, Rows) and piece.partial is not None:
+            if isinstance(piece, ResultRows) and piece.partial is not None:
                 keys.take(piece.partial, _SAMPLED_IN_HEAD, f"{read} {len(keys.some)}")
             if read >= _HEAD:
                 break

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from urnscan.grouping.ranges import Ranges
-from urnscan.run.tasks import Files, Part, Task, octets_of
+from urnscan.run.tasks import FilePart, Files, Task, octets_of
 from urnscan.spark import executors
 from urnscan.spark.executors import Told, Wanted
 from urnscan.spark.frames import CUT, RAW, ddl
@@ -86,7 +86,7 @@ def _size(task: Task, unknown: int) -> int:
         case Files():
             known = map(octets_of, task.inputs)
             return sum(unknown if octets is None else octets for octets in known)
-        case Part():
+        case FilePart():
             return min(task.end, (task.input.size or 0)) - task.start
         case _:
             return 0

@@ -58,7 +58,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MatchColumns:
     """Matches with their places in the inputs, and their canonical forms."""
 
     matches: Matches
@@ -112,7 +112,7 @@ def occurrences_in_values(
     """Matches in values of no input as OCCURRENCES rows: their `source` is empty."""
     matches, source = hits.matches, np.zeros(len(hits.matches), np.int32)
     places = Places(hits.start, hits.line, source, [""], member)
-    return Found(matches, places, canonical_column(matches, level), syntax).occurrences()
+    return MatchColumns(matches, places, canonical_column(matches, level), syntax).occurrences()
 
 
 def canonical_column(matches: Matches, level: Level) -> pa.StringArray:
