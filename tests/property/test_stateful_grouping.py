@@ -17,7 +17,7 @@ from urnscan.grouping import out_of_core as grouping
 from urnscan.grouping import ranges
 from urnscan.grouping.classes import add_up
 from urnscan.grouping.out_of_core import Grouping
-from urnscan.inputs.seen_inputs import Seen
+from urnscan.inputs.seen_inputs import SeenInputs
 from urnscan.pool import Pool
 from urnscan.tables.schemas import PARTIAL
 
@@ -94,7 +94,7 @@ class SeenOnes(RuleBasedStateMachine):
 
     @initialize()
     def begin(self):
-        self.seen, self.known, self.number = Seen(), set(), 0
+        self.seen, self.known, self.number = SeenInputs(), set(), 0
 
     @rule(keys=st.lists(st.binary(max_size=3), max_size=20))
     def add(self, keys):

@@ -162,7 +162,7 @@ class _File:
 
     @functools.cached_property
     def _dictionary(self) -> bytes:
-        """The first frame of a Zstandard file, if it can hold the dictionary of the others. Raises SourceError."""
+        """The first frame of a Zstandard file, if it can be the dictionary of the others. Raises SourceError."""
         with closing(self._open(0, LARGEST_DICTIONARY + 8)) as octets:
             head = bytes(self._read(octets, 0, 8))
             size = int.from_bytes(head[4:], "little")

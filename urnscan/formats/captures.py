@@ -33,11 +33,11 @@ class Capture:
     content_type: bytes = b""
     """The media type that the archive gives: of the record in WARC, of the document in ARC."""
     head: bytes = b""
-    """Start line and headers of the HTTP message in the record; empty: there is none, or it is still to be read."""
+    """Start line and headers of the HTTP message in the record; empty if there is none, or if it is not read yet."""
 
     @property
     def captured(self) -> dt.datetime | None:
-        """The time of the capture, in UTC; None if there is none, or it is no date.
+        """The time of the capture, in UTC; None if there is none, or if it is not a date.
 
         ISO 28500, section 5.4 (WARC-Date, also of reduced precision), and the fourteen digits of ARC.
         """
@@ -81,7 +81,7 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    r"""Conditions on captures, of which all must hold.
+    r"""Conditions on captures, all of which must be fulfilled.
 
     >>> read_where("status=200,304 mime=text/*").fits(Capture(head=b"HTTP/1.1 304 x\nContent-Type: text/html\n"))
     True
@@ -91,7 +91,7 @@ class Where:
     """Names of NAMES, and patterns with commas between them, of which one must fit."""
 
     def fits(self, capture: Capture | None) -> bool:
-        """Whether all conditions hold; a text outside of web archives fulfils none."""
+        """Whether all conditions are fulfilled; a text outside of web archives fulfils none."""
         return capture is not None and all(
             _pattern(patterns).match(capture.text(name)) is not None for name, patterns in self.conditions
         )

@@ -30,7 +30,7 @@ _AS_IT_IS = ("utf-8", "utf-8-sig", "ascii")
 # Without a mark Python takes the order of the machine, on which no result may depend. Most such files are from Windows.
 _BYTE_ORDER = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 
-# To know what is no text in any encoding.
+# Control characters, which are not text in any encoding.
 _CONTROL = re.compile(rb"[^\t\n\f\r\x1b\x20-\xff]")
 _TOLD_BY = 16  # octets
 
@@ -75,7 +75,7 @@ cp1252, latin-1, shift_jis, gb18030 or cp037
 
 
 def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str | None, int]:
-    """The codec that an input must be decoded with, None where it is read as it is, and how many octets its mark has.
+    """The codec of an input, None if it is read unchanged, and the number of octets of its byte order mark.
 
     `peek(count)` gives the first octets, at least so many. A byte order mark wins over `encoding`; that of UTF-8 belongs
     to the text. With neither, UTF-16 and UTF-32 are known by their NULs, where most of the text is ASCII.
@@ -98,7 +98,7 @@ def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str 
 
 
 def is_binary(head: bytes) -> bool | None:
-    """Whether a file that begins with these octets is no text, by control characters; None where they are too few."""
+    """Whether a file that begins with these octets is not text, by its control characters; None if there are too few octets."""
     octets = head[:_TOLD_BY]
     if octets.startswith(WIDE_MARKS):
         return False

@@ -76,7 +76,7 @@ def _path_of(reader: Reader, layer: Layer) -> str | None:
         return None
     with file:
         path = os.path.abspath(str(getattr(file, "name", "")))  # noqa: PTH100 (a name may begin with "-")
-        # The name of an object in a store is no path.
+        # The name of an object in a store is not a path.
         if not Path(path).is_file():
             return None
         layer.budget.count_read(Path(path).stat().st_size)

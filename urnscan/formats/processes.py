@@ -45,7 +45,7 @@ class Processes:
         self._running.discard(process)
 
     def take(self) -> Process | None:
-        """A process that waits for work, which runs from now on; None: there is none."""
+        """Take an idle process; None if there is none."""
         try:
             process = self._idle.pop()
         except IndexError:

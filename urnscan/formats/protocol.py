@@ -17,7 +17,7 @@ from urnscan.formats.encodings import is_binary
 from urnscan.stores.reader import Reader
 
 Recognise: TypeAlias = Callable[[bytes, Layer], bool | None]
-"""Whether a file with these first octets is of a form; None where more octets are needed to tell."""
+"""Whether a file with these first octets is of a form; None where more octets are needed."""
 
 ANY = bytes(range(256))
 """Every octet."""
@@ -56,18 +56,18 @@ class Form(Generic[_Opened]):
 
 
 class Compression(Form[Reader]):
-    """A form that holds one text."""
+    """A form that contains one text."""
 
 
 class Archive(Form[Iterator[Document | Member | Texts | SourceError]]):
-    """A form that holds members with names, each to be read before the next is asked for, or many together.
+    """A form that contains members with names, each to be read before the next is asked for, or many together.
 
     Gives a document if the octets are scanned as they are.
     """
 
 
 class Table(Form[Iterator[Document | Values | SourceError]]):
-    """A form that holds values in rows and columns; gives a document if the octets are scanned as they are."""
+    """A form that contains values in rows and columns; gives a document if the octets are scanned as they are."""
 
 
 def scan_as_it_is(kind: type[SourceError], reason: str) -> Callable[[Reader, Layer], Iterator[Document | SourceError]]:

@@ -24,13 +24,13 @@ HEAD = 1 << 12
 """Octets of a file by which its form is recognised."""
 
 UNKNOWN = -1
-"""Size of what is no regular file or is not there."""
+"""Size of a path that leads to no regular file."""
 
 # statx(2), whose structure is the same on every Linux.
 _CAN_ASK = IS_COMPILED and sys.platform == "linux"
 _HERE, _NO_FOLLOW = -100, 0x100  # AT_FDCWD, AT_SYMLINK_NOFOLLOW
 _WANTED = 0x241  # STATX_TYPE, STATX_MTIME, STATX_SIZE
-_STRUCTURE, _MODE, _SIZE, _SECONDS, _NANOSECONDS = 256, 28, 40, 112, 120  # octets in all, and where these stand
+_STRUCTURE, _MODE, _SIZE, _SECONDS, _NANOSECONDS = 256, 28, 40, 112, 120  # octets in all, and the places of these
 _TYPE, _REGULAR = 0o170000, 0o100000
 
 _FLAGS = os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK  # not to wait for what has become a FIFO meanwhile
@@ -110,7 +110,7 @@ class Doubts(NamedTuple):
         return are_doubtful
 
 
-class Read(NamedTuple):
+class SmallFiles(NamedTuple):
     """Files that were read, from the first one on."""
 
     lengths: Integers
@@ -121,17 +121,17 @@ class Read(NamedTuple):
     """Whether the next file is to be read on its own: it is no regular file, or large, or cannot be read."""
 
 
-def read_together(files: Listed, text: Octets, *, separator: int, full: int, doubts: Doubts) -> Read:
+def read_together(files: Listed, text: Octets, *, separator: int, full: int, doubts: Doubts) -> SmallFiles:
     """Read files into `text`, one after the other with the separator after each.
 
     It goes on while less than `full` octets are there, so a file has the rest of the room in any case.
     """
     if not IS_COMPILED:
-        return Read(np.empty(0, np.int64), np.empty(0, np.int64), is_stuck=True)
+        return SmallFiles(np.empty(0, np.int64), np.empty(0, np.int64), is_stuck=True)
     paths = np.frombuffer(files.paths, np.uint8)
     lengths, are_doubtful = np.empty(len(files.ends), np.int64), np.zeros(len(files.ends), np.bool_)
     count, is_stuck = _read_files((paths, files.ends), (text, full, separator), doubts, lengths, are_doubtful)
-    return Read(lengths[:count], np.flatnonzero(are_doubtful[:count]), is_stuck)
+    return SmallFiles(lengths[:count], np.flatnonzero(are_doubtful[:count]), is_stuck)
 
 
 @compiled

@@ -70,7 +70,7 @@ def open_together(
 
 
 def is_splittable(source: Input, reading: Reading) -> bool:
-    """Whether `open_range` can read parts of an input: a regular file whose text is its octets as they are.
+    """Whether `open_range` can read parts of an input: a regular file whose text is its octets, unchanged.
 
     Raises SourceError where the file cannot be read, FatalError for an unknown encoding.
     """

@@ -32,7 +32,7 @@ def _unread(
     suffixes: tuple[str, ...] = (),
     recognise: Recognise | None = None,
 ) -> Archive:
-    """A form that is refused. A file with one of the suffixes that begins otherwise is scanned as it is."""
+    """A form that is refused. A file with one of the suffixes and another beginning is scanned unchanged."""
 
     def refuse(_: Reader, layer: Layer) -> NoReturn:
         raise SourceError(layer.name, f"{name} is not read: {remedy}")

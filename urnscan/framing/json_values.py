@@ -19,7 +19,7 @@ from urnscan.framing.lines import Damaged, lines, too_long
 DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=str, parse_float=str)
 """Objects as tuples of pairs (a name may occur twice), numbers as they are written (none is too long)."""
 Wraps = Callable[[bytes, bool], tuple[int, int] | None]
-"""Finds the array that holds the values, in a head that begins with an object; the flag: whether the text may go on.
+"""Finds the array of the values, in a head that begins with an object; the flag: whether the text may go on.
 
 Gives the distance to what is after the opening bracket, and how many objects are around it; None for no such array.
 """

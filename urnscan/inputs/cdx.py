@@ -34,7 +34,7 @@ _NAME = re.compile("[^\0\ud800-\udfff]+")
 _MOST_DIGITS = 18  # no file has so many octets
 _MOST_WRONG = 10_000  # wrong lines that are reported one by one
 _MOST_SHOWN = 80  # characters of a value that are shown
-_SAFE = "/:@!$&'()*+,;=~"  # stays as it is in the path of a URL
+_SAFE = "/:@!$&'()*+,;=~"  # characters of a path that are not percent-encoded
 
 _Values = Sequence[Any]
 """Name of the file, first octet, octets, as they are written in a line."""

@@ -36,7 +36,7 @@ class PathList:
             return False
 
     def read(self, most: int) -> Iterator[list[bytes]]:
-        """The paths as they are read, no more than `most` at once, without empty ones and a byte order mark.
+        """The paths in groups of at most `most`, as the list arrives, without empty ones and a byte order mark.
 
         Raises FatalError if the list cannot be read, or if a line is too long for a path or URL.
         """

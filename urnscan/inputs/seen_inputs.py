@@ -11,7 +11,7 @@ _ROWS = 1 << 10  # of the first table; always a power of two
 _Hashes = npt.NDArray[np.int64]
 
 
-class Seen:
+class SeenInputs:
     """A set of octet strings that only grows: 24 to 48 octets for each, as only 128 bits of hash are kept.
 
     The hashes are Python's own, keyed anew in each process, so nobody can choose names of two files that count as one.

@@ -129,7 +129,7 @@ def identity(folder: str, *, follow: bool) -> Identity | None:
 
 
 def input_of(path: str, status: os.stat_result) -> Input:
-    """The input at a path that is no folder."""
+    """The input at a path that is not a folder."""
     return Input(name_of(path), path, status.st_size if stat.S_ISREG(status.st_mode) else None)
 
 

@@ -12,7 +12,7 @@ from urnscan.compiled.jit import read_only
 from urnscan.compiled.octets import join
 from urnscan.formats.captures import Capture
 from urnscan.formats.contents import Label, Texts
-from urnscan.formats.small_files import Doubts, Read, read_together
+from urnscan.formats.small_files import Doubts, SmallFiles, read_together
 from urnscan.run.tasks import Sizes
 from urnscan.stores.input import Listed
 
@@ -73,7 +73,7 @@ class SmallTexts:
                 return True
         return False
 
-    def read(self, files: Listed, first: int, last: int, doubts: Doubts) -> Read:
+    def read(self, files: Listed, first: int, last: int, doubts: Doubts) -> SmallFiles:
         """Read files from `first` up to `last` into the free space. They count when `add_read` adds them; else they are gone."""
         last = min(last, first + _TEXTS - len(self.starts))
         full = self._full + 1 - self.filled

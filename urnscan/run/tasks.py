@@ -14,7 +14,7 @@ from urnscan.formats.unfold import is_splittable
 from urnscan.inputs.arguments import find_listed
 from urnscan.inputs.cdx import RecordIndex
 from urnscan.inputs.lists import PathList
-from urnscan.inputs.seen_inputs import Seen
+from urnscan.inputs.seen_inputs import SeenInputs
 from urnscan.run.options import Options
 from urnscan.scanner.views.kinds import separators
 from urnscan.stores.input import Input, Listed, one_by_one
@@ -167,7 +167,7 @@ def _listed(
             place = argument if isinstance(argument, str) else argument.source
             if real_place(place) in own:
                 raise FatalError(f"{place}: is an input and an output: name another file to write")
-    seen = Seen() if len(inputs) > 1 or not all(isinstance(argument, str) for argument in inputs) else None
+    seen = SeenInputs() if len(inputs) > 1 or not all(isinstance(argument, str) for argument in inputs) else None
     for entry in find_listed(inputs, options.selection, own, foreign):
         if seen is None or isinstance(entry, SourceError):
             yield entry

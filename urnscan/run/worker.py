@@ -18,7 +18,7 @@ from urnscan.formats.buffer import Buffer
 from urnscan.formats.byte_ranges import Extent, open_extents
 from urnscan.formats.captures import Capture
 from urnscan.formats.contents import Document, Label, Texts, Values
-from urnscan.formats.small_files import HEAD, Read
+from urnscan.formats.small_files import HEAD, SmallFiles
 from urnscan.formats.unfold import doubts, is_plain, open_together
 from urnscan.run.failures import NO_PLACE
 from urnscan.run.options import Options
@@ -117,7 +117,7 @@ class Worker:
                 at += 1
                 most = 1  # the files after it must be read again, and the next may be of its kind
 
-    def _count_plain(self, files: Listed, first: int, read: Read) -> int:
+    def _count_plain(self, files: Listed, first: int, read: SmallFiles) -> int:
         """The number of files that are plain text, up to the first one that is not."""
         if not len(read.doubtful):
             return len(read.lengths)

@@ -1,4 +1,4 @@
-"""Places that hold octets: files of this machine, the web, object stores. Inputs and outputs use them.
+"""Places with octets: files of this machine, the web, object stores. Inputs and outputs use them.
 
 reader: the protocol of all that gives octets.
 urls: URLs, and names of them without secrets.

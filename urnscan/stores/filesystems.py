@@ -90,7 +90,7 @@ class _Arrow:
 
     def put(self, file: Path, path: str) -> None:
         temporary = path + TEMPORARY_SUFFIX if self._url.scheme in ("hdfs", "viewfs") else path
-        # pyarrow.fs.copy_files would do, but it does not tell when the last part failed.
+        # pyarrow.fs.copy_files would do, but it does not report when the last part failed.
         stream = self._system.open_output_stream(temporary)
         try:
             with file.open("rb") as source:

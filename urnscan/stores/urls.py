@@ -17,7 +17,7 @@ _BEGIN = re.compile("([A-Za-z][A-Za-z0-9+.-]*)://")
 _PATTERN = re.compile(r"(?<![^/])[^/*?\[]*+[*?\[].*", re.DOTALL)
 _BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OPTIONS = re.compile(r"\?((?:[a-z_]+=[^?&]*)(?:&[a-z_]+=[^?&]*)*)\Z")
-# The scheme is bounded: a page that lists a folder may hold anything, and the search would be slow.
+# The scheme is bounded: a page that lists a folder may contain anything, and the search would be slow.
 _USER = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,63})://([^/?#\s]*)@")
 _PARAMETER = re.compile(r"(?<=[?&])([^=?&#\s]+)=")
 _VALUE = re.compile(r"""[^&#\s'"]*&?""")
@@ -40,7 +40,7 @@ class Url:
     host: str
     """Bucket, container or host, with its port."""
     path: str
-    """Path from the "/" on: percent-encoded on the web, in other stores "/" and the key as it is."""
+    """Path from the "/" on: percent-encoded on the web, in other stores "/" and the key, unchanged."""
     options: str = field(repr=False)
     """Part after the "?"."""
 
@@ -133,7 +133,7 @@ def in_folder(folder: str, name: str) -> str:
 
 
 def parse_url(argument: str) -> Url:
-    """Parse an argument. Raises SourceError, without secrets, if it is no valid URL."""
+    """Parse an argument. Raises SourceError, without secrets, if it is not a valid URL."""
     begin = _BEGIN.match(argument)
     if begin is None:
         raise SourceError(argument, "is no URL")
@@ -200,6 +200,6 @@ def _is_secret(parameter: str) -> bool:
 
 
 def _decoded(part: str) -> str:
-    """Decode a part of a pattern on the web: `%2A` represents the character "*" and is no pattern."""
+    """Decode a part of a pattern on the web: `%2A` represents the character "*" and is not a pattern."""
     part = re.sub("%(2A|3F|5B)", lambda match: f"[{unquote(match[0])}]", part, flags=re.IGNORECASE)
     return unquote(part)

@@ -39,7 +39,7 @@ class Web:
         return f"{self._url.scheme}://{self._url.host}{quote(path, safe=_SAFE) or '/'}{quote(query, safe=_SAFE)}"
 
     def name_of(self, path: str) -> str:
-        """URL as it is shown."""
+        """URL for messages."""
         return clean(without_secrets(path))
 
     def find(self, path: str) -> Entry | None:

@@ -25,7 +25,7 @@ _MOST_CODINGS = 8
 _LINE = rb"[^\n]*(?:\n|\Z)"
 _FIELD = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*:" + _LINE
 _FOLD = rb"[ \t]+[^\s]" + _LINE
-# Programs write lines that are no fields between those that are; browsers pass over them.
+# Some programs write other lines between the fields; browsers skip them.
 _STRAY = rb"[^\s]" + _LINE + b"(?=" + _FIELD + b")"
 _START = rb"(?:HTTP/[0-9]|ICY |[A-Za-z-]+ [^\n]* HTTP/[0-9])" + _LINE
 _HEAD = re.compile(rb"[\r\n]*(%b)(?:%b|%b|%b)*+(?:[ \t\r]*\n)?" % (_START, _FIELD, _FOLD, _STRAY))
@@ -171,7 +171,7 @@ def _is_chunked(head: bytes) -> bool:
 
 
 class _Chunked(Reader):
-    """The data of the chunks, without what stands between them (RFC 9112, section 7.1)."""
+    """The data of the chunks, without the lines between them (RFC 9112, section 7.1)."""
 
     def __init__(self, reader: Buffer, name: str) -> None:
         self._reader = reader

@@ -203,7 +203,7 @@ class _TarMembers:
             (self._global if header.type == _PAX_GLOBAL else self._extended).update(records)
 
     def _file(self, header: tarfile.TarInfo, block: bytes, at: int) -> Iterator[Member | SourceError]:
-        """The member of a header that is no extension, if it has data."""
+        """The member of a header that is not an extension, if it has data."""
         records, self._extended = self._global | self._extended, {}
         if header.type in _WITHOUT_DATA:
             self._layer.budget.count_member()
@@ -253,7 +253,7 @@ def _others(octets: memoryview) -> MemberRun:
 
 
 def _parse(block: bytes) -> tarfile.TarInfo | None:
-    """The header that a block of 512 octets is, None where it is none."""
+    """The header in a block of 512 octets; None if the block is not a header."""
     if not _CHECKSUM.fullmatch(block, 148, 156):
         return None
     try:

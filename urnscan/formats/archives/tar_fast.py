@@ -24,7 +24,7 @@ LONGEST_EXTENSION = 1 << 20
 """Octets that a long name or pax records may have."""
 
 _MOST = 1 << 11  # files of one call
-_NAME, _FRONT, _FRONT_END = 100, 345, 500  # where the name ends, and where its front stands
+_NAME, _FRONT, _FRONT_END = 100, 345, 500  # where the name ends, and the place of its front
 _SIZE, _SIZE_END, _SUM, _SUM_END, _KIND = 124, 135, 148, 154, 156
 _FILE, _PAX = b"0x"
 _FIRST_EMPTY, _LAST_EMPTY = b"16"  # links, devices, folders, FIFOs, whatever size their headers give

@@ -50,7 +50,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def is_warc(head: bytes, _: Layer) -> bool | None:
-    """Whether octets that begin so are a WARC file; None where they are too few to tell."""
+    """Whether octets with this beginning are a WARC file; None if more are needed."""
     known = begins(head, *_MAGICS)
     if not known or _VERSION.match(head):
         return known
@@ -58,7 +58,7 @@ def is_warc(head: bytes, _: Layer) -> bool | None:
 
 
 def _has_fields(head: bytes, _: Layer) -> bool | None:
-    """Whether a file called a web archive is one with a damaged beginning: its first octets hold fields of a record."""
+    """Whether a file called a web archive is one with a damaged beginning: its first octets have fields of a record."""
     return _ANY_FIELD.search(head[:_FIELD_WITHIN]) is not None or (None if len(head) < _FIELD_WITHIN else False)
 
 
@@ -200,7 +200,7 @@ def open_record(
 
 
 def _fields(end: re.Match[bytes], octets: memoryview) -> _Fields | str:
-    """The fields of a header that ends with this match, from its octets; if it is none, the reason."""
+    """The fields of a header that ends with this match, from its octets; the reason if it is not a header."""
     if end["next"]:
         return "a header ends where another begins"
     if not _VERSION_LINE.match(octets):
@@ -229,7 +229,7 @@ def _name(fields: _Fields) -> str:
 
 
 def _is_http(fields: _Fields) -> bool:
-    """Whether a record holds an HTTP message: by its content type, and if it has none by the type of the record."""
+    """Whether a record contains an HTTP message: by its content type, and if it has none by the type of the record."""
     content_type = fields.get(b"content-type")
     if content_type:
         return content_type.lower().startswith(b"application/http")

@@ -215,7 +215,7 @@ def _is_start_line(octets: Octets, at: int, end: int) -> bool:
 
 @inner
 def _is_http(octets: Octets, span: _Spans) -> bool:
-    """Whether a record holds a message of HTTP: by its content type, and if it has none by the type of the record."""
+    """Whether a record contains an HTTP message: by its content type, and if it has none by the type of the record."""
     start, end = span[_TYPE], span[_TYPE + 1]
     if end > start:
         return end - start >= len(_HTTP_TYPE) and _is(octets, start, _HTTP_TYPE)
@@ -259,7 +259,7 @@ def _is_field(octets: Octets, at: int, end: int, name: Octets) -> bool:
 
 @inner
 def _is(octets: Octets, at: int, word: Octets) -> bool:
-    """Whether a word in small letters stands at `at`, in any case; capitals in the word stand for themselves."""
+    """Whether a word is at `at`: its small letters match in any case, its capitals only as capitals."""
     for i in range(len(word)):
         octet = octets[at + i]
         if 0x41 <= octet <= 0x5A and octet != word[i]:

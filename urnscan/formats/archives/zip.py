@@ -24,7 +24,7 @@ _ENTRY, _END = b"PK\x01\x02", b"PK\x05\x06"
 _SPLIT = (b"PK\x07\x08", b"PK00")  # in front of an archive of several parts, or of one that could have become such
 _MAGICS = (MEMBER, _END, *(mark + MEMBER for mark in _SPLIT))
 _RECORD = re.compile(rb"PK(?:\x03\x04|\x01\x02|\x05\x06|\x06\x06)")
-# Other records: how many octets their fixed part has, and where in it the size of the rest stands, in which format.
+# Other records: the octets of their fixed part, and the place and format in it of the size of the rest.
 _OTHERS = {
     _ENTRY: (46, 28, "<HHH"),
     _END: (22, 20, "<H"),
@@ -44,7 +44,7 @@ _APK_MAGIC = b"APK Sig Block 42"  # what Android has between the members and the
 
 
 def is_zip(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a zip archive is known by its octets)
-    """Whether these are the first octets of a zip archive; one with a program in front of it is none."""
+    """Whether these are the first octets of a zip archive; one with a program in front of it is not recognised."""
     return begins(head, *_MAGICS) if head else False
 
 
@@ -186,7 +186,7 @@ class _ZipMembers:
         self._buffer.skip(end)
 
     def _next(self) -> Iterator[Member | SourceError]:
-        """Pass over the next record, and give the member or error that it holds. Raises CutError."""
+        """Pass over the next record, and yield its member or error. Raises CutError."""
         buffer = self._buffer
         self._is_reported = False
         buffer.drop_kept()

@@ -58,14 +58,14 @@ class Codec:
     magics: tuple[bytes, ...]
     """Octets with which a member may begin."""
     telling: tuple[bytes, ...]
-    """The magics that tell the form whatever the name is."""
+    """The magics by which the form is recognised under any name."""
     header: bytes
     """Pattern of the beginning of a member, searched for after damaged octets."""
     decode_whole: Decode | None = None
     """Decodes all members that follow, faster than one by one, if nothing is wrong with them; BrokenError if there is."""
 
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
-        """Whether octets that begin so are compressed in this form; None where there are too few of them to tell."""
+        """Whether octets that begin so are compressed in this form; None if more are needed."""
         is_named = layer.file_name.lower().endswith(self.suffixes)
         return begins(head, *(self.magics if is_named else self.telling))
 
@@ -195,7 +195,10 @@ class Unpacked(Reader):
                 yield text
 
     def _member(self) -> Iterator[bytes | SourceError]:
-        """Text of the member at the position. After a search the text is pending until enough of it was decoded: the octets may only look like a member."""
+        """Text of the member at the position.
+
+        After a search the octets may only look like a member: the text is pending until enough of it was decoded.
+        """
         buffer = self._buffer
         start = buffer.tell()
         pending: list[bytes] = []

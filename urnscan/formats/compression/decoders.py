@@ -235,7 +235,7 @@ def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
 
 
 def xz(buffer: Buffer) -> Iterator[bytes]:
-    """Decode a stream of an xz file (The .xz File Format 1.2); its blocks are followed to tell checksums from data."""
+    """Decode a stream of an xz file (The .xz File Format 1.2); its blocks are followed to distinguish checksums from data."""
     start = buffer.tell()
     header = buffer.peek_exactly(12)
     decoding = Decoding(buffer, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY), lzma.LZMAError)

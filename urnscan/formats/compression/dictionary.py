@@ -21,7 +21,7 @@ from urnscan.formats.compression.replay import BrokenError, ChecksumError, LeftO
 from urnscan.stores.reader import PieceReader
 
 DICTIONARY_FRAME = b"\x5d\x2a\x4d\x18"
-"""The first octets of a skippable frame that may hold a dictionary; it may also hold other things."""
+"""The first octets of a skippable frame that may contain a dictionary; such frames may contain anything."""
 LARGEST_DICTIONARY = 1 << 23
 """Octets of a dictionary, compressed or not: what the specification asks readers to take."""
 _TOGETHER = 1 << 17  # octets, of short frames or of their texts, that are decoded by one call
@@ -91,7 +91,7 @@ class ZstandardFile:
         return b"".join(texts)
 
     def _take(self, buffer: Buffer) -> bool:
-        """Take the frame at the position, if it holds a dictionary."""
+        """Take the frame at the position, if it contains a dictionary."""
         head = bytes(buffer.peek(12)[:12])
         if head[:4] != DICTIONARY_FRAME or head[8:] not in (_DICTIONARY, TEXT_FRAME):
             return False

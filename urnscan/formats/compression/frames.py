@@ -22,7 +22,7 @@ _LARGEST_ZSTANDARD_BLOCK = 1 << 17
 _LARGEST_WINDOW = 1 << 27
 _LZ4_BLOCKS = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
 _LZ4_RATIO = 256  # no octet of a block gives more
-_LARGEST_SPARE_WINDOW = 1 << 23  # octets, which a decompressor that is kept holds on to
+_LARGEST_SPARE_WINDOW = 1 << 23  # octets of memory that an idle decompressor may keep
 
 _Decompress: TypeAlias = Callable[[memoryview], bytes]
 
@@ -35,7 +35,7 @@ class Decompressors:
         self._spare: list[ZstdDecompressor] = []
 
     def take(self) -> "ZstdDecompressor":
-        """A decompressor that nobody else uses. Raises ZstdError where the dictionary is none."""
+        """A decompressor that is not in use. Raises ZstdError if the dictionary is not valid."""
         from zstandard import ZstdDecompressor  # noqa: PLC0415 (only for such files)
 
         try:
@@ -44,7 +44,7 @@ class Decompressors:
             return ZstdDecompressor(dict_data=self._dictionary, max_window_size=_LARGEST_WINDOW)
 
     def give_back(self, decompressor: "ZstdDecompressor", window: int) -> None:
-        """Keep it for the next frame, unless it holds on to a large window."""
+        """Keep it for the next frame, unless its window is large."""
         if window <= _LARGEST_SPARE_WINDOW:
             self._spare.append(decompressor)
 
@@ -69,7 +69,7 @@ class _Header(NamedTuple):
     dictionary: int
     """The number of the dictionary; 0: the frame names none."""
     size: int
-    """Octets of the text; 0: the frame has none, or does not tell."""
+    """Octets of the text; 0: the frame has none, or its header does not say."""
     has_checksum: bool
 
     @classmethod
@@ -80,7 +80,7 @@ class _Header(NamedTuple):
 
     @classmethod
     def at(cls, octets: bytes, at: int) -> Self:
-        """The header that stands whole at this place."""
+        """The header at this place, which is whole."""
         descriptor, window = octets[at + 4 : at + 6]
         number_at, size_at, length = cls._places(descriptor)
         number = int.from_bytes(octets[at + number_at : at + size_at], "little")
@@ -176,7 +176,7 @@ def _block(buffer: Buffer) -> tuple[int, bool]:
 
 
 def _block_at(octets: bytes, at: int) -> tuple[int, bool]:
-    """The octets of the block whose head stands at this place, and whether it is the last."""
+    """The octets of the block whose head is at this place, and whether it is the last."""
     word = int.from_bytes(octets[at : at + 3], "little")
     # A run is one octet.
     return 3 + (1 if word >> 1 & 3 == 1 else word >> 3), bool(word & 1)

@@ -115,7 +115,7 @@ def _parts(message: Message, before: str) -> tuple[Parts, Parts]:
 
 
 def _in_utf_8(octets: bytes, charset: str) -> bytes:
-    """A body in UTF-8; as it is if its charset is unknown."""
+    """A body in UTF-8; unchanged if its charset is unknown."""
     if charset.lower() in _AS_THEY_ARE:
         return octets
     try:

@@ -42,7 +42,7 @@ def is_pdf_within(head: bytes, _: Layer) -> bool | None:
 
 
 def open_pdf(reader: Reader, layer: Layer) -> Iterator[Document | Member | SourceError]:
-    """The pages and other members of a PDF; the PDF as it is where it cannot be read. Raises SourceError, LimitError."""
+    """The pages and other members of a PDF; the octets of the PDF if it cannot be read. Raises SourceError, LimitError."""
     if not is_installed():
         yield PdfNote(layer.name, f"a PDF {_AS_IT_IS}: pip install 'urnscan[pdf]'")
         yield Document(layer.member, reader)

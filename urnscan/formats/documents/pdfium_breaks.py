@@ -1,4 +1,4 @@
-r"""Names that a line end breaks on a page of a PDF: links and fonts tell whether they go on. It imports nothing of this package.
+r"""Names that a line end breaks on a page of a PDF: links and fonts show whether they go on. It imports nothing of this package.
 
 The rule of the view `wraps` knows words alone. A page also has a link and a font at each of its characters:
   * A link at the name leads to an address that contains the part before the line end. The text after it there is
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _GOES_ON, _DIVIDED, _ENDS = "\u2060", "\xad", "\u2029"
 _HYPHEN = "\ufffe"
-"""One sign of pdfium for a hyphen and a line end. It also stands for a glyph that is no character."""
+"""One sign of pdfium for a hyphen and a line end. It is also used for a glyph without a character."""
 _SOFT = 2  # its number where pdfium counts characters
 _LONGEST_FONT = 200
 # Octets of an address; few are longer.
@@ -101,7 +101,7 @@ class Breaks:
         return "".join([*pieces, characters[copied:]])
 
     def _breaks(self, name: re.Match[str]) -> Iterator[_Break]:
-        """The line ends of what may be one name, in their order, up to a U+FFFE that is no hyphen."""
+        """The line ends of what may be one name, in their order, up to a U+FFFE that is not a hyphen."""
         start = first = name.start()
         part = name["part"]
         for run in _RUN.finditer(self._characters, *name.span("runs")):
@@ -193,7 +193,7 @@ class Breaks:
         return _Box(box.left, box.bottom, box.right, box.top)
 
     def _font(self, place: int) -> str:
-        """The name of the font of a character, or its address if it has none; empty where there is none."""
+        """The name of the font of a character, or the address of a font without a name; empty if there is no font."""
         index = self._index(place)
         name = ctypes.create_string_buffer(_LONGEST_FONT)
         if index >= 0 and self._raw.FPDFText_GetFontInfo(self._text, index, name, _LONGEST_FONT, None) > 1:

@@ -38,7 +38,7 @@ _ENCRYPTED = {4: "it is encrypted, and needs a password", 5: "it is encrypted in
 """Errors of pdfium (`FPDF_ERR_`) that say more than that a PDF is damaged."""
 _SIGNS = "\x1b\x1c\x1d\x1e\x1f\x0b\x0c\x0e\x0f"
 _LIGATURES = str.maketrans(dict(zip(_SIGNS, "ff fi fl ffi ffl ff fi ffi ffl".split(), strict=True)))
-"""Letters of TeX's ligatures where a font does not tell what its signs mean; no other text has such octets.
+"""Letters of TeX's ligatures of fonts without a table of characters; no other text has such octets.
 
 The signs are numbers in TeX's encodings T1, and OT1, whose "fl" is a line end.
 """
@@ -104,7 +104,7 @@ def _page(pdf: PdfDocument, page: PdfPage, name: str) -> Iterator[_Frame]:
         if any(map(content.__contains__, _SIGNS)):
             content = content.translate(_LIGATURES)
     if content:
-        # A hyphen that is none of ASCII was drawn where a word was divided: it becomes what it was, a soft hyphen.
+        # A hyphen that is not in ASCII was drawn where a word was divided: it becomes a soft hyphen again.
         yield TEXT, name, _DRAWN_HYPHEN.sub("\xad", content).encode(errors="replace")
     yield from _text(f"{name}/links", _links(pdf, page))
     yield from _notes(page, name)

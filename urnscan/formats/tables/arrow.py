@@ -33,12 +33,12 @@ _BLOCK = 1 << 20
 
 
 def is_arrow_file(head: bytes, _: Layer) -> bool | None:
-    """Tell a file of Arrow IPC by its sign."""
+    """Recognise a file of Arrow IPC by its sign."""
     return begins(head, _MAGIC)
 
 
 def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
-    """Tell a stream of Arrow IPC by its name, or by its first message, a schema: streams have no sign of their own."""
+    """Recognise a stream of Arrow IPC by its name, or by its first message, a schema: streams have no sign of their own."""
     if not head.startswith(_CONTINUATION):
         return begins(head, _CONTINUATION)
     if layer.file_name.lower().endswith(_NAMES):

@@ -31,7 +31,7 @@ _LINE_WITHIN = 1 << 9
 
 
 def _is_output(head: bytes, layer: Layer) -> bool | None:
-    """Tell such a table by its first columns. With `--column` it is read like any other."""
+    """Recognise such a table by its first columns. With `--column` it is read like any other."""
     if layer.reading.columns:
         return False
     if not head.startswith(b"{"):

@@ -21,7 +21,7 @@ _MOST = 1 << 18  # octets of lines that are read at a time
 _MOST_PLACES = 1 << 16
 _LINE, _ESCAPE = b'\n{"', b"\\u0"  # what begins a line, as programs write it, and the escape of a character
 _LF, _QUOTE, _ZERO, _EIGHT, _BACKSLASH, _OPEN, _CLOSE = np.frombuffer(b'\n"08\\{}', np.uint8)
-_ESCAPED = re.compile(rb"\\u00[0-7]")  # a character of ASCII, which may stand in a name
+_ESCAPED = re.compile(rb"\\u00[0-7]")  # a character of ASCII, which may occur in a name
 
 
 class UsualLines:

@@ -29,7 +29,7 @@ _UNFOLDED = 1 << 30  # octets that decoding a small dictionary may take in a hos
 
 
 def is_parquet(head: bytes, layer: Layer) -> bool | None:
-    """Tell Parquet by its sign; encrypted Parquet also by its name, as text may begin with that sign."""
+    """Recognise Parquet by its sign; encrypted Parquet also by its name, as text may begin with that sign."""
     signs = (_MAGIC, _ENCRYPTED) if layer.file_name.lower().endswith(".parquet") else (_MAGIC,)
     return begins(head, *signs)
 

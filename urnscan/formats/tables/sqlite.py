@@ -36,7 +36,7 @@ LONGEST = 1 << 26
 
 _MAGIC = b"SQLite format 3\0"
 _SHARED_SUFFIXES = (".db", ".db3")
-_FRACTIONS = slice(21, 24)  # where octets stand that are the same in every database
+_FRACTIONS = slice(21, 24)  # places of octets that are the same in every database
 _ROW_IDS = ("rowid", "_rowid_", "oid")
 # Of table_xinfo's `hidden`: an ordinary column, and a generated one that is stored.
 _STORED = (0, 3)
@@ -60,7 +60,7 @@ class _Table:
 
 
 def is_sqlite(head: bytes, _: Layer) -> bool | None:
-    """Tell a database by its sign."""
+    """Recognise a database by its sign."""
     return begins(head, _MAGIC)
 
 
@@ -182,7 +182,7 @@ class _Database:
         return SourceError(self._layer.name, f"table {in_place(table)!r} damaged: {in_words(error)}")
 
     def _read_table(self, table: _Table, columns: list[str]) -> Iterator[PlacedValues | SourceError]:
-        # The number of the row stands first.
+        # The number of the row comes first.
         name, names = in_place(table.name), ["", *map(in_place, columns)]
         width = len(names)
         count = 0

@@ -33,13 +33,13 @@ _LONGEST_HEADER = 1 << 24  # octets
 _FIELDS = 100  # names of fields that are kept for an error
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _IS_PLAIN = re.compile(r"[ !#-\-/-\[\]-~]+").fullmatch  # no quotation mark, no full stop, no backslash
-_ESCAPED = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # those that do not stand for an octet
+_ESCAPED = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # those that do not represent an octet
 # Objects as tuples of pairs, as a name may occur twice. Numbers are not looked at, and Python refuses those of many digits.
 _DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float)
 
 
 def is_json(head: bytes, layer: Layer) -> bool | None:
-    """Tell JSON and JSON Lines by the name, or because the text begins like an object or array."""
+    """Recognise JSON and JSON Lines by the name, or because the text begins like an object or array."""
     if not layer.reading.columns:
         return False
     if layer.file_name.lower().endswith(_JSON_NAMES) or _JSON.match(head):
@@ -48,7 +48,7 @@ def is_json(head: bytes, layer: Layer) -> bool | None:
 
 
 def is_csv(head: bytes, layer: Layer) -> bool | None:
-    """Tell separated values by the name, or because the first row holds a named field."""
+    """Recognise separated values by the name, or because the first row has a named field."""
     columns = layer.reading.columns
     if not columns:
         return False
@@ -147,16 +147,16 @@ class _Text:
         records at a time, as far as it can: given the number of the first, how many they are, and the values in them.
         Raises SourceError.
         """
-        yield from gather(self._found(read, named, several), self._layer)
+        yield from gather(self._placed_values(read, named, several), self._layer)
         yield from self.end()
 
     def end(self) -> Iterator[SourceError]:
-        """Tell how many more records failed. Raises SourceError if an error ended the reading."""
+        """Report how many more records failed. Raises SourceError if an error ended the reading."""
         yield from self.failures.rest()
         if self.buffer.error is not None:
             raise self.buffer.error
 
-    def _found(
+    def _placed_values(
         self,
         read: Callable[[Buffer], Iterator[_Record | Damaged]],
         named: Callable[[_Record, int], PlacedValues],
