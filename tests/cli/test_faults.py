@@ -246,7 +246,7 @@ PHASES = {
     "completing": ("urnscan.tables.parquet_writer", "ParquetOutput.complete"),
 }
 DEDUP_PHASES = {
-    "reading": ("urnscan.dedup.read.read_dumps", "FirstReading._dump"),
+    "reading": ("urnscan.dedup.read.read_dumps", "_DumpReader._dump"),
     "joining": ("urnscan.dedup.cluster_records", "components"),
     "rewriting": ("urnscan.dedup.job", "copy_without"),
     "page": ("urnscan.dedup.write.summary", "Chosen.page"),

@@ -186,5 +186,5 @@ def test_spilled_descriptions_count(tmp_path, monkeypatch):
     held = rows_of(path)
     monkeypatch.setattr("urnscan.dedup.join.contradictions._IN_MEMORY", 1)
     monkeypatch.setattr("urnscan.dedup.cluster_records._IN_MEMORY", 1)
-    monkeypatch.setattr("urnscan.dedup.read.read_dumps._IN_MEMORY", 1)
+    monkeypatch.setattr("urnscan.dedup.read.record_collection._IN_MEMORY", 1)
     assert rows_of(path) == held

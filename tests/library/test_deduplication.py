@@ -15,7 +15,7 @@ import urnscan
 from tests.support.dumps import FORMATS, make_dump
 from tests.support.packed import zipped
 from urnscan.cli import main
-from urnscan.dedup.read import read_dumps as first_reading
+from urnscan.dedup.read import damaged_records
 from urnscan.dedup.reread import Dump, SecondReading
 from urnscan.errors import FatalError, UnknownFormatError
 from urnscan.formats.context import Reading
@@ -390,7 +390,7 @@ class TestInputs:
         path.write_text('{"id"\n{"id"\n{"id": "urn:a:b"}\n')
         reasons = [failure.reason for failure in urnscan.deduplicate(path).report.failures]
         assert [reason.split(" is damaged")[0] for reason in reasons] == ["record 1 at octet 0", "record 2 at octet 6"]
-        monkeypatch.setattr(first_reading, "_DAMAGED", 2)
+        monkeypatch.setattr(damaged_records, "_MAX_AT_START", 2)
         path.write_text('{"id"\n' * 5)
         reasons = [failure.reason for failure in urnscan.deduplicate(path, record="jsonl").report.failures]
         assert [reason.split(" at ")[0] for reason in reasons] == [f"record {number}" for number in range(1, 6)]

@@ -24,7 +24,7 @@ from urnscan.dedup.join.contradictions import Brake, Braked
 from urnscan.dedup.join.never_join import HeldApart
 from urnscan.dedup.join.split_component import TOO_LARGE
 from urnscan.dedup.policy import Policy
-from urnscan.dedup.read.read_dumps import FirstReading
+from urnscan.dedup.read.read_dumps import ReadDumps
 from urnscan.dedup.review.decisions import Decided
 from urnscan.dedup.review.review_table import APART, TOGETHER
 from urnscan.display.progress import ROWS, Progress, Stage
@@ -35,16 +35,18 @@ from urnscan.tables.spill import Spilled
 _IN_MEMORY = 1 << 26  # octets of descriptions in memory; more are spilled
 
 
-def cluster_records(reading: FirstReading, policy: Policy, progress: Progress) -> Clustering:
+def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> Clustering:
     """Join the records of all dumps to clusters, and rank the records of each cluster.
 
     `progress` is told of the joining, of the comparison of descriptions, and of the choice of records by what they
     describe. The caller closes the result. Raises FatalError.
     """
     check_sources(policy.keep, reading.dumps)
-    progress.on_stage(Stage("joining", sum(edges.count for edges in (reading.edges, reading.pieces) if edges), ROWS))
-    all_joined = reading.edges.join(
-        policy.most_in_class(reading.records), progress.on_progress, reading.workers.results
+    progress.on_stage(
+        Stage("joining", sum(edges.count for edges in (reading.records.edges, reading.records.id_edges) if edges), ROWS)
+    )
+    all_joined = reading.records.edges.join(
+        policy.most_in_class(reading.records.count), progress.on_progress, reading.workers.results
     )
     unit, pieces = _units(reading, progress)
     # The edges are joined: their memory is for the arrays of the next steps now.
@@ -57,7 +59,7 @@ def cluster_records(reading: FirstReading, policy: Policy, progress: Progress) -
             descriptions = Spilled(SHOWN, reading.folder)
             stack.callback(descriptions.close)
         braked = _contradictions(records, joined, unit, descriptions, policy, progress)
-        cluster, reasons = components(reading.records, *braked.joined, pieces), braked.reasons
+        cluster, reasons = components(reading.records.count, *braked.joined, pieces), braked.reasons
         too_large = [(records.name(record), count) for record, count in braked.too_large]
         # The pairs take memory that the ranks need.
         del braked
@@ -76,7 +78,7 @@ def cluster_records(reading: FirstReading, policy: Policy, progress: Progress) -
             rank=rank,
             decision=_decision(cluster, rank, is_apart),
             reasons=reasons,
-            joins=all_joined.joins(cluster, reading.edges.count),
+            joins=all_joined.joins(cluster, reading.records.edges.count),
             descriptions=descriptions,
             counts={
                 "common": all_joined.common,
@@ -91,16 +93,16 @@ def cluster_records(reading: FirstReading, policy: Policy, progress: Progress) -
     return clustering
 
 
-def _units(reading: FirstReading, progress: Progress) -> tuple[Numbers, Pair]:
+def _units(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
     """The number of the thing that each record describes, and the pairs of records that describe one thing.
 
     A record describes a thing of its own, but for N-Triples: there, several records may have one subject.
     """
-    unit = np.arange(reading.records, dtype=np.int32)
-    if reading.pieces is None:
+    unit = np.arange(reading.records.count, dtype=np.int32)
+    if reading.records.id_edges is None:
         return unit, (unit[:0], unit[:0])
-    pieces = reading.pieces.join(reading.records, progress.on_progress, reading.workers.results).pairs()
-    return components(reading.records, pieces) - np.int32(1), pieces
+    pieces = reading.records.id_edges.join(reading.records.count, progress.on_progress, reading.workers.results).pairs()
+    return components(reading.records.count, pieces) - np.int32(1), pieces
 
 
 def _connected(joined: Joined, pieces: Pair, unit: Numbers, policy: Policy) -> tuple[Joined, Numbers]:
@@ -132,7 +134,7 @@ def _contradictions(
     reading = records.reading
     with closing(Brake(joined, records.component, unit, policy.max_cluster, reading.folder)) as brake:
         if descriptions is not None:
-            progress.on_stage(Stage("reading descriptions", reading.records, ROWS))
+            progress.on_stage(Stage("reading descriptions", reading.records.count, ROWS))
             for (_, these, rows), described in records.described():
                 brake.add(np.flatnonzero(records.share(these)) + these.start, described.column("description"))
                 descriptions.add(described.select(SHOWN.names))
@@ -160,7 +162,9 @@ def _merits(
 ) -> Merits:
     """Merits of the things that records describe. Raises FatalError."""
     reading = records.reading
-    lengths, counts = (np.concatenate([np.empty(0, np.uint8), *parts]) for parts in (reading.lengths, reading.counts))
+    lengths, counts = (
+        np.concatenate([np.empty(0, np.uint8), *parts]) for parts in (reading.records.lengths, reading.records.counts)
+    )
     dumps = np.repeat(np.arange(len(reading.dumps), dtype=np.int32), [dump.records for dump in reading.dumps])
     begins = first_pieces(unit)
     if len(begins) < len(unit):
@@ -172,7 +176,7 @@ def _merits(
     )
     if need_descriptions(policy.keep):
         changed, levels, fields = changed.copy(), levels.copy(), fields.copy()
-        progress.on_stage(Stage("choosing", reading.records, ROWS))
+        progress.on_stage(Stage("choosing", reading.records.count, ROWS))
         is_shared = (np.bincount(cluster) > 1)[cluster]
         for _, these, rows in records.batches():
             progress.on_progress(len(rows))

@@ -18,7 +18,7 @@ from urnscan.dedup.join.components import Flags, Numbers
 from urnscan.dedup.join.split_component import REASONS
 from urnscan.dedup.read.batches import ROWS as ROWS_READ
 from urnscan.dedup.read.batches import only_names
-from urnscan.dedup.read.read_dumps import FirstReading
+from urnscan.dedup.read.read_dumps import ReadDumps
 from urnscan.dedup.reread import Dump
 from urnscan.dedup.write.copies import Places
 from urnscan.records.keys import always
@@ -39,7 +39,7 @@ _REASON_TEXTS = [
 class Components:
     """Connected components of all records, and the records in batches."""
 
-    reading: FirstReading
+    reading: ReadDumps
     component: Numbers
     """Number of the component of each record."""
     is_shared: Flags
@@ -47,7 +47,7 @@ class Components:
 
     def batches(self) -> Iterator[tuple[Dump, slice, pa.RecordBatch]]:
         """ROWS of all records, each batch with its dump and the numbers of its records. Raises FatalError."""
-        batches = self.reading.rows.batches()
+        batches = self.reading.records.rows.batches()
         for dump in self.reading.dumps:
             record = dump.first
             while record < dump.first + dump.records:

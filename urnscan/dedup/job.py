@@ -14,7 +14,7 @@ import pyarrow as pa
 from urnscan.dedup.cluster_records import cluster_records
 from urnscan.dedup.clustering import Clustering
 from urnscan.dedup.policy import Policy
-from urnscan.dedup.read.read_dumps import FirstReading
+from urnscan.dedup.read.read_dumps import ReadDumps, read_dumps
 from urnscan.dedup.reread import SecondReading
 from urnscan.dedup.review.candidates import candidates
 from urnscan.dedup.review.review_table import Review
@@ -172,16 +172,15 @@ def run(
     with ExitStack() as stack:
         folder = SpillFolder(outputs.spill_folder)
         stack.callback(folder.remove)
-        reading = FirstReading(options, policy, outputs, failures, folder.get, progress.on_progress, named)
+        reading = read_dumps(found, options, policy, outputs, failures, folder.get, progress.on_progress, named)
         stack.callback(reading.close)
-        reading.read(found)
         if not reading.dumps and (report.failures or any(isinstance(note, NoDumpNote) for note in report.notes)):
             raise FatalError("no input could be read")
         clustering = cluster_records(reading, policy, progress)
         stack.callback(clustering.close)
         _count(report, reading)
         vars(report).update(clustering.counts)
-        report.left_out = reading.found.left_out if options.leaves_out else None
+        report.left_out = reading.records.occurrences.left_out if options.leaves_out else None
         chosen = None if outputs.page is None else _chosen(clustering, reading)
         redirects = None if outputs.mapping is None else Redirects(clustering)
         review = Review(clustering.is_doubtful) if outputs.has_review else None
@@ -199,7 +198,7 @@ def run(
         if outputs.candidates is not None:
             for rows in candidates(clustering, progress):
                 outputs.candidates(rows)
-        again = reading.second_reading()
+        again = reading.second_reading
         excerpts = {}
         if chosen is not None:
             progress.on_stage(Stage("reading examples"))
@@ -273,17 +272,17 @@ def _copy(again: SecondReading, places: Iterator[Places], dumps: Dumps) -> None:
                 copy_without(buffer, places_of(dump.records, places), dump.format.separator, write)
 
 
-def _count(report: DedupReport, reading: FirstReading) -> None:
+def _count(report: DedupReport, reading: ReadDumps) -> None:
     dumps = reading.dumps
     report.inputs, report.empty = len(dumps), len(reading.empty)
     report.octets = sum(dump.octets for dump in dumps)
-    report.records = reading.records
+    report.records = reading.records.count
     report.damaged = sum(dump.damaged for dump in dumps)
     report.without = sum(dump.without for dump in dumps)
-    report.wrong, report.wrong_identifiers = sum(dump.wrong for dump in dumps), reading.wrong
+    report.wrong, report.wrong_identifiers = sum(dump.wrong for dump in dumps), reading.records.wrong
     report.silent = [(dump.name, dump.records) for dump in dumps if 0 < dump.records == dump.without]
-    report.cut, report.trimmable = reading.cut, reading.found.trimmable
-    report.components_in_names = reading.found.components_in_names
+    report.cut, report.trimmable = reading.records.cut, reading.records.occurrences.trimmable
+    report.components_in_names = reading.records.occurrences.components_in_names
 
 
 def _review_page(
@@ -295,7 +294,7 @@ def _review_page(
     return page_of(review, again, Excerpts(options, policy), folder.get)
 
 
-def _chosen(clustering: Clustering, reading: FirstReading) -> Chosen:
+def _chosen(clustering: Clustering, reading: ReadDumps) -> Chosen:
     from urnscan.dedup.write.summary import Chosen  # noqa: PLC0415 (templates are slow to load)
 
     return Chosen(clustering.cluster, reading.dumps)

@@ -1,0 +1,45 @@
+"""The damaged records of a dump: reported one by one, or in one line if no record of the dump can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from urnscan.dedup.read.batches import ReadBatch
+from urnscan.dedup.reread import Dump
+from urnscan.errors import RecordError, SourceError
+
+_MAX_AT_START = 1_000  # damaged records at the beginning of a dump that wait for the first readable one
+
+
+class DamagedRecords:
+    """Errors about the damaged records of a dump. They are pending as long as no record of the dump could be read."""
+
+    def __init__(self, dump: Dump, report: Callable[[SourceError], object]) -> None:
+        self._dump = dump
+        self._report = report
+        self._pending: list[RecordError] = []
+
+    def add(self, batch: ReadBatch) -> None:
+        """Add the damaged records of a batch. Raises FatalError if one ends the run."""
+        dump = self._dump
+        for number, damaged in batch.damaged:
+            dump.damaged += 1
+            reason = f"record {number:,} at octet {damaged.offset:,} is damaged: {damaged.reason}"
+            self._pending.append(RecordError(dump.name, reason))
+            if number != dump.damaged or number > _MAX_AT_START:
+                self.report()
+        if len(batch.rows):
+            self.report()
+
+    def report(self) -> None:
+        """Report all that are pending. Raises FatalError if one ends the run."""
+        for error in self._pending:
+            self._report(error)
+        self._pending.clear()
+
+    def end(self, count: int) -> None:
+        """Report all that are pending, in one line if none of the `count` records can be read. Raises FatalError."""
+        if len(self._pending) > 1:
+            reason = f"none of its {count:,} records can be read; {self._pending[0].reason}"
+            self._pending = [RecordError(self._dump.name, reason)]
+        self.report()

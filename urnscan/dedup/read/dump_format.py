@@ -1,0 +1,61 @@
+"""Whether a document is a dump of records: its format, or the error or note that says why it is none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from urnscan.errors import FormatError, NoDumpNote, SourceError, UnknownFormatError, option
+from urnscan.formats.contents import Values
+from urnscan.formats.context import INSIDE
+from urnscan.formats.encodings import is_binary
+from urnscan.framing.buffer import Buffer
+from urnscan.records.formats import FORMATS, Format, likely, recognise
+from urnscan.stores.input import Input
+
+
+class DumpFormats:
+    """Recognises the formats of dumps, and says of other documents why they are no dumps."""
+
+    def __init__(self, record: str | None, named: Collection[str]) -> None:
+        """`record`: name of the format that the user chose. `named`: names of the inputs that the user gave; all other
+        inputs were met in folders and archives.
+        """
+        self._chosen = FORMATS[record] if record else None
+        self._named = named
+
+    def recognise(self, buffer: Buffer, name: str) -> tuple[Format | None, bool]:
+        """The format of a document of this name, None if unknown; and whether its octets were recognised as that."""
+        recognised = recognise(buffer, name)
+        format_ = self._chosen or recognised
+        return format_, format_ is recognised
+
+    def error_of_unknown(self, source: Input, name: str, octets: bytes, format_: Format | None) -> SourceError:
+        """The error or note about a document in no format of records that is read; `octets` are its first."""
+        if format_ is not None:
+            return FormatError(name, f"is {format_.title}, which is not read; {format_.recipe}")
+        reason = "is in no format of records that is known (urnscan dedup --help lists them)"
+        if guess := likely(octets):
+            reason += f"; it resembles {guess.title}: {option('record', guess.name)} reads it as that"
+            return UnknownFormatError(name, reason)
+        if not is_binary(octets):
+            reason += f"; {option('record', 'line')} takes each line for a record"
+        return self._no_dump(source, name.removeprefix(source.name), reason)
+
+    def error_of_pdf(self, source: Input, member: str | None) -> SourceError:
+        """The error or note about a PDF; `member` is one of its pages or streams."""
+        around, _, _ = f"{INSIDE}{member}".rpartition(INSIDE)
+        return self._no_dump(source, around, "is a PDF, and no dump of records")
+
+    def _no_dump(self, source: Input, member: str, reason: str) -> SourceError:
+        """An error if the user named this input, and a note if it was met in a folder or an archive."""
+        kind = UnknownFormatError if source.name in self._named and not member else NoDumpNote
+        return kind(source.name + member, reason)
+
+
+def error_of_table(source: Input, values: Values) -> FormatError:
+    """The error about a table. Raises it if the table is the whole input."""
+    reason = "is a table, and no dump of records: export it as CSV or JSON Lines"
+    member, inside, _ = values.place(0).rpartition(INSIDE)
+    if not inside:
+        raise FormatError(source.name, reason)
+    return FormatError(source.name + INSIDE + member, reason)

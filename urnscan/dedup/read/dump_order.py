@@ -1,0 +1,85 @@
+"""Pending batches and callbacks, in dump order: batches are read by workers while later records are looked for."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from typing import NamedTuple
+
+from urnscan.dedup.read.batches import Batch, ReadBatch
+from urnscan.dedup.read.workers import Workers
+
+_MAX_PENDING = 1_000  # callbacks and batches
+
+
+class _PendingBatch(NamedTuple):
+    """A batch that a worker reads, and the callback for its rows."""
+
+    result: Future[ReadBatch]
+    on_result: Callable[[ReadBatch], object]
+
+
+class DumpOrder:
+    """A queue of batches and callbacks: a callback runs after all earlier batches have been read and added.
+
+    Example: the number of damaged records of a dump is reported after its last batch, and not when its end is met.
+    """
+
+    def __init__(self, workers: Workers, on_read: Callable[[int], object]) -> None:
+        """`on_read` is called with the octets read since the last call."""
+        self._workers = workers
+        self._on_read = on_read
+        self._pending: deque[_PendingBatch | Callable[[], object]] = deque()
+        self._batches = 0
+        """Number of pending batches."""
+        self._unreported = 0
+        """Octets of dumps that were read since the last batch."""
+        self.is_in_dump = False
+        """Whether the octets that are read now belong to a dump."""
+
+    def submit(self, batch: Batch, on_result: Callable[[ReadBatch], object]) -> None:
+        """Have a batch read, unless it is empty, and run what is due. Raises FatalError."""
+        if batch.records:
+            self._pending += [_PendingBatch(self._workers.submit(batch), on_result), self._report()]
+            self._batches += 1
+            self._run(self._workers.ahead)
+
+    def call(self, callback: Callable[[], object]) -> None:
+        """Run a callback after all earlier batches. Raises FatalError."""
+        self._pending.append(callback)
+        self._run(self._workers.ahead if len(self._pending) < _MAX_PENDING else 0)
+
+    def count(self, octets: int) -> None:
+        """Count octets that were read. Those of a dump are reported after its batches, which comes much later."""
+        self._unreported += octets
+        if self.is_in_dump:
+            return
+        report = self._report()
+        if self._batches:
+            self._pending.append(report)
+        else:
+            report()
+
+    def finish(self) -> None:
+        """Run all that is pending. Raises FatalError."""
+        self._run(0)
+
+    def _report(self) -> Callable[[], object]:
+        """The callback that reports the octets read by now."""
+        octets, self._unreported = self._unreported, 0
+        return partial(self._on_read, octets)
+
+    def _run(self, max_batches: int) -> None:
+        """Run what is due until at most so many batches are pending. Raises FatalError."""
+        while self._pending:
+            first = self._pending[0]
+            if isinstance(first, _PendingBatch):
+                if self._batches <= max_batches:
+                    return
+                self._batches -= 1
+                first.on_result(first.result.result())
+            else:
+                first()
+            self._pending.popleft()

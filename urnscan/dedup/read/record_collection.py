@@ -1,0 +1,102 @@
+"""The records of all dumps: their rows, the edges to their URNs and keys, and their counts, collected batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from urnscan.compiled.arrow import flags_of, numbers, text_array
+from urnscan.dedup.join.choose_kept import Merit
+from urnscan.dedup.join.components import MOST, Edges, Numbers
+from urnscan.dedup.policy import PLACEHOLDERS, Policy
+from urnscan.dedup.read.batches import ROWS, ReadBatch, only_names
+from urnscan.dedup.reread import Dump
+from urnscan.errors import FatalError
+from urnscan.records.keys import URN, always, unsure
+from urnscan.run.task_results import Counts
+from urnscan.tables.spill import Spilled
+
+_MOST_WRONG = 100  # records with a wrong check digit that are named
+_IN_MEMORY = 1 << 26  # octets of rows in memory; more are spilled
+
+
+class RecordCollection:
+    """Rows of all records, edges between records and identifiers, and counts."""
+
+    def __init__(self, policy: Policy, folder: Callable[[], Path]) -> None:
+        """`folder` gives the folder for spilled rows."""
+        self._folder = folder
+        self.edges = Edges((*policy.weak, *PLACEHOLDERS), folder, unsure(), by_urn=URN in policy.keys)
+        """Edges between records and their URNs and keys."""
+        self.id_edges: Edges | None = None
+        """Edges between records and their `record_id`, for formats in which several records describe one work."""
+        self.rows = Spilled(ROWS, folder)
+        """ROWS of all records; no batch has rows of two dumps."""
+        self.lengths: list[Merit] = []
+        """Octets of each record, by batch, in the least numbers that hold them."""
+        self.counts: list[Merit] = []
+        """Number of different URNs and keys of each record, in the same way, without keys that nearly all records have."""
+        self.count = 0
+        """Number of records."""
+        self.occurrences = Counts()
+        """Counts of the occurrences in all records."""
+        self.cut = 0
+        """URNs that were left out because they are longer than `max_length`."""
+        self.wrong: list[tuple[str, str]] = []
+        """The first records whose only identifiers have a wrong check digit: name, and the identifier."""
+
+    def close(self) -> None:
+        """Delete rows and edges."""
+        for part in (self.rows, self.edges, self.id_edges):
+            if part is not None:
+                part.close()
+
+    def add(self, dump: Dump, dump_number: int, batch: ReadBatch) -> None:
+        """Add the records of a batch, and count them in their dump. Raises FatalError, also if the disk is full."""
+        self.occurrences += batch.counts
+        self.cut += batch.cut
+        rows = batch.rows
+        if not len(rows):
+            return
+        if self.count + len(rows) > MOST:
+            raise FatalError(f"more than {MOST:,} records: give the dumps in several runs")
+        record = np.arange(self.count, self.count + len(rows), dtype=np.int32)
+        dump.records += len(rows)
+        self.count += len(rows)
+        if dump.format.keyed:
+            self._add_ids(record, dump_number, rows)
+        names = rows.column("names")
+        self.edges.add(np.repeat(record, np.diff(numbers(names.offsets))), names.values)
+        counts = np.diff(numbers(only_names(names, but=always()).offsets))
+        dump.without += int(np.count_nonzero(counts == 0))
+        for row, identifier in batch.wrong:
+            if counts[row] == 0:
+                self._add_wrong(dump, rows, row, identifier)
+        self.counts.append(_least(counts))
+        self.lengths.append(_least(numbers(rows.column("length"))))
+        self.rows.add(rows)
+        if self.rows.octets > _IN_MEMORY:
+            self.rows.spill()
+
+    def _add_ids(self, record: Numbers, dump_number: int, rows: pa.RecordBatch) -> None:
+        """Add edges between records and their identifiers in their dump."""
+        self.id_edges = self.id_edges or Edges((), self._folder)
+        record_ids = rows.column("record_id")
+        texts = [f"{dump_number} {record_id}" for record_id in record_ids.drop_null().to_pylist()]
+        self.id_edges.add(record[flags_of(record_ids.is_valid())], text_array(texts))
+
+    def _add_wrong(self, dump: Dump, rows: pa.RecordBatch, row: int, identifier: str) -> None:
+        """Count a record whose only identifiers have a wrong check digit, and name it if it is one of the first."""
+        dump.wrong += 1
+        if len(self.wrong) < _MOST_WRONG:
+            number, record_id = (rows.column(name)[row].as_py() for name in ("record", "record_id"))
+            called = f" ({record_id})" if record_id else ""
+            self.wrong.append((f"{dump.name}: record {number:,}{called}", identifier))
+
+
+def _least(values: Merit) -> Merit:
+    """Numbers, none of which is below 0, in the fewest octets that hold them."""
+    return values.astype(np.min_scalar_type(values.max()))
