@@ -249,7 +249,7 @@ DEDUP_PHASES = {
     "reading": ("urnscan.dedup.read.read_dumps", "_DumpReader._dump"),
     "joining": ("urnscan.dedup.cluster_records", "components"),
     "rewriting": ("urnscan.dedup.job", "copy_without"),
-    "page": ("urnscan.dedup.write.summary", "Chosen.page"),
+    "page": ("urnscan.dedup.write.summary", "ReportClusters.page"),
 }
 
 

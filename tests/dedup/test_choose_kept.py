@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import urnscan
 from tests.support.examples import FEW
 from urnscan.dedup.join import components
-from urnscan.dedup.join.choose_kept import KEEP, Merits, moment_of, ranks
+from urnscan.dedup.join.choose_kept import KEEP, RankingValues, moment_of, ranks
 from urnscan.dedup.reread import Dump
 from urnscan.errors import FatalError
 from urnscan.records.description import Description
@@ -60,7 +60,7 @@ def test_ranks(records, keep, pieces, number, slice_):
     units = [*range(len(records)), *(unit for unit in pieces if unit < len(records))]
     merits = {name: [of[name] for of in records] for name in RECORD.wrapped_strategy.mapping} if records else {}
     clusters = merits.pop("cluster", [])
-    held = Merits(**{name: np.array(merits.get(name, []), number) for name in Merits.__slots__})
+    held = RankingValues(**{name: np.array(merits.get(name, []), number) for name in RankingValues.__slots__})
     of_records = np.array([clusters[unit] for unit in units], np.int32)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(components, "_SLICE", slice_)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import urnscan
 from tests.support.examples import FEW
-from urnscan.dedup.join.components import Joined, components
-from urnscan.dedup.review.decisions import Decided, Decision, Decisions, read_decisions
+from urnscan.dedup.join.components import SharedEdges, components
+from urnscan.dedup.review.decisions import AppliedDecisions, Decision, Decisions, read_decisions
 from urnscan.errors import FatalError
 
 BOOKS = """id,isbn,title,edition,year
@@ -147,7 +147,7 @@ class TestChecks:
         assert read_decisions(path).of_dump == {("-", "=a"): {1: Decision(2, "keep", "1", 1, "d0")}}
 
 
-class Held(Decided):
+class Held(AppliedDecisions):
     """Decisions about things of one piece each, without the check against records."""
 
     def __init__(self, words):
@@ -171,7 +171,7 @@ def test_any_clusters(classes, words):
     words = words[:records]
     edges = sorted({(class_, record) for record, both in enumerate(classes) for class_ in both})
     class_, record = np.array(edges, np.int32).T
-    joined = Joined(np.arange(len(edges), dtype=np.int32), record, class_, np.zeros(5, np.int32), [])
+    joined = SharedEdges(np.arange(len(edges), dtype=np.int32), record, class_, np.zeros(5, np.int32), [])
     none = (np.empty(0, np.int32), np.empty(0, np.int32))
     before = components(records, joined.pairs())
     after = Held(words).clusters(before, joined, none)

@@ -11,21 +11,21 @@ import pyarrow as pa
 from urnscan.dedup.clustering import DECISIONS, Clustering, Components
 from urnscan.dedup.compare.unpacked_descriptions import SHOWN
 from urnscan.dedup.join.choose_kept import (
-    Merits,
+    RankingValues,
     check_sources,
-    first_pieces,
+    first_records,
     level_of,
     moment_of,
     need_descriptions,
     ranks,
 )
-from urnscan.dedup.join.components import OTHER, SURE, Flags, Joined, Numbers, Pair, components
-from urnscan.dedup.join.contradictions import Brake, Braked
-from urnscan.dedup.join.never_join import HeldApart
+from urnscan.dedup.join.components import OTHER, SURE, Flags, Numbers, Pair, SharedEdges, components
+from urnscan.dedup.join.contradictions import ComponentSplitter, SplitComponents
+from urnscan.dedup.join.never_join import NeverJoinedWorks
 from urnscan.dedup.join.split_component import TOO_LARGE
 from urnscan.dedup.policy import Policy
 from urnscan.dedup.read.read_dumps import ReadDumps
-from urnscan.dedup.review.decisions import Decided
+from urnscan.dedup.review.decisions import AppliedDecisions
 from urnscan.dedup.review.review_table import APART, TOGETHER
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.records.description import NOTHING
@@ -38,8 +38,8 @@ _IN_MEMORY = 1 << 26  # octets of descriptions in memory; more are spilled
 def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> Clustering:
     """Join the records of all dumps to clusters, and rank the records of each cluster.
 
-    `progress` is told of the joining, of the comparison of descriptions, and of the choice of records by what they
-    describe. The caller closes the result. Raises FatalError.
+    `progress` is called with the joining, the comparison of descriptions, and the choice of records by their
+    descriptions. The caller closes the result. Raises FatalError.
     """
     check_sources(policy.keep, reading.dumps)
     progress.on_stage(
@@ -48,30 +48,30 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
     all_joined = reading.records.edges.join(
         policy.most_in_class(reading.records.count), progress.on_progress, reading.workers.results
     )
-    unit, pieces = _units(reading, progress)
+    work, same_work = _works(reading, progress)
     # The edges are joined: their memory is for the arrays of the next steps now.
     pa.default_memory_pool().release_unused()
-    joined, component = _connected(all_joined, pieces, unit, policy)
+    joined, component = _connected(all_joined, same_work, work, policy)
     records = Components(reading, component, np.bincount(component, minlength=1) > 1)
     with ExitStack() as stack:
         descriptions = None
         if policy.agree:
             descriptions = Spilled(SHOWN, reading.folder)
             stack.callback(descriptions.close)
-        braked = _contradictions(records, joined, unit, descriptions, policy, progress)
-        cluster, reasons = components(reading.records.count, *braked.joined, pieces), braked.reasons
-        too_large = [(records.name(record), count) for record, count in braked.too_large]
+        split = _contradictions(records, joined, work, descriptions, policy, progress)
+        cluster, reasons = components(reading.records.count, *split.joined, same_work), split.reasons
+        too_large = [(records.name(record), count) for record, count in split.too_large]
         # The pairs take memory that the ranks need.
-        del braked
-        decided = None if policy.decisions is None else Decided(policy.decisions, records.batches(), unit)
-        if decided is not None:
-            cluster = decided.clusters(cluster, joined, pieces)
-            reasons = np.where(decided.are(TOGETHER), np.uint16(0), reasons)
-        merits = _merits(records, cluster, unit, policy, decided, progress)
-        rank = ranks(policy.keep, cluster, unit, merits, reading.dumps)
-        if decided is not None:
-            decided.check(rank)
-        is_apart = reasons > 0 if decided is None else (reasons > 0) | decided.are(APART)
+        del split
+        decisions = None if policy.decisions is None else AppliedDecisions(policy.decisions, records.batches(), work)
+        if decisions is not None:
+            cluster = decisions.clusters(cluster, joined, same_work)
+            reasons = np.where(decisions.are(TOGETHER), np.uint16(0), reasons)
+        ranking_values = _ranking_values(records, cluster, work, policy, decisions, progress)
+        rank = ranks(policy.keep, cluster, work, ranking_values, reading.dumps)
+        if decisions is not None:
+            decisions.check(rank)
+        is_apart = reasons > 0 if decisions is None else (reasons > 0) | decisions.are(APART)
         clustering = Clustering(
             records=records,
             cluster=cluster,
@@ -85,7 +85,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
                 "clusters": int(cluster.max(initial=0)),
                 "duplicates": int(np.count_nonzero(rank > 1)),
                 "apart": int(np.count_nonzero(reasons & ~np.uint16(TOO_LARGE))),
-                "refused": [] if decided is None else decided.refused,
+                "refused": [] if decisions is None else decisions.refused,
                 "too_large": too_large,
             },
         )
@@ -93,84 +93,86 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
     return clustering
 
 
-def _units(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
-    """The number of the thing that each record describes, and the pairs of records that describe one thing.
+def _works(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
+    """The number of the work that each record describes, and the pairs of records that describe one work.
 
-    A record describes a thing of its own, but for N-Triples: there, several records may have one subject.
+    Each record describes a work of its own, except in N-Triples: there, several records may have one subject.
     """
-    unit = np.arange(reading.records.count, dtype=np.int32)
+    work = np.arange(reading.records.count, dtype=np.int32)
     if reading.records.id_edges is None:
-        return unit, (unit[:0], unit[:0])
-    pieces = reading.records.id_edges.join(reading.records.count, progress.on_progress, reading.workers.results).pairs()
-    return components(reading.records.count, pieces) - np.int32(1), pieces
+        return work, (work[:0], work[:0])
+    same_work = reading.records.id_edges.join(
+        reading.records.count, progress.on_progress, reading.workers.results
+    ).pairs()
+    return components(reading.records.count, same_work) - np.int32(1), same_work
 
 
-def _connected(joined: Joined, pieces: Pair, unit: Numbers, policy: Policy) -> tuple[Joined, Numbers]:
+def _connected(joined: SharedEdges, same_work: Pair, work: Numbers, policy: Policy) -> tuple[SharedEdges, Numbers]:
     """The edges that connect records, and the number of the component of each record.
 
-    Where a component is too large, keys that are unsure do not count, then all keys but URNs.
+    Where a component is too large, its unsure keys do not count; if it still is, only its URNs count.
     """
-    begins = first_pieces(unit)
+    begins = first_records(work)
     if not policy.agree:
         joined = joined.upto(OTHER)
-    component = components(len(unit), joined.pairs(), pieces)
+    component = components(len(work), joined.pairs(), same_work)
     for level in (OTHER, SURE):
         is_large = np.bincount(component[begins], minlength=1) > policy.max_cluster
         if is_large.any():
             joined = joined.upto(level, is_large[component])
-            component = components(len(unit), joined.pairs(), pieces)
+            component = components(len(work), joined.pairs(), same_work)
     return joined, component
 
 
 def _contradictions(
     records: Components,
-    joined: Joined,
-    unit: Numbers,
+    joined: SharedEdges,
+    work: Numbers,
     descriptions: Spilled | None,
     policy: Policy,
     progress: Progress,
-) -> Braked:
+) -> SplitComponents:
     """Split the components by contradictions, and keep SHOWN of the records in `descriptions`. Raises FatalError."""
     reading = records.reading
-    with closing(Brake(joined, records.component, unit, policy.max_cluster, reading.folder)) as brake:
+    with closing(ComponentSplitter(joined, records.component, work, policy.max_cluster, reading.folder)) as splitter:
         if descriptions is not None:
             progress.on_stage(Stage("reading descriptions", reading.records.count, ROWS))
-            for (_, these, rows), described in records.described():
-                brake.add(np.flatnonzero(records.share(these)) + these.start, described.column("description"))
+            for (_, span, rows), described in records.described():
+                splitter.add(np.flatnonzero(records.share(span)) + span.start, described.column("description"))
                 descriptions.add(described.select(SHOWN.names))
                 if descriptions.octets > _IN_MEMORY:
                     descriptions.spill()
                 progress.on_progress(len(rows))
-            progress.on_stage(Stage("comparing", brake.things, ROWS))
+            progress.on_stage(Stage("comparing", splitter.works, ROWS))
         never = None
         if policy.never_join is not None:
-            never = HeldApart(policy.never_join.at(reading.options.level), records.batches(), unit)
-        braked = brake.clusters(policy.agree, never, progress.on_progress, reading.workers.results)
+            never = NeverJoinedWorks(policy.never_join.at(reading.options.level), records.batches(), work)
+        split = splitter.clusters(policy.agree, never, progress.on_progress, reading.workers.results)
     if descriptions is not None:
         # The workers have nothing more to do, and hold much memory.
         reading.workers.close()
-    return braked
+    return split
 
 
-def _merits(
+def _ranking_values(
     records: Components,
     cluster: Numbers,
-    unit: Numbers,
+    work: Numbers,
     policy: Policy,
-    decided: Decided | None,
+    decisions: AppliedDecisions | None,
     progress: Progress,
-) -> Merits:
-    """Merits of the things that records describe. Raises FatalError."""
+) -> RankingValues:
+    """RankingValues of the works that records describe. Raises FatalError."""
     reading = records.reading
     lengths, counts = (
         np.concatenate([np.empty(0, np.uint8), *parts]) for parts in (reading.records.lengths, reading.records.counts)
     )
     dumps = np.repeat(np.arange(len(reading.dumps), dtype=np.int32), [dump.records for dump in reading.dumps])
-    begins = first_pieces(unit)
-    if len(begins) < len(unit):
-        lengths, counts = (np.bincount(unit, values).astype(np.int64) for values in (lengths, counts))
+    begins = first_records(work)
+    if len(begins) < len(work):
+        lengths, counts = (np.bincount(work, values).astype(np.int64) for values in (lengths, counts))
         dumps = dumps[begins]
-    # Where no rule asks for them, they are one number in memory.
+    # A value that no rule compares is one number in memory.
     changed, levels, fields, order = (
         np.broadcast_to(np.int64(value), len(begins)) for value in (0, level_of(NOTHING), 0, 1)
     )
@@ -178,22 +180,22 @@ def _merits(
         changed, levels, fields = changed.copy(), levels.copy(), fields.copy()
         progress.on_stage(Stage("choosing", reading.records.count, ROWS))
         is_shared = (np.bincount(cluster) > 1)[cluster]
-        for _, these, rows in records.batches():
+        for _, span, rows in records.batches():
             progress.on_progress(len(rows))
-            for at in np.flatnonzero(is_shared[these]).tolist():
-                described = description_of(rows.column("description")[at].as_py())
-                thing = unit[these.start + at]
-                changed[thing] = max(changed[thing], moment_of(described))
-                levels[thing] = min(levels[thing], level_of(described))
-                fields[thing] = max(fields[thing], int(described.fields or 0))
-    return Merits(
+            for at in np.flatnonzero(is_shared[span]).tolist():
+                description = description_of(rows.column("description")[at].as_py())
+                number = work[span.start + at]
+                changed[number] = max(changed[number], moment_of(description))
+                levels[number] = min(levels[number], level_of(description))
+                fields[number] = max(fields[number], int(description.fields or 0))
+    return RankingValues(
         octets=lengths,
         identifiers=counts,
         dump=dumps,
         changed=changed,
         level=levels,
         fields=fields,
-        decided=order if decided is None else decided.order,
+        decided=order if decisions is None else decisions.order,
     )
 
 

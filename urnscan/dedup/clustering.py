@@ -58,12 +58,12 @@ class Components:
     def described(self) -> Iterator[tuple[tuple[Dump, slice, pa.RecordBatch], pa.RecordBatch]]:
         """Batches of all records, and the descriptions of those that share a key. Raises FatalError."""
         batches, sources = itertools.tee(self.batches())
-        packed = (rows.column("description").filter(flag_array(self.share(these))) for _, these, rows in sources)
+        packed = (rows.column("description").filter(flag_array(self.share(span))) for _, span, rows in sources)
         return zip(batches, self.reading.workers.results(unpacked, packed), strict=True)
 
-    def share(self, these: slice) -> Flags:
+    def share(self, span: slice) -> Flags:
         """Mark the records that share a key: only their descriptions are shown."""
-        return self.is_shared[self.component[these]]
+        return self.is_shared[self.component[span]]
 
     def name(self, record: int) -> str:
         """Name of a record in messages."""
@@ -110,50 +110,50 @@ class Clustering:
         shown = (
             None if self.descriptions is None else zip(self.records.batches(), self.descriptions.batches(), strict=True)
         )
-        for (dump, these, rows), described in shown or self.records.described():
+        for (dump, span, rows), described in shown or self.records.described():
             names = rows.column("names")
             columns = {name: rows.column(name) for name in rows.schema.names} | {
-                "cluster": number_array(self.cluster[these].astype(np.int64)),
+                "cluster": number_array(self.cluster[span].astype(np.int64)),
                 "source": _repeated(dump.source.name, len(rows)),
                 "member": _repeated(dump.member, len(rows)),
                 "urns": only_names(names, of="urn:"),
                 "other_keys": only_names(names, but=("urn:", *always())),
                 "joined_by": filtered(names, self.joins[edge : edge + len(names.values)]),
-                "cluster_rank": number_array(self.rank[these].astype(np.int64)),
-                "kept": flag_array(self.rank[these] == 1),
-                "decision": _named(self.decision[these].astype(np.int32), DECISIONS),
-                "reason": _named(self.reasons[these].astype(np.int32), _REASON_TEXTS),
-                "component": number_array(self.records.component[these].astype(np.int64)),
-                **self._scattered(these, described),
+                "cluster_rank": number_array(self.rank[span].astype(np.int64)),
+                "kept": flag_array(self.rank[span] == 1),
+                "decision": _named(self.decision[span].astype(np.int32), DECISIONS),
+                "reason": _named(self.reasons[span].astype(np.int32), _REASON_TEXTS),
+                "component": number_array(self.records.component[span].astype(np.int64)),
+                **self._scattered(span, described),
             }
             yield dump, pa.RecordBatch.from_arrays([columns[name] for name in _ROWS.names], schema=_ROWS)
             edge += len(names.values)
 
     def kept(self) -> Iterator[pa.RecordBatch]:
         """Cluster and names of the records that are kept in place of others. Raises FatalError."""
-        for dump, these, rows in self.records.batches():
+        for dump, span, rows in self.records.batches():
             columns = {
-                "cluster": number_array(self.cluster[these].astype(np.int64)),
+                "cluster": number_array(self.cluster[span].astype(np.int64)),
                 "source": _repeated(dump.source.name, len(rows)),
                 "member": _repeated(dump.member, len(rows)),
                 "record": rows.column("record"),
                 "record_id": rows.column("record_id"),
             }
-            is_kept = flag_array(self.decision[these] == DECISIONS.index("kept"))
+            is_kept = flag_array(self.decision[span] == DECISIONS.index("kept"))
             yield pa.RecordBatch.from_pydict(columns).filter(is_kept)
 
     def standing(self) -> Iterator[tuple[Mapping[str, str | None], Numbers, pa.RecordBatch]]:
         """The records that are not removed: source and member of their dump, their components, and their ROWS. Raises
         FatalError.
         """
-        for dump, these, rows in self.records.batches():
-            stays = self.rank[these] == 1
+        for dump, span, rows in self.records.batches():
+            stays = self.rank[span] == 1
             place = {"source": dump.source.name, "member": dump.member}
-            yield place, self.records.component[these][stays], rows.filter(flag_array(stays))
+            yield place, self.records.component[span][stays], rows.filter(flag_array(stays))
 
-    def _scattered(self, these: slice, described: pa.RecordBatch) -> Mapping[str, pa.Array]:
+    def _scattered(self, span: slice, described: pa.RecordBatch) -> Mapping[str, pa.Array]:
         """Columns of SHOWN for all records of a batch; null for those that share nothing."""
-        is_wanted = self.records.share(these)
+        is_wanted = self.records.share(span)
         place = np.cumsum(is_wanted, dtype=np.int32) - np.int32(1)
         at = pa.Array.from_buffers(pa.int32(), len(place), [bits(is_wanted), pa.py_buffer(place)])
         columns = {name: described.column(name).take(at) for name in SHOWN.names}
@@ -161,9 +161,9 @@ class Clustering:
 
     def places(self, *, kept: bool = True) -> Iterator[Places]:
         """Places of all records, and whether each is kept, or whether it is removed. Raises FatalError."""
-        for _, these, rows in self.records.batches():
+        for _, span, rows in self.records.batches():
             start, length = (numbers(rows.column(name)) for name in ("start", "length"))
-            yield Places(start, length, (self.rank[these] == 1) == kept)
+            yield Places(start, length, (self.rank[span] == 1) == kept)
 
 
 def _repeated(text: str | None, count: int) -> pa.DictionaryArray:

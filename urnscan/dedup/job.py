@@ -34,7 +34,7 @@ from urnscan.stores.urls import real_place
 from urnscan.tables.schemas import CLUSTERS
 
 if TYPE_CHECKING:
-    from urnscan.dedup.write.summary import Chosen
+    from urnscan.dedup.write.summary import ReportClusters
 
 
 _TOLD = 5  # dumps without identifiers, and records with wrong ones, that are told
@@ -181,7 +181,7 @@ def run(
         _count(report, reading)
         vars(report).update(clustering.counts)
         report.left_out = reading.records.occurrences.left_out if options.leaves_out else None
-        chosen = None if outputs.page is None else _chosen(clustering, reading)
+        chosen = None if outputs.page is None else _report_clusters(clustering, reading)
         redirects = None if outputs.mapping is None else Redirects(clustering)
         review = Review(clustering.is_doubtful) if outputs.has_review else None
         takers = [each.take for each in (review, chosen) if each is not None]
@@ -294,7 +294,7 @@ def _review_page(
     return page_of(review, again, Excerpts(options, policy), folder.get)
 
 
-def _chosen(clustering: Clustering, reading: ReadDumps) -> Chosen:
-    from urnscan.dedup.write.summary import Chosen  # noqa: PLC0415 (templates are slow to load)
+def _report_clusters(clustering: Clustering, reading: ReadDumps) -> ReportClusters:
+    from urnscan.dedup.write.summary import ReportClusters  # noqa: PLC0415 (templates are slow to load)
 
-    return Chosen(clustering.cluster, reading.dumps)
+    return ReportClusters(clustering.cluster, reading.dumps)

@@ -19,9 +19,9 @@ from urnscan.records.description import Description
 from urnscan.urn.syntax import as_strings
 
 SOURCE = "source:"
-"""Begins the rule that prefers a dump; behind it stands the name of the dump, or a pattern."""
+"""Prefix of the rule that prefers a dump; after it comes the name of the dump, or a pattern."""
 
-_LEVELS = 10  # a level that is not known comes behind all others
+_LEVELS = 10  # rank of an unknown level, after all known levels
 _DATE = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})[-./]?(0[1-9]|1[0-2])[-./]?(0[1-9]|[12][0-9]|3[01])")
 _SHORT_DATE = re.compile(
     r"(?<=:)(0[1-9]|[12][0-9]|3[01])-(0[1-9]|1[0-2])-([0-9]{2})(?![0-9])"
@@ -29,43 +29,43 @@ _SHORT_DATE = re.compile(
 _CENTURY = 70  # years below are those of the 21st
 _TIME = re.compile(r"[T ]?([01][0-9]|2[0-3]):?([0-5][0-9]):?([0-5][0-9])")
 
-Merit = npt.NDArray[np.integer[Any]]
-"""A value of each thing, in numbers of any size."""
+IntArray = npt.NDArray[np.integer[Any]]
+"""A value of each work, in numbers of any size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merits:
-    """Values of things by which the rules choose: of records, or, where a record stands in pieces, of all its pieces.
+class RankingValues:
+    """Values of works that the rules compare. If several records describe one work, its values are those of all of them.
 
-    All arrays have an element for each thing.
+    All arrays have an element for each work.
     """
 
-    octets: Merit
-    identifiers: Merit
+    octets: IntArray
+    identifiers: IntArray
     """Number of different keys."""
-    dump: Merit
+    dump: IntArray
     """Number of its dump."""
-    changed: Merit
+    changed: IntArray
     """Moment of the last change, as `moment_of` gives it."""
-    level: Merit
+    level: IntArray
     """Encoding level, as `level_of` gives it."""
-    fields: Merit
+    fields: IntArray
     """Number of fields; 0 where it is not read."""
-    decided: Merit
+    decided: IntArray
     """Order that people decided, the least for the best; it comes before all rules."""
 
 
-_RULES: Mapping[str, Callable[[Merits, Numbers], Sequence[Merit]]] = MappingProxyType(
+_RULES: Mapping[str, Callable[[RankingValues, Numbers], Sequence[IntArray]]] = MappingProxyType(
     {
-        "first": lambda _, some: [some],
-        "last": lambda _, some: [~some],
-        "longest": lambda of, some: [~of.octets[some]],
-        "most-identifiers": lambda of, some: [~of.identifiers[some]],
-        "newest": lambda of, some: [~of.changed[some]],
-        "fullest": lambda of, some: [of.level[some], ~of.fields[some], ~of.octets[some]],
+        "first": lambda _, works: [works],
+        "last": lambda _, works: [~works],
+        "longest": lambda of, works: [~of.octets[works]],
+        "most-identifiers": lambda of, works: [~of.identifiers[works]],
+        "newest": lambda of, works: [~of.changed[works]],
+        "fullest": lambda of, works: [of.level[works], ~of.fields[works], ~of.octets[works]],
     }
 )
-"""For each rule, values of some things, the least for the best. `~` reverses the order, of unsigned numbers, too."""
+"""Sort keys of works for each rule; the smallest wins. `~` reverses the order, also of unsigned numbers."""
 KEEP = tuple(_RULES)
 """Names of the rules, besides SOURCE."""
 _DESCRIBED = {"newest", "fullest"}
@@ -88,20 +88,20 @@ def read_rules(keep: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def need_descriptions(rules: Iterable[str]) -> bool:
-    """Whether a rule asks what the records say of themselves."""
+    """Whether a rule needs the descriptions of the records."""
     return not _DESCRIBED.isdisjoint(rules)
 
 
 def moment_of(description: Description) -> int:
-    """The last change of a record as a number that grows with time; 0 if it does not say.
+    """The last change of a record as a number that grows with time; 0 if unknown.
 
     >>> moment_of(Description(changed="2024-01-31T12:34:56Z")), moment_of(Description(changed="20240131123456.0"))
     (20240131123456, 20240131123456)
     """
     text = _SHORT_DATE.sub(_long_date, description.changed or "")
-    found = [(date, _TIME.match(text, date.end())) for date in _DATE.finditer(text)]
+    matches = [(date, _TIME.match(text, date.end())) for date in _DATE.finditer(text)]
     return max(
-        (int("".join((*date.groups(), *(time.groups() if time else ("000000",))))) for date, time in found), default=0
+        (int("".join((*date.groups(), *(time.groups() if time else ("000000",))))) for date, time in matches), default=0
     )
 
 
@@ -128,42 +128,44 @@ def _is_named(dump: Dump, rule: str) -> bool:
     return any(name == pattern or fnmatchcase(name, pattern) for name in names)
 
 
-def ranks(keep: Sequence[str], cluster: Numbers, unit: Numbers, merits: Merits, dumps: Sequence[Dump] = ()) -> Numbers:
+def ranks(
+    keep: Sequence[str], cluster: Numbers, work: Numbers, values: RankingValues, dumps: Sequence[Dump] = ()
+) -> Numbers:
     """Rank the records of each cluster from 1, the one that is kept, by rules: a tie goes to the next rule, and in the end
     to the first record.
 
-    `cluster` and `unit` have an element for each record: the number of its cluster, and that of its thing. Some dumps
-    spread the statements about one thing over several records (N-Triples), and it is kept or removed as a whole: these
-    records have the same number in `unit`, from 0 in the order of their first records, and get the same rank.
+    `cluster` and `work` have an element for each record: the number of its cluster, and that of its work. Some dumps
+    spread the statements about one work over several records (N-Triples), and it is kept or removed as a whole: these
+    records have the same number in `work`, from 0 in the order of their first records, and get the same rank.
 
     Example, by `longest`: in one cluster records of 10, 30 and 20 octets get the ranks 3, 1 and 2.
     """
-    of_unit = cluster[first_pieces(unit)]
-    shared = np.flatnonzero((np.bincount(of_unit) > 1)[of_unit]).astype(np.int32)
-    shared = shared[np.argsort(of_unit[shared], kind="stable")]
-    rank = np.ones(len(of_unit), np.int32)
-    for these in whole_groups(of_unit[shared]):
-        some = shared[these]
-        keys: list[Merit] = [of_unit[some], merits.decided[some]]
+    of_work = cluster[first_records(work)]
+    shared = np.flatnonzero((np.bincount(of_work) > 1)[of_work]).astype(np.int32)
+    shared = shared[np.argsort(of_work[shared], kind="stable")]
+    rank = np.ones(len(of_work), np.int32)
+    for group in whole_groups(of_work[shared]):
+        works = shared[group]
+        keys: list[IntArray] = [of_work[works], values.decided[works]]
         for rule in keep:
-            keys += _keys(rule, merits, some, dumps)
-        some = some[np.lexsort(keys[::-1])]  # a stable sort
-        place = np.arange(len(some))
-        is_first = np.append(True, of_unit[some[1:]] != of_unit[some[:-1]])
-        rank[some] = place - np.maximum.accumulate(np.where(is_first, place, 0)) + 1
-    return rank[unit]
+            keys += _keys(rule, values, works, dumps)
+        works = works[np.lexsort(keys[::-1])]  # a stable sort
+        place = np.arange(len(works))
+        is_first = np.append(True, of_work[works[1:]] != of_work[works[:-1]])
+        rank[works] = place - np.maximum.accumulate(np.where(is_first, place, 0)) + 1
+    return rank[work]
 
 
-def first_pieces(unit: Numbers) -> Numbers:
-    """The first record of each thing; `unit` as in `ranks`."""
-    begins = np.empty(unit.max(initial=-1) + 1, np.int32)
-    begins[unit[::-1]] = np.arange(len(unit), dtype=np.int32)[::-1]
+def first_records(work: Numbers) -> Numbers:
+    """The first record of each work; `work` as in `ranks`."""
+    begins = np.empty(work.max(initial=-1) + 1, np.int32)
+    begins[work[::-1]] = np.arange(len(work), dtype=np.int32)[::-1]
     return begins
 
 
-def _keys(rule: str, merits: Merits, some: Numbers, dumps: Sequence[Dump]) -> Sequence[Merit]:
-    """Values of some things by a rule, the least for the best."""
+def _keys(rule: str, values: RankingValues, works: Numbers, dumps: Sequence[Dump]) -> Sequence[IntArray]:
+    """Sort keys of works for one rule; the smallest wins."""
     if rule in _RULES:
-        return _RULES[rule](merits, some)
+        return _RULES[rule](values, works)
     is_other = np.array([not _is_named(dump, rule) for dump in dumps], np.int8)
-    return [is_other[merits.dump[some]]]
+    return [is_other[values.dump[works]]]

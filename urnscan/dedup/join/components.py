@@ -1,7 +1,7 @@
-"""Clusters: the connected components of records and the classes of URNs that they share, found out of core.
+"""Connected components of records that share identifiers, computed out of core.
 
-An edge is a record and a class that it names. Edges are spread over parts by a hash of their URN: all edges of a class
-lie in one part, and parts are read one at a time. Only numbers stay in memory.
+An edge is a record and an identifier in it: a URN or another key. Edges are spread over parts by a hash of the identifier:
+all edges of an identifier are in one part, and parts are read one at a time. Only numbers stay in memory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SLICE = 1 << 20  # elements that are computed at a time
 _EDGES = pa.schema({"urn": pa.string(), "record": pa.int32(), "edge": pa.int32()})
 
 SURE, OTHER, UNSURE = range(3)
-"""Trust in a class. SURE: it is a URN. OTHER: it is another key. UNSURE: it is a key that joins only records with the
+"""Trust in an identifier. SURE: it is a URN. OTHER: it is another key. UNSURE: it is a key that joins only records with the
 same title and part (`agreement.is_surely_same`).
 """
 
@@ -51,43 +51,43 @@ def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """Result of joining: the edges of classes that several records share, by class, then in the order of adding."""
+class SharedEdges:
+    """The edges of identifiers that several records share, sorted by identifier, then in the order of adding."""
 
     edge: Numbers
     """Numbers of these edges, in the order of adding."""
     record: Numbers
-    class_: Numbers
-    """Numbers of their classes, from 0."""
+    identifier: Numbers
+    """Numbers of their identifiers, from 0."""
     level: Levels
-    """Of each class, how far it can be trusted: SURE, OTHER or UNSURE."""
+    """Trust in each identifier: SURE, OTHER or UNSURE."""
     common: Sequence[tuple[str, int]]
-    """Classes in too many records, with the number of records; largest first."""
+    """Identifiers in too many records, with the number of records; largest first."""
 
-    def upto(self, level: int, records: Flags | None = None) -> Joined:
-        """Without the edges of classes above a level; if `records` are marked, others keep all of their edges."""
-        held = self.level[self.class_] <= level
+    def upto(self, level: int, records: Flags | None = None) -> SharedEdges:
+        """Without the edges of identifiers above a level. If `records` are marked, all other records keep all of their edges."""
+        is_kept = self.level[self.identifier] <= level
         if records is not None:
-            held |= ~records[self.record]
-        if held.all():
+            is_kept |= ~records[self.record]
+        if is_kept.all():
             return self
-        edges = (self.edge[held], self.record[held], self.class_[held])
-        return Joined(*edges, self.level, self.common)
+        edges = (self.edge[is_kept], self.record[is_kept], self.identifier[is_kept])
+        return SharedEdges(*edges, self.level, self.common)
 
     def pairs(self) -> Pair:
-        """Pairs of records that share a class: each record of the class is paired with the first one."""
-        is_first = np.append(True, self.class_[1:] != self.class_[:-1])[: len(self.class_)]
+        """Pairs of records that share an identifier: each record with the first one that has the identifier."""
+        is_first = np.append(True, self.identifier[1:] != self.identifier[:-1])[: len(self.identifier)]
         first = np.flatnonzero(is_first)
         others = np.diff(first, append=len(is_first)) - 1
         return np.repeat(self.record[first], others), self.record[~is_first]
 
     def joins(self, cluster: Numbers, edges: int) -> Flags:
-        """Mark those of all edges, of which there are `edges`, whose class another record of the same cluster has, too."""
+        """Mark the edges whose identifier is also in another record of the same cluster. `edges`: number of all edges."""
         shared = np.zeros(edges, np.bool_)
-        for some in whole_groups(self.class_):
-            of_edge, of_record = self.edge[some], cluster[self.record[some]]
-            order = np.lexsort((of_record, self.class_[some]))
-            key = np.stack([self.class_[some], of_record])[:, order]
+        for group in whole_groups(self.identifier):
+            of_edge, of_record = self.edge[group], cluster[self.record[group]]
+            order = np.lexsort((of_record, self.identifier[group]))
+            key = np.stack([self.identifier[group], of_record])[:, order]
             is_same = (key[:, 1:] == key[:, :-1]).all(axis=0)
             shared[of_edge[order[:-1][is_same]]] = True
             shared[of_edge[order[1:][is_same]]] = True
@@ -95,9 +95,9 @@ class Joined:
 
 
 def whole_groups(ordered: Numbers) -> Iterator[slice]:
-    """Slices of some million elements of an ordered array, between which no equal elements are parted.
+    """Slices of about a million elements of a sorted array; equal elements are never split between two slices.
 
-    What is computed slice by slice needs little memory.
+    A computation slice by slice needs little memory.
     """
     start = 0
     while start < len(ordered):
@@ -118,10 +118,8 @@ class Edges:
         *,
         by_urn: bool = True,
     ) -> None:
-        """Classes that are weak (see `is_weak`) join nothing.
-
-        `folder` gives the folder for spilled edges. `unsure`: beginnings of keys that are UNSURE. `by_urn`:
-        URNs join records.
+        """`weak`: prefixes of URNs that join nothing (see `is_weak`). `folder` gives the folder for spilled edges. `unsure`:
+        prefixes of keys that are UNSURE. `by_urn`: whether URNs join records.
         """
         self._trust = _Trust(weak, unsure, by_urn)
         self._parts = SpilledParts(_EDGES, _PARTS, _IN_MEMORY, folder)
@@ -133,7 +131,7 @@ class Edges:
         self._parts.close()
 
     def add(self, records: Numbers, urns: pa.StringArray) -> None:
-        """Append edges: record numbers, from 0, and canonical forms or keys; no pair twice. Raises FatalError."""
+        """Append edges: record numbers, from 0, and canonical forms or keys, each pair once. Raises FatalError."""
         if self.count + len(urns) > MOST:
             raise FatalError(f"more than {MOST:,} URNs and keys of records: give the dumps in several runs")
         edges = np.arange(self.count, self.count + len(urns), dtype=np.int32)
@@ -143,57 +141,58 @@ class Edges:
 
     def join(
         self, max_class: int, on_edges: Callable[[int], object] = lambda _: None, results: Results = map
-    ) -> Joined:
-        """Join the edges; none can be added afterwards. Classes in more than `max_class` records join nothing.
+    ) -> SharedEdges:
+        """Find the edges of shared identifiers; no edge can be added afterwards. Identifiers in more than `max_class`
+        records join nothing.
 
-        `on_edges` is told how many are joined. `results` calls the function that joins a part, perhaps in processes. Raises
-        FatalError.
+        `on_edges` is called with the number of edges of each part. `results` calls the function that joins a part, perhaps
+        in processes. Raises FatalError.
         """
         common: list[tuple[str, int]] = []
         shared = [np.empty((3, 0), np.int32)]
         levels = [np.empty(0, np.int8)]
-        classes = 0
+        identifiers = 0
         parts = filter(len, map(self._parts.take, range(_PARTS)))
-        for found in results(partial(_join, self._trust, max_class), parts):
-            shared.append(np.stack([found.edge, found.record, found.class_ + np.int32(classes)]))
-            levels.append(found.level)
-            common += found.common
-            classes += len(found.level)
-            on_edges(found.edges)
-        of_edge, of_record, class_ = np.concatenate(shared, axis=1)
-        common.sort(key=lambda each: (-each[1], each[0]))
-        return Joined(of_edge, of_record, class_, np.concatenate(levels), common)
+        for part in results(partial(_join, self._trust, max_class), parts):
+            shared.append(np.stack([part.edge, part.record, part.identifier + np.int32(identifiers)]))
+            levels.append(part.level)
+            common += part.common
+            identifiers += len(part.level)
+            on_edges(part.edges)
+        of_edge, of_record, identifier = np.concatenate(shared, axis=1)
+        common.sort(key=lambda item: (-item[1], item[0]))
+        return SharedEdges(of_edge, of_record, identifier, np.concatenate(levels), common)
 
 
 class _Trust(NamedTuple):
-    """Options that say which classes join records, and how surely."""
+    """Options that say which identifiers join records, and how far each is trusted."""
 
     weak: Sequence[str]
     unsure: Sequence[str]
     by_urn: bool
 
     def levels(self, names: pa.StringArray) -> Levels:
-        """The level of each class: SURE, OTHER or UNSURE."""
+        """Trust in each identifier: SURE, OTHER or UNSURE."""
         level = np.where(flags_of(pc.starts_with(names, "urn:")), SURE, OTHER).astype(np.int8)
-        for beginning in self.unsure:
-            level[flags_of(pc.starts_with(names, beginning))] = UNSURE
+        for prefix in self.unsure:
+            level[flags_of(pc.starts_with(names, prefix))] = UNSURE
         return level
 
 
-class _JoinedPart(NamedTuple):
-    """Result of joining the edges of one part; like Joined."""
+class _PartEdges(NamedTuple):
+    """Shared edges of one part; fields as in SharedEdges."""
 
     edges: int
-    """Number of all of its edges."""
+    """Number of all edges of the part, also of those that are not shared."""
     edge: Numbers
     record: Numbers
-    class_: Numbers
+    identifier: Numbers
     level: Levels
     common: Sequence[tuple[str, int]]
 
 
-def _join(trust: _Trust, max_class: int, rows: pa.Table) -> _JoinedPart:
-    """Join the edges of a part."""
+def _join(trust: _Trust, max_class: int, rows: pa.Table) -> _PartEdges:
+    """Find the edges of a part whose identifiers join records."""
     record, edge = (numbers(rows.column(name).combine_chunks()) for name in ("record", "edge"))
     urn = rows.column("urn").dictionary_encode().combine_chunks()
     codes = numbers(urn.indices)
@@ -207,15 +206,15 @@ def _join(trust: _Trust, max_class: int, rows: pa.Table) -> _JoinedPart:
     joins = strong & (sizes > 1) & (sizes <= max_class)
     number = np.cumsum(joins, dtype=np.int32) - np.int32(1)
     which = np.flatnonzero(joins[codes])
-    class_ = number[codes[which]]
-    by_class = np.argsort(class_, kind="stable")
-    which = which[by_class]
+    identifier = number[codes[which]]
+    by_identifier = np.argsort(identifier, kind="stable")
+    which = which[by_identifier]
     common = list(zip(names, sizes[too_common].tolist(), strict=True))
-    return _JoinedPart(len(edge), edge[which], record[which], class_[by_class], level[joins], common)
+    return _PartEdges(len(edge), edge[which], record[which], identifier[by_identifier], level[joins], common)
 
 
 def components(records: int, *pairs: Pair) -> Numbers:
-    """Number the connected components of `records` records, of which each two that are a pair are joined.
+    """Number the connected components of `records` records; each pair connects two of them.
 
     Returns the number of each record's component, from 1 in the order of first records.
     """

@@ -1,4 +1,4 @@
-"""Pairs of identifiers whose records are never joined: read from a table, and found in the records."""
+"""Pairs of identifiers whose records are never joined: read from a table, and looked up in the records."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def read_never_join(path: str | os.PathLike[str]) -> NeverJoin:
     return NeverJoin(table.path, table.sha256, tuple(dict.fromkeys(pairs)))
 
 
-def never_join_of(given: object) -> NeverJoin | None:
+def never_join_of(value: object) -> NeverJoin | None:
     """The pairs that an option means. Raises FatalError as `read_never_join`, ArgumentError for another value."""
-    if given is None or isinstance(given, NeverJoin):
-        return given
-    if isinstance(given, str | os.PathLike):
-        return read_never_join(given)
-    raise ArgumentError(f"never_join must be a path, or what read_never_join gives, not {given!r:.60}")
+    if value is None or isinstance(value, NeverJoin):
+        return value
+    if isinstance(value, str | os.PathLike):
+        return read_never_join(value)
+    raise ArgumentError(f"never_join must be a path, or what read_never_join gives, not {value!r:.60}")
 
 
 def _name(where: str, text: str) -> str:
@@ -78,14 +78,14 @@ def _refined(name: str, level: Level) -> str:
     return level.refine(name) if name.startswith("urn:") else name
 
 
-class HeldApart:
-    """The records that hold identifiers of such pairs."""
+class NeverJoinedWorks:
+    """Works whose records contain identifiers of such pairs."""
 
     def __init__(
-        self, pairs: Sequence[tuple[str, str]], batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], unit: Numbers
+        self, pairs: Sequence[tuple[str, str]], batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
     ) -> None:
-        """`pairs`: in the forms that the rows have. `batches`: rows of all records, with their names. `unit`: for each
-        record, the number of the thing of which it is a piece. Raises FatalError as `batches` does.
+        """`pairs`: in the forms that the rows have. `batches`: rows of all records, with their names. `work`: for each
+        record, the number of the work that it describes. Raises FatalError as `batches` does.
         """
         named = dict.fromkeys(name for pair in pairs for name in pair)
         of_name = {name: number for number, name in enumerate(named)}
@@ -94,26 +94,26 @@ class HeldApart:
             others[of_name[one]].add(of_name[other])
             others[of_name[other]].add(of_name[one])
         self._others = others
-        self._held: dict[int, set[int]] = defaultdict(set)  # by unit, its names
+        self._names: dict[int, set[int]] = defaultdict(set)  # by work
         values = pa.array(named, pa.string())
-        for _, these, rows in batches:
+        for _, span, rows in batches:
             names = rows.column("names")
             which = pc.index_in(names.values, values)
             if which.null_count == len(which):
                 continue
             of_record = pc.list_parent_indices(names).filter(which.is_valid())
             for record, name in zip(numbers(of_record).tolist(), which.drop_null().to_pylist(), strict=True):
-                self._held[int(unit[these.start + record])].add(name)
+                self._names[int(work[span.start + record])].add(name)
 
     def pairs(self, component: Numbers) -> list[tuple[int, int]]:
-        """Pairs of units, in order, that are never joined, of those in one component; `component` has that of each unit."""
-        by_component: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))  # its units, by name
-        for unit, names in self._held.items():
+        """Pairs of works of one component that are never joined, sorted. `component`: number of the component of each work."""
+        by_component: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))  # its works, by name
+        for work, names in self._names.items():
             for name in names:
-                by_component[int(component[unit])][name].append(unit)
+                by_component[int(component[work])][name].append(work)
         pairs = set()
         for by_name in by_component.values():
-            for name, units in by_name.items():
+            for name, works in by_name.items():
                 for other in self._others[name] & by_name.keys():
-                    pairs |= {(one, two) for one in units for two in by_name[other] if one < two}
+                    pairs |= {(one, two) for one in works for two in by_name[other] if one < two}
         return sorted(pairs)

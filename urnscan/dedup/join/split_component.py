@@ -1,4 +1,4 @@
-"""A component cut into clusters whose records do not contradict each other in their descriptions.
+"""A component split into clusters whose records do not contradict each other in their descriptions.
 
 Records are joined along the identifiers that they share. The strongest links come first: most equal aspects, then most
 shared identifiers. No cluster holds two records that contradict each other. Where equally strong links connect clusters
@@ -36,7 +36,7 @@ def split(
     unsure: Iterable[Sequence[int]] = (),
     never: Iterable[tuple[int, int]] = (),
 ) -> tuple[list[int], list[int]]:
-    """Cut a component into clusters.
+    """Split a component into clusters.
 
     `described` has the description of each record; `shared` has, for each identifier, the records that share it; `unsure`
     has those that share an unsure key, which joins only records that are surely the same; `never` has pairs of records,
@@ -46,7 +46,7 @@ def split(
     count = len(described)
     against = [0] * count  # for each record, a bit for each record that contradicts it
     compared = _compared(described, rules)
-    aspects = {pair: found.against for pair, found in compared.items() if found.against}
+    aspects = {pair: comparison.against for pair, comparison in compared.items() if comparison.against}
     for pair in never:
         aspects[pair] = aspects.get(pair, 0) | _NEVER
     for one, other in aspects:
@@ -59,7 +59,7 @@ def split(
     for records in shared:
         for pair in itertools.combinations(sorted(records), 2):
             weights[pair] += 1
-    apart: set[tuple[int, int]] = set()  # pairs that share only what is unsure, and are not surely the same
+    apart: set[tuple[int, int]] = set()  # pairs that share only unsure keys, and are not surely the same
     for records in unsure:
         for pair in itertools.combinations(sorted(records), 2):
             if pair in weights or is_surely_same(described[pair[0]], described[pair[1]]):
@@ -87,18 +87,18 @@ def split(
 
 
 def _compared(described: Sequence[Description], rules: Sequence[Rule]) -> dict[tuple[int, int], Comparison]:
-    """Compare each two of some records; records with the same description only once."""
+    """Compare each pair of records; equal descriptions are compared only once."""
     number: dict[Description, int] = {}
-    held = [number.setdefault(each, len(number)) for each in described]
-    made = [features(each) for each in number]
+    numbers = [number.setdefault(description, len(number)) for description in described]
+    different = [features(description) for description in number]
     known = {
-        (one, other): compare_features(made[one], made[other], rules)
-        for one, other in itertools.combinations_with_replacement(range(len(made)), 2)
-        if one != other or len(made) < len(held)
+        (one, other): compare_features(different[one], different[other], rules)
+        for one, other in itertools.combinations_with_replacement(range(len(different)), 2)
+        if one != other or len(different) < len(numbers)
     }
     return {
-        (one, other): known[min(held[one], held[other]), max(held[one], held[other])]
-        for one, other in itertools.combinations(range(len(held)), 2)
+        (one, other): known[min(numbers[one], numbers[other]), max(numbers[one], numbers[other])]
+        for one, other in itertools.combinations(range(len(numbers)), 2)
     }
 
 
@@ -117,12 +117,12 @@ def _join(group: list[int], pairs: Iterable[tuple[int, int]], against: Sequence[
     for record, mine in enumerate(group):
         members[mine] |= 1 << record
         hostile[mine] |= against[record]
-    beside: dict[int, list[int]] = defaultdict(list)
-    for each, leader in connected.items():
-        beside[leader].append(each)
+    neighbours: dict[int, list[int]] = defaultdict(list)
+    for number, leader in connected.items():
+        neighbours[leader].append(number)
     foes = {
-        each: frozenset(other for other in beside[leader] if members[other] & hostile[each])
-        for each, leader in connected.items()
+        number: frozenset(other for other in neighbours[leader] if members[other] & hostile[number])
+        for number, leader in connected.items()
     }
     merged = _connected((one, other) for one, other in links if foes[one] == foes[other])
     for record, mine in enumerate(group):
@@ -133,12 +133,12 @@ def _connected(links: Iterable[tuple[int, int]]) -> dict[int, int]:
     """Connected components of numbers: the least number of the component of each."""
     parent: dict[int, int] = {}
 
-    def first(each: int) -> int:
-        while parent.setdefault(each, each) != each:
-            parent[each] = each = parent[parent[each]]
-        return each
+    def first(number: int) -> int:
+        while parent.setdefault(number, number) != number:
+            parent[number] = number = parent[parent[number]]
+        return number
 
     for one, other in links:
         a, b = first(one), first(other)
         parent[max(a, b)] = min(a, b)
-    return {each: first(each) for each in list(parent)}
+    return {number: first(number) for number in list(parent)}

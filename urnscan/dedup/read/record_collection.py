@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from urnscan.compiled.arrow import flags_of, numbers, text_array
-from urnscan.dedup.join.choose_kept import Merit
+from urnscan.dedup.join.choose_kept import IntArray
 from urnscan.dedup.join.components import MOST, Edges, Numbers
 from urnscan.dedup.policy import PLACEHOLDERS, Policy
 from urnscan.dedup.read.batches import ROWS, ReadBatch, only_names
@@ -35,9 +35,9 @@ class RecordCollection:
         """Edges between records and their `record_id`, for formats in which several records describe one work."""
         self.rows = Spilled(ROWS, folder)
         """ROWS of all records; no batch has rows of two dumps."""
-        self.lengths: list[Merit] = []
+        self.lengths: list[IntArray] = []
         """Octets of each record, by batch, in the least numbers that hold them."""
-        self.counts: list[Merit] = []
+        self.counts: list[IntArray] = []
         """Number of different URNs and keys of each record, in the same way, without keys that nearly all records have."""
         self.count = 0
         """Number of records."""
@@ -97,6 +97,6 @@ class RecordCollection:
             self.wrong.append((f"{dump.name}: record {number:,}{called}", identifier))
 
 
-def _least(values: Merit) -> Merit:
+def _least(values: IntArray) -> IntArray:
     """Numbers, none of which is below 0, in the fewest octets that hold them."""
     return values.astype(np.min_scalar_type(values.max()))

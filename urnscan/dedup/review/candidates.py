@@ -31,7 +31,7 @@ _INITIALS = 3  # letters, at most, of the initials of an author
 _ROWS_AT_ONCE = 1 << 14
 
 
-class _Standing(NamedTuple):
+class _KeptRecord(NamedTuple):
     """A record that is not removed."""
 
     key: int
@@ -55,7 +55,7 @@ def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.Record
     )
     known, counts = np.unique(keys, return_counts=True)
     shared = known[(counts > 1) & (known != 0)]
-    held: list[_Standing] = []
+    held: list[_KeptRecord] = []
     at = 0
     for source, component, rows in clustering.standing():
         own = keys[at : at + len(rows)]
@@ -64,7 +64,7 @@ def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.Record
             place = {**source, **{name: rows.column(name)[index].as_py() for name in ("record", "record_id")}}
             title = features(described).title
             held.append(
-                _Standing(
+                _KeptRecord(
                     int(own[index]), title.full[0] if title else "", at + index, int(component[index]), place, described
                 )
             )
@@ -77,13 +77,15 @@ def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.Record
         yield pa.RecordBatch.from_pylist([_row(*pair) for pair in found[start : start + _ROWS_AT_ONCE]], CANDIDATES)
 
 
-def _blocks(held: Sequence[_Standing]) -> Iterator[list[_Standing]]:
+def _blocks(held: Sequence[_KeptRecord]) -> Iterator[list[_KeptRecord]]:
     """Records with the same key."""
     for _, block in itertools.groupby(held, lambda each: each.key):
         yield list(block)
 
 
-def _pairs(block: list[_Standing], on_record: Callable[[int], object]) -> Iterator[tuple[_Standing, _Standing, float]]:
+def _pairs(
+    block: list[_KeptRecord], on_record: Callable[[int], object]
+) -> Iterator[tuple[_KeptRecord, _KeptRecord, float]]:
     """The pairs of a block that may be the same, the one that comes first before the other, and their similarity."""
     for at, one in enumerate(block):
         on_record(1)
@@ -95,12 +97,12 @@ def _pairs(block: list[_Standing], on_record: Callable[[int], object]) -> Iterat
                 yield (one, other, alike) if one.number < other.number else (other, one, alike)
 
 
-def _row(first: _Standing, second: _Standing, alike: float) -> dict[str, object]:
+def _row(first: _KeptRecord, second: _KeptRecord, alike: float) -> dict[str, object]:
     others = {f"other_{name}": value for name, value in _shown(second).items()}
     return {"similarity": round(alike, 3), **_shown(first), **others}
 
 
-def _shown(record: _Standing) -> dict[str, object]:
+def _shown(record: _KeptRecord) -> dict[str, object]:
     described = record.description
     return {
         "title": described.title and shown_title(described.title),

@@ -33,7 +33,7 @@ _BLOCK = 1 << 18  # characters of excerpts; a component is in one block
 _AT_ONCE = 128  # records of which excerpts are made at once; each of at most READ octets
 
 
-class _Held:
+class _ExcerptFile:
     """Excerpts by the row of their record, in a file without a name."""
 
     def __init__(self, folder: Path, rows: int) -> None:
@@ -69,13 +69,15 @@ def page_of(review: Review, again: SecondReading, excerpts: Excerpts, folder: Ca
     if table is None:
         yield from map(str.encode, render(0, 0, __version__, iter(())))
         return
-    with closing(_Held(folder(), len(table))) as held:
-        _hold(held, table, review, again, excerpts)
+    with closing(_ExcerptFile(folder(), len(table))) as kept:
+        _keep_excerpts(kept, table, review, again, excerpts)
         starts = np.flatnonzero(np.diff(numbers(table.column("component")), prepend=0))  # components count from 1
-        yield from map(str.encode, render(len(starts), len(table), __version__, _blocks(held, table, starts)))
+        yield from map(str.encode, render(len(starts), len(table), __version__, _blocks(kept, table, starts)))
 
 
-def _hold(held: _Held, table: pa.RecordBatch, review: Review, again: SecondReading, excerpts: Excerpts) -> None:
+def _keep_excerpts(
+    kept: _ExcerptFile, table: pa.RecordBatch, review: Review, again: SecondReading, excerpts: Excerpts
+) -> None:
     """Read the records of all rows, and hold their excerpts. Raises FatalError, also if a record has changed."""
     dump_of, start, length = (numbers(table.column(name)) for name in ("dump", "start", "length"))
     order = np.lexsort((start, dump_of))
@@ -92,16 +94,16 @@ def _hold(held: _Held, table: pa.RecordBatch, review: Review, again: SecondReadi
                 raise changed(dump)
         beginnings = [Beginning(dump, octets, int(length[row])) for row, ((dump, _), octets) in some]
         for (row, _), excerpt in zip(some, excerpts.of(beginnings), strict=True):
-            held.keep(row, excerpt)
+            kept.keep(row, excerpt)
 
 
-def _blocks(held: _Held, table: pa.RecordBatch, starts: np.ndarray) -> Iterator[Block]:
+def _blocks(kept: _ExcerptFile, table: pa.RecordBatch, starts: np.ndarray) -> Iterator[Block]:
     """Rows and records of some components at a time."""
     head, lines = TEXT_FORMS[".csv"](REVIEW)
     records: list[ShownRecord] = []
     first, size = 0, 0
     for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(table)], strict=True):
-        own = [held[row] for row in range(start, end)]
+        own = [kept[row] for row in range(start, end)]
         records += _side_by_side(own, table.slice(start, end - start))
         size += sum(len(each.text) for each in own)
         if size >= _BLOCK or end == len(table):

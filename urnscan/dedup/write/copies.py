@@ -45,7 +45,7 @@ class Places:
         return b"".join(octets[start:end] for start, end in zip(turns[::2], turns[1::2], strict=True))
 
 
-class _Run(NamedTuple):
+class _Span(NamedTuple):
     """Records that are copied, or left out, as if they were one."""
 
     offset: int
@@ -72,8 +72,8 @@ def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, wri
     end = 0  # end of the record before
     is_any_kept = False  # in the current array, if there are separators
     has_gone = False  # the record before is gone, and the separator behind it goes, too
-    copy = _Joined(write)
-    for offset, length, kept, change in (run for each in places for run in _runs(each, separator)):
+    copy = _WriteBuffer(write)
+    for offset, length, kept, change in (span for batch in places for span in _spans(batch, separator)):
         if kept and not (change or separator or has_gone):  # copied together with what follows
             is_any_kept, end = True, offset + length
             continue
@@ -108,7 +108,7 @@ def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, wri
     copy.flush()
 
 
-class _Joined:
+class _WriteBuffer:
     """Joins octets, so that a file is written by few calls."""
 
     def __init__(self, write: Write) -> None:
@@ -129,7 +129,7 @@ class _Joined:
         self._parts, self._length = [], 0
 
 
-def _runs(places: Places, separator: bytes) -> Iterator[_Run]:
+def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
     """Records in runs: neighbours that stay, with all between them; neighbours that go, where nothing parts them.
 
     The first record that goes is a run by itself if something stands before it: its own last octet counts then.
@@ -138,8 +138,8 @@ def _runs(places: Places, separator: bytes) -> Iterator[_Run]:
     if not separator and places.is_dense and not places.stays.all() and places.stays.any():
         first_kept = int(np.argmax(places.stays))
         rest = places[first_kept:]
-        yield from _runs(places[:first_kept], separator)
-        yield _Run(int(rest.start[0]), int(rest.length.sum()), stays=True, change=rest.cut)
+        yield from _spans(places[:first_kept], separator)
+        yield _Span(int(rest.start[0]), int(rest.length.sum()), stays=True, change=rest.cut)
         return
     end = places.start + places.length
     goes_on = np.zeros(len(end), np.bool_)
@@ -157,7 +157,7 @@ def _runs(places: Places, separator: bytes) -> Iterator[_Run]:
         column.tolist() for column in (first, places.start[first], end[last], places.stays[first])
     ]
     for at, offset, stop, stays in zip(*columns, strict=True):
-        yield _Run(offset, stop - offset, stays, places.changes.get(at))
+        yield _Span(offset, stop - offset, stays, places.changes.get(at))
 
 
 def _without_last(gap: bytes, separator: bytes) -> bytes:

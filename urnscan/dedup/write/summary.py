@@ -28,7 +28,7 @@ _SIDE_BY_SIDE = 3  # records of an example
 _COMMON = 100
 _FAILURES = 20
 
-_Row = Mapping[str, Any]
+_ClusterRow = Mapping[str, Any]
 
 
 class Counted(Protocol):
@@ -41,7 +41,7 @@ class Counted(Protocol):
     failures: list[SourceError]
 
 
-class Chosen:
+class ReportClusters:
     """Clusters chosen for the report, and the rows of some of their records."""
 
     def __init__(self, cluster: Numbers, dumps: Sequence[Dump]) -> None:
@@ -60,7 +60,7 @@ class Chosen:
         across = small[is_across][:_ACROSS].tolist()
         self._shown = list(dict.fromkeys([*across, *small[:_FIRST].tolist(), *self._largest[:2]]))
         self._wanted = number_array(np.array([*self._largest, *self._shown], np.int64))
-        self._rows: dict[int, list[tuple[Dump, _Row]]] = defaultdict(list)
+        self._rows: dict[int, list[tuple[Dump, _ClusterRow]]] = defaultdict(list)
         self._removed: Counter[Dump] = Counter()
 
     def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
@@ -81,7 +81,7 @@ class Chosen:
                 places[dump].add((row["start"], min(row["length"], READ)))
         return {dump: sorted(of_dump) for dump, of_dump in places.items()}
 
-    def _beside(self, cluster: int) -> Sequence[tuple[Dump, _Row]]:
+    def _beside(self, cluster: int) -> Sequence[tuple[Dump, _ClusterRow]]:
         """Records of a cluster that are shown side by side, in the order of their ranks."""
         return sorted(self._rows[cluster], key=lambda each: each[1]["cluster_rank"])[:_SIDE_BY_SIDE]
 
@@ -139,7 +139,7 @@ class Chosen:
         return Large(cluster, int(self._sizes[cluster]), urns[:_NAMED], names, max(0, len(urns) - _NAMED))
 
 
-def _example(row: _Row, dump: Dump, excerpt: Excerpt) -> ExampleRecord:
+def _example(row: _ClusterRow, dump: Dump, excerpt: Excerpt) -> ExampleRecord:
     return ExampleRecord(
         source=dump.name,
         number=row["record"],
