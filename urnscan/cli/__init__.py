@@ -108,7 +108,7 @@ def _run(words: list[str]) -> bool:
 
 
 def _say_what_ended(error: BaseException) -> int:
-    """Print why the command ends, if that is to be told; returns the exit status. Raises an error that nobody foresaw."""
+    """Print why the command ends, if the user has to know; returns the exit status. Raises an error that nobody foresaw."""
     match error:
         case BrokenPipeError():  # `| head` has seen enough
             _drop_standard_output()

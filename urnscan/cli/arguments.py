@@ -51,7 +51,8 @@ SUMMARIES: Mapping[str, str] = {
 
 _WIDTH = 78
 """Width of the help before and after the options; the options are as wide as the terminal."""
-_BEHIND = "\0"  # prefix of the words behind "--": no argument of a process contains NUL
+# Prefix of the words after "--": no argument of a process contains NUL.
+_AFTER_DASHES = "\0"
 _Record = TypeVar("_Record")
 
 
@@ -100,8 +101,8 @@ class Parser(argparse.ArgumentParser):
     def add_group(self, title: str, options: OptionTable) -> None:
         """Add a group of options to the parser and to its help."""
         group = self.add_argument_group(title)
-        for names, given in options.items():
-            group.add_argument(*names.split(), **given)
+        for names, settings in options.items():
+            group.add_argument(*names.split(), **settings)
 
     def add_inputs(self, name: str, more: OptionTable | None = None) -> None:
         """Add the inputs of a command, called `name` in its help."""
@@ -155,7 +156,7 @@ class Parser(argparse.ArgumentParser):
         left_out, others = (ONLY_SCAN, ONLY_DEDUP) if is_dedup else ((), {})
         for title, options in READING_GROUPS.items():
             self.add_group(
-                title, {name: others.get(name, given) for name, given in options.items() if name not in left_out}
+                title, {name: others.get(name, settings) for name, settings in options.items() if name not in left_out}
             )
 
     def add_exits(self, more: OptionTable | None = None) -> None:
@@ -171,24 +172,24 @@ class Parser(argparse.ArgumentParser):
         self.add_group("help", {**options, **(more or {})})
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
-        """Parse the words of a command. Options may stand anywhere before `--`, and none stands behind it."""
-        # With intermixed arguments argparse drops the "--" first, and then takes words behind it for options.
+        """Parse the words of a command. Options are anywhere before `--`; all words after it are inputs."""
+        # With intermixed arguments argparse drops the "--" first, and then treats words after it as options.
         end = words.index("--") if "--" in words else len(words)
-        marked = [*words[:end], *(_BEHIND + word for word in words[end + 1 :])]
+        marked = [*words[:end], *(_AFTER_DASHES + word for word in words[end + 1 :])]
         arguments, unknown = self.parse_known_intermixed_args(marked)
         if unknown:
-            said = " ".join(word.removeprefix(_BEHIND) for word in unknown)
+            message = " ".join(word.removeprefix(_AFTER_DASHES) for word in unknown)
             wrong = next((word for word in unknown if word.startswith("-") and word != "-"), None)
             guess = guesses.for_option(wrong.partition("=")[0], self._option_string_actions) if wrong else ""
-            self.error(f"unrecognized arguments: {said}{guess}")
+            self.error(f"unrecognized arguments: {message}{guess}")
         return arguments
 
     def _read_word(self, word: str) -> str:
-        """An argument without a type. argparse takes `-0` for a number: it is an option that none of ours is."""
+        """An argument without a type. argparse treats `-0` as a number: it is an unknown option."""
         if re.match(r"-\d", word):
             guess = guesses.for_option(word, self._option_string_actions)
             raise argparse.ArgumentTypeError(f"{word} is no option{guess}; a file of this name is ./{word}")
-        return word.removeprefix(_BEHIND)
+        return word.removeprefix(_AFTER_DASHES)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 (as in argparse)
         """Raise ArgumentError for a value that is no choice, with the choice that may be meant."""
@@ -218,8 +219,8 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
 def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
     """A record of options; a field keeps its default if the option is not given, or not one of the command."""
     fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)  # type: ignore[arg-type]
-    given = {each.name: value for each in fields if (value := getattr(arguments, each.name, None)) is not None}
-    return kind(**given)
+    values = {field.name: value for field in fields if (value := getattr(arguments, field.name, None)) is not None}
+    return kind(**values)
 
 
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:

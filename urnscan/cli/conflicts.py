@@ -30,7 +30,7 @@ _SPARK, _CLOSED, _TERMINAL, _ONCE = "--engine spark", "closed standard output", 
 
 
 class Rule(NamedTuple):
-    """A rule: none of `these` facts together with any of `those`, unless there is any of `unless`."""
+    """A rule: no fact of `these` together with a fact of `those`, unless there is any of `unless`."""
 
     these: Sequence[str]
     those: Sequence[str] | None

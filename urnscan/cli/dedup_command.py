@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from urnscan.dedup.policy import Policy
 
 
-# Names of `records.formats.FORMATS`, `records.keys.kinds`, `dedup.agreement.ASPECTS` and `dedup.keeping.KEEP`, repeated here because these modules load slowly.
+# Names of `records.formats.FORMATS`, `records.keys.kinds`, `dedup.compare.agreement.ASPECTS` and `dedup.join.choose_kept.KEEP`, repeated here because these modules load slowly.
 _FORMATS = (
     "marc marcxml mrk marc-lines aleph mods dc oai sru onix pubmed endnote json jsonl pica pica-plain ntriples ris nbib enw "
     "ciw bibtex csv line"
@@ -192,7 +192,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
         files = open_outputs(arguments, FILES, stack)
         progress = show_progress(arguments, "reading", lambda: plan_size(inputs, options, paths), stack)
         review, review_page = review_sinks(files.files.get("review"))
-        wanted = Outputs(
+        destinations = Outputs(
             clusters=files.sink("clusters"),
             mapping=files.sink("mapping"),
             review=review,
@@ -204,7 +204,7 @@ def dedup(arguments: argparse.Namespace) -> bool:
             paths=paths,
             spill_folder=files.folder("clusters"),
         )
-        report = run(inputs, options, policy, wanted, progress)
+        report = run(inputs, options, policy, destinations, progress)
         files.commit(report.metadata(options, policy))
     _say_left_out(report, policy)
     if not arguments.quiet:
@@ -243,5 +243,6 @@ def _say_left_out(report: DedupReport, policy: Policy) -> None:
             say(f"{policy.decisions.path}: line {line:,} is not applied: {reason}")
         if len(report.refused) > _TOLD:
             say(f"{policy.decisions.path}: {counted(len(report.refused) - _TOLD, 'more line')} not applied")
-    if report.cut:  # two of them may differ behind the cut
+    # Two of them may differ after the cut.
+    if report.cut:
         say(f"{counted(report.cut, 'URN')} longer than --max-length: left out, as they were not read to the end")

@@ -67,14 +67,14 @@ def explain(arguments: argparse.Namespace) -> bool:
         if text is None:
             all_are_good = False
             continue
-        found = explanation.explain(text, syntax=arguments.syntax, equivalence=arguments.equivalence, rules=rules)
-        all_are_good &= found.is_good
+        result = explanation.explain(text, syntax=arguments.syntax, equivalence=arguments.equivalence, rules=rules)
+        all_are_good &= result.is_good
         if arguments.json:
-            write(f"{json.dumps(found.as_dict())}\n", sys.stdout)
+            write(f"{json.dumps(result.as_dict())}\n", sys.stdout)
         else:
-            write(f"{found}\n" if is_first else f"\n{found}\n", sys.stdout)
+            write(f"{result}\n" if is_first else f"\n{result}\n", sys.stdout)
         is_first = False
-        if not found.is_good and os.path.lexists(text):
+        if not result.is_good and os.path.lexists(text):
             say(
                 f"{text}: is a file or folder; urnscan explain - < FILE reads a name on each line, urnscan INPUT finds them"
             )

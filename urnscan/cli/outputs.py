@@ -29,17 +29,17 @@ class OutputFiles:
         return self.files[name].write if name in self.files else None
 
     def folder(self, name: str) -> Path | None:
-        """The folder beside an output in which it is written; None if the output was not asked for."""
+        """The folder next to an output in which it is written; None without the output."""
         return self.files[name].folder if name in self.files else None
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
         """Put all files in their places; Parquet files get the metadata. Raises FatalError."""
-        given = {name: (metadata,) if hasattr(file, "schema") else () for name, file in self.files.items()}
+        arguments = {name: (metadata,) if hasattr(file, "schema") else () for name, file in self.files.items()}
         for name, file in self.files.items():  # all steps that can fail come before the first file appears
-            file.complete(*given[name])
+            file.complete(*arguments[name])
         with uninterrupted(self.paths):
             for name, file in self.files.items():
-                file.commit(*given[name])
+                file.commit(*arguments[name])
 
 
 def open_outputs(
@@ -60,7 +60,7 @@ def open_outputs(
 
 
 def check_files(*paths: str | None) -> list[str]:
-    """The paths that are given. Raises FatalError like check_outputs, and if one is standard output."""
+    """The paths in the arguments. Raises FatalError like check_outputs, and if one is standard output."""
     from urnscan.tables.atomic_file import check_outputs
 
     if STANDARD_OUTPUT in paths:

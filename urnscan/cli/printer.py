@@ -58,12 +58,12 @@ def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> 
     return {"occurrences": _writer(write, lambda rows: occurrence_lines(rows, colours, name), passages)}
 
 
-def _colours(wanted: str) -> Colours:
+def _colours(setting: str) -> Colours:
     """The colours of lines: with `auto` on a terminal that has some, unless NO_COLOR is set (no-color.org)."""
     from urnscan.tables.printed_lines import COLOURED, PLAIN
 
     can = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return COLOURED if wanted == "always" or (wanted == "auto" and can) else PLAIN
+    return COLOURED if setting == "always" or (setting == "auto" and can) else PLAIN
 
 
 def _writer(
@@ -87,8 +87,8 @@ class _Counts:
 
     def add(self, rows: pa.RecordBatch) -> None:
         """Count the occurrences."""
-        for each in rows.column("source").value_counts().to_pylist():
-            self._counts[each["values"]] += each["counts"]
+        for item in rows.column("source").value_counts().to_pylist():
+            self._counts[item["values"]] += item["counts"]
 
     def print(self, sources: Sequence[str]) -> None:
         """Print the counts of sources that were read."""
@@ -109,7 +109,7 @@ class _Sources:
         """Print the sources of the occurrences, each once: occurrences come source by source."""
         from urnscan.tables.printed_lines import source_line
 
-        found = [source for source in rows.column("source").unique().to_pylist() if source != self._last]
-        if found:
-            self._last = found[-1]
-            self._write(_octets(source_line(source, None, self._colours) for source in found))
+        sources = [source for source in rows.column("source").unique().to_pylist() if source != self._last]
+        if sources:
+            self._last = sources[-1]
+            self._write(_octets(source_line(source, None, self._colours) for source in sources))

@@ -81,10 +81,10 @@ def report(arguments: argparse.Namespace) -> bool:
     return True
 
 
-def _say_rules(path: str | None, given: str | None, of_run: str | None) -> None:
-    """Print if the own rules of the run are not those of the page: `given` and `of_run` are their checksums."""
+def _say_rules(path: str | None, of_page: str | None, of_run: str | None) -> None:
+    """Print if the own rules of the run are not those of the page: `of_page` and `of_run` are their checksums."""
     if path is None and of_run is not None:
         say("the run had own rules: with --rules and their file, the page has their titles and links, too")
-    elif path is not None and given != of_run:
+    elif path is not None and of_page != of_run:
         has = "had no own rules" if of_run is None else f"had others (SHA-256 {of_run})"
         say(f"{path}: the titles and links are of these rules, and the run {has}")

@@ -172,7 +172,9 @@ def scan(arguments: argparse.Namespace) -> bool:
     with contextlib.ExitStack() as stack:
         pool = stack.enter_context(Pool(options.jobs))
         opening = functools.partial(open_table, pool=pool)
-        kinds = {name: functools.partial(opening, **given) for name, given in WRITTEN.items() if name not in printed}
+        kinds = {
+            name: functools.partial(opening, **settings) for name, settings in WRITTEN.items() if name not in printed
+        }
         files = open_outputs(arguments, kinds, stack)
         is_file_alone = not printed and STANDARD_OUTPUT not in places
         shards = _open_shards(arguments, options, files, stack) if is_file_alone else None
@@ -203,7 +205,7 @@ def scan(arguments: argparse.Namespace) -> bool:
 
 
 def _read_options(arguments: argparse.Namespace) -> Options:
-    """The options of a scan. Filters of the environment come behind those of the arguments: the first that fits is taken."""
+    """The options of a scan. Filters of the environment come after those of the arguments: the first one that fits is used."""
     from urnscan.run.options import Options
 
     arguments.filters = [*arguments.filters, *os.environ.get("URNSCAN_FILTERS", "").splitlines()]

@@ -19,8 +19,8 @@ def handle_signals() -> None:
 
 def _interrupt(number: int, _frame: object) -> NoReturn:
     """Stop: raise, so that everything is cleaned up. Further signals are ignored until that is done."""
-    for each in _SIGNALS:
-        signal.signal(each, signal.SIG_IGN)
+    for handled in _SIGNALS:
+        signal.signal(handled, signal.SIG_IGN)
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(128 + number)
@@ -28,7 +28,7 @@ def _interrupt(number: int, _frame: object) -> NoReturn:
 
 @contextlib.contextmanager
 def uninterrupted(outputs: Iterable[str]) -> Iterator[None]:
-    """Delay signals to the end of the context, so that none comes between making a file and registering it for removal.
+    """Delay signals to the end of the context, so that no signal comes between making a file and registering it for removal.
 
     If an output is in a store, signals are not delayed: an upload may take long, and the user must be able to stop it.
     """

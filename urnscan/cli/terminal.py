@@ -51,14 +51,14 @@ _NAMED = 3  # inputs that are named in a line about many
 class FailureLines:
     """Prints failures and notes, a line for each; of a type with very many the first ones, and how many more there are.
 
-    Those of a type that is told together have one line, at the end.
+    Failures of a type that is printed together have one line, at the end.
     """
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
         """The numbers of the others are printed when the stack is closed."""
         self._met: Counter[type[SourceError]] = Counter()
-        self._not_said: Counter[type[SourceError]] = Counter()
-        self._first: dict[type[SourceError], list[SourceError]] = {}  # of those that are told together
+        self._not_printed: Counter[type[SourceError]] = Counter()
+        self._first: dict[type[SourceError], list[SourceError]] = {}  # of types that are printed together
         stack.callback(self._say_others)
 
     def __call__(self, error: SourceError) -> None:
@@ -71,13 +71,13 @@ class FailureLines:
         elif kind.most_told is None or self._met[kind] <= kind.most_told:
             say(error)
         else:
-            self._not_said[kind] += error.count
+            self._not_printed[kind] += error.count
 
     def _say_others(self) -> None:
         for kind, met in self._met.items():
             if kind.together:
                 self._say_together(met, self._first[kind], *kind.together)
-            elif others := self._not_said[kind]:
+            elif others := self._not_printed[kind]:
                 say(f"{others:,} {kind.others}")
 
     def _say_together(self, met: int, first: Sequence[SourceError], what: str, remedy: str) -> None:
@@ -125,9 +125,9 @@ def say_hints(trimmable: int, components_in_names: int, untrimmed: int | None = 
 
     `untrimmed` is the number of classes that fit their namespaces only after trimming.
     """
-    for said in (trimming(trimmable, "--trim", untrimmed), components(components_in_names, "--syntax rfc8141")):
-        if said:
-            say(said)
+    for line in (trimming(trimmable, "--trim", untrimmed), components(components_in_names, "--syntax rfc8141")):
+        if line:
+            say(line)
 
 
 def say_no_input(report: Report | DedupReport, options: Options) -> None:

@@ -31,7 +31,7 @@ keys, but is the only one of its cluster.
 """
 _ROWS = pa.schema([*CLUSTERS, REVIEW.field("edition"), ROWS_READ.field("digest")])
 _REASON_TEXTS = [
-    " ".join(name for at, name in enumerate(REASONS) if said >> at & 1) for said in range(1 << len(REASONS))
+    " ".join(name for at, name in enumerate(REASONS) if bits_ >> at & 1) for bits_ in range(1 << len(REASONS))
 ]
 
 
@@ -102,7 +102,7 @@ class Clustering:
         return np.bincount(self.records.component, self.reasons > 0, minlength=1) > 0
 
     def rows(self) -> Iterator[tuple[Dump, pa.RecordBatch]]:
-        """CLUSTERS rows of all records, with edition and digest behind; each batch with its dump.
+        """CLUSTERS rows of all records, with edition and digest after them; each batch with its dump.
 
         Raises FatalError.
         """

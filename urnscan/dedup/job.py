@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from urnscan.dedup.write.summary import ReportClusters
 
 
-_TOLD = 5  # dumps without identifiers, and records with wrong ones, that are told
+# Dumps without identifiers, and records with wrong identifiers, that are reported.
+_REPORTED = 5
 
 
 @dataclass
@@ -123,24 +124,26 @@ class DedupReport:
         which = "" if self.left_out is None else f" that {option('nid', None)} and {option('not_nid', None)} let count"
         remedy = f"{option('fields')} counts ISBN, DOI and their like"
         reason = f"has an identifier of its own{which}" if fields else f"holds a URN{which}; {remedy}"
-        said = [f"{name}: none of its {counted(records, 'record')} {reason}" for name, records in self.silent[:_TOLD]]
-        if len(self.silent) > _TOLD:
-            said.append(f"the same holds for {counted(len(self.silent) - _TOLD, 'more dump')}")
-        if not (said or fields) and 2 * self.without > self.records:
-            said.append(f"most records have no identifier that counts; {remedy}")
-        return said
+        lines = [
+            f"{name}: none of its {counted(records, 'record')} {reason}" for name, records in self.silent[:_REPORTED]
+        ]
+        if len(self.silent) > _REPORTED:
+            lines.append(f"the same holds for {counted(len(self.silent) - _REPORTED, 'more dump')}")
+        if not (lines or fields) and 2 * self.without > self.records:
+            lines.append(f"most records have no identifier that counts; {remedy}")
+        return lines
 
     def mistakes(self) -> list[str]:
         """Sentences about records that nothing but an identifier with a wrong check digit names: the first, and how many."""
-        said = [
+        lines = [
             f"{name}: its only identifier, {identifier}, has a wrong check digit, so nothing joins it"
-            for name, identifier in self.wrong_identifiers[:_TOLD]
+            for name, identifier in self.wrong_identifiers[:_REPORTED]
         ]
-        if self.wrong > _TOLD:
-            said.append(
-                f"the same holds for {counted(self.wrong - _TOLD, 'more record')}; {option('report')} names up to 100"
+        if self.wrong > _REPORTED:
+            lines.append(
+                f"the same holds for {counted(self.wrong - _REPORTED, 'more record')}; {option('report')} names up to 100"
             )
-        return said
+        return lines
 
     def metadata(self, options: Options, policy: Policy) -> dict[str, Any]:
         """Metadata of the table of clusters: the same for two runs with the same inputs and options."""
@@ -155,7 +158,7 @@ class DedupReport:
 def run(
     inputs: Sequence[Argument], options: Options, policy: Policy, outputs: Outputs, progress: Progress
 ) -> DedupReport:
-    """Find the clusters of the records in dumps and write the outputs that are wanted.
+    """Find the clusters of the records in dumps and write the outputs.
 
     `progress` is called with failures and notes, with octets and rows as they are done, and with each stage that follows
     the reading: edges are joined, descriptions unpacked and compared, records chosen by them, rows written, candidates compared,
@@ -168,11 +171,11 @@ def run(
     failures = Failures(progress.on_failure, strict=options.strict)
     report = DedupReport(failures=failures.failures, notes=failures.notes)
     named = frozenset(map(str, inputs))
-    found = _foreseen(run_inputs(inputs, options, [*outputs.paths, *policy.files]), policy, outputs)
+    admitted = _foreseen(run_inputs(inputs, options, [*outputs.paths, *policy.files]), policy, outputs)
     with ExitStack() as stack:
         folder = SpillFolder(outputs.spill_folder)
         stack.callback(folder.remove)
-        reading = read_dumps(found, options, policy, outputs, failures, folder.get, progress.on_progress, named)
+        reading = read_dumps(admitted, options, policy, outputs, failures, folder.get, progress.on_progress, named)
         stack.callback(reading.close)
         if not reading.dumps and (report.failures or any(isinstance(note, NoDumpNote) for note in report.notes)):
             raise FatalError("no input could be read")
@@ -184,7 +187,7 @@ def run(
         chosen = None if outputs.page is None else _report_clusters(clustering, reading)
         redirects = None if outputs.mapping is None else Redirects(clustering)
         review = Review(clustering.is_doubtful) if outputs.has_review else None
-        takers = [each.take for each in (review, chosen) if each is not None]
+        takers = [collector.take for collector in (review, chosen) if collector is not None]
         if outputs.clusters is not None or redirects is not None or takers:
             progress.on_stage(Stage("writing", report.records, ROWS))
             for dump, rows in clustering.rows():
@@ -229,20 +232,20 @@ def _check(options: Options, policy: Policy, outputs: Outputs) -> None:
         raise FatalError(f"{option('carry')} changes what {option('deduplicated')} writes: name a file for it")
 
 
-def _foreseen(found: Iterator[Input | SourceError], policy: Policy, outputs: Outputs) -> Iterator[Input | SourceError]:
-    """The inputs that were found, when the copies of all of them can be written. Raises FatalError if one cannot."""
-    taken = [*outputs.paths]
+def _foreseen(inputs: Iterator[Input | SourceError], policy: Policy, outputs: Outputs) -> Iterator[Input | SourceError]:
+    """The inputs, after a check that the copies of all of them can be written. Raises FatalError if one cannot."""
+    written = [*outputs.paths]
     for dumps in outputs.copies.values():
-        found, foreseen = itertools.tee(found)
-        taken += dumps.foresee(foreseen, taken)
+        inputs, foreseen = itertools.tee(inputs)
+        written += dumps.foresee(foreseen, written)
     for path in policy.files:
-        if real_place(path) in map(real_place, taken):
+        if real_place(path) in map(real_place, written):
             raise FatalError(f"{path}: is read and written: name another place to write")
-    return found
+    return inputs
 
 
 def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None) -> None:
-    """Write rows of clusters, and which removed record each kept one stands for."""
+    """Write rows of clusters, and rows of the mapping from removed to kept records."""
     if outputs.clusters is not None:
         outputs.clusters(rows.select(CLUSTERS.names))
     if outputs.mapping is not None and redirects is not None:
@@ -253,7 +256,7 @@ def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None) 
 def _copy_all(
     outputs: Outputs, policy: Policy, clustering: Clustering, again: SecondReading, report: DedupReport
 ) -> None:
-    """Copy the records that are kept, and those that are removed, as far as wanted. Raises FatalError."""
+    """Copy the kept records and the removed records to the outputs that take them. Raises FatalError."""
     for kept, dumps in outputs.copies.items():
         if kept and policy.carry:
             carry = Carry(policy.carry, clustering, again)
@@ -265,7 +268,7 @@ def _copy_all(
 
 def _copy(again: SecondReading, places: Iterator[Places], dumps: Dumps) -> None:
     """Copy the dumps without some of their records: `places` says which stay. Raises FatalError."""
-    for source, of_source in itertools.groupby(again.read(), lambda each: each[0].source):
+    for source, of_source in itertools.groupby(again.read(), lambda opened: opened[0].source):
         with dumps.open(source) as write:
             for dump, buffer in of_source:
                 write.begin(dump.format.line_ends)

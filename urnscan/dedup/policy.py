@@ -50,9 +50,9 @@ class Policy:
     keys: tuple[str, ...] = KEYS
     """Kinds of keys that join records, of `records.keys.kinds`; "all" alone: all of them."""
     weak: tuple[str, ...] = WEAK
-    """Namespaces, or beginnings of names in them, whose URNs join nothing, such as `issn`."""
+    """Namespaces, or prefixes of names in them, whose URNs join nothing, such as `issn`."""
     max_class: int | str = 100
-    """A URN or another key that stands in more records than this joins none of them; "1%": in more of all records."""
+    """A URN or another key that is in more records than this joins none of them; "1%": in more of all records."""
     agree: tuple[str, ...] = ASPECTS
     """Aspects in which joined records must not contradict each other, of ASPECTS; "none" or empty: no aspect."""
     max_cluster: int = 50
@@ -93,7 +93,7 @@ class Policy:
 
     def metadata(self) -> dict[str, Any]:
         """The values of the options; of decisions and pairs the SHA-256 of their file."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         return values | {name: values[name] and values[name].sha256 for name in ("decisions", "never_join")}
 
     def most_in_class(self, records: int) -> int:
@@ -105,7 +105,7 @@ class Policy:
     @property
     def files(self) -> list[str]:
         """Paths of the tables that were read for these options."""
-        return [each.path for each in (self.decisions, self.never_join) if each]
+        return [table.path for table in (self.decisions, self.never_join) if table]
 
     @property
     def needs_descriptions(self) -> bool:
@@ -119,7 +119,7 @@ class Policy:
 
 
 def _most(max_class: int | str) -> int | str:
-    """A number of records, or a percentage as it stands. Raises ArgumentError for what is neither."""
+    """A number of records, or a percentage, unchanged. Raises ArgumentError for another value."""
     if isinstance(max_class, str) and max_class.endswith("%"):
         if _PERCENT.fullmatch(max_class) and 0 < float(max_class[:-1]) <= 100:
             return max_class
@@ -161,7 +161,7 @@ def _aspects(agree: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _tags(carry: str | Iterable[str]) -> tuple[str, ...]:
-    """Tags of data fields of MARC. Raises ArgumentError for what is none."""
+    """Tags of data fields of MARC. Raises ArgumentError for another value."""
     named = tuple(dict.fromkeys(tag for tag in as_strings("carry", carry) if tag))
     for tag in named:
         if len(tag) != 3 or not tag.isascii() or not tag.isalnum():

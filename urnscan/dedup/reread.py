@@ -42,7 +42,7 @@ class Dump:
     without: int = 0
     """Records without a URN."""
     wrong: int = 0
-    """Records without a URN that hold an ISBN or ISSN with a wrong check digit."""
+    """Records without a URN that contain an ISBN or ISSN with a wrong check digit."""
     octets: int = 0
     checksum: int = 0
     """CRC-32 of the octets; 0 if the dump is read only once."""
@@ -72,16 +72,16 @@ class Spool:
         self.octets += len(octets)
 
     def read_again(self, start: int, end: int) -> ReadInto:
-        """Reader of the octets between two offsets; nothing can be kept from then on. Raises FatalError, as it does."""
+        """Reader of the octets between two offsets; nothing can be kept afterwards. Both raise FatalError."""
         with self._as_fatal():
             self._file.seek(start)
 
         def read_into(view: memoryview) -> int:
             nonlocal start
             with self._as_fatal():
-                got: int = self._file.readinto(view[: end - start])  # type: ignore[attr-defined]
-            start += got
-            return got
+                length: int = self._file.readinto(view[: end - start])  # type: ignore[attr-defined]
+            start += length
+            return length
 
         return read_into
 
@@ -110,14 +110,14 @@ class SummedReader:
 
     def read_into(self, view: memoryview) -> int:
         """Read the next octets. Raises the errors of the reader, and FatalError if the disk is full."""
-        got = self.reader(view)
-        self.octets += got
-        self.on_read(got)
+        length = self.reader(view)
+        self.octets += length
+        self.on_read(length)
         if self.want_checksum:
-            self.checksum = fastest_crc32()(view[:got], self.checksum)
+            self.checksum = fastest_crc32()(view[:length], self.checksum)
         if self.spool is not None:
-            self.spool.keep(view[:got])
-        return got
+            self.spool.keep(view[:length])
+        return length
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +132,14 @@ class SecondReading:
     """Called with the number of octets of the dumps that were read since the last call."""
 
     def read(self) -> Iterator[tuple[Dump, Buffer]]:
-        """Give the dumps; the caller reads each to its end. Raises FatalError if one has changed."""
+        """The dumps, one after another; the caller reads each to its end. Raises FatalError if one has changed."""
         for dump, reader in self._open(self.dumps):
             yield dump, Buffer(past_damage(reader.read_into))
             if (reader.octets, reader.checksum) != (dump.octets, dump.checksum):
                 raise changed(dump)
 
     def excerpts(self, places: Mapping[Dump, Sequence[tuple[int, int]]]) -> Iterator[tuple[Place, bytes]]:
-        """Give the first octets of some records, by dump: offset and number of octets, in their order. Raises FatalError."""
+        """The first octets of records. `places`: by dump, offset and number of octets, sorted. Raises FatalError."""
         for dump, reader in self._open([dump for dump in self.dumps if dump in places]):
             buffer = Buffer(past_damage(reader.read_into))
             for start, length in places[dump]:
@@ -148,26 +148,26 @@ class SecondReading:
                 yield (dump, start), buffer.take(length)
 
     def _open(self, dumps: Sequence[Dump]) -> Iterator[tuple[Dump, SummedReader]]:
-        """Open some of the dumps, in their order. Raises FatalError if one is missing."""
+        """Open dumps, in dump order. Raises FatalError if one is missing."""
         for source, of_source in itertools.groupby(dumps, lambda dump: dump.source):
-            waiting = deque(of_source)
-            while self.spool is not None and waiting and (start := waiting[0].spooled) is not None:
-                dump = waiting.popleft()
+            pending = deque(of_source)
+            while self.spool is not None and pending and (start := pending[0].spooled) is not None:
+                dump = pending.popleft()
                 yield dump, SummedReader(self.spool.read_again(start, start + dump.octets), on_read=self.on_read)
-            if not waiting:
+            if not pending:
                 continue
             try:
                 with contextlib.closing(open_documents(source, self.reading)) as documents:
                     for number, document in enumerate(documents):
-                        if number == waiting[0].number and isinstance(document, Document):
-                            yield waiting.popleft(), SummedReader(document.reader.read_into, on_read=self.on_read)
-                        if not waiting:
+                        if number == pending[0].number and isinstance(document, Document):
+                            yield pending.popleft(), SummedReader(document.reader.read_into, on_read=self.on_read)
+                        if not pending:
                             break
             except SourceError as error:
-                if waiting:
+                if pending:
                     raise FatalError(f"{error}: it could be read when it was read first") from error
-            if waiting:
-                raise changed(waiting[0])
+            if pending:
+                raise changed(pending[0])
 
 
 def changed(dump: Dump) -> FatalError:

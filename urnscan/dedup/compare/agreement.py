@@ -1,6 +1,6 @@
 """Whether the descriptions of two records contradict each other: a table of rules, and how values are compared.
 
-An identifier may lie: a publisher uses an ISBN again for the next edition, a supplement has one DOI for all its abstracts.
+An identifier may be wrong: a publisher uses an ISBN again for the next edition, a supplement has one DOI for all its abstracts.
 So records are joined only if nothing in their descriptions contradicts that. A value that a record does not have, or that
 cannot be compared, contradicts nothing.
 """
@@ -21,21 +21,21 @@ _YEARS = range(1400, 2101)  # a volume may have the number of its year, or its o
 
 
 def _closest(one: Features, other: Features) -> Closest | None:
-    """The forms of the titles that are compared; None if there is none, or in two scripts."""
+    """The forms of the titles that are compared; None if a title is missing, or if they are in two scripts."""
     if not one.title or not other.title or one.title.script != other.title.script:
         return None
     return closest(one.title, other.title, are_parts=bool(one.numbers and other.numbers))
 
 
 def _of_titles(one: Features, other: Features) -> float | None:
-    """1 without anything in common, 0 for the same."""
-    found = _closest(one, other)
-    return None if found is None else 1 - found.similarity / 100
+    """Distance of the titles from 0 to 1; 0 is equal."""
+    titles = _closest(one, other)
+    return None if titles is None else 1 - titles.similarity / 100
 
 
 def _of_words(one: Features, other: Features) -> float | None:
-    found = _closest(one, other)
-    return None if found is None else min(alone(found.one, found.other), alone(found.other, found.one))
+    titles = _closest(one, other)
+    return None if titles is None else min(alone(titles.one, titles.other), alone(titles.other, titles.one))
 
 
 def _of_kinds(one: Features, other: Features) -> float | None:
@@ -44,8 +44,8 @@ def _of_kinds(one: Features, other: Features) -> float | None:
 
 def _of_authors(one: Features, other: Features) -> float | None:
     """1 if a title of many texts has authors without a word in common."""
-    found = _closest(one, other) if one.author and other.author else None
-    if found is None or not known_words().general.fullmatch(found.one):
+    titles = _closest(one, other) if one.author and other.author else None
+    if titles is None or not known_words().general.fullmatch(titles.one):
         return None
     return float(
         not any(mine.startswith(others) or others.startswith(mine) for mine in one.author for others in other.author)
@@ -70,7 +70,7 @@ def _of_parts(one: Features, other: Features) -> float | None:
 
 
 def _years(numbers: frozenset[str]) -> frozenset[str]:
-    return frozenset(each for each in numbers if each.isdigit() and int(each) in _YEARS)
+    return frozenset(number for number in numbers if number.isdigit() and int(number) in _YEARS)
 
 
 def _of_numbers_in_titles(one: Features, other: Features) -> float | None:
@@ -80,7 +80,7 @@ def _of_numbers_in_titles(one: Features, other: Features) -> float | None:
     mine, others = one.in_title[both], other.in_title[both]
     if not (mine and others):
         return None
-    numbers, other_numbers = (_arabic(each.title, both=both) for each in (one, other))
+    numbers, other_numbers = (_arabic(record.title, both=both) for record in (one, other))
     if "".join(numbers) == "".join(other_numbers):  # 10(6) cells, 106 cells
         mine, others = mine.difference(numbers), others.difference(other_numbers)
     return _unlike(mine, others)
@@ -130,12 +130,12 @@ def _other_years(one: Features, other: Features) -> float:
 
 
 def _other_editions(one: Features, other: Features) -> float | None:
-    """None if one says nothing."""
+    """None if one edition has no number."""
     return float(one.in_edition != other.in_edition) if one.in_edition and other.in_edition else None
 
 
 def _unlike(one: frozenset[str], other: frozenset[str]) -> float | None:
-    """1 if each has something that the other has not, 0 if one contains the other, None if one is empty."""
+    """1 if each set has a value that the other lacks, 0 if one contains the other, None if one is empty."""
     return float(not (one <= other or other <= one)) if one and other else None
 
 
@@ -149,7 +149,7 @@ class Rule:
     """Name of the distance, for people."""
     most: float
     distance: Callable[[Features, Features], float | None]
-    """Distance of two records; None if one of them says nothing."""
+    """Distance of two records; None if one of them lacks the value."""
 
 
 RULES = (
@@ -191,7 +191,7 @@ class Comparison(NamedTuple):
 
 
 def similarity(one: Description, other: Description) -> float:
-    """Similarity of two titles, 1 for the same; 0 where one has none, or they are in two scripts."""
+    """Similarity of two titles from 0 to 1; 1 is equal. 0 if a title is missing, or if they are in two scripts."""
     distance = _of_titles(features(one), features(other))
     return 0 if distance is None else 1 - distance
 
@@ -202,8 +202,8 @@ def rules_of(aspects: Sequence[str]) -> tuple[Rule, ...]:
 
 
 def is_surely_same(one: Description, other: Description) -> bool:
-    """Whether two descriptions have the same title but for a slip of the pen, the same year and the same numbers, or none, by
-    SURE_RULES. `Comment on Inks` is not `Inks`, volume 2 is not the whole, and number 3 of a journal is not number 4.
+    """Whether two descriptions are definitely of one work, by SURE_RULES: titles match (small typos allowed), years match, and
+    numbers match or are absent in both. `Comment on Inks` is not `Inks`, volume 2 is not the whole, and number 3 of a journal is not number 4.
     """
     mine, others = features(one), features(other)
     return all((rule.distance(mine, others) or 0) <= rule.most for rule in SURE_RULES)

@@ -122,8 +122,8 @@ def known_words() -> _Words:
     numbers = {
         word: at
         for name in ("cardinals", "ordinals")
-        for at, held in enumerate(data[name], 1)
-        for word in held.split()
+        for at, spellings in enumerate(data[name], 1)
+        for word in spellings.split()
         if word not in ones
     }
     editions = data["editions"].split()
@@ -142,7 +142,7 @@ def known_words() -> _Words:
         general=re.compile("".join(data["general"].split("\n"))),
         kinds={name: re.compile(pattern) for name, pattern in kinds.items()},
         hints={name: tuple({*_LITERAL.findall(pattern)}) for name, pattern in kinds.items()},
-        languages={word: name for name, held in data["languages"].items() for word in held.split()},
+        languages={word: name for name, spellings in data["languages"].items() for word in spellings.split()},
     )
 
 
@@ -158,14 +158,14 @@ def features(description: Description) -> Features:
     numbers = _designations(words(description.part), ends=True) if description.part else frozenset()
     if title and title.without_part and not numbers:
         numbers = _designations(title.proper[0].removeprefix(title.without_part).strip(), ends=True)
-    said = [words(description.edition)] if description.edition else []
+    editions = [words(description.edition)] if description.edition else []
     return Features(
         title=title,
         years=frozenset(map(int, (description.year or "").split())),
         edition=edition,
         numbers=numbers,
         in_title=(_designations(title.proper[0]), _designations(title.full[0])) if title else (frozenset(),) * 2,
-        about=_kinds_in([*said, title.proper[0], title.full[0]] if title else said),
+        about=_kinds_in([*editions, title.proper[0], title.full[0]] if title else editions),
         kinds={axis: frozenset(words) for axis, words in kinds.items()},
         page=_first_page(description.pages) if description.pages else None,
         languages=_languages(description.language) if description.language else frozenset(),
@@ -194,11 +194,11 @@ def _title(text: str) -> tuple[Title | None, int | None]:
     cut = _SUBTITLE.split(text, maxsplit=1)
     edition = None
     forms: list[tuple[str, ...]] = []
-    for each in dict.fromkeys((cut[0], text)):
-        whole = words(each.replace(ARTICLE_BEGINS, "").replace(ARTICLE_ENDS, ""))
+    for form in dict.fromkeys((cut[0], text)):
+        whole = words(form.replace(ARTICLE_BEGINS, "").replace(ARTICLE_ENDS, ""))
         edition = edition or _edition_in(whole)
-        without = words(_ARTICLE.sub("", each)) if ARTICLE_BEGINS in each else ""
-        forms.append(tuple(_without_additions(form) for form in (whole, without) if form) or ("",))
+        without = words(_ARTICLE.sub("", form)) if ARTICLE_BEGINS in form else ""
+        forms.append(tuple(_without_additions(title) for title in (whole, without) if title) or ("",))
     proper, full = forms[0], forms[-1]
     if not full[0]:
         return None, None
@@ -208,18 +208,22 @@ def _title(text: str) -> tuple[Title | None, int | None]:
     letter = next(filter(str.isalpha, full[0]), "")
     script = unicodedata.name(letter, "").split(" ")[0] if letter else ""
     script = _ONE_SCRIPT[0] if script in _ONE_SCRIPT else script
-    held = proper[0].split(" ")
-    has_part = len(held) > 2 and held[-2] in known_words().parts and bool(_designations(f"{held[-2]} {held[-1]}"))
-    return Title(proper, full, subtitle, " ".join(held[:-2]) if has_part else "", script), edition
+    proper_words = proper[0].split(" ")
+    has_part = (
+        len(proper_words) > 2
+        and proper_words[-2] in known_words().parts
+        and bool(_designations(" ".join(proper_words[-2:])))
+    )
+    return Title(proper, full, subtitle, " ".join(proper_words[:-2]) if has_part else "", script), edition
 
 
 def _edition_in(title: str) -> int | None:
-    """The number of an edition that stands in a title."""
+    """The number of an edition in a title."""
     known = known_words()
     if known.editions.isdisjoint(title.split(" ")):
         return None
-    found = known.edition.search(title)
-    return _edition(found[1]) if found else None
+    match = known.edition.search(title)
+    return _edition(match[1]) if match else None
 
 
 def _without_additions(title: str) -> str:
@@ -233,11 +237,11 @@ def _without_additions(title: str) -> str:
 
 def _kinds_in(texts: Sequence[str]) -> frozenset[str]:
     """Kinds of works that a title or an edition names."""
-    found = set()
+    kinds = set()
     for text in dict.fromkeys(texts):
         hinted = {name for word in text.split(" ") for name in _hinted(word)}
-        found |= {name for name in hinted if known_words().kinds[name].search(text)}
-    return frozenset(found)
+        kinds |= {name for name in hinted if known_words().kinds[name].search(text)}
+    return frozenset(kinds)
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -261,20 +265,20 @@ def _designations(words: str, *, ends: bool = False) -> frozenset[str]:
 
     `ends`: a letter, and `one`, count at any place.
     """
-    found = set()
+    designations = set()
     known = known_words()
-    held = words.split(" ")
-    for at, word in enumerate(held):
+    tokens = words.split(" ")
+    for at, word in enumerate(tokens):
         is_short = len(word) == 1 and word.isalpha()
         if not is_short and (number := _number(word)):
-            found.add(number)
+            designations.add(number)
         elif is_short or word in known.ones:
-            is_marked = ends or at == len(held) - 1 or (at > 0 and held[at - 1] in known.parts)
-            if (len(held) > 1 or ends) and (
+            is_marked = ends or at == len(tokens) - 1 or (at > 0 and tokens[at - 1] in known.parts)
+            if (len(tokens) > 1 or ends) and (
                 is_marked or (is_short and at > 0 and word.isascii() and word not in _ELIDED)
             ):
-                found.add(_number(word) or ("1" if word in known.ones else word))
-    return frozenset(found)
+                designations.add(_number(word) or ("1" if word in known.ones else word))
+    return frozenset(designations)
 
 
 def _roman(word: str) -> int:
@@ -312,7 +316,7 @@ class Closest(NamedTuple):
     """The forms of two titles that are most alike."""
 
     similarity: float
-    """To 100 for the same."""
+    """Similarity from 0 to 100; 100 is equal."""
     one: str
     other: str
     """The two forms, in the order of the alphabet."""
@@ -320,27 +324,27 @@ class Closest(NamedTuple):
 
 @functools.lru_cache(maxsize=1 << 12)
 def closest(one: Title, other: Title, *, are_parts: bool) -> Closest:
-    """Find the forms of two titles that are most alike. Where one title has no subtitle, titles proper are compared.
+    """Find the two forms of the titles that are most alike. Where one title has no subtitle, titles proper are compared.
 
     `are_parts`: both records say the number of a part, so it does not belong to the title.
     """
     if one.subtitle and other.subtitle:
-        found = _most_alike(one.full, other.full)
+        closest_forms = _most_alike(one.full, other.full)
         is_same = _most_alike(one.proper, other.proper).similarity >= _SLIP
-        if is_same and found.similarity < _NESTED and _are_nested(found.one, found.other):
-            found = found._replace(similarity=_NESTED)
+        if is_same and closest_forms.similarity < _NESTED and _are_nested(closest_forms.one, closest_forms.other):
+            closest_forms = closest_forms._replace(similarity=_NESTED)
     else:
-        found = _most_alike(one.proper, other.proper)
-        if found.similarity < 100:  # one may have the subtitle as a part of its title
-            found = max(found, _most_alike(one.full, other.full))
+        closest_forms = _most_alike(one.proper, other.proper)
+        if closest_forms.similarity < 100:  # one may have the subtitle as a part of its title
+            closest_forms = max(closest_forms, _most_alike(one.full, other.full))
     if are_parts and (one.without_part or other.without_part):
-        without = ([each.without_part or each.proper[0]] for each in (one, other))
-        found = max(found, _most_alike(*without))
+        without = ([title.without_part or title.proper[0]] for title in (one, other))
+        closest_forms = max(closest_forms, _most_alike(*without))
     for whole, part in ((one, other), (other, one)):  # the title of a part may stand as the title
         if whole.subtitle.count(" ") >= _LEAST_WORDS - 1:
             alike = _most_alike([whole.subtitle], part.proper)
-            found = max(found, alike) if alike.similarity >= _SLIP else found
-    return found
+            closest_forms = max(closest_forms, alike) if alike.similarity >= _SLIP else closest_forms
+    return closest_forms
 
 
 def _most_alike(mine: Sequence[str], others: Sequence[str]) -> Closest:
@@ -354,15 +358,15 @@ def _are_nested(one: str, other: str) -> bool:
 
 
 def alone(one: str, other: str) -> int:
-    """Number of words in a title of which the other title has nothing like; small words and numbers do not count.
+    """Number of words in a title that the other title lacks; small words and numbers do not count.
 
-    Two words are alike if one is the beginning of the other, such as its abbreviation, or if they may be two spellings of one.
+    Two words are alike if one is a prefix of the other, such as its abbreviation, or if they may be two spellings of one.
     """
     if one == other:
         return 0
     known = known_words()
     others, joined = other.split(), other.replace(" ", "")
-    beginnings = tuple(each for each in others if len(each) > _SHORT)
+    beginnings = tuple(word for word in others if len(word) > _SHORT)
     return sum(
         len(word) > _SHORT
         and not word.isdigit()

@@ -23,15 +23,16 @@ SHOWN = pa.schema(
 
 def unpacked(packed: pa.BinaryArray) -> pa.RecordBatch:
     """Unpack descriptions: columns of SHOWN, and `description`, the whole of it as `description.as_text` writes it."""
-    encoded = packed.dictionary_encode()  # of duplicates, many are copies
-    held = [description_of(octets) for octets in encoded.dictionary.to_pylist()]
-    years = text_array([each.year for each in held])
+    # Many duplicates are copies of one record: their description is unpacked once.
+    encoded = packed.dictionary_encode()
+    descriptions = [description_of(octets) for octets in encoded.dictionary.to_pylist()]
+    years = text_array([description.year for description in descriptions])
     columns = {
-        "title": text_array([each.title and shown_title(each.title) for each in held]),
+        "title": text_array([description.title and shown_title(description.title) for description in descriptions]),
         "publication_year": pc.utf8_slice_codeunits(years, 0, 4).cast(pa.int32()),
-        "format": text_array([each.format for each in held]),
-        "author": text_array([each.author for each in held]),
-        "edition": text_array([each.edition for each in held]),
-        "description": text_array([as_text(each) for each in held]),
+        "format": text_array([description.format for description in descriptions]),
+        "author": text_array([description.author for description in descriptions]),
+        "edition": text_array([description.edition for description in descriptions]),
+        "description": text_array([as_text(description) for description in descriptions]),
     }
     return pa.RecordBatch.from_pydict({name: column.take(encoded.indices) for name, column in columns.items()})

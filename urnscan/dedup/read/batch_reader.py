@@ -26,7 +26,8 @@ from urnscan.scanner.scanners import make_scanner
 from urnscan.tables.rows import canonical_column
 from urnscan.tables.scanned_columns import scan_values
 
-_CUT = -1  # `stop` of a match that was cut at `max_length`
+# `stop` of a match that was cut at `max_length`.
+_CUT = -1
 
 
 class BatchReader:
@@ -42,19 +43,19 @@ class BatchReader:
         if self._opened is None or self._opened[0] != batch.wanted:
             self._opened = batch.wanted, batch.wanted.reader(), batch.wanted.key_reader()
         wanted, reader, keys_of = self._opened
-        damaged = [(number, each) for number, each in batch.found if isinstance(each, Damaged)]
-        found = [each for _, each in batch.found if not isinstance(each, Damaged)]
+        damaged = [(number, item) for number, item in batch.items if isinstance(item, Damaged)]
+        records = [item for _, item in batch.items if not isinstance(item, Damaged)]
         number = _numbers_of(batch)
-        columns = read_columns(reader, found)
-        damaged += ((int(number[at]), each) for at, each in columns.damaged.items())
+        columns = read_columns(reader, records)
+        damaged += ((int(number[at]), error) for at, error in columns.damaged.items())
         texts, wrong = _of_own(columns) if wanted.fields else (columns.texts, [])
         keys = [] if keys_of is None else [*keys_of.read(columns)]
-        octets = [cut.octets for cut in cuts(found)] if wanted.digests or (keys_of and keys_of.has_octets) else []
+        octets = [cut.octets for cut in cuts(records)] if wanted.digests or (keys_of and keys_of.has_octets) else []
         if keys_of is not None and keys_of.has_octets:
             keys.append(keys_of.of_octets(octets))
         names, counts, cut_off = self._names(Texts.joined(texts), Texts.joined(keys), len(number))
         digests = np.array([*map(digest_of, octets)] if wanted.digests else np.zeros(len(number)), np.int64)
-        numbered, *place, digest = (number_array(each) for each in (number, *_places(found), digests))
+        numbered, *place, digest = (number_array(values) for values in (number, *_places(records), digests))
         arrays = [numbered, columns.identifiers, *place, names, columns.descriptions, digest]
         rows = pa.RecordBatch.from_arrays(arrays, schema=ROWS)
         if columns.damaged:
@@ -62,13 +63,13 @@ class BatchReader:
             is_read[[*columns.damaged]] = False
             rows = rows.filter(flag_array(is_read))
             row = np.cumsum(is_read) - 1
-            wrong = [(int(row[at]), each) for at, each in wrong]
+            wrong = [(int(row[at]), identifier) for at, identifier in wrong]
         return ReadBatch(rows, sorted(damaged), counts, cut_off, wrong)
 
     def _names(self, texts: Texts, keys: Texts, count: int) -> tuple[pa.ListArray, Counts, int]:
         """The column `names` of the records, the counts of their occurrences, and the URNs that were cut.
 
-        Each record gets each canonical form once, in the order of the first occurrences, and its keys behind them.
+        Each record gets each canonical form once, in the order of the first occurrences, and then its keys.
         """
         places, forms = [np.empty(0, np.int64)], [text_array([])]
         left_out, trimmable, components, cut_off = self._scanner.left_out, 0, 0, 0
@@ -95,15 +96,15 @@ class BatchReader:
 
 
 def _of_own(columns: Columns) -> tuple[list[Texts], list[tuple[int, str]]]:
-    """The texts of own identifiers, and the records that only a wrong identifier names, each with that."""
+    """The texts of record-level identifiers; and the records whose only identifiers are wrong, each with the first one."""
     texts, doubtful = [], []
     has_text = np.zeros(len(columns.identifiers), np.bool_)
     for own in columns.own:
         if not own.is_key:
-            found = as_texts(own.texts, own.scheme)
-            texts.append(Texts(own.record[found.which], own.order[found.which], found.texts))
-            has_text[own.record[found.which]] = True
-            doubtful.append((own, found.doubtful))
+            identifiers = as_texts(own.texts, own.scheme)
+            texts.append(Texts(own.record[identifiers.which], own.order[identifiers.which], identifiers.texts))
+            has_text[own.record[identifiers.which]] = True
+            doubtful.append((own, identifiers.doubtful))
     suspects: list[tuple[int, int, Own]] = []
     for own, among in doubtful:
         which = among[~has_text[own.record[among]]]
@@ -119,13 +120,13 @@ def _of_own(columns: Columns) -> tuple[list[Texts], list[tuple[int, str]]]:
 
 def _numbers_of(batch: Batch) -> Integers:
     """The number in the dump of each record that is not damaged."""
-    found = [(first, count_of(each)) for first, each in batch.found if not isinstance(each, Damaged)]
-    return np.concatenate([np.empty(0, np.int64), *(np.arange(first, first + count) for first, count in found)])
+    runs = [(first, count_of(item)) for first, item in batch.items if not isinstance(item, Damaged)]
+    return np.concatenate([np.empty(0, np.int64), *(np.arange(first, first + count) for first, count in runs)])
 
 
-def _places(found: Sequence[Cut | Run]) -> tuple[Integers, Integers]:
+def _places(records: Sequence[Cut | Run]) -> tuple[Integers, Integers]:
     """Offset and length of each record."""
-    offsets = [each.offset + each.starts if isinstance(each, Run) else [each.offset] for each in found]
-    lengths = [each.ends - each.starts if isinstance(each, Run) else [len(each.octets)] for each in found]
+    offsets = [item.offset + item.starts if isinstance(item, Run) else [item.offset] for item in records]
+    lengths = [item.ends - item.starts if isinstance(item, Run) else [len(item.octets)] for item in records]
     nothing = np.empty(0, np.int64)
     return np.concatenate([nothing, *offsets]).astype(np.int64), np.concatenate([nothing, *lengths]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Batches of records: filled where the records of a dump are found, and given to another thread or process, which reads them."""
+"""Batches of records: filled where the records of a dump are found, and read by another thread or process."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ ROWS = pa.schema(
     ]
 )
 """A row per record, before there are clusters: columns of CLUSTERS that are known already; `names`, its URNs and then its
-keys; its packed description; and its digest, 0 if none is wanted.
+keys; its packed description; and its digest, 0 if digests are not needed.
 """
 
-# A batch is full with so many records or octets.
+# A batch with more records or octets is full.
 _FULL = 1 << 13
 _FULL_OCTETS = 1 << 21
 
 
 def only_names(names: pa.ListArray, *, of: str = "", but: Sequence[str] = ()) -> pa.ListArray:
-    """Keep only names with the beginning `of`, without those with one of the beginnings `but`."""
+    """Keep only names with the prefix `of`, without names with one of the prefixes `but`."""
     which = pc.starts_with(names.values, of)
-    for beginning in but:
-        which = pc.and_not(which, pc.starts_with(names.values, beginning))
+    for prefix in but:
+        which = pc.and_not(which, pc.starts_with(names.values, prefix))
     return filtered(names, flags_of(which))
 
 
 def digest_of(octets: bytes) -> int:
-    """Digest of octets, which tells whether those of a record have changed."""
+    """Digest of octets, which shows whether a record has changed."""
     return int.from_bytes(hashlib.blake2b(octets, digest_size=8).digest(), "big", signed=True)
 
 
@@ -72,7 +72,7 @@ class Wanted:
         return format_.open(own=self.fields, described=self.described, keys=bool(self.keys) and format_.has_fields)
 
     def key_reader(self) -> KeyColumns | None:
-        """Open a reader of keys; None if none are wanted, or the format has no fields for them."""
+        """Open a reader of keys; None if only URNs count, or the format has no fields for keys."""
         format_ = FORMATS[self.format]
         if not (self.keys and format_.has_fields):
             return None
@@ -81,21 +81,21 @@ class Wanted:
 
 @dataclass(slots=True)
 class Batch:
-    """Neighbouring records of a dump that are found, and not read yet."""
+    """Neighbouring records of a dump, found and not read yet."""
 
     wanted: Wanted
-    found: list[tuple[int, Cut | Damaged | Run]] = field(default_factory=list)
+    items: list[tuple[int, Cut | Damaged | Run]] = field(default_factory=list)
     """Records, and runs of them, with the number of the record in the dump, from 1, or of the first."""
     records: int = 0
     octets: int = 0
     """Octets of the records."""
 
-    def add(self, number: int, found: Cut | Damaged | Run) -> None:
+    def add(self, number: int, item: Cut | Damaged | Run) -> None:
         """Append a record or a run."""
-        self.found.append((number, found))
-        self.records += count_of(found)
-        if not isinstance(found, Damaged):
-            self.octets += len(found.octets)
+        self.items.append((number, item))
+        self.records += count_of(item)
+        if not isinstance(item, Damaged):
+            self.octets += len(item.octets)
 
     @property
     def is_full(self) -> bool:
@@ -104,8 +104,8 @@ class Batch:
 
     def __reduce__(self) -> tuple[Callable[..., Batch], tuple[object, ...]]:
         """Pickled as columns, which takes half of the time of records."""
-        cuts = [(number, *found) for number, found in self.found if isinstance(found, Cut)]
-        others = [(place, each) for place, each in enumerate(self.found) if not isinstance(each[1], Cut)]
+        cuts = [(number, *item) for number, item in self.items if isinstance(item, Cut)]
+        others = [(place, item) for place, item in enumerate(self.items) if not isinstance(item[1], Cut)]
         return _batch_of, (self.wanted, [*zip(*cuts, strict=True)], others, self.records, self.octets)
 
 
@@ -117,10 +117,10 @@ def _batch_of(
     octets: int,
 ) -> Batch:
     """The batch that was pickled."""
-    found: list[tuple[int, Cut | Damaged | Run]] = [*zip(cuts[0], map(Cut, *cuts[1:]), strict=True)] if cuts else []
-    for place, each in others:
-        found.insert(place, each)
-    return Batch(wanted, found, records, octets)
+    items: list[tuple[int, Cut | Damaged | Run]] = [*zip(cuts[0], map(Cut, *cuts[1:]), strict=True)] if cuts else []
+    for place, item in others:
+        items.insert(place, item)
+    return Batch(wanted, items, records, octets)
 
 
 class ReadBatch(NamedTuple):
@@ -129,10 +129,10 @@ class ReadBatch(NamedTuple):
     rows: pa.RecordBatch
     """ROWS of the records that can be read."""
     damaged: Sequence[tuple[int, Damaged]]
-    """The others, with their numbers."""
+    """The damaged records, with their numbers."""
     counts: Counts
     """Counts of their occurrences."""
     cut: int
-    """URNs longer than `max_length`. They are left out: two of them may share only their beginnings."""
+    """URNs longer than `max_length`. They are left out: two of them may share only a prefix."""
     wrong: Sequence[tuple[int, str]]
-    """Rows whose own identifiers give no URN, with one whose check digit is wrong."""
+    """Rows whose record-level identifiers give no URN, with one whose check digit is wrong."""

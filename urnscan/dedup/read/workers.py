@@ -29,7 +29,7 @@ from urnscan.run.options import Options
 
 _LARGE = 1 << 24  # octets of records that Python reads one by one; reading so many takes longer than starting processes
 _SERVE = "from urnscan.dedup.read.workers import serve; serve()"
-_Given = TypeVar("_Given")
+_Argument = TypeVar("_Argument")
 _Result = TypeVar("_Result")
 
 
@@ -63,18 +63,18 @@ class Workers:
                 self._idle.put(process)
         return self._waiting.submit(self._in_process, batch)
 
-    def results(self, function: Callable[[_Given], _Result], given: Iterable[_Given]) -> Iterator[_Result]:
-        """Results of a function of a module for some arguments, in their order.
+    def results(self, function: Callable[[_Argument], _Result], arguments: Iterable[_Argument]) -> Iterator[_Result]:
+        """Results of a module-level function for each argument, in their order.
 
         The processes call it, if there are some, and else the caller. Raises what the function raises, and FatalError if a
         process has died.
         """
         if not self._processes:
-            yield from map(function, given)
+            yield from map(function, arguments)
             return
         waiting: deque[Future[_Result]] = deque()
-        for each in given:
-            waiting.append(self._waiting.submit(self._in_process, partial(function, each)))
+        for argument in arguments:
+            waiting.append(self._waiting.submit(self._in_process, partial(function, argument)))
             if len(waiting) > self.ahead:
                 yield waiting.popleft().result()
         for future in waiting:
@@ -104,16 +104,16 @@ class _Process:
 
     def do(self, task: Batch | Callable[[], object]) -> object:
         """Read a batch, or call a function. Raises FatalError if the process has died."""
-        given, taken = self._process.stdin, self._process.stdout
-        if given is None or taken is None:
+        requests, answers = self._process.stdin, self._process.stdout
+        if requests is None or answers is None:
             raise ValueError("the process has no pipes")
         try:
             if self._options is not None:
-                pickle.dump(self._options, given, pickle.HIGHEST_PROTOCOL)
+                pickle.dump(self._options, requests, pickle.HIGHEST_PROTOCOL)
                 self._options = None
-            pickle.dump(task, given, pickle.HIGHEST_PROTOCOL)
-            given.flush()
-            answer: object = pickle.load(taken)  # noqa: S301 (of our own process)
+            pickle.dump(task, requests, pickle.HIGHEST_PROTOCOL)
+            requests.flush()
+            answer: object = pickle.load(answers)  # noqa: S301 (of our own process)
         except (EOFError, OSError, pickle.UnpicklingError) as error:
             reason = "a process that read records has died; perhaps the memory was short"
             raise FatalError(f"{reason}: try {option('jobs', 1)}, which starts none") from error
@@ -145,18 +145,20 @@ def collect_seldom() -> None:
 def serve() -> None:
     """Read batches, and call functions, that another process hands over, until there are no more."""
     collect_seldom()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process is told, too, and ends this one
-    given, taken = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
-    reader = BatchReader(pickle.load(given))  # noqa: S301 (of the process that started this one)
+    # The other process gets the signal, too, and ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    # The output of a library is not an answer.
+    os.dup2(2, 1)
+    reader = BatchReader(pickle.load(requests))  # noqa: S301 (of the process that started this one)
     while True:
         try:
-            task: Batch | Callable[[], object] = pickle.load(given)  # noqa: S301
+            task: Batch | Callable[[], object] = pickle.load(requests)  # noqa: S301
         except EOFError:
             return
         try:
             answer = reader.read(task) if isinstance(task, Batch) else task()
         except Exception as error:  # noqa: BLE001 (the other process raises it)
             answer = error
-        pickle.dump(answer, taken, pickle.HIGHEST_PROTOCOL)
-        taken.flush()
+        pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
+        answers.flush()

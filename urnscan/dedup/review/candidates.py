@@ -26,7 +26,7 @@ from urnscan.tables.schemas import CANDIDATES
 
 _LEAST = 0.9  # similarity of the titles
 _BEGINNING = 8  # letters of a title that have to be the same
-_NEAR = 20  # titles behind a title, in their order, with which it is compared
+_NEAR = 20  # titles after a title, in their order, with which it is compared
 _INITIALS = 3  # letters, at most, of the initials of an author
 _ROWS_AT_ONCE = 1 << 14
 
@@ -47,7 +47,8 @@ class _KeptRecord(NamedTuple):
 def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.RecordBatch]:
     """CANDIDATES rows, in the order of the first records. Raises FatalError if the disk fails.
 
-    `progress` is told of the search for records that share these, and of their comparison. Eight octets of each record are in memory, and the descriptions of those that share author, year and beginning of title.
+    `progress` is called with the search for records that share author, year and beginning of title, and with their
+    comparison. Eight octets of each record are in memory, and the descriptions of those that share author, year and beginning of title.
     """
     progress.on_stage(Stage("looking for candidates"))
     keys = np.concatenate(
@@ -55,38 +56,43 @@ def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.Record
     )
     known, counts = np.unique(keys, return_counts=True)
     shared = known[(counts > 1) & (known != 0)]
-    held: list[_KeptRecord] = []
+    records: list[_KeptRecord] = []
     at = 0
     for source, component, rows in clustering.standing():
         own = keys[at : at + len(rows)]
         for index in np.flatnonzero(np.isin(own, shared)).tolist():
-            described = description_of(rows.column("description")[index].as_py())
+            description = description_of(rows.column("description")[index].as_py())
             place = {**source, **{name: rows.column(name)[index].as_py() for name in ("record", "record_id")}}
-            title = features(described).title
-            held.append(
+            title = features(description).title
+            records.append(
                 _KeptRecord(
-                    int(own[index]), title.full[0] if title else "", at + index, int(component[index]), place, described
+                    int(own[index]),
+                    title.full[0] if title else "",
+                    at + index,
+                    int(component[index]),
+                    place,
+                    description,
                 )
             )
         at += len(rows)
-    held.sort(key=lambda each: each[:3])
-    progress.on_stage(Stage("comparing candidates", len(held), ROWS))
-    pairs = itertools.chain.from_iterable(_pairs(block, progress.on_progress) for block in _blocks(held))
-    found = sorted(pairs, key=lambda pair: (pair[0].number, pair[1].number))
-    for start in range(0, len(found), _ROWS_AT_ONCE):
-        yield pa.RecordBatch.from_pylist([_row(*pair) for pair in found[start : start + _ROWS_AT_ONCE]], CANDIDATES)
+    records.sort(key=lambda record: record[:3])
+    progress.on_stage(Stage("comparing candidates", len(records), ROWS))
+    pairs = itertools.chain.from_iterable(_pairs(block, progress.on_progress) for block in _blocks(records))
+    ordered = sorted(pairs, key=lambda pair: (pair[0].number, pair[1].number))
+    for start in range(0, len(ordered), _ROWS_AT_ONCE):
+        yield pa.RecordBatch.from_pylist([_row(*pair) for pair in ordered[start : start + _ROWS_AT_ONCE]], CANDIDATES)
 
 
-def _blocks(held: Sequence[_KeptRecord]) -> Iterator[list[_KeptRecord]]:
+def _blocks(records: Sequence[_KeptRecord]) -> Iterator[list[_KeptRecord]]:
     """Records with the same key."""
-    for _, block in itertools.groupby(held, lambda each: each.key):
+    for _, block in itertools.groupby(records, lambda record: record.key):
         yield list(block)
 
 
 def _pairs(
     block: list[_KeptRecord], on_record: Callable[[int], object]
 ) -> Iterator[tuple[_KeptRecord, _KeptRecord, float]]:
-    """The pairs of a block that may be the same, the one that comes first before the other, and their similarity."""
+    """The pairs of a block that may be the same, in dump order, and their similarity."""
     for at, one in enumerate(block):
         on_record(1)
         for other in block[at + 1 : at + 1 + _NEAR]:
@@ -103,24 +109,24 @@ def _row(first: _KeptRecord, second: _KeptRecord, alike: float) -> dict[str, obj
 
 
 def _shown(record: _KeptRecord) -> dict[str, object]:
-    described = record.description
+    description = record.description
     return {
-        "title": described.title and shown_title(described.title),
-        "author": described.author,
-        "publication_year": _year(described),
-        "format": described.format,
+        "title": description.title and shown_title(description.title),
+        "author": description.author,
+        "publication_year": _year(description),
+        "format": description.format,
         **record.place,
     }
 
 
 def _keys(packed: pa.BinaryArray) -> npt.NDArray[np.int64]:
-    """Keys of descriptions; 0 where one says no author, no year or no title."""
+    """Keys of descriptions; 0 where author, year or title is missing."""
     return np.array([_key(description_of(octets.as_py())) for octets in packed], np.int64)
 
 
-def _key(described: Description) -> int:
-    title, year = features(described).title, _year(described)
-    family = _family(described.author) if described.author else ""
+def _key(description: Description) -> int:
+    title, year = features(description).title, _year(description)
+    family = _family(description.author) if description.author else ""
     if not (title and year and family):
         return 0
     beginning = title.proper[-1].replace(" ", "")[:_BEGINNING]  # without its article, if the record marks one
@@ -128,8 +134,8 @@ def _key(described: Description) -> int:
     return digest_of(text.encode())
 
 
-def _year(described: Description) -> int | None:
-    return int(described.year.partition(" ")[0]) if described.year else None
+def _year(description: Description) -> int | None:
+    return int(description.year.partition(" ")[0]) if description.year else None
 
 
 def _family(author: str) -> str:

@@ -55,11 +55,11 @@ class Excerpts:
         self._key_reader = KeyReader(policy.keys if policy.has_keys else (), 0)
 
     def of(self, records: Sequence[Beginning]) -> list[Excerpt]:
-        """The excerpts of some records. Their texts are scanned at once: a scan costs more than a record."""
+        """The excerpts of records. Their texts are scanned at once: a scan costs more than a record."""
         spellings: list[list[tuple[str, str]]] = [[] for _ in records]
         texts = [octets for _, octets, _ in records]
         owner: list[tuple[int, str | None]] = [(at, None) for at in range(len(records))]
-        """Of each text, its record, and how that writes the name in it; None if it stands there as in the text."""
+        """Of each text, its record, and the spelling of the name in that record; None if it is spelled as in the text."""
         for at, record in enumerate(records):
             for own in self._own(record):
                 written = own.text.strip()
@@ -69,21 +69,21 @@ class Excerpts:
                 spellings[at] += ((written, key) for key in self._key_reader.of_own(own))
         for hits in scan_values(self._scanner, octets_array(texts)):
             names = canonical_column(hits.matches, self._level).to_pylist()
-            found = string_array(hits.matches.text, hits.matches.text_offsets).to_pylist()
-            for value, text, name in zip(hits.value.tolist(), found, names, strict=True):
+            spelled = string_array(hits.matches.text, hits.matches.text_offsets).to_pylist()
+            for value, text, name in zip(hits.value.tolist(), spelled, names, strict=True):
                 at, spelling = owner[value]
                 spellings[at].append((text if spelling is None else spelling, name))
         return [_excerpt(record, of_record) for record, of_record in zip(records, spellings, strict=True)]
 
     def _own(self, record: Beginning) -> Iterator[Own]:
-        """Own identifiers of a record. One that cannot be read without its wrapper gives none."""
+        """Record-level identifiers of a record; none if it cannot be read without its wrapper."""
         if not (self._fields or self._has_keys):
             return
         reader = record.dump.format.open(own=True, keys=self._has_keys)
-        found = [
-            each for each in reader.found(Buffer(io.BytesIO(record.octets).readinto)) if not isinstance(each, Damaged)
+        items = [
+            item for item in reader.found(Buffer(io.BytesIO(record.octets).readinto)) if not isinstance(item, Damaged)
         ]
-        for own in read_columns(reader, found).own_of_each():
+        for own in read_columns(reader, items).own_of_each():
             yield from own
 
 

@@ -1,6 +1,6 @@
 """The page for people who decide: the rows of `--review`, and the records themselves, side by side.
 
-The records are read once more, in the order of the dumps. The page has them by component; so their excerpts lie in a
+The records are read once more, in the order of the dumps. The page has them by component; so their excerpts are in a
 file until it is written, and memory holds one block of the page.
 """
 
@@ -78,7 +78,7 @@ def page_of(review: Review, again: SecondReading, excerpts: Excerpts, folder: Ca
 def _keep_excerpts(
     kept: _ExcerptFile, table: pa.RecordBatch, review: Review, again: SecondReading, excerpts: Excerpts
 ) -> None:
-    """Read the records of all rows, and hold their excerpts. Raises FatalError, also if a record has changed."""
+    """Read the records of all rows, and keep their excerpts. Raises FatalError, also if a record has changed."""
     dump_of, start, length = (numbers(table.column(name)) for name in ("dump", "start", "length"))
     order = np.lexsort((start, dump_of))
     places = {
@@ -88,24 +88,24 @@ def _keep_excerpts(
         for number in np.unique(dump_of).tolist()
     }
     read = zip(order.tolist(), again.excerpts(places), strict=True)
-    while some := list(itertools.islice(read, _AT_ONCE)):
-        for row, ((dump, _), octets) in some:
+    while chunk := list(itertools.islice(read, _AT_ONCE)):
+        for row, ((dump, _), octets) in chunk:
             if length[row] <= READ and shown_digest(digest_of(octets)) != table.column("digest")[row].as_py():
                 raise changed(dump)
-        beginnings = [Beginning(dump, octets, int(length[row])) for row, ((dump, _), octets) in some]
-        for (row, _), excerpt in zip(some, excerpts.of(beginnings), strict=True):
+        beginnings = [Beginning(dump, octets, int(length[row])) for row, ((dump, _), octets) in chunk]
+        for (row, _), excerpt in zip(chunk, excerpts.of(beginnings), strict=True):
             kept.keep(row, excerpt)
 
 
 def _blocks(kept: _ExcerptFile, table: pa.RecordBatch, starts: np.ndarray) -> Iterator[Block]:
-    """Rows and records of some components at a time."""
+    """Blocks of the page: rows and records of neighbouring components."""
     head, lines = TEXT_FORMS[".csv"](REVIEW)
     records: list[ShownRecord] = []
     first, size = 0, 0
     for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(table)], strict=True):
         own = [kept[row] for row in range(start, end)]
         records += _side_by_side(own, table.slice(start, end - start))
-        size += sum(len(each.text) for each in own)
+        size += sum(len(excerpt.text) for excerpt in own)
         if size >= _BLOCK or end == len(table):
             rows = lines(review_rows(table.slice(first, end - first)))
             yield Block(head + bytes(rows), records)
@@ -113,10 +113,10 @@ def _blocks(kept: _ExcerptFile, table: pa.RecordBatch, starts: np.ndarray) -> It
 
 
 def _side_by_side(excerpts: list[Excerpt], rows: pa.RecordBatch) -> list[ShownRecord]:
-    """The records of a component: marked is what only some of them say, and the names that several of them have."""
+    """The records of a component: the page marks differences, and names that several of them have."""
     names = Counter(
         name for column in ("urns", "other_keys") for of_record in rows.column(column).to_pylist() for name in of_record
     )
-    marked = [[spelling for spelling, name in each.spellings if names[name] > 1] for each in excerpts]
-    lines = compare([each.text for each in excerpts], marked)
-    return [ShownRecord(each.rest, of_record) for each, of_record in zip(excerpts, lines, strict=True)]
+    marked = [[spelling for spelling, name in excerpt.spellings if names[name] > 1] for excerpt in excerpts]
+    lines = compare([excerpt.text for excerpt in excerpts], marked)
+    return [ShownRecord(excerpt.rest, of_record) for excerpt, of_record in zip(excerpts, lines, strict=True)]

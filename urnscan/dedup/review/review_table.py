@@ -1,4 +1,4 @@
-"""The table for people who decide: all records of the components in which something is in doubt."""
+"""The table for people who decide: all records of doubtful components."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _PROPOSED = {"alone": APART, "kept": KEEP, "removed": REMOVE, "apart": APART}
 
 
 def shown_digest(digest: int) -> str:
-    """A digest as the table has it: no spreadsheet takes it for a number."""
+    """A digest as the table has it: no spreadsheet treats it as a number."""
     return f"d{digest % (1 << 64):016x}"
 
 
 def review_rows(table: pa.RecordBatch) -> pa.RecordBatch:
-    """REVIEW rows of a table that has more columns."""
+    """The REVIEW columns of a table."""
     return pa.RecordBatch.from_arrays([table.column(name) for name in REVIEW.names], schema=REVIEW)
 
 
@@ -34,40 +34,40 @@ class Review:
     def __init__(self, is_doubtful: Flags) -> None:
         """`is_doubtful`: whether a component is, by its number."""
         self._is_doubtful = is_doubtful
-        self._held: list[pa.RecordBatch] = []
+        self._batches: list[pa.RecordBatch] = []
         self.dumps: list[Dump] = []
         """Dumps with such records, by the numbers in the column `dump` of `table`."""
 
     def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
         """Collect what is in doubt of the rows of `Clustering.rows`, all of this dump."""
-        some = rows.filter(flag_array(self._is_doubtful[numbers(rows.column("component"))]))
-        if not len(some):
+        doubtful = rows.filter(flag_array(self._is_doubtful[numbers(rows.column("component"))]))
+        if not len(doubtful):
             return
-        proposed = [_PROPOSED[decision] for decision in some.column("decision").to_pylist()]
+        proposed = [_PROPOSED[decision] for decision in doubtful.column("decision").to_pylist()]
         if not self.dumps or self.dumps[-1] is not dump:
             self.dumps.append(dump)
-        columns = {name: some.column(name) for name in (*REVIEW.names, "cluster_rank", "length")}
-        columns["dump"] = number_array(np.full(len(some), len(self.dumps) - 1, np.int32))
+        columns = {name: doubtful.column(name) for name in (*REVIEW.names, "cluster_rank", "length")}
+        columns["dump"] = number_array(np.full(len(doubtful), len(self.dumps) - 1, np.int32))
         columns["decision"] = pa.array(proposed, pa.string())
-        columns["digest"] = pa.array(map(shown_digest, numbers(some.column("digest")).tolist()), pa.string())
-        self._held.append(pa.RecordBatch.from_pydict(columns))
+        columns["digest"] = pa.array(map(shown_digest, numbers(doubtful.column("digest")).tolist()), pa.string())
+        self._batches.append(pa.RecordBatch.from_pydict(columns))
 
     def table(self) -> pa.RecordBatch | None:
-        """All of them: by component, then by cluster, each with its best record first; None if there are none.
+        """All collected records, sorted by component, cluster and rank; None if there are none.
 
-        The columns are those of REVIEW, and behind them `dump` and `length`: the number of the dump, and the number of
+        The columns are those of REVIEW, and after them `dump` and `length`: the number of the dump, and the number of
         octets.
         """
-        if not self._held:
+        if not self._batches:
             return None
-        table = pa.Table.from_batches(self._held).unify_dictionaries().combine_chunks()
-        self._held.clear()
+        table = pa.Table.from_batches(self._batches).unify_dictionaries().combine_chunks()
+        self._batches.clear()
         keys = [numbers(table.column(name).chunk(0)) for name in ("cluster_rank", "cluster", "component")]
         (rows,) = table.take(number_array(np.lexsort(keys))).combine_chunks().to_batches()
         return rows
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """Give all of them as REVIEW rows."""
+        """All collected records as REVIEW rows."""
         table = self.table()
         if table is not None:
             yield review_rows(table)

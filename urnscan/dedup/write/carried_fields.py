@@ -25,7 +25,7 @@ class Carry:
         self.fields = 0
         """Fields that were put into records."""
         self.refused: list[tuple[str, str]] = []
-        """Records whose fields are not taken, or that are not changed, and why."""
+        """Records whose fields are not carried, or that are not changed, and why."""
         self._clustering, self._dumps = clustering, again.dumps
         self._fields: dict[int, list[Field]] = defaultdict(list)
         if not any(dump.format.name in FORMATS for dump in again.dumps):
@@ -33,35 +33,35 @@ class Carry:
         places = clustering.places(kept=False)
         record = 0
         for dump, buffer in again.read():
-            for each in places_of(dump.records, places):
-                removed = np.flatnonzero(each.stays).tolist() if dump.format.name in FORMATS else ()
+            for batch in places_of(dump.records, places):
+                removed = np.flatnonzero(batch.stays).tolist() if dump.format.name in FORMATS else ()
                 for at in removed:
-                    self._take(record + at, dump.format.name, _record(buffer, each, at), tags)
-                record += len(each.start)
+                    self._take(record + at, dump.format.name, _record(buffer, batch, at), tags)
+                record += len(batch.start)
             for _ in buffer.blocks():
                 pass
 
     def _take(self, record: int, format_: str, octets: bytes, tags: tuple[str, ...]) -> None:
         """Take the fields of a removed record."""
         try:
-            found = fields_of(format_, octets, tags)
+            fields = fields_of(format_, octets, tags)
         except NotChangedError as error:
             self.refused.append((self._clustering.records.name(record), f"its fields are not carried: {error}"))
         else:
-            self._fields[int(self._clustering.cluster[record])] += found
+            self._fields[int(self._clustering.cluster[record])] += fields
 
     def places(self) -> Iterator[Places]:
-        """All records, those that are kept with what is done to them. Raises FatalError."""
+        """Places of all records; records that are kept have the changes to them. Raises FatalError."""
         places = self._clustering.places()
         record = 0
         for dump in self._dumps:
-            for each in places_of(dump.records, places):
+            for batch in places_of(dump.records, places):
                 changes = {}
-                for at in np.flatnonzero(each.stays).tolist() if dump.format.name in FORMATS else ():
+                for at in np.flatnonzero(batch.stays).tolist() if dump.format.name in FORMATS else ():
                     if fields := self._fields.get(int(self._clustering.cluster[record + at])):
                         changes[at] = partial(self._change, record + at, dump.format.name, fields)
-                yield dataclasses.replace(each, changes=changes)
-                record += len(each.start)
+                yield dataclasses.replace(batch, changes=changes)
+                record += len(batch.start)
 
     def _change(self, record: int, format_: str, fields: list[Field], octets: bytes) -> bytes:
         try:
@@ -75,7 +75,7 @@ class Carry:
 
 
 def _record(buffer: Buffer, places: Places, at: int) -> bytes:
-    """Octets of a record, which are taken from a dump with all before them."""
+    """Octets of a record; takes them and all octets before them from the buffer."""
     for _ in buffer.blocks(int(places.start[at]) - buffer.offset):
         pass
     return buffer.take(int(places.length[at]))

@@ -12,11 +12,12 @@ import numpy.typing as npt
 from urnscan.framing.buffer import Buffer
 
 _BLANK = b" \t\r\n"
-_BLOCK = 1 << 20  # most octets before and behind records that are searched for separators; octets written at a time
+# Most octets around records that are searched for separators; octets written at a time.
+_BLOCK = 1 << 20
 
 Write = Callable[[bytes], object]
 Change = Callable[[bytes], bytes]
-"""Gives the octets that are written in place of those of a record."""
+"""Returns the octets that are written instead of those of a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +30,17 @@ class Places:
     changes: Mapping[int, Change] = field(default_factory=dict)
     """By the index of a record that stays."""
 
-    def __getitem__(self, some: slice) -> Places:
-        """Places of some of the records, without changes."""
-        return Places(self.start[some], self.length[some], self.stays[some])
+    def __getitem__(self, span: slice) -> Places:
+        """Places of the records in a slice, without changes."""
+        return Places(self.start[span], self.length[span], self.stays[span])
 
     @property
     def is_dense(self) -> bool:
-        """Whether nothing is between the records, and none is changed."""
+        """Whether the records follow each other directly, and none is changed."""
         return not self.changes and bool(np.all(self.start[1:] == self.start[:-1] + self.length[:-1]))
 
     def cut(self, octets: bytes) -> bytes:
-        """Cut the records that go from the octets of all records, between which nothing is."""
+        """The octets of all records without those of the records that go. Precondition: `is_dense`."""
         bounds = np.append(self.start, self.start[-1] + self.length[-1]) - self.start[0]
         turns = bounds[np.flatnonzero(np.diff(self.stays, prepend=False, append=False))].tolist()
         return b"".join(octets[start:end] for start, end in zip(turns[::2], turns[1::2], strict=True))
@@ -57,21 +58,21 @@ class _Span(NamedTuple):
 def places_of(count: int, places: Iterator[Places]) -> Iterator[Places]:
     """The next places, up to a number of records: those of one dump."""
     while count:
-        each = next(places)
-        count -= len(each.start)
-        yield each
+        batch = next(places)
+        count -= len(batch.start)
+        yield batch
 
 
 def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, write: Write) -> None:
     """Copy a dump without the records that do not stay.
 
     A record goes together with the white space and the `separator` of the format (the comma of a JSON array) before it.
-    If no record before it is kept, it goes together with those behind it.
-    All else stays: wrapper, comments, damaged records. Raises the errors of `write`.
+    If no earlier record is kept, it goes together with those after it.
+    Everything else stays: wrapper, comments, damaged records. Raises the errors of `write`.
     """
     end = 0  # end of the record before
     is_any_kept = False  # in the current array, if there are separators
-    has_gone = False  # the record before is gone, and the separator behind it goes, too
+    has_gone = False  # the record before is gone, and the separator after it goes, too
     copy = _WriteBuffer(write)
     for offset, length, kept, change in (span for batch in places for span in _spans(batch, separator)):
         if kept and not (change or separator or has_gone):  # copied together with what follows
@@ -83,7 +84,7 @@ def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, wri
         if has_gone:
             gap = _without_first(gap, separator)
         if separator and (between := gap.strip(_BLANK)) != separator:
-            is_any_kept = between.endswith(separator)  # behind a damaged record; otherwise an array begins
+            is_any_kept = between.endswith(separator)  # after a damaged record; otherwise an array begins
         has_gone = not (kept or is_any_kept)
         end = offset + length
         if kept:
@@ -130,10 +131,10 @@ class _WriteBuffer:
 
 
 def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
-    """Records in runs: neighbours that stay, with all between them; neighbours that go, where nothing parts them.
+    """Records in spans: neighbours that stay, with all between them; neighbours that go and follow each other directly.
 
-    The first record that goes is a run by itself if something stands before it: its own last octet counts then.
-    If nothing is between all of them, those from the first one that stays on are one run, from which the others are cut.
+    The first record that goes is a span by itself if something is before it: its own last octet counts then. If all
+    records follow each other directly, those from the first one that stays are one span, from which the others are cut.
     """
     if not separator and places.is_dense and not places.stays.all() and places.stays.any():
         first_kept = int(np.argmax(places.stays))
@@ -166,5 +167,5 @@ def _without_last(gap: bytes, separator: bytes) -> bytes:
 
 
 def _without_first(gap: bytes, separator: bytes) -> bytes:
-    """Drop the separator at the beginning of the octets behind a record, with the white space around it."""
+    """Drop the separator at the beginning of the octets after a record, with the white space around it."""
     return gap.lstrip(_BLANK).removeprefix(separator).lstrip(_BLANK)

@@ -1,4 +1,4 @@
-"""The table that leads from each record that is removed to the one that is kept in its place."""
+"""The mapping table: each removed record, and the record that is kept instead of it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _KEPT = "source member record record_id".split()
 
 
 class Redirects:
-    """Finds for records that are removed the ones that are kept."""
+    """Looks up the kept record for each removed record."""
 
     def __init__(self, clustering: Clustering) -> None:
-        """Hold the names of the records that are kept in place of others. Raises FatalError."""
+        """Read the names of the records that are kept instead of others. Raises FatalError."""
         kept = list(clustering.kept())
-        held = pa.Table.from_batches(kept).unify_dictionaries().combine_chunks() if kept else None
-        clusters = np.empty(0, np.int64) if held is None else numbers(held.column("cluster").combine_chunks())
-        # Of a record in pieces, all pieces are kept: the first one stands for them.
+        table = pa.Table.from_batches(kept).unify_dictionaries().combine_chunks() if kept else None
+        clusters = np.empty(0, np.int64) if table is None else numbers(table.column("cluster").combine_chunks())
+        # If several records of N-Triples describe one work, all are kept: the first one represents them.
         self._clusters, first = np.unique(clusters, return_index=True)
-        self._kept = None if held is None else held.take(number_array(first))
+        self._kept = None if table is None else table.take(number_array(first))
 
     def rows(self, clusters: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """MAPPING rows of the records in CLUSTERS rows that are removed."""

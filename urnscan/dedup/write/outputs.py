@@ -23,8 +23,8 @@ from urnscan.tables.schemas import CANDIDATES, CLUSTERS, MAPPING, REPEATING_IN_C
 from urnscan.tables.writers import open_table
 
 
-class Following:
-    """Writes dumps one behind the other, with line ends between them, so that no record runs into the next dump."""
+class JoinedDumps:
+    """Writes dumps one after another, with line ends between them, so that no record runs into the next dump."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self._write = write
@@ -68,13 +68,13 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
             if path.endswith("/"):
                 raise FatalError(f"{path}: this folder does not exist; make it first: mkdir {path}")
             self._folder = None
-        self._joined: Following | None = None
+        self._joined: JoinedDumps | None = None
         self._outputs: list[OctetOutput] = []
         with as_fatal(path), contextlib.ExitStack() as stack:
             if self._folder is None:
                 output = stack.enter_context(OctetOutput(path, force=force))
                 self._outputs.append(output)
-                self._joined = Following(output.write)
+                self._joined = JoinedDumps(output.write)
             else:
                 self._work = stack.enter_context(work_folder(self._folder / "deduplicated"))
             self._clean_up = stack.pop_all()
@@ -90,7 +90,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         paths: dict[str, None] = {}
         read: dict[str, str] = {}  # real place -> name of the input; in `written` as well
         written: dict[str, str] = {}
-        taken = set(map(real_place, others)) - {real_place(self._path)}
+        other_places = set(map(real_place, others)) - {real_place(self._path)}
         for source in inputs:
             if isinstance(source, SourceError):
                 continue
@@ -101,7 +101,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
                     raise FatalError(
                         f"{path}: would be written for {written[place]} and for {source.name}: give them in two runs"
                     )
-                if place in taken:
+                if place in other_places:
                     raise FatalError(f"{path}: would be written for {source.name}, and is another output")
                 check_output(path, force=self._force)
             written[place] = source.name
@@ -113,7 +113,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         return list(paths)
 
     def admit(self, source: Input, format_: Format, codec: str | None) -> None:
-        """Check that a dump of the input can be written behind those before it.
+        """Check that a dump of the input can be written after the earlier ones.
 
         `codec` is the encoding it was decoded from, if any. Raises FatalError if the dump cannot be written.
         """
@@ -129,19 +129,19 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         if path not in self._admitted:
             self._admitted[path] = source.name, format_
             return
-        first, before = self._admitted[path]
+        first, earlier = self._admitted[path]
         hint = (
             "unpack it"
             if first == source.name
             else "name a folder that exists (mkdir makes one), and each input gets a file in it"
         )
-        if before is not format_:
-            raise FatalError(f"{path}: would hold {before.title} and {format_.title} ({source.name}); {hint}")
+        if earlier is not format_:
+            raise FatalError(f"{path}: would hold {earlier.title} and {format_.title} ({source.name}); {hint}")
         if format_.framed:
             raise FatalError(f"{path}: two dumps of {format_.title} do not make one ({source.name}); {hint}")
 
     @contextlib.contextmanager
-    def open(self, source: Input) -> Iterator[Following]:
+    def open(self, source: Input) -> Iterator[JoinedDumps]:
         """Open the file for the dumps of an input. Raises FatalError."""
         if self._joined is not None:
             yield self._joined
@@ -150,7 +150,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         with as_fatal(self._path):
             work.mkdir()
         output = self._clean_up.enter_context(OctetOutput(self._place(source), force=self._force, folder=work))
-        yield Following(output.write)
+        yield JoinedDumps(output.write)
         output.complete()  # now: there may be more inputs than open files are allowed
         self._outputs.append(output)
 
@@ -193,7 +193,7 @@ FILES: Mapping[str, Callable[..., Any]] = {
 
 
 def review_sinks(file: Any) -> tuple[Callable[[Any], None] | None, Callable[[Any], None] | None]:  # noqa: ANN401
-    """The functions that append to the output of `--review`: rows to a table, octets to a page; None if it is none."""
+    """The functions that append to the output of `--review`: rows to a table, octets to a page; None for the one that it is not."""
     if isinstance(file, PageOutput):
         return None, file.write
     return file and file.write, None
@@ -201,7 +201,7 @@ def review_sinks(file: Any) -> tuple[Callable[[Any], None] | None, Callable[[Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Destinations of the results of a run; None: not wanted."""
+    """Destinations of the results of a run; None for results that are not written."""
 
     clusters: Callable[[pa.RecordBatch], None] | None = None
     """Takes batches of CLUSTERS rows, in order."""
@@ -210,7 +210,7 @@ class Outputs:
     review: Callable[[pa.RecordBatch], None] | None = None
     """Takes batches of REVIEW rows, in order."""
     review_page: Callable[[bytes], object] | None = None
-    """Takes the octets of the page of review, in pieces."""
+    """Takes the octets of the page of review, in blocks."""
     candidates: Callable[[pa.RecordBatch], None] | None = None
     """Takes batches of CANDIDATES rows, in order."""
     dumps: Dumps | None = None
@@ -236,5 +236,5 @@ class Outputs:
 
     @property
     def has_review(self) -> bool:
-        """Whether the records that are in doubt are wanted, in a table or a page."""
+        """Whether the records that are in doubt are written, to a table or a page."""
         return self.review is not None or self.review_page is not None

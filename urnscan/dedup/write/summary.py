@@ -51,15 +51,15 @@ class ReportClusters:
         largest = np.argsort(-sizes, kind="stable")[:_LARGEST]
         self._largest = largest[sizes[largest] > 1].tolist()
         small = np.flatnonzero((sizes > 1) & (sizes <= _SIDE_BY_SIDE))
-        # Clusters with records of several dumps come first: they interest most.
+        # Clusters with records of several dumps come first: they are the most interesting ones.
         begins = np.array([dump.first for dump in dumps])
         first, last = np.zeros(len(sizes), np.int64), np.zeros(len(sizes), np.int64)
         last[cluster] = np.arange(len(cluster))
         first[cluster[::-1]] = np.arange(len(cluster))[::-1]
         is_across = np.searchsorted(begins, first[small], "right") < np.searchsorted(begins, last[small], "right")
         across = small[is_across][:_ACROSS].tolist()
-        self._shown = list(dict.fromkeys([*across, *small[:_FIRST].tolist(), *self._largest[:2]]))
-        self._wanted = number_array(np.array([*self._largest, *self._shown], np.int64))
+        self._example_clusters = list(dict.fromkeys([*across, *small[:_FIRST].tolist(), *self._largest[:2]]))
+        self._wanted = number_array(np.array([*self._largest, *self._example_clusters], np.int64))
         self._rows: dict[int, list[tuple[Dump, _ClusterRow]]] = defaultdict(list)
         self._removed: Counter[Dump] = Counter()
 
@@ -76,14 +76,14 @@ class ReportClusters:
     def places(self) -> Mapping[Dump, Sequence[tuple[int, int]]]:
         """Offsets of the records that are shown, with the number of octets to read of each, by dump."""
         places: dict[Dump, set[tuple[int, int]]] = defaultdict(set)
-        for cluster in self._shown:
-            for dump, row in self._beside(cluster):
+        for cluster in self._example_clusters:
+            for dump, row in self._examples(cluster):
                 places[dump].add((row["start"], min(row["length"], READ)))
         return {dump: sorted(of_dump) for dump, of_dump in places.items()}
 
-    def _beside(self, cluster: int) -> Sequence[tuple[Dump, _ClusterRow]]:
+    def _examples(self, cluster: int) -> Sequence[tuple[Dump, _ClusterRow]]:
         """Records of a cluster that are shown side by side, in the order of their ranks."""
-        return sorted(self._rows[cluster], key=lambda each: each[1]["cluster_rank"])[:_SIDE_BY_SIDE]
+        return sorted(self._rows[cluster], key=lambda item: item[1]["cluster_rank"])[:_SIDE_BY_SIDE]
 
     def page(
         self,
@@ -96,16 +96,16 @@ class ReportClusters:
         sizes = Counter(self._sizes[1:].tolist())
         made = Excerpts(options, policy)
         inputs = [
-            Input(each.name, each.format.title, each.records, each.damaged, each.without, self._removed[each])
-            for each in self._dumps
+            Input(dump.name, dump.format.title, dump.records, dump.damaged, dump.without, self._removed[dump])
+            for dump in self._dumps
         ]
         summary = Summary(
             version=__version__,
             inputs=inputs,
-            records=sum(each.records for each in inputs),
+            records=sum(item.records for item in inputs),
             clusters=sizes.total(),
             duplicates=self._removed.total(),
-            without=sum(each.without for each in inputs),
+            without=sum(item.without for item in inputs),
             apart=counted.apart,
             wrong=counted.wrong_identifiers,
             more_wrong=counted.wrong - len(counted.wrong_identifiers),
@@ -119,7 +119,7 @@ class ReportClusters:
                     int(self._sizes[cluster]),
                     self._side_by_side(cluster, made, excerpts),
                 )
-                for cluster in self._shown
+                for cluster in self._example_clusters
             ],
             settings=_settings(options, policy),
             failures=[str(failure) for failure in counted.failures[:_FAILURES]],
@@ -128,9 +128,9 @@ class ReportClusters:
         return render(summary).encode()
 
     def _side_by_side(self, cluster: int, made: Excerpts, excerpts: Mapping[Place, bytes]) -> list[ExampleRecord]:
-        shown = self._beside(cluster)
+        shown = self._examples(cluster)
         beginnings = [Beginning(dump, excerpts[dump, row["start"]], row["length"]) for dump, row in shown]
-        return [_example(row, dump, each) for (dump, row), each in zip(shown, made.of(beginnings), strict=True)]
+        return [_example(row, dump, excerpt) for (dump, row), excerpt in zip(shown, made.of(beginnings), strict=True)]
 
     def _large(self, cluster: int) -> Large:
         rows = [row for _, row in self._rows[cluster]]
