@@ -13,7 +13,7 @@ from tests.support.examples import FEW
 from tests.support.iso_2709 import book, marc
 from tests.support.reading import refuse
 from urnscan.dedup.read.batch_reader import BatchReader
-from urnscan.dedup.read.batches import Batch, ReadBatch, Wanted
+from urnscan.dedup.read.batches import Batch, ReadBatch, ReadSettings
 from urnscan.framing.buffer import Buffer
 from urnscan.records.keys import kinds
 from urnscan.records.record import count_of
@@ -38,9 +38,9 @@ RECORDS = [  # each with one record that is read by itself, or not at all, in it
 ]
 
 
-def read(octets: bytes, wanted: Wanted, *, is_compiled: bool) -> ReadBatch:
+def read(octets: bytes, settings: ReadSettings, *, is_compiled: bool) -> ReadBatch:
     """The batch of a dump."""
-    reader, batch, count = wanted.reader(), Batch(wanted), 0
+    reader, batch, count = settings.reader(), Batch(settings), 0
     for found in reader.found(Buffer(io.BytesIO(octets).readinto)):
         batch.add(count + 1, found)
         count += count_of(found)
@@ -51,16 +51,16 @@ def read(octets: bytes, wanted: Wanted, *, is_compiled: bool) -> ReadBatch:
         return BatchReader(Options()).read(batch)
 
 
-def wanted_of(dump: str, *, fields: bool, keys: bool, described: bool = True) -> Wanted:
-    return Wanted(dump, 1, fields, kinds() if keys else (), described, digests=described)
+def wanted_of(dump: str, *, fields: bool, keys: bool, described: bool = True) -> ReadSettings:
+    return ReadSettings(dump, 1, fields, kinds() if keys else (), described, digests=described)
 
 
 @FEW
 @given(st.lists(st.sampled_from(RECORDS), max_size=12), st.booleans(), st.booleans(), st.booleans())
 def test_records_of_all_kinds(records, fields, keys, described):
     """Rows, damaged records, counts and wrong identifiers are the same, in the same order."""
-    wanted = wanted_of("marc", fields=fields, keys=keys, described=described)
-    by_code, by_python = (read(b"".join(records), wanted, is_compiled=each) for each in (True, False))
+    settings = wanted_of("marc", fields=fields, keys=keys, described=described)
+    by_code, by_python = (read(b"".join(records), settings, is_compiled=each) for each in (True, False))
     assert by_code.rows.to_pylist() == by_python.rows.to_pylist()
     assert by_code[1:] == by_python[1:]
 
@@ -72,7 +72,7 @@ def test_dumps(kind, fields):
     """The same for dumps as they are written."""
     for seed in range(3):
         octets = make_dump(kind, seed, 60, fields=fields).octets
-        wanted = wanted_of(kind.removeprefix("uni"), fields=fields, keys=True)
-        by_code, by_python = (read(octets, wanted, is_compiled=each) for each in (True, False))
+        settings = wanted_of(kind.removeprefix("uni"), fields=fields, keys=True)
+        by_code, by_python = (read(octets, settings, is_compiled=each) for each in (True, False))
         assert by_code.rows.equals(by_python.rows)
         assert by_code[1:] == by_python[1:]

@@ -58,7 +58,7 @@ class DedupReport:
     without: int = 0
     """Records without a URN and without another key."""
     wrong: int = 0
-    """Records of these that hold an ISBN or ISSN with a wrong check digit, with `fields`."""
+    """Records without a URN or key that contain an ISBN or ISSN with a wrong check digit, with `fields`."""
     wrong_identifiers: Sequence[tuple[str, str]] = ()
     """The first hundred of them: name of the record, and its identifier."""
     clusters: int = 0

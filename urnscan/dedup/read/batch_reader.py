@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from urnscan.compiled.arrow import flag_array, number_array, numbers, text_array
 from urnscan.compiled.octets import Integers
-from urnscan.dedup.read.batches import ROWS, Batch, ReadBatch, Wanted, digest_of
+from urnscan.dedup.read.batches import ROWS, Batch, ReadBatch, ReadSettings, digest_of
 from urnscan.framing.lines import Damaged
 from urnscan.records.columns import Columns, Texts
 from urnscan.records.fields import Own
@@ -36,25 +36,25 @@ class BatchReader:
     def __init__(self, options: Options) -> None:
         self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
         self._level = options.level
-        self._opened: tuple[Wanted, RecordReader, KeyColumns | None] | None = None
+        self._opened: tuple[ReadSettings, RecordReader, KeyColumns | None] | None = None
 
     def read(self, batch: Batch) -> ReadBatch:
         """Read a batch."""
-        if self._opened is None or self._opened[0] != batch.wanted:
-            self._opened = batch.wanted, batch.wanted.reader(), batch.wanted.key_reader()
-        wanted, reader, keys_of = self._opened
+        if self._opened is None or self._opened[0] != batch.settings:
+            self._opened = batch.settings, batch.settings.reader(), batch.settings.key_reader()
+        settings, reader, keys_of = self._opened
         damaged = [(number, item) for number, item in batch.items if isinstance(item, Damaged)]
         records = [item for _, item in batch.items if not isinstance(item, Damaged)]
         number = _numbers_of(batch)
         columns = read_columns(reader, records)
         damaged += ((int(number[at]), error) for at, error in columns.damaged.items())
-        texts, wrong = _of_own(columns) if wanted.fields else (columns.texts, [])
+        texts, wrong = _of_own(columns) if settings.fields else (columns.texts, [])
         keys = [] if keys_of is None else [*keys_of.read(columns)]
-        octets = [cut.octets for cut in cuts(records)] if wanted.digests or (keys_of and keys_of.has_octets) else []
+        octets = [cut.octets for cut in cuts(records)] if settings.digests or (keys_of and keys_of.has_octets) else []
         if keys_of is not None and keys_of.has_octets:
             keys.append(keys_of.of_octets(octets))
         names, counts, cut_off = self._names(Texts.joined(texts), Texts.joined(keys), len(number))
-        digests = np.array([*map(digest_of, octets)] if wanted.digests else np.zeros(len(number)), np.int64)
+        digests = np.array([*map(digest_of, octets)] if settings.digests else np.zeros(len(number)), np.int64)
         numbered, *place, digest = (number_array(values) for values in (number, *_places(records), digests))
         arrays = [numbered, columns.identifiers, *place, names, columns.descriptions, digest]
         rows = pa.RecordBatch.from_arrays(arrays, schema=ROWS)

@@ -50,7 +50,7 @@ def digest_of(octets: bytes) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReadSettings:
     """The parts of each record of a dump that are read."""
 
     format: str
@@ -62,9 +62,9 @@ class Wanted:
     keys: tuple[str, ...] = ()
     """Kinds of keys; empty if only URNs count."""
     described: bool = False
-    """Whether descriptions are wanted."""
+    """Whether descriptions are read."""
     digests: bool = False
-    """Whether digests are wanted."""
+    """Whether digests are calculated."""
 
     def reader(self) -> RecordReader:
         """Open a reader of records."""
@@ -83,7 +83,7 @@ class Wanted:
 class Batch:
     """Neighbouring records of a dump, found and not read yet."""
 
-    wanted: Wanted
+    settings: ReadSettings
     items: list[tuple[int, Cut | Damaged | Run]] = field(default_factory=list)
     """Records, and runs of them, with the number of the record in the dump, from 1, or of the first."""
     records: int = 0
@@ -106,11 +106,11 @@ class Batch:
         """Pickled as columns, which takes half of the time of records."""
         cuts = [(number, *item) for number, item in self.items if isinstance(item, Cut)]
         others = [(place, item) for place, item in enumerate(self.items) if not isinstance(item[1], Cut)]
-        return _batch_of, (self.wanted, [*zip(*cuts, strict=True)], others, self.records, self.octets)
+        return _batch_of, (self.settings, [*zip(*cuts, strict=True)], others, self.records, self.octets)
 
 
 def _batch_of(
-    wanted: Wanted,
+    settings: ReadSettings,
     cuts: Sequence[Sequence[Any]],
     others: Sequence[tuple[int, tuple[int, Damaged | Run]]],
     records: int,
@@ -120,7 +120,7 @@ def _batch_of(
     items: list[tuple[int, Cut | Damaged | Run]] = [*zip(cuts[0], map(Cut, *cuts[1:]), strict=True)] if cuts else []
     for place, item in others:
         items.insert(place, item)
-    return Batch(wanted, items, records, octets)
+    return Batch(settings, items, records, octets)
 
 
 class ReadBatch(NamedTuple):

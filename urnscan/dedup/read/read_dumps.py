@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from urnscan.dedup.policy import Policy
-from urnscan.dedup.read.batches import Batch, ReadBatch, Wanted
+from urnscan.dedup.read.batches import Batch, ReadBatch, ReadSettings
 from urnscan.dedup.read.damaged_records import DamagedRecords
 from urnscan.dedup.read.dump_format import DumpFormats, error_of_table
 from urnscan.dedup.read.dump_order import DumpOrder
@@ -189,9 +189,9 @@ class _DumpReader:
         self._order.call(partial(self._begin, dump))
         damaged = DamagedRecords(dump, partial(self._failures.add, place, dump.source.name))
         add = partial(self._add, dump, len(self.dumps), damaged)
-        wanted = self._wanted(dump)
-        reader = wanted.reader()
-        batch = Batch(wanted)
+        settings = self._settings(dump)
+        reader = settings.reader()
+        batch = Batch(settings)
         count = 0
         buffer.take_mark()
         while True:
@@ -200,9 +200,9 @@ class _DumpReader:
                 count += count_of(record)
                 if batch.is_full:
                     self._order.submit(batch, add)
-                    batch = Batch(wanted)
+                    batch = Batch(settings)
             self._order.submit(batch, add)
-            batch = Batch(wanted)
+            batch = Batch(settings)
             if buffer.error is None or isinstance(buffer.error, LimitError):
                 break
             self._order.call(damaged.report)
@@ -213,10 +213,10 @@ class _DumpReader:
         if isinstance(buffer.error, LimitError):
             raise buffer.error
 
-    def _wanted(self, dump: Dump) -> Wanted:
+    def _settings(self, dump: Dump) -> ReadSettings:
         """The parts of each record of a dump that are read."""
         policy, outputs = self._policy, self._outputs
-        return Wanted(
+        return ReadSettings(
             dump.format.name,
             len(self.dumps),
             policy.fields,

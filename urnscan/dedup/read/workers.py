@@ -53,7 +53,7 @@ class Workers:
 
     def submit(self, batch: Batch) -> Future[ReadBatch]:
         """Have a batch read; the result may be a FatalError, if a process has died."""
-        is_in_columns = FORMATS[batch.wanted.format].in_columns
+        is_in_columns = FORMATS[batch.settings.format].in_columns
         self._octets += 0 if is_in_columns else batch.octets
         if is_in_columns or self._options.jobs == 1 or self._octets < _LARGE:
             return self._thread.submit(self._in_thread, batch)
