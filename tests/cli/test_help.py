@@ -15,7 +15,7 @@ from urnscan.dedup.join.choose_kept import KEEP
 from urnscan.dedup.policy import Policy
 from urnscan.display.text import octets_of
 from urnscan.library.deduplication import deduplicate
-from urnscan.records.formats import FORMATS
+from urnscan.records.format_registry import FORMATS
 from urnscan.run.options import Options
 from urnscan.urn.syntax import SYNTAXES
 

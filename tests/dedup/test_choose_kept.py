@@ -13,7 +13,7 @@ from urnscan.dedup.join.choose_kept import KEEP, RankingValues, moment_of, ranks
 from urnscan.dedup.reread import Dump
 from urnscan.errors import FatalError
 from urnscan.records.description import Description
-from urnscan.records.formats import FORMATS
+from urnscan.records.format_registry import FORMATS
 from urnscan.stores.input import Input
 
 RECORD = st.fixed_dictionaries(

@@ -8,7 +8,7 @@ import pytest
 from urnscan.dedup.write.outputs import Dumps
 from urnscan.errors import FatalError
 from urnscan.formats.compression.codecs import CODECS
-from urnscan.records.formats import FORMATS
+from urnscan.records.format_registry import FORMATS
 from urnscan.stores.input import Input
 from urnscan.tables.plain_output import CODECS as WRITTEN
 from urnscan.tables.plain_output import NOT_WRITTEN

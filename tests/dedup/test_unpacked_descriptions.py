@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from urnscan.dedup.compare.unpacked_descriptions import SHOWN, unpacked
 from urnscan.records.description import NOTHING, Description, as_text, described_fields, from_text, pack, shown_title
-from urnscan.records.formats import description_of
+from urnscan.records.record import description_of
 
 ROWS = described_fields("named")
 

@@ -11,9 +11,9 @@ from tests.support.reading import buffer_of, read_records
 from urnscan.dedup.compare.features import features
 from urnscan.dedup.write.copies import Places, copy_without
 from urnscan.framing.lines import Damaged
-from urnscan.records.formats import FORMATS, description_of, recognise
+from urnscan.records.format_registry import FORMATS, recognise
 from urnscan.records.identifiers import as_text
-from urnscan.records.record import Record
+from urnscan.records.record import Record, description_of
 
 __all__ = ["HEAD", "records"]
 
@@ -62,8 +62,8 @@ def records(name: str, octets: bytes) -> None:
 
 
 def _read(name, dump, sizes, *, own):
-    found = read_records(FORMATS[name].open(own=own, described=True), dump)
-    assert read_records(FORMATS[name].open(own=own, described=True), dump, sizes) == found
+    found = read_records(FORMATS[name].reader(own=own, described=True), dump)
+    assert read_records(FORMATS[name].reader(own=own, described=True), dump, sizes) == found
     return found
 
 

@@ -12,7 +12,7 @@ from tests.fuzzing import finding, inputs, records
 from tests.fuzzing.corpora import CORPORA
 from tests.records.test_readers import PIECES
 from tests.support.strategies import CLOSING, JOINTS, KNOWN, LINKS, MARKS, NIDS, SCHEMES
-from urnscan.records.formats import FORMATS
+from urnscan.records.format_registry import FORMATS
 
 __all__ = ["TARGETS", "Target"]
 

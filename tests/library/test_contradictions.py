@@ -12,8 +12,8 @@ from tests.support.dumps import make_dump
 from tests.support.reading import read_from
 from urnscan.dedup.compare.agreement import RULES, compare
 from urnscan.framing.buffer import Buffer
-from urnscan.records.formats import FORMATS, description_of
-from urnscan.records.record import Record
+from urnscan.records.format_registry import FORMATS
+from urnscan.records.record import Record, description_of
 
 CASES = Path(__file__).parents[1] / "dedup" / "cases"
 
@@ -122,7 +122,7 @@ class TestAnyRecords:
         described = []
         for dump in dumps:
             with dump.open("rb") as file:
-                (record,) = read_from(FORMATS["jsonl"].open(own=True, described=True), Buffer(file.readinto))
+                (record,) = read_from(FORMATS["jsonl"].reader(own=True, described=True), Buffer(file.readinto))
             assert isinstance(record, Record)
             described.append(description_of(record.description))
         for one, row in zip(described, rows, strict=True):

@@ -19,7 +19,7 @@ from urnscan.dedup.read import damaged_records
 from urnscan.dedup.reread import Dump, SecondReading
 from urnscan.errors import FatalError, UnknownFormatError
 from urnscan.formats.context import Reading
-from urnscan.records.formats import FORMATS as KNOWN
+from urnscan.records.format_registry import FORMATS as KNOWN
 from urnscan.stores.input import Input
 
 NAMES = {"unimarc": "marc", "marc-in-json": "json", "oai-pmh": "oai", "nquads": "ntriples", "tsv": "csv"}

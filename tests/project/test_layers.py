@@ -24,7 +24,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     ),
     "inputs": ("errors compiled stores formats", "numpy pyarrow"),
     "scanner": ("display errors compiled urn", "numpy regex"),
-    "records": ("compiled urn framing", "lxml numpy pyarrow pymarc regex"),
+    "records": ("extensions compiled urn framing", "lxml numpy pyarrow pymarc regex"),
     "tables": ("display errors pool compiled urn stores formats scanner", "numpy pyarrow"),
     "grouping": ("errors pool compiled urn tables", "numpy pyarrow"),
     "run": ("display errors pool compiled urn stores formats inputs scanner tables grouping", "numpy pyarrow"),
@@ -43,7 +43,7 @@ PACKAGES = {  # package: packages that it may import; libraries that it may impo
     "duckdb": ("errors urn scanner run library", "duckdb pyarrow"),
     "spark": ("errors compiled urn stores scanner tables grouping run", "numpy py4j pyarrow pyspark regex"),
     "cli": (
-        "display errors pool compiled urn stores inputs scanner tables run results report dedup library spark",
+        "display errors pool compiled urn stores inputs scanner records tables run results report dedup library spark",
         "pyarrow shtab",
     ),
     "__main__": ("cli", ""),

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.support.reading import read_records
 from urnscan.records.description import Description, axes, describe, described_fields, pack, unpack
 from urnscan.records.fields import read_data
-from urnscan.records.formats import FORMATS, description_of
+from urnscan.records.format_registry import FORMATS
+from urnscan.records.record import description_of
 
 ARTICLE_BEGINS, ARTICLE_ENDS, SUBTITLE = "\x98", "\x9c", "\x1f"
 TABLES = [name for name in read_data("descriptions.toml") if name not in ("axes", "types")]
@@ -25,10 +26,10 @@ def marc(*fields, kind="a", form=" ", level="m"):
 
 
 def described(name, octets):
-    (record,) = read_records(FORMATS[name].open(own=False, described=True), octets)
-    (again,) = read_records(FORMATS[name].open(own=True, described=True), octets)
+    (record,) = read_records(FORMATS[name].reader(own=False, described=True), octets)
+    (again,) = read_records(FORMATS[name].reader(own=True, described=True), octets)
     assert again.description == record.description
-    (plain,) = read_records(FORMATS[name].open(own=True), octets)
+    (plain,) = read_records(FORMATS[name].reader(own=True), octets)
     assert plain.description == b""
     return description_of(record.description)
 
@@ -229,7 +230,7 @@ def test_formats(format_, octets, expected):
 
 def test_every_table_belongs_to_a_reader():
     """A table with another name would be read by nobody."""
-    read = {format_.open.described_by for format_ in FORMATS.values()} | {
+    read = {format_.reader.described_by for format_ in FORMATS.values()} | {
         "unimarc",
         "mods",
         "dc",

@@ -15,9 +15,8 @@ from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records.fields import Own
-from urnscan.records.formats import description_of
 from urnscan.records.json_records import JsonArrayRecords, JsonLineRecords, is_json_array, is_json_lines
-from urnscan.records.record import Record
+from urnscan.records.record import Record, description_of
 
 READERS = (JsonLineRecords, JsonArrayRecords)
 

@@ -10,7 +10,7 @@ from tests.support.reading import keys_of as read_keys
 from urnscan.dedup.policy import KEYS, Policy
 from urnscan.records import keys as module
 from urnscan.records.fields import Own, own_fields, read_data
-from urnscan.records.formats import FORMATS
+from urnscan.records.format_registry import FORMATS
 from urnscan.records.identifiers import as_text
 from urnscan.records.keys import KeyReader, keys, kinds
 from urnscan.records.record import Record

@@ -10,9 +10,10 @@ from lxml import etree
 from tests.support.reading import buffer_of, keys_of, read_records
 from urnscan.records.description import Description
 from urnscan.records.fields import Own
-from urnscan.records.formats import FORMATS, description_of, recognise
+from urnscan.records.format_registry import FORMATS, recognise
 from urnscan.records.keys import kinds
 from urnscan.records.marc_values import is_unimarc
+from urnscan.records.record import description_of
 
 CODED = "20260101d1998    m  y0frey50      ba"
 
@@ -84,7 +85,7 @@ every_way = pytest.mark.parametrize("written", WRITTEN)
 
 def read(written, made, **options):
     (found,) = read_records(
-        FORMATS[NAMES.get(written, written)].open(**{"own": True} | options), WRITTEN[written](made)
+        FORMATS[NAMES.get(written, written)].reader(**{"own": True} | options), WRITTEN[written](made)
     )
     return found
 
@@ -174,7 +175,7 @@ def test_records_of_both_families_in_one_dump(written):
     number = iter((b"000000007", b"000000008", b"000000009"))
     dumps = [WRITTEN[written](each).replace(b"000000007", next(number)) for each in (one, other, one)]
     dump = (b"\n" if written == "marc-lines" else b"").join(dumps)
-    found = read_records(FORMATS[NAMES.get(written, written)].open(own=True), dump)
+    found = read_records(FORMATS[NAMES.get(written, written)].reader(own=True), dump)
     assert [list(each.own) for each in found] == [[Own("2-07-036001-6", "isbn")]] * 3
 
 
@@ -185,7 +186,7 @@ def test_oai_marc_of_journals():
         b'<varfield tag="245" ind1="0" ind2="0"><subfield label="$a">Inks</subfield></varfield>'
         b'<varfield tag="856" i1="4" i2="0"><subfield label="$u">urn:x-y:1</subfield></varfield></oai_marc>'
     )
-    (found,) = read_records(FORMATS["marcxml"].open(own=True, described=True), octets)
+    (found,) = read_records(FORMATS["marcxml"].reader(own=True, described=True), octets)
     assert list(found.own) == [Own("urn:x-y:1")]
     assert description_of(found.description) == Description("Inks", format="map", level="5", fields="2")
 
@@ -199,7 +200,7 @@ class TestJson:
         for members in (made, dict(reversed(made.items())), {"fields": made["fields"]}):
             for octets in (json.dumps(members, indent=1).encode(), json.dumps(members).encode() + b"\n"):
                 format_ = recognise(buffer_of(octets), "x.json")
-                (found,) = read_records(format_.open(own=True), octets)
+                (found,) = read_records(format_.reader(own=True), octets)
                 assert (found.octets, found.identifier) == (octets.removesuffix(b"\n" * (format_.name != "jsonl")), "1")
                 assert list(found.own) == [Own("urn:x-y:1", "urn")]
 
@@ -214,7 +215,7 @@ class TestJson:
         ],
     )
     def test_other_objects_are_read_by_their_names(self, octets):
-        (found,) = read_records(FORMATS["jsonl"].open(own=True), octets)
+        (found,) = read_records(FORMATS["jsonl"].reader(own=True), octets)
         assert list(found.own) == [Own("1", "isbn")]
 
     @pytest.mark.parametrize(
@@ -224,7 +225,7 @@ class TestJson:
     def test_a_field_without_subfields_says_nothing(self, field):
         """And costs no other field."""
         octets = b'{"fields": [{"024": %b}, {"020": {"subfields": [{"a": "1"}]}}]}' % field.encode()
-        (found,) = read_records(FORMATS["jsonl"].open(own=True, described=True, keys=True), octets)
+        (found,) = read_records(FORMATS["jsonl"].reader(own=True, described=True, keys=True), octets)
         assert list(found.own) == [Own("1", "isbn")]
 
 
@@ -232,7 +233,7 @@ class TestJson:
 def test_separators_of_iso_2709_in_another_format_separate_nothing(mark):
     """They may stand in a text of JSON; a packed description has them between fields."""
     made = record(("001", "1"), ("020", "  ", "a9783161484100"), ("245", "10", f"aInks{mark}bPapers")).as_dict()
-    (found,) = read_records(FORMATS["jsonl"].open(own=True, described=True), json.dumps(made).encode())
+    (found,) = read_records(FORMATS["jsonl"].reader(own=True, described=True), json.dumps(made).encode())
     described = description_of(found.description)
     assert (" ".join((described.title or "").split()), list(found.own)) == (
         "Inks bPapers",

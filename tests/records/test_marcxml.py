@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from tests.support.reading import refuse
 from urnscan.records.fields import Own
-from urnscan.records.formats import description_of
 from urnscan.records.marc_runs import REFUSED
 from urnscan.records.marcxml_runs import fields_of
-from urnscan.records.record import Run
+from urnscan.records.record import Run, description_of
 from urnscan.records.record_columns import read_columns
 from urnscan.records.xml_records import XmlRecords
 

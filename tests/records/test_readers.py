@@ -12,7 +12,7 @@ from tests.support.dumps import make_dump
 from tests.support.reading import keys_of, read_records
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
-from urnscan.records.formats import FORMATS, recognise
+from urnscan.records.format_registry import FORMATS, recognise
 from urnscan.records.keys import kinds
 from urnscan.records.record import Record
 
@@ -239,12 +239,12 @@ def dumps(draw, name):
 
 
 def read(name, dump, *, own=False, keys=False, sizes=(None,)):
-    return read_records(FORMATS[name].open(own=own, described=True, keys=keys), dump, sizes)
+    return read_records(FORMATS[name].reader(own=own, described=True, keys=keys), dump, sizes)
 
 
 def readers():
     """One format of each reader."""
-    return list({(format_.open, name == "pica-plain"): name for name, format_ in FORMATS.items()}.values())
+    return list({(format_.reader, name == "pica-plain"): name for name, format_ in FORMATS.items()}.values())
 
 
 @pytest.mark.parametrize("name", readers())
@@ -288,7 +288,7 @@ def test_records_are_octets_of_the_dump_in_their_order(name, data, mark):
                 text.encode()  # it is well-formed
     known = {kind: format_.recognise(dump, f"x.{name}") for kind, format_ in FORMATS.items()}
     assert set(known.values()) <= {True, False, None}
-    assert [known[kind] for kind in known if FORMATS[kind].open is FORMATS[name].open].count(True) <= 1
+    assert [known[kind] for kind in known if FORMATS[kind].reader is FORMATS[name].reader].count(True) <= 1
 
 
 @pytest.mark.full
@@ -296,7 +296,7 @@ def test_records_are_octets_of_the_dump_in_their_order(name, data, mark):
 def test_what_is_found_can_be_read_elsewhere(format_):
     """Another reader, in another process, reads the same: a record is read from what it is handed, and from nothing else."""
     dump = make_dump(format_, 1, 20)
-    opened = (recognise(Buffer(io.BytesIO(dump.octets).readinto), dump.name) or FORMATS["line"]).open
+    opened = (recognise(Buffer(io.BytesIO(dump.octets).readinto), dump.name) or FORMATS["line"]).reader
     for wanted in ({"own": False}, {"own": True, "keys": True, "described": True}):
         here = opened(**wanted)
         found = [*here.cuts(Buffer(io.BytesIO(dump.octets).readinto))]

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tests.support.reading import buffer_of, read_from
 from urnscan.framing.buffer import Buffer
-from urnscan.records.formats import FORMATS, description_of
+from urnscan.records.format_registry import FORMATS
 from urnscan.records.pica import PicaRecords
+from urnscan.records.record import description_of
 
 
 def shown(name, octets):
@@ -157,7 +158,7 @@ def titled(octets):
 
 
 def described(octets):
-    (record,) = read_from(FORMATS["marc"].open(own=True, described=True), buffer_of(octets))
+    (record,) = read_from(FORMATS["marc"].reader(own=True, described=True), buffer_of(octets))
     return description_of(record.description)
 
 

@@ -12,7 +12,7 @@ from urnscan.errors import DamageError
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.records.fields import Own
-from urnscan.records.formats import FORMATS
+from urnscan.records.format_registry import FORMATS
 from urnscan.records.identifiers import as_text
 from urnscan.records.keys import kinds
 from urnscan.records.record import Record
@@ -205,10 +205,10 @@ def without_last(dump, first, tag):
 @given(st.data(), st.sampled_from([1, 3, None]))
 def test_records_without_a_last_line_are_those_of_a_plain_reader(name, data, size):
     """They end where the next begins; blank lines behind them are in none, so they part what is left."""
-    layout = FORMATS[name].open.layout
+    layout = FORMATS[name].reader.layout
     lines = data.draw(st.lists(st.sampled_from(WITHOUT_LAST[name] + COMMON), max_size=14))
     dump = b"".join(lines)
-    found = read_records(FORMATS[name].open(own=False), dump, (size,))
+    found = read_records(FORMATS[name].reader(own=False), dump, (size,))
     expected = without_last(dump, layout.first, layout.tagged)
     assert [(each.offset, getattr(each, "octets", None)) for each in found] == expected
 
@@ -226,7 +226,7 @@ def test_records_of_aleph_have_one_number(lines, size):
         expected[-1].append(tag)
         last = number
     dump = b"".join(b"00000000%b %b   L x\n" % (number.encode(), tag) for number, tag in lines)
-    found = read_records(FORMATS["aleph"].open(own=False), dump, (size,))
+    found = read_records(FORMATS["aleph"].reader(own=False), dump, (size,))
     assert [[line[10:13] for line in each.octets.splitlines()] for each in found] == expected
     assert b"".join(each.octets for each in found) == dump
 
@@ -238,7 +238,7 @@ def test_records_of_yaz_end_with_a_blank_line():
     assert FORMATS["marc-lines"].recognise(dump, "") is True
     assert [
         (each.offset, getattr(each, "octets", None))
-        for each in read_records(FORMATS["marc-lines"].open(own=True), dump)
+        for each in read_records(FORMATS["marc-lines"].reader(own=True), dump)
     ] == [
         (dump.index(one), one),
         (dump.index(two), two),
@@ -274,7 +274,7 @@ def test_records_of_yaz_end_with_a_blank_line():
 )
 def test_own_identifiers_of_references(name, dump, called, own):
     """Those of the journal, and of the book of a chapter, are not its own."""
-    (record,) = read_records(FORMATS[name].open(own=True), dump)
+    (record,) = read_records(FORMATS[name].reader(own=True), dump)
     assert (record.identifier, [(each.text, each.scheme) for each in record.own]) == (called, own)
     assert FORMATS[name].recognise(dump, "") is True
 
@@ -288,7 +288,7 @@ def test_own_identifiers_of_references(name, dump, called, own):
     ],
 )
 def test_keys_of_references(name, dump, expected):
-    (record,) = read_records(FORMATS[name].open(own=False, keys=True), dump)
+    (record,) = read_records(FORMATS[name].reader(own=False, keys=True), dump)
     assert keys_of([kind for kind in kinds() if kind not in ("id", "octets")], record) == expected
 
 
@@ -306,6 +306,6 @@ def test_what_cannot_be_read_to_its_end_is_cut_off(name, last):
             raise DamageError("a", "cut")
         return count
 
-    first, second = read_from(FORMATS[name].open(own=True), Buffer(read_into))
+    first, second = read_from(FORMATS[name].reader(own=True), Buffer(read_into))
     assert first.octets == lines[0]
     assert second == Damaged(len(lines[0]), "it is cut off")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.support.reading import buffer_of, read_records, set_longest
 from urnscan.framing.lines import Damaged
 from urnscan.records.fields import Own
-from urnscan.records.formats import recognise
+from urnscan.records.format_registry import recognise
 from urnscan.records.record import Record
 from urnscan.records.triples import TripleRecords, is_other_rdf, is_triples
 

@@ -14,17 +14,15 @@ from urnscan.cli.shared_options import NIDS, Listed, flag, option, whole_number
 from urnscan.cli.terminal import say, say_counts, say_hints, say_no_input, say_unregistered, show_progress
 from urnscan.display.text import counted
 from urnscan.errors import FatalError, count_of
+from urnscan.records.format_registry import FORMATS
 
 if TYPE_CHECKING:
     from urnscan.dedup.job import DedupReport
     from urnscan.dedup.policy import Policy
 
 
-# Names of `records.formats.FORMATS`, `records.keys.kinds`, `dedup.compare.agreement.ASPECTS` and `dedup.join.choose_kept.KEEP`, repeated here because these modules load slowly.
-_FORMATS = (
-    "marc marcxml mrk marc-lines aleph mods dc oai sru onix pubmed endnote json jsonl pica pica-plain ntriples ris nbib enw "
-    "ciw bibtex csv line"
-).split()
+# Names of `records.keys.kinds`, `dedup.compare.agreement.ASPECTS` and `dedup.join.choose_kept.KEEP`, repeated here because
+# these modules load slowly.
 _KEYS = "urn oclc lccn nbn-number id pmid accession arxiv handle ark url octets".split()
 _AGREE = ("title", "year", "edition", "part", "format", "language")
 _KEEP = ("first", "last", "longest", "most-identifiers", "newest", "fullest")
@@ -45,7 +43,7 @@ _ABOUT = About(
     ),
     description="Find records of bibliographic dumps that share a URN or another identifier, and write the dumps without the duplicates; "
     "the records that stay keep every octet. A dump may be plain, compressed, in an archive, or behind a URL. Its "
-    f"format is known by its content: {', '.join(_FORMATS)}.",
+    f"format is known by its content: {', '.join(FORMATS)}.",
     examples={
         "write a catalogue without its duplicates": "urnscan dedup dump.mrc.gz --fields --deduplicated unique.mrc.gz",
         "show which records are the same, as a table and as an HTML page": (
@@ -150,7 +148,7 @@ _JOINING = {
     "--record": option(
         "FORMAT",
         "the format of the dumps, one of those above; line: each line is a record (default: known by content)",
-        choices=_FORMATS,
+        choices=tuple(FORMATS),
     ),
 }
 

@@ -29,7 +29,7 @@ from urnscan.dedup.review.decisions import AppliedDecisions
 from urnscan.dedup.review.review_table import APART, TOGETHER
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.records.description import NOTHING
-from urnscan.records.formats import description_of
+from urnscan.records.record import description_of
 from urnscan.tables.spill import Spilled
 
 _IN_MEMORY = 1 << 26  # octets of descriptions in memory; more are spilled

@@ -12,7 +12,7 @@ from urnscan.dedup.join.choose_kept import need_descriptions, read_rules
 from urnscan.dedup.join.never_join import NeverJoin, never_join_of
 from urnscan.dedup.review.decisions import Decisions, decisions_of
 from urnscan.errors import ArgumentError, option
-from urnscan.records.formats import FORMATS
+from urnscan.records.format_registry import FORMATS
 from urnscan.records.keys import URN, kinds
 from urnscan.run.options import as_flag, as_whole_number
 from urnscan.urn.prefix_filter import read_beginnings

@@ -17,7 +17,7 @@ from urnscan.formats.contents import Document
 from urnscan.formats.context import Reading
 from urnscan.formats.unfold import open_documents
 from urnscan.framing.buffer import Buffer
-from urnscan.records.formats import Format
+from urnscan.records.format import Format
 from urnscan.stores.input import Input
 from urnscan.stores.reader import past_damage
 

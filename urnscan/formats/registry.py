@@ -96,6 +96,8 @@ def _misnamed(name: str) -> Callable[[Reader, Layer], Iterator[Document | Source
 
 FORMS = Registry(
     [
+        # First, so that another package may read what is only recognised here.
+        *(point.load() for point in extensions("urnscan.formats")),
         *codecs.FORMS,
         warc.FORM,
         zip_archive.FORM,
@@ -108,7 +110,6 @@ FORMS = Registry(
         *unread.FORMS,
         tar.FORM,
         arc.FORM,
-        *extensions("urnscan.formats"),
     ],
     fields.FORMS,
 )

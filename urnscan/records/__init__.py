@@ -6,7 +6,8 @@ columns: columns of many records that are read together.
 record_columns: records that readers find, put into these columns.
 decoded_text: text of records, decoded, whole, and in a line.
 description: what a record says of its thing (title, year, edition), by a table of fields (`descriptions.toml`).
-formats: the registry: how each format is recognised, read, and shown to a person.
+format: the protocol of formats: what a module says of the format that it reads.
+format_registry: the list of the formats, by their names, in the order in which they are asked.
 marc: MARC in the exchange format (ISO 2709).
 marc_runs: records of it without faults, found and taken apart into columns of fields, many by one call of compiled code.
 marc_fields: fields of MARC in whatever they are written, brought into the form of ISO 2709.

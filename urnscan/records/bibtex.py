@@ -15,6 +15,7 @@ from urnscan.framing.lines import Damaged, too_long
 from urnscan.records import description
 from urnscan.records.description import Statement
 from urnscan.records.fields import Own, of_value
+from urnscan.records.format import Format
 from urnscan.records.record import Cut, Record, RecordReader
 
 _SPACE = rb"[ \t\r\n]{0,99}+"
@@ -248,3 +249,15 @@ def _symbol(escape: re.Match[bytes]) -> bytes:
     if sign:
         return b"" if sign in b"/-" else bytes(sign)
     return _WORDS[word] if word else bytes(accent or escape[0])
+
+
+FORMATS = (
+    Format(
+        name="bibtex",
+        title="BibTeX",
+        reader=BibtexRecords,
+        recognise=is_bibtex,
+        suffixes=(".bib",),
+        trace=rb"(?m:^)[ \t]*+@[A-Za-z]++[ \t]*+[{(]",
+    ),
+)

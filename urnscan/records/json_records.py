@@ -15,6 +15,7 @@ from urnscan.framing.lines import Damaged
 from urnscan.records.decoded_text import decoded, whole
 from urnscan.records.description import pack
 from urnscan.records.fields import Own
+from urnscan.records.format import Format
 from urnscan.records.marc_fields import MarcFields, Parted
 from urnscan.records.named_values import RANKS, Pairs, identifier, own_identifiers, statements
 from urnscan.records.record import Cut, Record, RecordReader
@@ -193,3 +194,25 @@ def _skip(text: str, at: int) -> int:
     """Place behind white space."""
     space = _SPACE.match(text, at)
     return space.end() if space else at
+
+
+FORMATS = (
+    Format(
+        name="json",
+        title="JSON array",
+        reader=JsonArrayRecords,
+        recognise=is_json_array,
+        suffixes=(".json",),
+        separator=b",",
+        framed=True,
+        show=show_json,
+    ),
+    Format(
+        name="jsonl",
+        title="JSON Lines",
+        reader=JsonLineRecords,
+        recognise=is_json_lines,
+        suffixes=(".jsonl", ".ndjson", ".json"),
+        show=show_json,
+    ),
+)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged, lines
 from urnscan.records.fields import Own
+from urnscan.records.format import Format
 from urnscan.records.record import Cut, Record, RecordReader
 
 
@@ -27,3 +28,6 @@ class LineRecords(RecordReader):
         if self.has_texts:
             return Record(offset, octets, None, (octets,))
         return Record(offset, octets, None, own=(Own(octets.decode("utf-8", "replace").strip()),))
+
+
+FORMATS = (Format(name="line", title="lines", reader=LineRecords, has_fields=False),)

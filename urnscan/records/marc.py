@@ -39,6 +39,7 @@ from urnscan.compiled.strings import cut as cut_out
 from urnscan.framing.buffer import BETWEEN, MARK, Buffer
 from urnscan.framing.lines import Damaged, parts
 from urnscan.records.decoded_text import decoded
+from urnscan.records.format import Format
 from urnscan.records.marc_fields import MarcFields, MarcOctets, Parted
 from urnscan.records.marc_octets import decoder
 from urnscan.records.marc_runs import LEADER, NO_NUMBER, Fields, fields_of, find_whole
@@ -267,3 +268,18 @@ def _cut(octets: bytes) -> Iterator[tuple[int, int]]:
                 start = head.start()
         found = octets.find(b"450", found + 1)
     yield start, len(octets)
+
+
+FORMATS = (
+    Format(
+        name="marc",
+        title="MARC (ISO 2709)",
+        reader=MarcRecords,
+        recognise=is_marc,
+        suffixes=(".mrc", ".marc"),
+        trace=rb"\x1e\x1d",
+        line_ends=0,
+        in_columns=True,
+        show=show_marc,
+    ),
+)

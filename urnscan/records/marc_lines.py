@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from urnscan.framing.buffer import Buffer
 from urnscan.records.decoded_text import decoded
+from urnscan.records.format import Format
 from urnscan.records.marc_fields import LEADERS, MarcFields, Parted
 from urnscan.records.record import Cut, Record
 from urnscan.records.tagged import Layout, TaggedRecords, begins_with
@@ -132,3 +133,35 @@ is_marc_edit = partial(begins_with, MarcEditRecords.layout.first_line)
 # yaz-marcdump warns between records, in brackets or in comments.
 is_yaz = partial(begins_with, re.compile(rb"(?:(?:\(|<!--)[^\n]*+\n)*+" + YazRecords.layout.first))
 is_aleph = partial(begins_with, AlephRecords.layout.first_line)
+
+
+FORMATS = (
+    Format(
+        name="mrk",
+        title="MARC in lines (MarcEdit)",
+        reader=MarcEditRecords,
+        recognise=is_marc_edit,
+        suffixes=(".mrk",),
+        trace=rb"(?m:^)=[0-9]{3}  ",
+        line_ends=2,
+        show=MarcEditRecords.show,
+    ),
+    Format(
+        name="marc-lines",
+        title="MARC in lines (yaz-marcdump)",
+        reader=YazRecords,
+        recognise=is_yaz,
+        line_ends=2,
+        show=YazRecords.show,
+    ),
+    Format(
+        name="aleph",
+        title="Aleph Sequential",
+        reader=AlephRecords,
+        recognise=is_aleph,
+        trace=rb"(?m:^)[0-9]{9} [0-9A-Z]{3}[0-9A-Za-z^ ]{2} [A-Z ] ",
+        # The last record of one dump and the first of another may have the same number.
+        framed=True,
+        show=AlephRecords.show,
+    ),
+)

@@ -22,6 +22,7 @@ from urnscan.records import description
 from urnscan.records.decoded_text import decoded, in_line
 from urnscan.records.description import Statement
 from urnscan.records.fields import Own, of_subfields
+from urnscan.records.format import Format
 from urnscan.records.record import Cut, Record, RecordReader
 
 _TAG = rb"[012][0-9]{2}[A-Z@](?:/[0-9]{2,3})? "
@@ -131,3 +132,16 @@ def show_pica(octets: bytes) -> str:
     """
     fields = octets.strip(b"\r\n\x1d").replace(b"$", b"$$").split(b"\x1e")
     return "\n".join("$".join(in_line(decoded(part)) for part in field.split(b"\x1f")) for field in fields if field)
+
+
+FORMATS = (
+    Format(
+        name="pica",
+        title="PICA+ (normalised)",
+        reader=PicaRecords,
+        recognise=is_pica_normalised,
+        trace=rb"[0-9]{3}[A-Z@][ /][^\x1e\n]{0,9}\x1f",
+        show=show_pica,
+    ),
+    Format(name="pica-plain", title="PICA+ (plain)", reader=PicaRecords, recognise=is_pica_plain, line_ends=2),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,12 +12,13 @@ import pyarrow as pa
 from urnscan.compiled.octets import Integers
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
+from urnscan.records.description import NOTHING, Description, described_fields, unpack
 from urnscan.records.description import Table as DescribedFields
-from urnscan.records.description import described_fields
 from urnscan.records.fields import Own, own_fields, wanted
 from urnscan.records.fields import Table as OwnFields
 from urnscan.records.marc_columns import MarcColumns, marc_columns
 from urnscan.records.marc_fields import MarcOctets
+from urnscan.records.marc_octets import unpack_marc
 from urnscan.records.marc_runs import Fields
 
 
@@ -85,11 +86,20 @@ class Record(NamedTuple):
     own: Sequence[Own] = ()
     """Own identifiers of the record, if these or keys are wanted."""
     description: bytes = b""
-    """Packed fields that describe the thing of the record, if these are wanted: `formats.description_of` reads them."""
+    """Packed fields that describe the thing of the record, if these are wanted: `description_of` reads them."""
     marc: MarcOctets | None = None
     """Fields of MARC. `record_columns` reads them, and puts their identifiers behind `own`, their description before
     `description`.
     """
+
+
+# Many duplicates are copies of each other.
+@lru_cache(maxsize=1 << 12)
+def description_of(packed: bytes) -> Description:
+    """Read the packed description of a record."""
+    if not packed:
+        return NOTHING
+    return unpack_marc(packed) or unpack(packed)
 
 
 class RecordReader:

@@ -13,6 +13,7 @@ from urnscan.framing.buffer import HEAD, MARK, Buffer
 from urnscan.framing.lines import Damaged
 from urnscan.framing.rows import CsvLayout, Row, SeparatedRows, begin, first_rows
 from urnscan.records.description import pack
+from urnscan.records.format import Format
 from urnscan.records.named_values import RANKS, own_identifiers, statements
 from urnscan.records.record import Cut, Record, RecordReader
 
@@ -105,3 +106,15 @@ def _text(layout: CsvLayout, value: bytes) -> str:
 def _is_name(text: str) -> bool:
     """Whether a column could be called so. Prose that is set in columns has many spaces between its words."""
     return 0 < len(text) <= _LONGEST_NAME and text.isprintable() and text[-1] not in ".,;:!?" and "   " not in text
+
+
+FORMATS = (
+    Format(
+        name="csv",
+        title="CSV or TSV",
+        reader=SeparatedRecords,
+        recognise=is_separated,
+        suffixes=(".csv", ".tsv"),
+        framed=True,
+    ),
+)

@@ -22,6 +22,7 @@ from urnscan.framing.lines import Damaged, lines, too_long
 from urnscan.records import description
 from urnscan.records.description import Statement
 from urnscan.records.fields import Own, of_value
+from urnscan.records.format import Format
 from urnscan.records.record import Cut, Record, RecordReader
 
 _LONGEST_TAG = 64  # octets, with what a pattern of the first line looks ahead to
@@ -268,3 +269,39 @@ def begins_with(pattern: re.Pattern[bytes], head: bytes, _name: str) -> bool | N
 is_medline = partial(begins_with, MedlineRecords.layout.first_line)
 is_endnote = partial(begins_with, EndNoteRecords.layout.first_line)
 is_web_of_science = partial(begins_with, re.compile(rb"FN [^\n]*+\nVR [^\n]*+\n|" + WebOfScienceRecords.layout.first))
+
+
+FORMATS = (
+    Format(
+        name="ris",
+        title="RIS",
+        reader=RisRecords,
+        recognise=is_ris,
+        suffixes=(".ris",),
+        trace=rb"(?m:^)[A-Z][A-Z0-9]  - ",
+    ),
+    Format(
+        name="nbib",
+        title="PubMed (MEDLINE)",
+        reader=MedlineRecords,
+        recognise=is_medline,
+        suffixes=(".nbib",),
+        line_ends=2,
+    ),
+    Format(
+        name="enw",
+        title="EndNote (import format)",
+        reader=EndNoteRecords,
+        recognise=is_endnote,
+        suffixes=(".enw",),
+        line_ends=2,
+    ),
+    Format(
+        name="ciw",
+        title="Web of Science (field tagged)",
+        reader=WebOfScienceRecords,
+        recognise=is_web_of_science,
+        suffixes=(".ciw",),
+        framed=True,
+    ),
+)

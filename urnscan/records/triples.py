@@ -15,6 +15,7 @@ from urnscan.framing.lines import Damaged, lines, too_long
 from urnscan.records import description
 from urnscan.records.description import Statement
 from urnscan.records.fields import Own, of_value
+from urnscan.records.format import Format
 from urnscan.records.record import Cut, Record, RecordReader
 
 # Terminals of the grammar (N-Triples §7, N-Quads §4). Every loop is possessive, so a line is read once, whatever it
@@ -57,8 +58,6 @@ _QUERY = rb"(?i:SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|WITH|LOAD|CLEAR|CREA
 _TURTLE = re.compile(rb"(?:" + _DIRECTIVE + rb")++(?!" + _QUERY + rb")")
 _TURTLE_SUFFIXES = (".ttl", ".trig", ".turtle")
 _TURTLE_BEGINNING = re.compile(rb"[<\[(@]|_:|[A-Za-z]")
-
-TO_TRIPLES = "make N-Triples of it: rapper -q -i guess -o ntriples DUMP > DUMP.nt"
 
 
 def is_triples(head: bytes, _name: str) -> bool | None:
@@ -182,3 +181,26 @@ def _characters(escapes: re.Match[bytes]) -> bytes:
         return text.encode()
     except UnicodeEncodeError:  # some write a surrogate pair for one character
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+FORMATS = (
+    Format(
+        name="ntriples",
+        title="N-Triples or N-Quads",
+        reader=TripleRecords,
+        recognise=is_triples,
+        suffixes=(".nt", ".nq"),
+        # A blank node has a meaning in one dump only, so two dumps do not make one.
+        framed=True,
+        keyed=True,
+        numbered=False,
+    ),
+    Format(
+        name="rdf",
+        title="RDF/XML, Turtle or TriG",
+        reader=RecordReader,
+        recognise=is_other_rdf,
+        suffixes=(".rdf", ".ttl", ".xml"),
+        recipe="make N-Triples of it: rapper -q -i guess -o ntriples DUMP > DUMP.nt",
+    ),
+)

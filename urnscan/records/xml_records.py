@@ -22,6 +22,7 @@ from urnscan.compiled.octets import Integers
 from urnscan.framing.buffer import LONGEST, MARK, Buffer
 from urnscan.framing.lines import Damaged, too_long
 from urnscan.records.decoded_text import decoded
+from urnscan.records.format import Format
 from urnscan.records.marc_runs import Fields
 from urnscan.records.marcxml_runs import fields_of
 from urnscan.records.record import Cut, Record, Run, RunReader
@@ -349,3 +350,18 @@ def show_xml(octets: bytes) -> str:
     kind = kind_of(str(record.tag), "" if first is None else str(first.tag))
     fields = kind and marc_fields_in(kind, record)
     return fields.lines() if fields else decoded(octets)
+
+
+_xml = functools.partial(Format, reader=XmlRecords, suffixes=(".xml",), framed=True)
+FORMATS = (
+    _xml(
+        name="marcxml", title="MARCXML", recognise=functools.partial(is_kind, "marcxml"), in_columns=True, show=show_xml
+    ),
+    _xml(name="mods", title="MODS", recognise=functools.partial(is_kind, "mods")),
+    _xml(name="dc", title="Dublin Core", recognise=functools.partial(is_kind, "dc"), numbered=False),
+    _xml(name="oai", title="OAI-PMH", recognise=functools.partial(is_kind, "oai"), show=show_xml),
+    _xml(name="sru", title="SRU", recognise=functools.partial(is_kind, "sru"), show=show_xml),
+    _xml(name="onix", title="ONIX", recognise=functools.partial(is_kind, "onix")),
+    _xml(name="pubmed", title="PubMed (XML)", recognise=functools.partial(is_kind, "pubmed")),
+    _xml(name="endnote", title="EndNote (XML)", recognise=functools.partial(is_kind, "endnote")),
+)

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import text_array
 from urnscan.records.description import as_text, shown_title
-from urnscan.records.formats import description_of
+from urnscan.records.record import description_of
 
 SHOWN = pa.schema(
     {

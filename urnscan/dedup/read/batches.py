@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import filtered, flags_of
 from urnscan.framing.lines import Damaged
-from urnscan.records.formats import FORMATS
+from urnscan.records.format_registry import FORMATS
 from urnscan.records.key_columns import KeyColumns
 from urnscan.records.keys import KeyReader
 from urnscan.records.record import Cut, RecordReader, Run, count_of
@@ -69,7 +69,7 @@ class ReadSettings:
     def reader(self) -> RecordReader:
         """Open a reader of records."""
         format_ = FORMATS[self.format]
-        return format_.open(own=self.fields, described=self.described, keys=bool(self.keys) and format_.has_fields)
+        return format_.reader(own=self.fields, described=self.described, keys=bool(self.keys) and format_.has_fields)
 
     def key_reader(self) -> KeyColumns | None:
         """Open a reader of keys; None if only URNs count, or the format has no fields for keys."""

@@ -9,7 +9,8 @@ from urnscan.formats.contents import Values
 from urnscan.formats.context import INSIDE
 from urnscan.formats.encodings import is_binary
 from urnscan.framing.buffer import Buffer
-from urnscan.records.formats import FORMATS, Format, likely, recognise
+from urnscan.records.format import Format
+from urnscan.records.format_registry import FORMATS, likely, recognise
 from urnscan.stores.input import Input
 
 

@@ -24,7 +24,7 @@ from urnscan.dedup.read.batch_reader import BatchReader
 from urnscan.dedup.read.batches import Batch, ReadBatch
 from urnscan.errors import FatalError, option
 from urnscan.formats.scripts import start_python
-from urnscan.records.formats import FORMATS
+from urnscan.records.format_registry import FORMATS
 from urnscan.run.options import Options
 
 _LARGE = 1 << 24  # octets of records that Python reads one by one; reading so many takes longer than starting processes

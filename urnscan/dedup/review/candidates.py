@@ -21,7 +21,7 @@ from urnscan.dedup.compare.features import features, words
 from urnscan.dedup.read.batches import digest_of
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.records.description import Description, shown_title
-from urnscan.records.formats import description_of
+from urnscan.records.record import description_of
 from urnscan.tables.schemas import CANDIDATES
 
 _LEAST = 0.9  # similarity of the titles

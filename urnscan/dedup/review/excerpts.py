@@ -79,7 +79,7 @@ class Excerpts:
         """Record-level identifiers of a record; none if it cannot be read without its wrapper."""
         if not (self._fields or self._has_keys):
             return
-        reader = record.dump.format.open(own=True, keys=self._has_keys)
+        reader = record.dump.format.reader(own=True, keys=self._has_keys)
         items = [
             item for item in reader.found(Buffer(io.BytesIO(record.octets).readinto)) if not isinstance(item, Damaged)
         ]

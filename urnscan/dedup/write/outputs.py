@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from urnscan.errors import FatalError, SourceError
 from urnscan.framing.buffer import MARK
-from urnscan.records.formats import SUFFIXES, Format
+from urnscan.records.format import Format
+from urnscan.records.format_registry import suffixes
 from urnscan.stores.input import Input
 from urnscan.stores.urls import is_remote, local_path, real_place
 from urnscan.tables.atomic_file import Output, as_fatal, check_output, work_folder
@@ -123,7 +124,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
             )
         path = self._place(source)
         suffix, _ = form_of(path)
-        if suffix in SUFFIXES and suffix not in (*format_.suffixes, form_of(source.name)[0]):
+        if suffix in suffixes() and suffix not in (*format_.suffixes, form_of(source.name)[0]):
             hint = f": let its name end in {format_.suffixes[0]}" if format_.suffixes else ""
             raise FatalError(f"{path}: {source.name} is {format_.title}, and dumps are written as they came{hint}")
         if path not in self._admitted:

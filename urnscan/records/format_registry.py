@@ -1,0 +1,113 @@
+"""The registry of the formats of records: it lists what their modules declare, in the order in which they are asked.
+
+The modules load slowly, and the names alone are needed for the help of the command: a module is loaded when one of its
+formats is asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from urnscan.extensions import extensions
+from urnscan.framing.buffer import HEAD, Buffer
+
+if TYPE_CHECKING:
+    from urnscan.records.format import Format
+
+_TELLING = 1 << 12  # octets that tell the format of most dumps
+_MODULES = {
+    "marc": "marc",
+    "marcxml": "xml_records",
+    "mrk": "marc_lines",
+    "marc-lines": "marc_lines",
+    "aleph": "marc_lines",
+    "mods": "xml_records",
+    "dc": "xml_records",
+    "oai": "xml_records",
+    "sru": "xml_records",
+    "onix": "xml_records",
+    "pubmed": "xml_records",
+    "endnote": "xml_records",
+    "json": "json_records",
+    "jsonl": "json_records",
+    "pica": "pica",
+    "pica-plain": "pica",
+    "ntriples": "triples",
+    "rdf": "triples",
+    "ris": "tagged",
+    "nbib": "tagged",
+    "enw": "tagged",
+    "ciw": "tagged",
+    "bibtex": "bibtex",
+    "csv": "separated",
+    "line": "lines",
+}
+"""Names of the formats of this package -> the modules that declare them, in the order in which they are asked."""
+_UNREAD = ("rdf",)  # recognised, and not read
+
+
+class Registry(Mapping[str, "Format"]):
+    """Formats by their names, in the order in which they are asked."""
+
+    def __init__(self, loaders: Mapping[str, Callable[[], Format]]) -> None:
+        self._loaders = loaders
+
+    def __getitem__(self, name: str) -> Format:
+        return self._loaders[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loaders)
+
+    def __len__(self) -> int:
+        return len(self._loaders)
+
+
+@functools.cache
+def _declared(name: str) -> Format:
+    """The format of this name that a module of this package declares."""
+    formats: tuple[Format, ...] = importlib.import_module(f"urnscan.records.{_MODULES[name]}").FORMATS
+    return next(format_ for format_ in formats if format_.name == name)
+
+
+_LOADERS: Mapping[str, Callable[[], Format]] = {
+    # First, so that another package may read what is only recognised here.
+    **{point.name: point.load for point in extensions("urnscan.records")},
+    **{name: functools.partial(_declared, name) for name in _MODULES},
+}
+_ASKED = Registry(_LOADERS)
+FORMATS = Registry({name: load for name, load in _LOADERS.items() if name not in _UNREAD})
+"""Formats that are read, by the names that `--record` takes: those of this package, and those that other packages declare
+by an entry point.
+"""
+
+
+@functools.cache
+def suffixes() -> frozenset[str]:
+    """Suffixes of names that programs take for one format or another."""
+    return frozenset(suffix for format_ in _ASKED.values() for suffix in format_.suffixes)
+
+
+def recognise(buffer: Buffer, name: str) -> Format | None:
+    """Find the format of the dump with this file name that a buffer gives. Takes nothing from the buffer."""
+    count = _TELLING
+    while True:
+        more = buffer.has(count)
+        head = buffer.octets[buffer.at : buffer.at + count]
+        is_unsure = False
+        for format_ in _ASKED.values():
+            known = format_.recognise(head, name.lower())
+            if known:
+                return format_
+            is_unsure |= known is None
+        if not (more and is_unsure and count < HEAD):
+            return None
+        count = HEAD
+
+
+def likely(head: bytes) -> Format | None:
+    """The format whose traces are in a dump that is not recognised, for a message; None if there are none."""
+    return next((format_ for format_ in FORMATS.values() if re.search(format_.trace, head)), None)
