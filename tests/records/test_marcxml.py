@@ -102,6 +102,7 @@ def test_what_a_usual_record_says():
 
 USUAL_CHANGES = {
     "nothing": ("", ""),
+    "what looks like a value in single quotation marks": ("<leader>", "<leader>xmlns='x'"),
     "other white space": ("\n", "\n\t "),
     "no white space": (">\n", ">"),
     "two octets at the end of a line": ("\n", "\r\n"),

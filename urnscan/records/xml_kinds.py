@@ -299,9 +299,7 @@ def _beside(element: etree._Element, name: str) -> str:
 
 
 def inner_record(record: etree._Element) -> tuple[Kind, etree._Element] | None:
-    """The record that a record holds; None if it holds none, or several: METS has many MODS, and says elsewhere which
-    is that of the whole.
-    """
+    """The record inside a record. None if there is none, or several: METS says elsewhere which MODS is that of the whole."""
     children = [*record.iterchildren("{*}metadata", "{*}recordData")]
     while len(children) == 1:
         (element,) = children
@@ -315,18 +313,23 @@ def inner_record(record: etree._Element) -> tuple[Kind, etree._Element] | None:
 def texts(record: etree._Element, octets: bytes) -> tuple[bytes, ...]:
     """Texts of a record: character data, values of attributes, namespaces declared in it; not comments and processing
     instructions. `octets` is what it was parsed from.
-
-    Mostly that is its octets but for references, as tags end a URN: a name has no two colons, and `>` and `"` stand
-    around values.
     """
-    # One octet is found ten times as fast as two.
-    is_marked = (b"!" in octets and b"<!" in octets) or (b"?" in octets and b"<?" in octets)
-    if not is_marked and not (b"'" in octets and _SINGLE_QUOTED.search(octets)):
-        return (without_references(octets),)
-    said = [uri for _, (_, uri) in etree.iterwalk(record, events=("start-ns",))]
+    if (text := plain_text(octets)) is not None:
+        return (text,)
+    parts = [uri for _, (_, uri) in etree.iterwalk(record, events=("start-ns",))]
     for element in record.iter():
-        said += (element.text or "", *element.values(), element.tail or "")
-    return ("\0".join(said).encode(),)
+        parts += (element.text or "", *element.values(), element.tail or "")
+    return ("\0".join(parts).encode(),)
+
+
+def plain_text(octets: bytes) -> bytes | None:
+    """The octets of a record without references, which are its texts in most records. None: it has to be parsed."""
+    # Tags end a URN: a name has no two colons, and `>` and `"` stand around values. But a single quotation mark may be part
+    # of a URN, and comments and instructions are not text. One octet is found ten times as fast as two.
+    is_marked = (b"!" in octets and b"<!" in octets) or (b"?" in octets and b"<?" in octets)
+    if is_marked or (b"'" in octets and _SINGLE_QUOTED.search(octets)):
+        return None
+    return without_references(octets)
 
 
 def without_references(octets: bytes) -> bytes:

@@ -39,8 +39,8 @@ from urnscan.records.xml_kinds import (
     marc_fields_in,
     own,
     parse,
+    plain_text,
     texts,
-    without_references,
 )
 from urnscan.records.xml_runs import find_elements
 from urnscan.records.xml_scope import NCNAME, PREFIX, Scope
@@ -130,9 +130,10 @@ class XmlRecords(RunReader):
         return fields_of(run, declarations)
 
     def texts_of(self, run: Run, which: Integers) -> pa.BinaryArray:
-        """Octets of some records of a run without references."""
+        """The texts of some records of a run."""
+        _, declarations, encoding = run.around
         places = zip(run.starts[which].tolist(), run.ends[which].tolist(), strict=True)
-        return octets_array([without_references(run.octets[start:end]) for start, end in places])
+        return octets_array([_text_of(run.octets[start:end], declarations, encoding) for start, end in places])
 
     def record(self, cut: Cut) -> Record | Damaged:
         """Read a record."""
@@ -353,6 +354,14 @@ def show_xml(octets: bytes) -> str:
 
 
 _xml = functools.partial(Format, reader=XmlRecords, suffixes=(".xml",), framed=True)
+
+
+def _text_of(octets: bytes, declarations: bytes, encoding: str) -> bytes:
+    """The texts of a well-formed record, as one."""
+    text = plain_text(octets)
+    return text if text is not None else b"\0".join(texts(*parse(octets, declarations, encoding)))
+
+
 FORMATS = (
     _xml(
         name="marcxml", title="MARCXML", recognise=functools.partial(is_kind, "marcxml"), in_columns=True, show=show_xml
