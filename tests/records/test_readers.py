@@ -1,5 +1,6 @@
 """What is true of the readers of all formats, whatever a dump holds."""
 
+import importlib
 import io
 import pickle
 
@@ -12,9 +13,12 @@ from tests.support.dumps import make_dump
 from tests.support.reading import keys_of, read_records
 from urnscan.framing.buffer import Buffer
 from urnscan.framing.lines import Damaged
+from urnscan.records import format_registry
+from urnscan.records.fields import Own
 from urnscan.records.format_registry import FORMATS, recognise
 from urnscan.records.keys import kinds
-from urnscan.records.record import Record
+from urnscan.records.record import Record, description_of
+from urnscan.records.tagged import Layout, TaggedRecords
 
 XML = [
     *[
@@ -304,3 +308,32 @@ def test_what_is_found_can_be_read_elsewhere(format_):
         elsewhere = opened(**wanted)
         for cut in found:
             assert elsewhere.record(pickle.loads(pickle.dumps(cut))) == here.record(cut)
+
+
+def test_modules_declare_the_formats_that_the_registry_lists():
+    """A format that is declared and not listed is read by nobody; one with a recipe must not be offered by `--record`."""
+    modules = {importlib.import_module(f"urnscan.records.{name}") for name in format_registry._MODULES.values()}
+    declared = {
+        format_.name: (module.__name__.rpartition(".")[2], bool(format_.recipe))
+        for module in modules
+        for format_ in module.FORMATS
+    }
+    assert declared == {name: (module, name not in FORMATS) for name, module in format_registry._MODULES.items()}
+
+
+def test_a_reader_can_have_tables_of_its_own(tmp_path):
+    """A package outside of this one says what its fields mean in a file, as the tables of this package do."""
+    path = tmp_path / "notes.toml"
+    path.write_text(
+        '[[fields]]\nfield = "isbn"\nscheme = "isbn"\n[[keys]]\nfield = "pubmed"\nscheme = "pmid"\n'
+        '[[descriptions]]\nfield = "title"\naspect = "title"\n'
+    )
+
+    class Notes(TaggedRecords):
+        table = described_by = str(path)
+        layout = Layout(begins="---", first=rb"---\n", tag=rb"[a-z]+", behind=rb": ", names=("id",))
+
+    dump = b"---\nid: 1\ntitle: Inks\nisbn: 316148410X\npubmed: 7\n"
+    (record,) = read_records(Notes(own=True, described=True, keys=True), dump)
+    assert [*record.own] == [Own("316148410X", "isbn"), Own("7", "pmid", is_key=True)]
+    assert description_of(record.description).title == "Inks"

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from urnscan.records.fields import read_data
+from urnscan.records.fields import read_data, table_rows
 
 ARTICLE_BEGINS, ARTICLE_ENDS = "\x98", "\x9c"
 """Controls around a leading article (ISO 6630, NSB and NSE), as library systems write them in Unicode."""
@@ -98,7 +98,7 @@ Statement = tuple[Row, str]
 def described_fields(format_name: str) -> Table:
     """Read the rows of a format; a format without fields has none."""
     by_field: dict[str, list[Row]] = {}
-    for order, entry in enumerate(read_data(_FILE).get(format_name, ())):
+    for order, entry in enumerate(table_rows(format_name, "descriptions")):
         given = {**entry, "at": tuple(entry["at"]) if "at" in entry else None}
         for name in given.pop("field").split():
             by_field.setdefault(name, []).append(Row(order=order, field=name, **given))

@@ -56,11 +56,21 @@ Table = Mapping[str, tuple[OwnField, ...]]
 
 @functools.cache
 def read_data(name: str) -> Mapping[str, Any]:
-    """Read a file of data in this package."""
+    """Read a file of data in this package, or one with an absolute path."""
     import tomllib  # noqa: PLC0415 (not every run needs it)
 
     with (files(__package__) / name).open("rb") as file:
         return tomllib.load(file)
+
+
+def table_rows(name: str, kind: str) -> Sequence[dict[str, Any]]:
+    """Rows of a kind (`fields`, `keys`, `descriptions`) in a table of this package, or in the file of another package.
+
+    `name`: name of the table, or path of a file of TOML, which has a table `fields`, one `keys` and one `descriptions`.
+    """
+    rows: Sequence[dict[str, Any]]
+    rows = read_data(name).get(kind, ()) if name.endswith(".toml") else read_data(f"{kind}.toml").get(name, ())
+    return rows
 
 
 @functools.cache
@@ -72,12 +82,12 @@ def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Ta
         return MappingProxyType({})
     by_field: dict[str, list[OwnField]] = {}
     left_out = () if urns else read_data("keys.toml")["never"]["schemes"].split()
-    for file in ("fields.toml", "keys.toml") if keys else ("fields.toml",):
-        for entry in copy.deepcopy(read_data(file).get(format_name, ())):
+    for kind in ("fields", "keys") if keys else ("fields",):
+        for entry in copy.deepcopy(table_rows(format_name, kind)):
             if entry.get("scheme") in left_out:
                 continue
             names, unless = entry.pop("field").split(), entry.pop("unless", None)
-            entry |= {"unless": unless and tuple(unless), "is_key": file == "keys.toml"}
+            entry |= {"unless": unless and tuple(unless), "is_key": kind == "keys"}
             for name in names:
                 by_field.setdefault(name, []).append(OwnField(name, **entry))
     return MappingProxyType({name: tuple(rows) for name, rows in by_field.items()})

@@ -109,9 +109,9 @@ class RecordReader:
     """
 
     table: ClassVar[str] = ""
-    """Table of fields.toml with the fields of the format."""
+    """Table of fields.toml and keys.toml with the fields of the format; or the path of a file (`fields.table_rows`)."""
     described_by: ClassVar[str] = ""
-    """Table of descriptions.toml with the fields of the format."""
+    """Table of descriptions.toml with the fields of the format; or the path of a file."""
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
         """`own`: records are given with their own identifiers, and without texts. `keys`: with their own identifiers and
