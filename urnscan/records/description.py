@@ -3,7 +3,7 @@
 `descriptions.toml` is a table: in which field of a format each of these stands. A reader applies the rows of its format
 to a record (`of_subfields`, `of_text`). Each hit is a `Statement`: a row, and the text of the field.
 `pack` joins the statements of a record to a few octets, and `unpack` makes a `Description` of them later: only a record
-that shares an identifier with another one needs it, and most do not. `dedup.agreement` compares descriptions.
+that shares an identifier with another one needs it, and most do not. `dedup.compare.agreement` compares descriptions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Arrow schemas of the tables that urnscan writes, and of the rows that it groups.
 
 The values of columns come from `tables.rows` (per occurrence and spelling, and what follows from the name of a class) and
-from `grouping.classes` (what is added up per class). `results.classes` merges classes, `results.changed_classes`
+from `grouping.classes` (what is added up per class). `results.merged_classes` merges classes, `results.changed_classes`
 compares them, and `report.embedded` lists the columns of the page.
 """
 
