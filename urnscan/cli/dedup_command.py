@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from urnscan.cli.arguments import FAILED, About, Parser, read_inputs, read_record
@@ -14,7 +15,6 @@ from urnscan.cli.shared_options import NIDS, Listed, flag, option, whole_number
 from urnscan.cli.terminal import say, say_counts, say_hints, say_no_input, say_unregistered, show_progress
 from urnscan.display.text import counted
 from urnscan.errors import FatalError, count_of
-from urnscan.records.format_registry import FORMATS
 
 if TYPE_CHECKING:
     from urnscan.dedup.job import DedupReport
@@ -35,23 +35,24 @@ def _most(text: str) -> int | str:
     return text if text.endswith("%") else whole_number(2)(text)
 
 
-_ABOUT = About(
-    "urnscan dedup",
-    usages=(
-        "urnscan dedup DUMP... -o CLUSTERS.parquet [--report FILE] [options]",
-        "urnscan dedup DUMP... --deduplicated FILE [--report FILE] [options]",
-    ),
-    description="Find records of bibliographic dumps that share a URN or another identifier, and write the dumps without the duplicates; "
-    "the records that stay keep every octet. A dump may be plain, compressed, in an archive, or behind a URL. Its "
-    f"format is known by its content: {', '.join(FORMATS)}.",
-    examples={
-        "write a catalogue without its duplicates": "urnscan dedup dump.mrc.gz --fields --deduplicated unique.mrc.gz",
-        "show which records are the same, as a table and as an HTML page": (
-            "urnscan dedup a.xml b.bib -o clusters.parquet --report clusters.html"
+def _about(formats: Iterable[str]) -> About:
+    return About(
+        "urnscan dedup",
+        usages=(
+            "urnscan dedup DUMP... -o CLUSTERS.parquet [--report FILE] [options]",
+            "urnscan dedup DUMP... --deduplicated FILE [--report FILE] [options]",
         ),
-    },
-    statuses={0: "done, also with notes", 1: "done, but some records or inputs could not be read", **FAILED},
-)
+        description="Find records of bibliographic dumps that share a URN or another identifier, and write the dumps without the duplicates; "
+        "the records that stay keep every octet. A dump may be plain, compressed, in an archive, or behind a URL. Its "
+        f"format is known by its content: {', '.join(formats)}.",
+        examples={
+            "write a catalogue without its duplicates": "urnscan dedup dump.mrc.gz --fields --deduplicated unique.mrc.gz",
+            "show which records are the same, as a table and as an HTML page": (
+                "urnscan dedup a.xml b.bib -o clusters.parquet --report clusters.html"
+            ),
+        },
+        statuses={0: "done, also with notes", 1: "done, but some records or inputs could not be read", **FAILED},
+    )
 
 
 _OUTPUT = {
@@ -145,20 +146,20 @@ _JOINING = {
         "never join records that hold identifiers of one row: a table with the columns identifier and other, each a URN, "
         "an ISBN, a DOI or a key of --keys (oclc:1234)",
     ),
-    "--record": option(
-        "FORMAT",
-        "the format of the dumps, one of those above; line: each line is a record (default: known by content)",
-        choices=tuple(FORMATS),
-    ),
 }
+_RECORD = "the format of the dumps, one of those above; line: each line is a record (default: known by content)"
 
 
 def dedup_parser() -> Parser:
     """The parser of `urnscan dedup`."""
-    parser = Parser(_ABOUT)
+    # This looks for formats of other packages, which the start of other commands need not wait for.
+    from urnscan.records.format_registry import FORMATS
+
+    parser = Parser(_about(FORMATS))
     parser.add_inputs("DUMP")
     parser.add_group("output (at least one)", _OUTPUT)
-    parser.add_group("which records are joined, and which are kept", _JOINING)
+    record = option("FORMAT", _RECORD, choices=tuple(FORMATS))
+    parser.add_group("which records are joined, and which are kept", _JOINING | {"--record": record})
     parser.add_run(is_dedup=True)
     parser.add_exits()
     return parser
