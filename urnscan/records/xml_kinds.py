@@ -310,20 +310,18 @@ def inner_record(record: etree._Element) -> tuple[Kind, etree._Element] | None:
     return None
 
 
-def texts(record: etree._Element, octets: bytes) -> tuple[bytes, ...]:
-    """Texts of a record: character data, values of attributes, namespaces declared in it; not comments and processing
-    instructions. `octets` is what it was parsed from.
+def parsed_text(record: etree._Element) -> bytes:
+    """Text of a record: character data, values of attributes, namespaces declared in it; not comments and processing
+    instructions.
     """
-    if (text := plain_text(octets)) is not None:
-        return (text,)
     parts = [uri for _, (_, uri) in etree.iterwalk(record, events=("start-ns",))]
     for element in record.iter():
         parts += (element.text or "", *element.values(), element.tail or "")
-    return ("\0".join(parts).encode(),)
+    return "\0".join(parts).encode()
 
 
 def plain_text(octets: bytes) -> bytes | None:
-    """The octets of a record without references, which are its texts in most records. None: it has to be parsed."""
+    """The octets of a record without references, which are its text in most records. None: it has to be parsed."""
     # Tags end a URN: a name has no two colons, and `>` and `"` stand around values. But a single quotation mark may be part
     # of a URN, and comments and instructions are not text. One octet is found ten times as fast as two.
     is_marked = (b"!" in octets and b"<!" in octets) or (b"?" in octets and b"<?" in octets)

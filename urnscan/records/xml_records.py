@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
+from lxml import etree
 
 from urnscan.compiled.arrow import octets_array
 from urnscan.compiled.octets import Integers
@@ -39,8 +40,8 @@ from urnscan.records.xml_kinds import (
     marc_fields_in,
     own,
     parse,
+    parsed_text,
     plain_text,
-    texts,
 )
 from urnscan.records.xml_runs import find_elements
 from urnscan.records.xml_scope import NCNAME, PREFIX, Scope
@@ -132,8 +133,12 @@ class XmlRecords(RunReader):
     def texts_of(self, run: Run, which: Integers) -> pa.BinaryArray:
         """The texts of some records of a run."""
         _, declarations, encoding = run.around
-        places = zip(run.starts[which].tolist(), run.ends[which].tolist(), strict=True)
-        return octets_array([_text_of(run.octets[start:end], declarations, encoding) for start, end in places])
+
+        def text(start: int, end: int) -> bytes:
+            octets = run.octets[start:end]
+            return _text(octets, lambda: parse(octets, declarations, encoding)[0])
+
+        return octets_array(list(map(text, run.starts[which].tolist(), run.ends[which].tolist())))
 
     def record(self, cut: Cut) -> Record | Damaged:
         """Read a record."""
@@ -146,12 +151,12 @@ class XmlRecords(RunReader):
         name = identifier(kind, element)
         if is_deleted(kind, element):
             return Record(offset, octets, name)
-        searched = texts(element, utf8) if self.has_texts else ()
+        texts = (_text(utf8, lambda: element),) if self.has_texts else ()
         named = () if self.fields is None else own(kind, element, self.own_fields)
         description, marc = described(kind, element, self.described_fields), None
         if marc_fields := marc_fields_in(kind, element):
             marc = marc_fields.octets(self.marc.tags)
-        return Record(offset, octets, name, searched, named, description, marc)
+        return Record(offset, octets, name, texts, named, description, marc)
 
     @property
     def kind_if_empty(self) -> Kind | None:
@@ -356,10 +361,10 @@ def show_xml(octets: bytes) -> str:
 _xml = functools.partial(Format, reader=XmlRecords, suffixes=(".xml",), framed=True)
 
 
-def _text_of(octets: bytes, declarations: bytes, encoding: str) -> bytes:
-    """The texts of a well-formed record, as one."""
+def _text(octets: bytes, element: Callable[[], etree._Element]) -> bytes:
+    """The text of a well-formed record in UTF-8. `element` parses it, which few records need."""
     text = plain_text(octets)
-    return text if text is not None else b"\0".join(texts(*parse(octets, declarations, encoding)))
+    return parsed_text(element()) if text is None else text
 
 
 FORMATS = (
