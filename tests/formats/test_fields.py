@@ -17,8 +17,7 @@ from tests.support.tabular import gzipped, is_text, read_values, zipped
 from urnscan.errors import DamageError, SourceError
 from urnscan.formats.context import Layer, Reading
 from urnscan.formats.limits import Budget, Limits
-from urnscan.formats.tables import json_lines
-from urnscan.formats.tables import text_fields as fields
+from urnscan.formats.tables import json_lines, text_fields
 from urnscan.framing import buffer, rows
 from urnscan.framing.json_values import ValueLines
 from urnscan.stores.reader import Reader
@@ -121,7 +120,7 @@ def test_json_is_read_as_python_reads_it(values, columns, form, ascii_only, cuts
     octets = octets.encode()
     marks = [0, *sorted(min(cut, len(octets)) for cut in cuts), len(octets)]
     pieces = [octets[start:end] for start, end in itertools.pairwise(marks)]
-    found, errors = read_pieces(fields.read_json, tuple(columns), *pieces)
+    found, errors = read_pieces(text_fields.read_json, tuple(columns), *pieces)
     assert sorted(found) == expected(values, columns)
     assert all(error.startswith("no column") for error in errors)
 
@@ -190,9 +189,9 @@ def test_lines_of_json_are_read_alike_one_by_one_and_many_at_a_time(lines, colum
     octets = "\n".join([first, *lines]).encode("utf-8", "surrogateescape")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_lines, "_MOST", most)
-        found = read_pieces(fields.read_json, tuple(columns), octets)
-        patch.setattr(fields, "_IS_PLAIN", lambda _: None)
-        assert found == read_pieces(fields.read_json, tuple(columns), octets)
+        found = read_pieces(text_fields.read_json, tuple(columns), octets)
+        patch.setattr(text_fields, "_IS_PLAIN", lambda _: None)
+        assert found == read_pieces(text_fields.read_json, tuple(columns), octets)
 
 
 def test_usual_lines_are_read_many_at_a_time(monkeypatch):
@@ -202,7 +201,7 @@ def test_usual_lines_are_read_many_at_a_time(monkeypatch):
     monkeypatch.setattr(ValueLines, "read", lambda *given: (seen.append(each) or each for each in one_by_one(*given)))
     lines = [json.dumps({"a": str(number)}) for number in range(100)]
     lines[50] = '{"a": ["x"]}'
-    values, _ = read_pieces(fields.read_json, ("a",), "\n".join([*lines, ""]).encode())
+    values, _ = read_pieces(text_fields.read_json, ("a",), "\n".join([*lines, ""]).encode())
     assert len(values) == 100
     assert [value.value for value in seen] == [(("a", "0"),), (("a", ["x"]),)]
 
@@ -216,7 +215,7 @@ def test_usual_lines_are_decoded_by_one_call(monkeypatch, line):
         json_lines.UsualLines, "_look_at_each", lambda *given: (seen.append(given[1]), one_by_one(*given))
     )
     octets = "".join(f"{line % number}\n" for number in range(100)).encode()
-    values, errors = read_pieces(fields.read_json, ("a",), b'{"a": "first"}\n', octets)
+    values, errors = read_pieces(text_fields.read_json, ("a",), b'{"a": "first"}\n', octets)
     assert (len(values), errors) == (1 if 'a":%' in line else 101, [])
 
 
@@ -261,7 +260,7 @@ def test_what_has_no_name_is_known_by_its_beginning(tmp_path):
         (b"x\ta\ty\n1\t2\t3\n", ["a"], False),
         (b'"x;";"a"\n1;2\n', ["a"], False),
         (b"no such field\n1;2\n", ["a"], True),
-        (b"x;a" + b" " * fields.HEAD + b"\n", ["a"], True),
+        (b"x;a" + b" " * text_fields.HEAD + b"\n", ["a"], True),
         ("x,a\n1,2\n".encode("utf-16"), ["a"], False),
     ):
         (tmp_path / "thing").write_bytes(octets)
@@ -278,12 +277,12 @@ def test_a_damaged_first_line_of_json_lines_costs_itself(read):
 
 def test_a_slow_pipe_is_not_asked_for_more_than_tells():
     layer = Layer("in", "in", Reading(columns=("a",)), Budget("in", Limits()))
-    assert fields.is_json(b"x", layer) is False
-    assert fields.is_json(b" [ ", layer) is None
-    assert fields.is_csv(b"x,a", layer) is None
-    assert fields.is_csv(b"x,b\n", layer) is False
+    assert text_fields.is_json(b"x", layer) is False
+    assert text_fields.is_json(b" [ ", layer) is None
+    assert text_fields.is_csv(b"x,a", layer) is None
+    assert text_fields.is_csv(b"x,b\n", layer) is False
     bare = Layer("in", "a.csv", Reading(), Budget("in", Limits()))
-    assert fields.is_csv(b"", bare) is fields.is_json(b"", bare) is False
+    assert text_fields.is_csv(b"", bare) is text_fields.is_json(b"", bare) is False
 
 
 def test_fields_that_are_not_there_are_said(read):
@@ -460,7 +459,7 @@ def test_a_quotation_mark_that_is_never_closed_costs_its_line(read):
 def test_an_error_that_ends_the_reading_is_the_only_one():
     """A quotation mark may have been closed behind it."""
     ended = SourceError("in", "ended")
-    assert read_pieces(fields.read_csv, ("a",), b'a\n"x\n', ended) == ([("0/a", b"x")], ["ended"])
+    assert read_pieces(text_fields.read_csv, ("a",), b'a\n"x\n', ended) == ([("0/a", b"x")], ["ended"])
 
 
 @pytest.mark.parametrize("before", ["\n\n", "\r\n", " \n", "\t \r\r\n", "\ufeff\n", "\n" * 2000])
@@ -469,11 +468,11 @@ def test_blank_lines_before_a_header_are_passed_over(before, most, monkeypatch):
     """The first of them was taken for a header without names: nothing was found, and nothing said."""
     monkeypatch.setattr(buffer, "_BLOCK", most)
     octets = f"{before}\tu,v\nurn:a:1,2\n".encode()
-    assert read_pieces(fields.read_csv, ("u",), octets) == ([("0/u", b"urn:a:1")], [])
+    assert read_pieces(text_fields.read_csv, ("u",), octets) == ([("0/u", b"urn:a:1")], [])
     layer = Layer("in", "in", Reading(columns=("u",)), Budget("in", Limits()))
-    assert fields.is_csv(octets, layer)
-    assert fields.is_csv(before.encode(), layer) is None
-    assert read_pieces(fields.read_csv, ("u",), before.encode()) == ([], [])
+    assert text_fields.is_csv(octets, layer)
+    assert text_fields.is_csv(before.encode(), layer) is None
+    assert read_pieces(text_fields.read_csv, ("u",), before.encode()) == ([], [])
 
 
 @pytest.mark.parametrize("most", [1, 1 << 20])
@@ -489,14 +488,14 @@ def test_a_header_of_several_lines(read, name, most, monkeypatch):
 
 def test_a_header_that_is_never_closed_is_not_looked_for_to_the_end(monkeypatch):
     """Of a long text that begins with a quotation mark."""
-    monkeypatch.setattr(fields, "HEAD", 100)
+    monkeypatch.setattr(text_fields, "HEAD", 100)
     monkeypatch.setattr(rows, "HEAD", 100)
     monkeypatch.setattr(buffer, "_BLOCK", 50)
-    _, errors = read_pieces(fields.read_csv, ("u",), b'"a\n' * 1000)
+    _, errors = read_pieces(text_fields.read_csv, ("u",), b'"a\n' * 1000)
     assert errors == ["its header is damaged: a quotation mark in it is never closed", "no column 'u': it has a"]
     layer = Layer("in", "in", Reading(columns=("u",)), Budget("in", Limits()))
-    assert fields.is_csv(b'"a\n' * 10, layer) is None
-    assert fields.is_csv(b'"a\n' * 1000, layer) is False
+    assert text_fields.is_csv(b'"a\n' * 10, layer) is None
+    assert text_fields.is_csv(b'"a\n' * 1000, layer) is False
 
 
 @pytest.mark.parametrize("most", [1, 1 << 20])
@@ -529,7 +528,7 @@ def test_all_values_of_a_key_that_stands_twice_are_read(read):
 
 
 def test_a_header_of_countless_columns_is_refused(read, monkeypatch):
-    monkeypatch.setattr(fields, "_LONGEST_HEADER", 10_000)
+    monkeypatch.setattr(text_fields, "_LONGEST_HEADER", 10_000)
     assert "its first line has more than 10,000 octets" in read("a.csv", b"a," * 10_000, "a")[1][0]
     (error,) = read("a.csv", b"ab," * 3000 + b"\n", "x")[1]
     assert len(error) < 200
@@ -544,15 +543,15 @@ def test_behind_a_damage_the_next_whole_line_is_read():
     """What is before and behind it is not one record, even if it looks so."""
     lost = DamageError("in", "lost")
     head, tail = b'{"a": "1"}\n{"a": "2', b'3"}\n{"a": "4"}\n'
-    assert read_pieces(fields.read_json, ("a",), head, lost, tail) == ([("0/a", b"1"), ("2/a", b"4")], ["lost"])
+    assert read_pieces(text_fields.read_json, ("a",), head, lost, tail) == ([("0/a", b"1"), ("2/a", b"4")], ["lost"])
     head, tail = b"a,b\n1,x\n2,y", b"z\n3,w\n"
-    assert read_pieces(fields.read_csv, ("b",), head, lost, tail) == ([("0/b", b"x"), ("2/b", b"w")], ["lost"])
+    assert read_pieces(text_fields.read_csv, ("b",), head, lost, tail) == ([("0/b", b"x"), ("2/b", b"w")], ["lost"])
 
 
 def test_an_error_that_ends_the_reading_comes_behind_what_was_read():
     ended = SourceError("in", "ended")
-    assert read_pieces(fields.read_json, ("a",), b'{"a": "1"}\n{"a": "', ended) == ([("0/a", b"1")], ["ended"])
-    assert read_pieces(fields.read_csv, ("b",), b"a,b\n1,x\n", ended) == ([("0/b", b"x")], ["ended"])
+    assert read_pieces(text_fields.read_json, ("a",), b'{"a": "1"}\n{"a": "', ended) == ([("0/a", b"1")], ["ended"])
+    assert read_pieces(text_fields.read_csv, ("b",), b"a,b\n1,x\n", ended) == ([("0/b", b"x")], ["ended"])
 
 
 @pytest.mark.parametrize(("name", "line"), [("a.csv.gz", b"%b\n"), ("a.jsonl.gz", b'{"a": "%b"}\n')])

@@ -10,7 +10,7 @@ import numpy as np
 from urnscan.compiled.jit import inlined
 
 TAB, LF, CR, UNIT_SEPARATOR, SPACE = b"\t\n\r\x1f "
-HASH, PERCENT, AMPERSAND, APOSTROPHE, PLUS, COMMA, HYPHEN, SLASH = b"#%&'+,-/"
+HASH, PERCENT, AMPERSAND, APOSTROPHE, PLUS, HYPHEN, SLASH = b"#%&'+-/"
 COLON, SEMICOLON, LESS, EQUALS, GREATER, QUESTION_MARK, BACKSLASH = b":;<=>?\\"
 CASE = 32
 """The bit in which upper and lower case of a letter differ."""

@@ -4,7 +4,7 @@ job: one run, from inputs to outputs.
 policy: options that say which keys join records, and which record of a cluster is kept.
 read: dumps -> rows of records, and edges between records and their identifiers.
 join: edges -> clusters.
-compare: what the descriptions of two records say for and against one record.
+compare: comparison of the descriptions of two records.
 cluster_records: the steps from edges to clusters.
 clustering: cluster, rank and decision of each record, and the rows about them.
 review: what people see and decide.

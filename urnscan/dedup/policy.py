@@ -66,12 +66,12 @@ class Policy:
     """Tags of MARC: fields with these tags that only a removed record has are put into the one that is kept in its place."""
     decisions: Decisions | None = None
     """Decisions of people about records: the path of a table that `review` wrote and people edited, or what
-    `dedup.decisions.read_decisions` gave.
+    `dedup.review.decisions.read_decisions` gave.
     """
 
     never_join: NeverJoin | None = None
     """Pairs of identifiers whose records are never joined: the path of a table with the columns `identifier` and `other`, or
-    what `dedup.never_join.read_never_join` gave.
+    what `dedup.join.never_join.read_never_join` gave.
     """
 
     def __post_init__(self) -> None:

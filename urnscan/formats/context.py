@@ -1,4 +1,4 @@
-"""What the nested readers of one input share: its name, the way to a member, the options and limits of reading."""
+"""Context of the nested readers of one input: its name, the way to a member, the options and limits of reading."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -63,7 +63,7 @@ class Layer:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether its text is read."""
+        """True if the text of this layer is scanned: `--where` may leave out its capture."""
         return self.reading.where is None or self.reading.where.fits(self.capture)
 
     def filter(self, head: Callable[[int], bytes]) -> Filter | None:

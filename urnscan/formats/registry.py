@@ -21,8 +21,7 @@ from urnscan.formats.contents import Document
 from urnscan.formats.context import Layer
 from urnscan.formats.documents import mail, pdf
 from urnscan.formats.protocol import ANY, Form, scan_as_it_is
-from urnscan.formats.tables import arrow, former_outputs, parquet, sqlite
-from urnscan.formats.tables import text_fields as fields
+from urnscan.formats.tables import arrow, former_outputs, parquet, sqlite, text_fields
 from urnscan.stores.reader import Reader
 
 # Octets by which every form is recognised; a member may come in smaller pieces.
@@ -111,6 +110,6 @@ FORMS = Registry(
         tar.FORM,
         arc.FORM,
     ],
-    fields.FORMS,
+    text_fields.FORMS,
 )
 """Every form that is read: those of this package, and those that other packages declare by an entry point."""

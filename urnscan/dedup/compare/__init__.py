@@ -1,4 +1,4 @@
-"""What the descriptions of two records say for and against one record.
+"""Comparison of the descriptions of two records: do they describe one work, or contradict each other?
 
 features: titles, numbers and kinds of records, prepared for comparison.
 agreement: what contradicts in the descriptions of two records, as a table of rules.

@@ -53,13 +53,13 @@ class BatchClusters:
     """Clusters of a batch of components."""
 
     works: int
-    """Number of works that were compared."""
+    """Number of works in the batch."""
     joined: Pairs
-    """Pairs of works of one cluster, enough to connect it."""
+    """Pairs of works of one cluster, enough to connect the cluster."""
     apart: Numbers
-    """Works that share an identifier with one of another cluster."""
+    """Works that share an identifier with a work of another cluster."""
     reasons: Bits
-    """Bits of REASONS for each of them."""
+    """Bits of REASONS for each work in `apart`."""
 
 
 def split_components(batch: ComponentBatch) -> BatchClusters:

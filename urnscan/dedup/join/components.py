@@ -46,7 +46,7 @@ Results = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
-    """Mark the canonical forms that are weak: those with one of the beginnings `weak`, as `urn.beginnings` has them."""
+    """Mark the canonical forms that are weak: those with one of the prefixes `weak` (`urn/prefix_filter.py`)."""
     return with_beginnings(*octet_strings(urns), weak)
 
 

@@ -1,4 +1,4 @@
-"""What people see of a run, and what they decide.
+"""The tables and the page for people who check a run, and the decisions that they write.
 
 review_table: rows of the records that are in doubt.
 page: the page of these rows and records.

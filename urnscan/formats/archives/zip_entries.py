@@ -57,7 +57,7 @@ class Header:
 
     @property
     def has_descriptor(self) -> bool:
-        """Whether its checksum and sizes are in a descriptor after the member."""
+        """True if a descriptor after the member has its checksum and sizes (APPNOTE.TXT, 4.3.9)."""
         return bool(self.flags & _DESCRIPTOR)
 
     @property

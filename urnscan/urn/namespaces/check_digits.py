@@ -1,6 +1,6 @@
 """Check digits that several namespaces have, and that of the Deutsche Nationalbibliothek, as arithmetic on octets.
 
-The functions are called in plain Python for one name, and compiled for columns (`columns.py`). Those of ISSN and ISBN
+The functions are called in plain Python for one name, and compiled for columns (`judgement_columns.py`). Those of ISSN and ISBN
 are in `urn/numbers`.
 
 Compiled functions call no plain ones, so each function here stands alone. Octets become `int` before they are added

@@ -1,7 +1,7 @@
 """The rules applied to one name: whether it is valid, its problem, and its canonical form in the namespace.
 
 RFC 2141 §5, RFC 8141 §3.1: a namespace may declare more names equal than the syntax does, never fewer.
-`columns.py` does the same for whole columns, compiled.
+`judgement_columns.py` does the same for whole columns, compiled.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Automaton:
     def fold(self, nss: str) -> str | None:
         """The NSS in the preferred case; None if the NSS does not fit the pattern.
 
-        `columns.py` does the same for whole columns. The hex digits of %HH are already in upper case, and remain so (RFC
+        `judgement_columns.py` does the same for whole columns. The hex digits of %HH are already in upper case, and remain so (RFC
         8141 §3.1).
         """
         state, escaped = 1, 0

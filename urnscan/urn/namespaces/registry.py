@@ -103,7 +103,7 @@ class Rule:
     """The rules of a namespace, in addition to the rules for all URNs.
 
     An NSS that fits `grammar` is valid, unless its check digit is wrong. If an NSS fits `unsure` instead, its validity is
-    unknown. An NSS that fits neither is invalid. Exceptions (`endings.py`), with unknown validity, are a valid name with
+    unknown. An NSS that fits neither is invalid. Exceptions (`trailing_text.py`), with unknown validity, are a valid name with
     punctuation or more text after it, and a template. Without `grammar` and `unsure` the validity of all names is
     unknown. Both are patterns (`patterns.py`), whose groups mark the parts in which case does not matter.
     """
